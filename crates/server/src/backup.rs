@@ -1,10 +1,11 @@
-//! Backups: everything of one moment, while others go on serving; and back. A backup is one file, or one of several
-//! snapshots in a folder or an object store, which share what did not change.
+//! Backups: writes the state of one moment while the server keeps running, and restores it. A
+//! backup is one file, or one of several snapshots in a folder or an object store, which share
+//! unchanged files.
 //!
-//! The database decides which moment it is: it is copied first, and sees one state, refs included. Objects are stored
-//! before the refs that lead to them, so the repositories, which are copied later, have each object. Other files never
-//! change once the database speaks of them. Nothing is removed from the data folder while
-//! a backup is made, see [`Hold`](crate::system::Hold).
+//! The copy of the database decides the moment: it is made first and is consistent, refs included.
+//! Objects are stored before the refs that lead to them, so the packs, which are copied later, contain
+//! every object. Other files never change once a row names them. Nothing is removed from the data
+//! folder during a backup, see [`Hold`](crate::system::Hold).
 
 mod copy;
 mod file;
@@ -22,14 +23,14 @@ pub use restore::restore;
 pub use snapshots::list;
 pub use verify::verify;
 
-/// What is in a backup.
+/// The size of a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// How many repositories.
+    /// The number of repositories.
     pub repositories: u64,
-    /// How many files, those of repositories and of the database included.
+    /// The number of files, including those of repositories and of the database.
     pub files: u64,
-    /// How many bytes they have.
+    /// The number of bytes.
     pub bytes: u64,
 }
 

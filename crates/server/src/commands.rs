@@ -1,4 +1,4 @@
-//! The commands of the command line.
+//! Runs the commands of the command line.
 
 mod backup;
 mod doctor;
@@ -18,7 +18,7 @@ use crate::config::Config;
 use crate::system::permissions;
 use crate::{logging, memory, serve, wiring};
 
-/// Does what the command line says.
+/// Runs the command that was given.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     permissions::restrict_new_files();
     let config = Config::load(cli.overrides, cli.config.as_deref())?;
@@ -68,7 +68,7 @@ fn migrate(config: &Config, check: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes to standard output. A reader who went away is no error of ours.
+/// Writes to standard output. A closed pipe is not an error.
 fn say(text: &str) -> Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => bail!(error),
@@ -76,7 +76,7 @@ fn say(text: &str) -> Result<()> {
     }
 }
 
-/// Writes to standard error. There is nobody to tell when even that fails.
+/// Writes to standard error. A failure to write is ignored.
 pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

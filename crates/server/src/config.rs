@@ -1,4 +1,5 @@
-//! Settings: flags over environment over file over defaults.
+//! Loads the settings. Flags override environment variables, these override the file, and the file
+//! overrides the defaults.
 
 mod declaration;
 mod flags;
@@ -20,10 +21,11 @@ use declaration::given;
 use settings::DEFAULT_DATA_DIR;
 
 impl Config {
-    /// Loads the settings: flags and variables, then a file. Without `file` it is `hexforge.toml` in the data folder,
-    /// if that exists.
+    /// Loads the settings from flags and variables, then from a file. The default file is
+    /// `hexforge.toml` in the data folder, if it exists.
+    ///
     /// # Errors
-    /// A sentence that names the invalid setting.
+    /// The error names the invalid setting.
     pub fn load(overrides: Overrides, file: Option<&Path>) -> Result<Self> {
         let data_dir = given(overrides.data_dir.clone());
         let data_dir = data_dir.as_deref().unwrap_or(DEFAULT_DATA_DIR);
@@ -43,7 +45,7 @@ impl Config {
         Self::parse(chosen)
     }
 
-    /// The slowest transfer that keeps its permit.
+    /// The least rate and the longest pause of a transfer; slower ones lose their permit.
     pub fn transfer_limits(&self) -> TransferLimits {
         TransferLimits {
             idle: Duration::from_secs(self.transfer_idle),
@@ -52,7 +54,7 @@ impl Config {
     }
 }
 
-/// The settings as a file would have them, without secrets.
+/// Prints the settings in the format of the file, without secrets.
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut effective = self.clone();

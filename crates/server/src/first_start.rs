@@ -1,4 +1,4 @@
-//! The first administrator.
+//! Creates the first administrator.
 
 use std::io::Write;
 
@@ -9,11 +9,11 @@ use hexforge_domain::text::Secret;
 
 use crate::config::Config;
 
-/// How often the runners token of a new installation was replaced.
+/// The number of times that the runners token of a new installation was replaced.
 const FIRST_RUNNERS_TOKEN: i64 = 0;
 
-/// Makes the administrator when there is nobody yet. What had to be generated for it is written to
-/// `terminal`, this once and nowhere else.
+/// Creates the administrator if there is no user yet. Generated credentials are written to
+/// `terminal`, only once and nowhere else.
 pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let password = config.root_password.clone().unwrap_or_else(|| app.secrets.token());
     let token = config.root_token.clone().unwrap_or_else(|| app.secrets.token());

@@ -1,4 +1,4 @@
-//! The HTTP server around the routes.
+//! Builds the HTTP server around the routes.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use hexforge_http_actix::connection::connections;
 use hexforge_http_actix::middleware::{cors, exposed, limit, observe, pace, rewrite};
 use hexforge_http_actix::{Shared, configure};
 
-/// How long requests that run when the server is told to stop may take to finish.
+/// How long running requests may take to finish after the server was told to stop.
 const GRACE_SECONDS: u64 = 30;
 
-/// How many threads each thread for connections has for short calls, which wait for the database. They are made when
-/// needed. Long work has threads of its own.
+/// The size of the blocking thread pool of each worker, for short requests that wait for the
+/// database. Its threads start on demand. Long work has threads of its own.
 const THREADS_FOR_WAITING: usize = 256;
 
-/// How many threads serve connections. A call passes such a thread several times, and each time waits for what it does
-/// for other connections. While all processors are busy, that takes long even if it is little; so there are more than
-/// could run at once.
+/// The default number of workers, the threads that serve connections. A request passes its worker
+/// several times, and waits each time for the worker's other connections. If all processors are
+/// busy, even a short wait takes long, so there are more workers than processors.
 fn default_workers() -> usize {
     6 * std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// A server on a socket that is already bound, with so many threads for connections, or a default number.
-/// It runs when awaited, and stops through its handle: signals are the program's business.
+/// Builds a server on a bound socket, with the given or the default number of workers. It runs when
+/// awaited and stops through its handle. It does not handle signals: the program does.
 pub fn server(
     listener: TcpListener,
     shared: Shared,

@@ -1,4 +1,4 @@
-//! The log, on standard error.
+//! Configures the log on standard error.
 
 use std::io::IsTerminal;
 
@@ -7,12 +7,13 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, LogFormat};
 
-/// Parts of libraries whose lines mislead, unless the filter names them.
+/// Modules of libraries whose log lines mislead. They are silent unless the filter names them.
 const SILENT: [&str; 2] = [
-    // Whatever a client sends that cannot be parsed is an error to it, without an id. hexforge writes a line of its own.
+    // It logs every request that cannot be parsed as an error, without a request id. hexforge logs
+    // a line of its own.
     "actix_http::h1::dispatcher",
-    // A pack that was merged into another is unlinked while a reader of older refs may look for it. Its objects are in
-    // the new pack, which is found next.
+    // A pack that was merged into another is unlinked while a reader of older refs may still look
+    // for it. Its objects are in the new pack, which is found next.
     "gix_odb::store_impls::dynamic::load_index",
 ];
 

@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     match commands::run(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            // `{:#}` is the whole chain of causes on one line.
+            // `{:#}` prints the whole chain of causes on one line.
             commands::complain(&format!("hexforge: {error:#}"));
             ExitCode::FAILURE
         }

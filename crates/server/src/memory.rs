@@ -1,14 +1,16 @@
-//! What the C library is told about memory.
+//! Configures the memory allocator of the C library.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// From this size on a block comes from the system, and goes back to it as soon as it is free. glibc would raise that by
-/// itself to the largest block that was ever given back, and keep what is smaller in arenas of which each few threads
-/// have one: with each of them the 8 MB that it takes to make a `tar.bz2` would stay. A size that is set is not raised.
+/// Larger blocks come directly from the system, and return to it as soon as they are freed. By
+/// default, glibc raises this threshold to the largest block that was ever freed, and keeps smaller
+/// blocks in arenas, one per few threads. Each arena would then keep the 8 MB that writing a
+/// `tar.bz2` needs. An explicit threshold is not raised.
 const SETTING: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "1048576");
 
-/// Begins the process anew with that, unless whoever started it chose a size: it is read before the program begins.
+/// Restarts the process with this setting, because glibc reads it before the program begins. An
+/// explicit setting is kept.
 pub fn give_back() {
     if !cfg!(target_env = "gnu") || std::env::var_os(SETTING.0).is_some() {
         return;
@@ -20,6 +22,6 @@ pub fn give_back() {
         again.arg0(name);
     }
     let error = again.args(arguments).env(SETTING.0, SETTING.1).exec();
-    // It only takes more memory.
+    // Without the setting the process only takes more memory.
     tracing::debug!(%error, "the program was not begun anew");
 }

@@ -29,13 +29,14 @@ use crate::wiring::Wired;
 use crate::worker::{Desk, Workers};
 use crate::{first_start, http, ssh, storage, upgrade, wiring};
 
-/// Serves until told to stop. `terminal` is where people are told how to get in.
+/// Runs the server until it is told to stop. Addresses and generated credentials are written to
+/// `terminal`.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let desk = Arc::new(Desk::default());
     let bell = Arc::clone(&desk);
     let Wired { mut app, store, git, cache } =
         wiring::wire(config, Some(Arc::new(move || bell.ring())))?;
-    // Commands do no long work, so only a server needs these threads.
+    // Commands do no long work, so only a server starts these threads.
     let threads = WriteThreads::start(store.clone());
     app.store = Arc::new(threads.context("threads for transactions cannot be started")?);
     let cache = cache.map(|packs| CacheKeeper::start(config, packs, git)).transpose()?;
@@ -104,7 +105,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         if let Some(ssh) = ssh {
             ssh.finish(GRACE).await;
         }
-        // On a thread of its own, so that a second signal is heard meanwhile.
+        // Stops the workers on another thread, so that a second signal is handled meanwhile.
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
             drop(workers);
@@ -118,7 +119,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     })
 }
 
-/// Removes in the background what an earlier run was interrupted in removing.
+/// Finishes interrupted removals of an earlier run in the background.
 fn finish_removals(app: App) {
     std::thread::spawn(move || match removal::sweep(&app) {
         Ok(Sweep::Done(0)) => (),
@@ -132,11 +133,11 @@ fn finish_removals(app: App) {
     });
 }
 
-/// How long what cannot be interrupted keeps the program from ending after a second signal.
+/// How long uninterruptible work may delay the end of the program after a second signal.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
-/// SIGTERM and ^C stop the server after what is running is finished; a second one ends it at once, which is
-/// told to whoever waits for what this returns.
+/// Stops the server on SIGTERM or SIGINT after running requests are finished. A second signal stops
+/// it at once, and resolves the returned receiver.
 fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<oneshot::Receiver<()>> {
     let (second, at_once) = oneshot::channel();
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
@@ -150,7 +151,8 @@ fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<onesh
                 _ = interrupt.recv() => (),
             }
             tracing::info!(graceful, "stopping");
-            // The command is sent by the call itself; its answer would come too late for a second one.
+            // The call itself sends the command. Awaiting the result would block the handling of a
+            // second signal.
             drop(server.stop(graceful));
             if let Some(ssh) = &ssh {
                 ssh.stop();
@@ -168,18 +170,18 @@ fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<onesh
     Ok(at_once)
 }
 
-/// How long what runs over SSH when the server is told to stop may take to finish.
+/// How long running SSH sessions may take to finish after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// In seconds; from what a read takes to what nobody should wait for.
+/// Histogram buckets in seconds, from a short read to an unacceptable delay.
 const LATENCY_BUCKETS: [f64; 10] = [0.0002, 0.0005, 0.001, 0.003, 0.01, 0.03, 0.1, 0.5, 2.0, 10.0];
 
 static PROBES: AtomicU64 = AtomicU64::new(0);
 
-/// The storage is ready when a file can be written into the data folder.
+/// Reports the storage as ready if a file can be written into the data folder.
 fn storage_ready(data_dir: PathBuf) -> StorageReady {
     Arc::new(move || {
-        // A name of its own for each probe: several may come at once, from several processes.
+        // Each probe has its own file name: several may run at once, in several processes.
         let number = PROBES.fetch_add(1, Ordering::Relaxed);
         let probe = data_dir.join(format!(".ready-{}-{number}", std::process::id()));
         std::fs::write(&probe, b"")

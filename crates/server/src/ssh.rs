@@ -1,4 +1,4 @@
-//! Git over SSH: its socket, its keys, its start.
+//! Starts the SSH server for git: its socket and its host keys.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
@@ -13,10 +13,11 @@ use hexforge_ssh_russh::{HostKeys, Limits, Server};
 
 use crate::config::Config;
 
-/// The folder of the host keys, in the data folder.
+/// The directory of the host keys in the data folder.
 const FOLDER: &str = "ssh";
 
-/// What has to be there before anything is served, so that what is missing stops the start.
+/// The bound socket and the host keys, prepared before anything is served, so that an error stops
+/// the start.
 pub struct Prepared {
     listener: TcpListener,
     address: SocketAddr,
@@ -24,8 +25,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Takes the address, and reads or makes the keys. With a key of the installation in the settings they are in the
-    /// database, for all machines.
+    /// Binds the address, and reads or creates the host keys. If the settings contain an
+    /// installation key, the host keys are in the database, shared by all machines.
     pub fn new(address: SocketAddr, config: &Config, store: &DieselStore) -> Result<Self> {
         let listener = TcpListener::bind(address).with_context(|| {
             format!("the address {address} (ssh_listen) cannot be served; `off` is another choice")
@@ -39,12 +40,12 @@ impl Prepared {
         Ok(Self { listener, address, keys })
     }
 
-    /// Where it will listen.
+    /// The address on which it will listen.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves, and tells people the fingerprints that they are asked about.
+    /// Starts the server, and prints the fingerprints of the host keys.
     pub fn start(
         self,
         app: App,
@@ -64,7 +65,8 @@ impl Prepared {
     }
 }
 
-/// The keys in the database. Those of this machine become those of all if there are none yet.
+/// Reads the host keys from the database. If it has none, stores those of this machine, or new
+/// ones.
 fn shared_keys(folder: &Path, store: &DieselStore) -> Result<HostKeys> {
     let text = store.shared_secret::<anyhow::Error>("ssh host keys", || {
         let keys = if folder.exists() { HostKeys::keep_in(folder)? } else { HostKeys::make()? };

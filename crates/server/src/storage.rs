@@ -1,4 +1,5 @@
-//! Where packs and files are kept: in the data folder, or in an object store with a cache in the data folder.
+//! Selects the storage of packs and files: the data folder, or an object store with a cache in the
+//! data folder.
 
 mod claim;
 mod keeper;
@@ -26,12 +27,12 @@ pub struct Storage {
     pub packs: Arc<dyn PackStore>,
     pub uploads: Arc<dyn Uploads>,
     pub build_files: Arc<dyn BuildFiles>,
-    /// The cache, if they are in an object store.
+    /// The cache of packs, if an object store is used.
     pub cache: Option<Arc<CachedPacks>>,
 }
 
 impl Storage {
-    /// The storage that the settings name.
+    /// Opens the storage that the settings name.
     pub fn open(config: &Config, trash: &Arc<Trash>) -> Result<Self> {
         Ok(match object_storage(config)? {
             None => Self {
@@ -53,13 +54,13 @@ impl Storage {
 /// How packs are checked before they are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// By their lengths.
+    /// Checks only the lengths.
     Lengths,
-    /// By all of their bytes.
+    /// Checks all bytes.
     Bytes,
 }
 
-/// The packs in the data folder.
+/// Opens the packs in the data folder.
 pub fn local_packs(config: &Config, check: Check) -> FolderPacks {
     let folder = config.data_dir.join(PACKS);
     match check {
@@ -68,7 +69,7 @@ pub fn local_packs(config: &Config, check: Check) -> FolderPacks {
     }
 }
 
-/// The folder of packs in a data folder.
+/// The directory of packs in a data folder.
 pub(crate) const PACKS: &str = "packs";
 
 /// Packs and files in an object store.
@@ -78,7 +79,7 @@ pub struct ObjectStorage {
     pub build_files: BucketBuildFiles,
 }
 
-/// Packs and files in the object store, if the settings name one.
+/// Opens the packs and files in the object store, if the settings name one.
 pub fn object_storage(config: &Config) -> Result<Option<ObjectStorage>> {
     let Some(bucket) = bucket(config)? else { return Ok(None) };
     let folders = CacheFolders::new(config);
@@ -92,14 +93,14 @@ pub fn object_storage(config: &Config) -> Result<Option<ObjectStorage>> {
     }))
 }
 
-/// The object store, if the settings name one.
+/// Opens the object store, if the settings name one.
 pub fn bucket(config: &Config) -> Result<Option<Bucket>> {
     let Some(address) = &config.object_store_url else { return Ok(None) };
     let opened = open_bucket(address);
     Ok(Some(opened.with_context(|| format!("object_store_url is `{address}`"))?))
 }
 
-/// The object store with this address. The environment has the credentials.
+/// Opens the object store with this URL. The credentials come from the environment.
 pub fn open_bucket(address: &str) -> Result<Bucket> {
     let is_of_a_store =
         |name: &str| ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|start| name.starts_with(start));
@@ -109,11 +110,11 @@ pub fn open_bucket(address: &str) -> Result<Bucket> {
     Ok(Bucket::open(address, variables)?)
 }
 
-/// The folders of the cache, in the data folder.
+/// The directories of the cache in the data folder.
 struct CacheFolders {
     root: PathBuf,
     packs: PathBuf,
-    /// Files are here until they are in the object store.
+    /// Temporary files, until they are in the object store.
     receiving: PathBuf,
 }
 

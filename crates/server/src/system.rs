@@ -1,4 +1,5 @@
-//! The ports that the machine itself answers: time, randomness, password hashing, reading of keys, files.
+//! Implements the ports that need only this machine: time, randomness, password hashing, parsing of
+//! keys, files.
 
 mod addresses;
 mod build_files;
@@ -39,12 +40,12 @@ use std::path::Path;
 
 use hexforge_domain::hex;
 
-/// Makes a folder with all above it, for nobody else to look into.
+/// Creates a directory with its parents, accessible only to its owner.
 pub(crate) fn make_folders(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// A name that nothing else has, also on storage that several processes share.
+/// Returns a random name that is unique, also on storage that several processes share.
 pub(crate) fn random_name() -> String {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the operating system has random numbers");

@@ -1,8 +1,9 @@
-//! Bringing a data folder of an earlier release up to date.
+//! Upgrades a data folder of an earlier release.
 //!
-//! Earlier releases kept refs in files, and packs without rows. A migration marks all repositories of that time. Here
-//! the folder of each is moved aside, its objects are stored as packs, and refs and packs become rows, in one
-//! transaction per repository. An interrupted upgrade continues at the next start. No file is removed.
+//! Earlier releases stored refs in files, and packs without rows. A migration marks all
+//! repositories of that time. This module moves the directory of each aside, stores its objects as
+//! packs, and turns refs and packs into rows, in one transaction per repository. An interrupted
+//! upgrade continues at the next start. No file is removed.
 
 use std::fs::File;
 use std::io::Write;
@@ -30,8 +31,8 @@ const BATCH: i64 = 500;
 /// The time between two progress lines.
 const BETWEEN: Duration = Duration::from_secs(5);
 
-/// Takes over all repositories that are still in files. A repository that cannot be read is named in the log and left
-/// as it is; the next start tries it again.
+/// Converts all repositories whose refs are still in files. A repository that cannot be read is
+/// logged and left as it is; the next start tries it again.
 pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
     let layout = Layout::new(&config.data_dir);
     let git = GixStore::new(&config.data_dir, Arc::clone(&app.packs), |_| Ok(()));
@@ -75,7 +76,7 @@ fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
         tracing::warn!(%project, wrong, "a ref is not taken over");
     }
     app.store.write::<_, anyhow::Error>(|tx| {
-        // Another process may have taken the repository over meanwhile.
+        // Another process may have converted the repository meanwhile.
         let state = tx.refs().lock(project)?;
         let shown =
             tx.projects().find(&ProjectRef::Id(project))?.and_then(|one| one.default_branch);
@@ -90,8 +91,8 @@ fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
             return Ok(());
         }
         let RefsOnDisk { head, refs, .. } = found.unwrap_or_default();
-        // HEAD and the default branch may differ: an earlier release changed them in two steps. The project's one
-        // counts.
+        // HEAD and the default branch may differ, because an earlier release changed them in two
+        // steps. The default branch of the project wins.
         let full = shown.as_ref().map(BranchName::full);
         let full = full.filter(|name| refs.iter().any(|one| one.name == *name));
         tx.refs().put(project, &refs)?;
@@ -105,7 +106,7 @@ fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
     })
 }
 
-/// Moves the old folder aside, because the new one is made at the same path. Returns where it is then.
+/// Moves the old directory aside, because the new one has the same path. Returns its new path.
 fn move_aside(layout: &Layout, project: ProjectId) -> Result<PathBuf> {
     let (from, to) = (layout.repository(project), layout.earlier(project));
     if !to.try_exists()? && from.try_exists()? {
@@ -119,7 +120,8 @@ fn move_aside(layout: &Layout, project: ProjectId) -> Result<PathBuf> {
     Ok(to)
 }
 
-/// Refuses the upgrade of a data folder in which an earlier release noted changes that it has not recorded.
+/// Refuses the upgrade if the journal of an earlier release contains changes that are not in the
+/// database.
 pub fn check_journal(config: &Config, app: &App) -> Result<()> {
     let in_files = app.store.read::<_, StoreError>(|tx| tx.refs().in_files(ProjectId(0), 1))?;
     let folder = config.data_dir.join("journal");

@@ -1,4 +1,4 @@
-//! Puts adapters into ports.
+//! Connects the adapters to the ports.
 
 use std::net::{IpAddr, UdpSocket};
 use std::path::Path;
@@ -25,21 +25,22 @@ use crate::system::{
     SystemSecrets, Trash, permissions,
 };
 
-/// The application on the real adapters, its database brought up to date.
+/// Builds the application with the real adapters, and migrates the database.
 pub fn app(config: &Config) -> Result<App> {
     Ok(wire(config, None)?.app)
 }
 
-/// The application, and adapters of it that a server needs by themselves.
+/// The application, and the adapters that a server uses directly.
 pub struct Wired {
     pub app: App,
     pub store: Arc<DieselStore>,
     pub git: GixStore,
-    /// The cache of packs, if they are in an object store.
+    /// The cache of packs, if an object store is used.
     pub cache: Option<Arc<CachedPacks>>,
 }
 
-/// Puts adapters into ports. Whenever there is news for hooks, `on_news` is called.
+/// Connects the adapters to the ports. `on_news` is called whenever new events for hooks are
+/// stored.
 pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Result<Wired> {
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
@@ -100,7 +101,7 @@ pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Re
     Ok(Wired { app, store, git, cache })
 }
 
-/// What pushes and imports may bring and take.
+/// The limits of pushes and imports.
 fn push_limits(config: &Config) -> PushLimits {
     PushLimits {
         push_bytes: config.max_push_mb << 20,
@@ -111,9 +112,10 @@ fn push_limits(config: &Config) -> PushLimits {
     }
 }
 
-/// Makes the data folder, and lets nobody else look into it: the rights of what is there already are taken from others.
+/// Creates the data folder, and removes the permissions of group and others from existing files.
+///
 /// # Errors
-/// A sentence that names the path whose rights cannot be changed.
+/// The error names the path whose permissions cannot be changed.
 pub fn prepare_data_dir(config: &Config) -> Result<()> {
     let folder = &config.data_dir;
     system::make_folders(folder)
@@ -125,7 +127,7 @@ pub fn prepare_data_dir(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// For imports and hooks: where requests of ours may go.
+/// The HTTP client for imports and hooks, which restricts the destination addresses.
 fn outgoing(config: &Config) -> Result<GuardedClient> {
     let guard = if config.allow_local_requests {
         Guard::allow_local()
@@ -137,8 +139,8 @@ fn outgoing(config: &Config) -> Result<GuardedClient> {
     GuardedClient::new(guard).context("outgoing requests cannot be made")
 }
 
-/// Whether an address is one of this machine's, which is so when something can listen on it. A server that
-/// listens everywhere knows them in no other way.
+/// Whether an address belongs to this machine: then a socket can be bound to it. A server that
+/// listens on all addresses cannot know them in another way.
 fn is_of_this_machine(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Work that goes on beside serving.
+//! Background work of the server process.
 
 mod deliveries;
 mod desk;
@@ -26,44 +26,44 @@ use crate::system::UpkeepQueue;
 use deliveries::Deliveries;
 pub use desk::Desk;
 
-/// How long the threads have to end when the program does. What they are at then is done again later.
+/// How long the threads may take to stop at shutdown. An interrupted task is repeated later.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How many threads fetch from elsewhere. They wait most of the time.
+/// The number of threads for imports. They wait for other servers most of the time.
 const IMPORTING: usize = 8;
 
-/// Threads that do what is due at once and then again and again. They stop when this is dropped, each after
-/// what it is at, if that does not take too long.
+/// Background threads that repeat their work in intervals. Dropping this stops them: each finishes
+/// its current round, within a time limit.
 pub struct Workers {
     app: App,
     workers: Vec<Worker>,
-    /// `None` in a process that leaves them to others.
+    /// `None` in a process that leaves deliveries to other processes.
     deliveries: Option<Deliveries>,
 }
 
 struct Worker {
     name: &'static str,
-    /// Nothing is ever sent: the end of the sender tells the thread to stop.
+    /// No message is sent: dropping the sender tells the thread to stop.
     running: Option<Sender<()>>,
-    /// Nothing is ever sent: the end of its sender tells that the thread has ended.
+    /// No message is sent: the sender is dropped when the thread has ended.
     ended: Receiver<()>,
     task: Current,
 }
 
-/// The task that a thread is at.
+/// The task that a thread works on.
 type Current = Arc<Mutex<Option<RepositoryTaskId>>>;
 
-/// Whether there may be more to do.
+/// Whether a round left more work.
 enum Round {
     More,
-    /// Yes, but others have their turn first, for as long.
+    /// More work after a pause, in which others have their turn.
     After(Duration),
     Done,
 }
 
 impl Workers {
-    /// Starts the threads for the work that only this process can do: on its own data folder, and on repositories that
-    /// it changed.
+    /// Starts the threads for work that only this process can do: on its own data folder, and on
+    /// repositories that it changed.
     pub fn start(app: &App, upkeep: Arc<UpkeepQueue>, cache: Option<CacheKeeper>) -> Result<Self> {
         let mut workers = vec![
             Worker::start("tending", SHORT, tend(app.clone(), upkeep))?,
@@ -75,7 +75,7 @@ impl Workers {
         Ok(Self { app: app.clone(), workers, deliveries: None })
     }
 
-    /// Starts the threads for the work that any process of the installation can do, too.
+    /// Also starts the threads for work that any process of the installation can do.
     pub fn with_shared_work(
         mut self,
         payloads: Arc<dyn Payloads>,
@@ -83,19 +83,20 @@ impl Workers {
     ) -> Result<Self> {
         let (app, hour) = (&self.app, Duration::from_secs(60 * 60));
         self.workers.extend([
-            // What has expired gives nothing meanwhile, so nobody waits for this.
+            // An expired membership grants nothing, so no request waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
-            // Nobody is shown artifacts that have expired, and silence is counted in hours.
+            // Expired artifacts are hidden from requests, and the time limit for silent builds is
+            // hours.
             Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
-            // Whoever removed something sees it gone already.
+            // A removed object is hidden from requests at once, so no request waits for this.
             Worker::start("removing", Duration::from_secs(1), finish_removals(app.clone()))?,
             Worker::start("sessions", DAY, end_sessions(app.clone()))?,
             Worker::start("sweeping", hour, sweep(app.clone()))?,
             Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
         ]);
         for _ in 0..IMPORTING {
-            // Each looks in turn with the writers, so not too often.
+            // Each look for tasks is a write transaction, so the interval is longer.
             let rest = Duration::from_secs(3);
             self.workers.push(Worker::start_on_tasks("imports", rest, Lane::All, app)?);
         }
@@ -114,7 +115,7 @@ fn end_memberships(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
     }
 }
 
-/// Fails builds of which nothing is heard, and removes artifacts whose time is over.
+/// Fails builds whose runner stays silent, and removes expired artifacts.
 fn tend_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let failed = silence::fail_silent(&app, go_on)?;
@@ -129,10 +130,11 @@ fn tend_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error
     }
 }
 
-/// For others who are in the way.
+/// The shortest pause between two steps, so that other writers have their turn.
 const SHORT: Duration = Duration::from_millis(10);
 
-/// Removes what removed projects, groups and users left behind, in steps. At least half of the time is for others.
+/// Removes the remaining rows and files of removed projects, groups and users, in steps. Pauses as
+/// long as each step took.
 fn finish_removals(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
         let begun = Instant::now();
@@ -145,7 +147,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Removes files that interrupted work left behind.
 fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
-    // The start has its own.
+    // The start of the server removes them itself.
     let mut is_first = true;
     move |_| {
         if !std::mem::take(&mut is_first) {
@@ -155,7 +157,7 @@ fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     }
 }
 
-/// Removes sessions that ended.
+/// Removes ended sessions.
 fn end_sessions(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let removed = session::remove_ended(&app, go_on)?;
@@ -166,7 +168,7 @@ fn end_sessions(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Erro
     }
 }
 
-/// Removes packs that no repository has any more.
+/// Removes packs that no repository uses any more.
 fn sweep(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let removed = packs::sweep(&app, go_on)?;
@@ -177,7 +179,7 @@ fn sweep(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     }
 }
 
-/// Drops packs from a cache that is too large.
+/// Evicts packs from the cache when it is too large.
 fn trim(cache: CacheKeeper) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
         cache.trim();
@@ -185,17 +187,17 @@ fn trim(cache: CacheKeeper) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Er
     }
 }
 
-/// How long the thread that tends repositories waits before it looks whether it is to stop.
+/// How long the maintenance thread waits for a repository before it checks whether to stop.
 const UPKEEP_WAIT: Duration = Duration::from_millis(500);
 
-/// Does what follows changes of repositories and takes longer.
+/// Runs the maintenance of repositories that changed.
 fn tend(
     app: App,
     queue: Arc<UpkeepQueue>,
 ) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
         let Some(project) = queue.next(UPKEEP_WAIT) else { return Ok(Round::Done) };
-        // It comes again with the next change. The project may have been removed meanwhile.
+        // The next change queues the repository again. The project may have been removed meanwhile.
         if let Err(error) = packs::tend(&app, project) {
             tracing::warn!(%project, %error, "a repository cannot be tended");
         }
@@ -231,7 +233,7 @@ fn set(current: &Current, task: Option<RepositoryTaskId>) {
     *current.lock().unwrap_or_else(PoisonError::into_inner) = task;
 }
 
-/// Forgets old deliveries to hooks.
+/// Removes old hook deliveries.
 fn prune(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let removed = delivery::prune(&app, go_on)?;
@@ -250,7 +252,7 @@ impl Worker {
         Ok(Self { task: current, ..worker })
     }
 
-    /// Starts a thread that rests between its rounds.
+    /// Starts a thread that pauses between its rounds.
     fn start(
         name: &'static str,
         rest: Duration,
@@ -262,7 +264,7 @@ impl Worker {
             let _end = end;
             loop {
                 let go_on = || matches!(stopped.try_recv(), Err(TryRecvError::Empty));
-                // What it panicked of was reported when it did.
+                // The panic hook has already logged the panic.
                 let done = panic::catch_unwind(AssertUnwindSafe(|| round(&go_on)));
                 let pause = match done {
                     Ok(Ok(Round::More)) => Duration::ZERO,
@@ -288,7 +290,7 @@ impl Worker {
     }
 }
 
-/// No work waits longer because it failed once.
+/// The longest pause after a failure.
 const REST_AFTER_FAILURE: Duration = Duration::from_secs(5 * 60);
 
 fn stops_within(stopped: &Receiver<()>, pause: Duration) -> bool {
@@ -300,7 +302,7 @@ fn stops_within(stopped: &Receiver<()>, pause: Duration) -> bool {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        // All are told before any is waited for.
+        // All threads are told to stop before the first is waited for.
         if let Some(deliveries) = &self.deliveries {
             deliveries.close();
         }
@@ -314,7 +316,7 @@ impl Drop for Workers {
             if worker.ended.recv_timeout(left) == Err(RecvTimeoutError::Disconnected) {
                 continue;
             }
-            // It goes with the process; what it was at is for the next one.
+            // The thread ends with the process; another process repeats its task.
             tracing::warn!(name = worker.name, "work in the background is broken off");
             let task = *worker.task.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(Err(error)) = task.map(|task| task::give_back(&self.app, task)) {

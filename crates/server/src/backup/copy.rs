@@ -1,4 +1,4 @@
-//! Copies everything of a moment into a backup.
+//! Copies the state of one moment into a backup.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -24,26 +24,27 @@ use super::snapshot_store::SnapshotStore;
 use crate::storage;
 use crate::system::{FsBuildFiles, FsUploads, trash};
 
-/// Of how many projects it is asked at once whether the database has them.
+/// How many projects one query looks up.
 const BATCH: usize = 500;
 
-/// By what a file with several names is known. Its number may be given to another once it is gone, so its last name,
-/// which tells the content of a pack, and its length belong to it.
+/// The identity of a file with several hard links: device, inode, file name and length. An inode
+/// may be reused after its file is removed, so the name, which for a pack depends on its content,
+/// and the length are part of the identity.
 pub(super) type Identity = (u64, u64, OsString, u64);
 
 /// A backup that is being written.
 pub(super) struct Copy<'a, W: Write> {
     pub data: &'a Path,
-    /// A folder for files that go with the backup.
+    /// The directory for temporary files.
     pub scratch: &'a Path,
     pub writer: Writer<W>,
-    /// Where the content of files goes, if not into the backup itself.
+    /// The store for file contents, if they do not go into the backup itself.
     pub snapshots: Option<&'a mut SnapshotStore>,
-    /// Files that have several names: forks share packs.
+    /// Files with several hard links, with the path of the first copy: forks share packs.
     pub links: HashMap<Identity, PathBuf>,
     pub summary: Summary,
     pub progress: Progress,
-    /// The names of packs that are not there.
+    /// The names of missing packs.
     pub missing: Vec<String>,
 }
 
@@ -63,7 +64,7 @@ impl<W: Write> Copy<'_, W> {
         self.progress.done(&self.summary);
     }
 
-    /// A file that is open, under the path that it has in the data folder.
+    /// Writes an open file under its path in the data folder.
     fn open_file(&mut self, path: &Path, file: &mut File) -> io::Result<()> {
         let found = file.metadata()?;
         let mut header =
@@ -99,7 +100,7 @@ impl<W: Write> Copy<'_, W> {
         Ok(())
     }
 
-    /// A file, if it is there.
+    /// Writes a file, if it exists.
     fn file(&mut self, from: &Path, path: &Path) -> io::Result<()> {
         match File::open(from) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -107,7 +108,7 @@ impl<W: Write> Copy<'_, W> {
         }
     }
 
-    /// All files in a folder and those in it.
+    /// Writes all files in a directory, recursively.
     fn tree(&mut self, from: &Path, path: &Path) -> io::Result<()> {
         for entry in entries(from)? {
             let Some(name) = entry.file_name() else { continue };
@@ -115,14 +116,14 @@ impl<W: Write> Copy<'_, W> {
             match kind.map(|found| found.file_type()) {
                 Ok(kind) if kind.is_dir() => self.tree(&entry, &inner)?,
                 Ok(kind) if kind.is_file() => self.file(&entry, &inner)?,
-                // Nothing of ours, or gone.
+                // Neither a file nor a directory, or removed meanwhile.
                 Ok(_) | Err(_) => (),
             }
         }
         Ok(())
     }
 
-    /// What the whole installation is known by.
+    /// Writes the installation key and the SSH host keys.
     pub fn keys(&mut self) -> Result<()> {
         let data = self.data;
         self.file(&data.join("secret.key"), Path::new("secret.key"))?;
@@ -130,7 +131,8 @@ impl<W: Write> Copy<'_, W> {
         Ok(())
     }
 
-    /// The folders of all projects below a folder, as far as the database has the project.
+    /// Writes the directories of all projects below a root directory, if the database has the
+    /// project.
     pub fn projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
         let data = self.data;
         let shelves =
@@ -152,7 +154,7 @@ impl<W: Write> Copy<'_, W> {
         }
     }
 
-    /// The packs of all repositories, each with its index. `copied` is called after each.
+    /// Writes the packs of all repositories, each with its index. Calls `copied` after each.
     pub fn packs(
         &mut self,
         snapshot: &mut Snapshot,
@@ -177,7 +179,7 @@ impl<W: Write> Copy<'_, W> {
                     Ok(Err(error)) if error.kind() != ErrorKind::NotFound => {
                         return Err(error).with_context(|| format!("the pack {}", pack.name));
                     }
-                    // Everything else is worth a backup all the same.
+                    // A missing pack does not stop the backup of everything else.
                     Ok(Err(_)) | Err(PackError::Missing(_) | PackError::Damaged(..)) => {
                         self.missing.push(pack.name.to_string());
                         continue;
@@ -192,7 +194,8 @@ impl<W: Write> Copy<'_, W> {
         }
     }
 
-    /// Names a pack and its index by their contents, if the newest snapshot has both. Then no byte of them is read.
+    /// References a pack and its index by their contents if the newest snapshot has both. Then none
+    /// of their bytes are read.
     fn names_known_pack(&mut self, path: &Path) -> Result<bool> {
         let Some(snapshots) = &self.snapshots else { return Ok(false) };
         let files = [path.with_extension("idx"), path.to_owned()];
@@ -207,7 +210,7 @@ impl<W: Write> Copy<'_, W> {
         Ok(true)
     }
 
-    /// The uploaded files in an object store, where they would be in a data folder.
+    /// Writes the uploaded files of an object store, under their paths in a data folder.
     pub fn stored_uploads(
         &mut self,
         snapshot: &mut Snapshot,
@@ -223,7 +226,7 @@ impl<W: Write> Copy<'_, W> {
         Ok(())
     }
 
-    /// The logs and artifacts in an object store, where they would be in a data folder.
+    /// Writes the logs and artifacts of an object store, under their paths in a data folder.
     pub fn stored_build_files(
         &mut self,
         snapshot: &mut Snapshot,
@@ -243,7 +246,7 @@ impl<W: Write> Copy<'_, W> {
         Ok(())
     }
 
-    /// Those of these projects that the database has.
+    /// Returns the projects that the database has.
     fn known(
         &self,
         snapshot: &mut Snapshot,
@@ -256,7 +259,7 @@ impl<W: Write> Copy<'_, W> {
         Ok(known)
     }
 
-    /// A file of the data folder that is read from elsewhere.
+    /// Writes a file of the data folder from a stream.
     fn stream(&mut self, path: &Path, content: &mut dyn io::Read) -> Result<()> {
         let mut file = tempfile::tempfile_in(self.scratch)?;
         io::copy(content, &mut file)?;
@@ -265,7 +268,7 @@ impl<W: Write> Copy<'_, W> {
         Ok(self.open_file(path, &mut file)?)
     }
 
-    /// Repositories that an upgrade could not take over, with all their files.
+    /// Writes the repositories that an upgrade could not convert, with all their files.
     pub fn in_files(&mut self, snapshot: &mut Snapshot) -> Result<()> {
         let (data, layout) = (self.data, Layout::new(self.data));
         for project in snapshot.in_files()? {
@@ -276,16 +279,16 @@ impl<W: Write> Copy<'_, W> {
         Ok(())
     }
 
-    /// What was removed since the moment of the backup.
+    /// Writes the files that were moved to the trash since the moment of the backup.
     pub fn thrown_away(&mut self, snapshot: &mut Snapshot) -> Result<()> {
         for (place, was) in trash::contents(self.data)? {
-            // A project's folder, or one file in it.
+            // The entry is the directory of a project, or a file in it.
             let of = was.iter().nth(3).map(Path::new).and_then(project_of);
             let Some(project) = of else { continue };
             if snapshot.projects(&[project])?.is_empty() {
                 continue;
             }
-            // The folders of repositories are made from rows and packs.
+            // Repository directories can be rebuilt from rows and packs.
             match place.is_dir() {
                 _ if was.starts_with("repositories") => (),
                 true => self.tree(&place, &was)?,
@@ -339,7 +342,7 @@ impl<W: Write> Write for Counted<W> {
     }
 }
 
-/// What is in a folder; nothing when it is not there.
+/// Lists a directory. Empty if it does not exist.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(vec![]),
@@ -347,13 +350,13 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Whether a folder holds folders of projects: its name is two digits.
+/// Whether a directory contains directories of projects: its name is two hex digits.
 fn is_shelf(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The project whose folder this is.
+/// Parses the project id from the name of a directory.
 fn project_of(folder: &Path) -> Option<ProjectId> {
     let name = folder.file_name()?.to_str()?;
     name.strip_suffix(".git").unwrap_or(name).parse().ok().map(ProjectId)

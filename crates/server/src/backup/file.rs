@@ -1,4 +1,5 @@
-//! The file of a backup: entries one after the other, each with a digest, and an end that has a digest of those.
+//! The format of a backup file: a sequence of entries, each with a digest, and an end with a digest
+//! of the digests.
 //!
 //! ```text
 //! hexforge backup 1\n
@@ -7,8 +8,8 @@
 //! Z  number of entries (8)  SHA-256 of all digests, Z and the number (32)
 //! ```
 //!
-//! Numbers are little-endian. So nothing can be changed, cut off, left out or put elsewhere without being noticed. It is
-//! read and written in one go, and never held as a whole.
+//! Numbers are little-endian. The digests detect every change, truncation, omission and reordering.
+//! Backups are read and written as streams, and never held in memory as a whole.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -22,19 +23,20 @@ const MAGIC: &[u8] = b"hexforge backup 1\n";
 const ENTRY: u8 = b'E';
 const END: u8 = b'Z';
 
-/// How much of an entry is written at a time at most.
+/// The most bytes of one chunk of an entry.
 const CHUNK: usize = 64 * 1024;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Something about the backup, or a part of the database.
+    /// Metadata of the backup, or a part of the database.
     Part,
     /// A file of the data folder.
     File,
-    /// A file of the data folder that is the same as an earlier one, whose path this has.
+    /// A hard link: the content is the path of an earlier entry.
     Link,
-    /// A file of the data folder whose content is elsewhere, see [`SnapshotStore`](super::snapshot_store::SnapshotStore).
+    /// A file of the data folder whose content is stored outside the backup file, see
+    /// [`SnapshotStore`](super::snapshot_store::SnapshotStore).
     Stored,
 }
 
@@ -47,12 +49,12 @@ impl Kind {
     }
 }
 
-/// What stands before the content of an entry.
+/// The header of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub kind: Kind,
     pub path: PathBuf,
-    /// The mode of a file.
+    /// The permission bits of a file.
     pub mode: u32,
 }
 
@@ -69,7 +71,7 @@ impl<W: Write> Writer<W> {
         Ok(Self { out, digests: Sha256::new(), entries: 0 })
     }
 
-    /// Begins an entry. It has to be finished.
+    /// Begins an entry, which the caller has to finish.
     pub fn entry(&mut self, header: &Header) -> io::Result<Entry<'_, W>> {
         let path = header.path.as_os_str().as_bytes();
         let length = u16::try_from(path.len())
@@ -82,7 +84,7 @@ impl<W: Write> Writer<W> {
         Ok(entry)
     }
 
-    /// Ends the backup.
+    /// Writes the end of the backup.
     pub fn finish(mut self) -> io::Result<W> {
         let mut end = vec![END];
         end.extend(self.entries.to_le_bytes());
@@ -145,8 +147,8 @@ impl<W: Write> Write for Entry<'_, W> {
     }
 }
 
-/// Reads all entries of a backup, and checks that nothing is damaged. An entry is known to be whole only when this has
-/// gone on to the next.
+/// Reads all entries of a backup and verifies their digests. The content of an entry is verified
+/// only after `visit` returned.
 pub(super) fn read(
     input: impl Read,
     visit: &mut dyn FnMut(&Header, &mut dyn BufRead) -> Result<()>,
@@ -171,7 +173,7 @@ pub(super) fn read(
         let mut content =
             Content { input: &mut input, digest, chunk: vec![], read: 0, is_over: false };
         let visited = visit(&header, &mut content);
-        // What is wrong with the content explains what was made of it.
+        // A damaged content is the likely cause of an error of `visit`, so it is reported first.
         let told =
             content.finish().with_context(|| format!("{} is damaged", header.path.display()));
         let digest = told?;
@@ -205,12 +207,12 @@ fn header(input: &mut impl Read, digest: &mut Sha256) -> Result<Header> {
     Ok(Header { kind, path: Path::new(OsStr::from_bytes(&path)).to_owned(), mode })
 }
 
-/// The content of an entry.
+/// Reads the content of an entry.
 struct Content<'a, R: Read> {
     input: &'a mut R,
     digest: Sha256,
     chunk: Vec<u8>,
-    /// How much of the chunk was read.
+    /// The number of bytes of the chunk that were consumed.
     read: usize,
     is_over: bool,
 }
@@ -232,7 +234,7 @@ impl<R: Read> Content<'_, R> {
         Ok(())
     }
 
-    /// Reads what is left, and checks all of it.
+    /// Reads the rest of the content, and verifies the digest.
     fn finish(mut self) -> Result<[u8; 32]> {
         while !self.is_over {
             self.next_chunk().map_err(|error| match error.kind() {
@@ -301,7 +303,7 @@ mod tests {
     fn what_is_written_is_read() {
         let expected = [("a".to_owned(), 3), ("b/ü".into(), 0), ("c".into(), CHUNK + 7)];
         assert_eq!(read_all(&a_backup()).expect("it is whole"), expected);
-        // What nobody looks at is checked, too.
+        // Content that the visitor does not read is verified too.
         read(&a_backup()[..], &mut |_, _| Ok(())).expect("it is whole");
     }
 

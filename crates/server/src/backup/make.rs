@@ -21,17 +21,17 @@ use crate::config::Config;
 use crate::storage::{self, Check};
 use crate::system::{self, FsBuildFiles, FsUploads, Hold, Trash};
 
-/// A backup that was made.
+/// The result of a backup.
 pub struct Made {
     pub summary: Summary,
-    /// The name of the snapshot, if it is one of several.
+    /// The name of the snapshot, if the target holds several.
     pub snapshot: Option<String>,
-    /// How many older snapshots were removed.
+    /// The number of older snapshots that were removed.
     pub removed: usize,
 }
 
-/// Writes everything of one moment into a new file, or into a place that holds several snapshots, of which the newest
-/// `keep` stay.
+/// Writes a backup into a new file, or as a snapshot into a target that holds several. With `keep`,
+/// only the newest snapshots stay.
 pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<Made> {
     match Target::for_writing(place)? {
         Target::File(file) => {
@@ -48,7 +48,7 @@ pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<Made> {
         Target::Store(mut snapshots) => {
             snapshots.prepare()?;
             let name = SnapshotStore::new_name();
-            // What a stopped backup leaves there is removed after a day.
+            // The server removes files of an interrupted backup there after a day.
             let scratch = Layout::new(&config.data_dir).scratch();
             system::make_folders(&scratch)?;
             let staging = StagingFolder::beside(&scratch.join("backup"))?;
@@ -60,7 +60,7 @@ pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<Made> {
     }
 }
 
-/// Writes everything of one moment. `finish` puts what was written in its place.
+/// Writes the state of one moment. `finish` moves the written file to its destination.
 fn write(
     config: &Config,
     staging: &StagingFolder,
@@ -79,7 +79,7 @@ fn write(
     let mut progress = Progress::new();
     let hold = Hold::take(data).context("the data folder cannot be held on to")?;
     let Some(hold) = hold else { bail!("another backup is being made") };
-    // The database comes first: the objects of its refs were stored before the refs.
+    // The database is copied first: the objects of its refs were stored before the refs.
     progress.step("copying the database");
     let mut snapshot = Snapshot::take(&config.database_url, &staging.folder)?;
     let writer = Writer::begin(BufWriter::with_capacity(256 * 1024, staging.create()?))?;
@@ -107,7 +107,7 @@ fn write(
             }
         }
         Some(bucket) => {
-            // A cache of its own, which is empty after each pack.
+            // A separate cache, which is emptied after each pack.
             let packs = CachedPacks::open(bucket.clone(), staging.folder.join("packs"), 0)?;
             copy.packs(&mut snapshot, &packs, &|| drop(packs.drop_unlinked()))?;
             let uploads = BucketUploads::new(bucket.clone(), &staging.folder);
@@ -122,14 +122,14 @@ fn write(
     let written = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     finish(&written)?;
     drop(hold);
-    // What was thrown away meanwhile waited for this.
+    // Removed files stayed in the trash during the backup.
     Trash::new(data).empty().context("the trash cannot be emptied")?;
     let lost = missing.len();
     ensure!(lost == 0, "the backup is made, but {lost} packs are missing: {}", missing.join(", "));
     Ok(summary)
 }
 
-/// Returns whether there is a database in a file: to ask it for migrations would make it.
+/// Returns whether the SQLite file exists. A query for pending migrations would create it.
 fn database_file_exists(config: &Config) -> bool {
     matches!(&config.database_url, DatabaseUrl::Sqlite(file) if file.exists())
 }

@@ -1,22 +1,22 @@
-//! What a backup says of itself.
+//! The manifest of a backup.
 
 use anyhow::{Context, Result, ensure};
 
-/// The path of the entry that has it, which is the first.
+/// The path of the manifest, which is the first entry.
 pub(super) const MANIFEST: &str = "manifest";
-/// The path of the entry with earlier values of refs that changed during the backup. Only backups of releases that kept
-/// refs in files have it.
+/// The path of the entry with earlier values of refs that changed during the backup. Only backups
+/// of releases that stored refs in files have it.
 pub(super) const REWINDS: &str = "rewinds";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Manifest {
-    /// When it was made.
+    /// The time of the backup.
     pub made: String,
-    /// By which version of the program.
+    /// The version of the program.
     pub program: String,
-    /// Which database it is of.
+    /// The kind of database.
     pub database: String,
-    /// Which migrations that has seen.
+    /// The migrations that the database has applied.
     pub migrations: Vec<String>,
     /// The number of repositories; `None` in backups of earlier releases.
     pub repositories: Option<u64>,

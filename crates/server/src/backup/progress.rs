@@ -1,15 +1,15 @@
-//! Telling people how far it is.
+//! Prints the progress of a backup.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use super::Summary;
 
-/// How often a line on a terminal is written anew.
+/// The shortest time between two updates of the line on a terminal.
 const OFTEN: Duration = Duration::from_millis(200);
 
-/// On a terminal a line that changes, elsewhere a line for each step. On standard error: what is asked for is on
-/// standard output.
+/// Prints to standard error: on a terminal one line that is updated, elsewhere a line for each
+/// step. Standard output is for the result.
 pub(super) struct Progress {
     is_terminal: bool,
     step: &'static str,
@@ -22,7 +22,7 @@ impl Progress {
         Self { is_terminal, step: "", told: Instant::now() }
     }
 
-    /// Something else is done from here on.
+    /// Begins the next step.
     pub fn step(&mut self, step: &'static str) {
         self.step = step;
         match self.is_terminal {
@@ -31,7 +31,7 @@ impl Progress {
         }
     }
 
-    /// So much is done.
+    /// Updates the line with the bytes and files done so far.
     pub fn done(&mut self, summary: &Summary) {
         if self.is_terminal && self.told.elapsed() >= OFTEN {
             self.line(&format!(": {summary}"));
@@ -44,7 +44,7 @@ impl Progress {
     }
 
     fn write(&self, text: &str) {
-        // There is nobody to tell when even that fails.
+        // A failure to write is ignored.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }

@@ -23,14 +23,14 @@ use crate::config::Config;
 use crate::wiring::Wired;
 use crate::{storage, system, upgrade, wiring};
 
-/// Where files are until all of them are there.
+/// The directory for restored files until all of them are complete.
 const UNFINISHED: &str = ".restoring";
 
-/// What may be in a data folder that is empty: it is where people put it.
+/// The settings file, which may be in an otherwise empty data folder.
 const SETTINGS: &str = "hexforge.toml";
 
-/// Brings everything back from a backup that is whole, into a data folder and a database that are empty. Until the end
-/// both are left as they were.
+/// Verifies a backup and restores it into an empty data folder and an empty database. Until the end
+/// both stay as they were.
 pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<Summary> {
     let data = &config.data_dir;
     ensure_empty(data)?;
@@ -71,7 +71,7 @@ pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<Summary
     Ok(summary)
 }
 
-/// Does what a start would do, too.
+/// Runs the steps that a server start would run: storage, claims and upgrades.
 fn finish(config: &Config) -> Result<()> {
     let Wired { app, store, .. } = wiring::wire(config, None)?;
     storage::forget_claim(&store)?;
@@ -89,7 +89,7 @@ fn ensure_empty(data: &Path) -> Result<()> {
     };
     for entry in entries {
         let name = entry?.file_name();
-        // What was left of one that broke off is written anew.
+        // The rest of an interrupted restore is overwritten.
         ensure!(
             name == SETTINGS || name == UNFINISHED,
             "the data folder {} is not empty: it has {}",
@@ -100,7 +100,7 @@ fn ensure_empty(data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files of the data folder, beside their places.
+/// The restored files, in a directory beside their final paths.
 struct Files {
     folder: PathBuf,
 }
@@ -115,14 +115,15 @@ impl Files {
         Ok(Self { folder })
     }
 
-    /// The place of a path in the backup, which leads nowhere else.
+    /// Returns the temporary path of an entry. Refuses paths that leave the directory.
     fn place(&self, path: &Path) -> Result<PathBuf> {
         let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
         ensure!(is_inside && path.iter().next().is_some(), "{} is no path", path.display());
         Ok(self.folder.join(path))
     }
 
-    /// The same, for a file that is to be made. One that comes twice counts as it came last.
+    /// Returns the temporary path of a new file. If a path occurs twice in the backup, the last
+    /// entry wins.
     fn new_place(&self, path: &Path) -> Result<PathBuf> {
         let place = self.place(path)?;
         let folder = place.parent().context("a file has a folder")?;
@@ -144,7 +145,7 @@ impl Files {
         let mut file = options.open(&place)?;
         write(&mut file)?;
         if let (true, Some(repository)) = (is_repository(header), place.parent()) {
-            // What has nothing in it is not in the backup, and yet no repository is without it.
+            // Empty directories are not in the backup, but every repository needs these.
             for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
                 system::make_folders(&repository.join(folder))?;
             }
@@ -157,12 +158,13 @@ impl Files {
         content.read_to_end(&mut same)?;
         let same = self.place(Path::new(OsStr::from_bytes(&same)))?;
         let place = self.new_place(&header.path)?;
-        // Where the file system cannot share it is copied.
+        // If the file system has no hard links, the file is copied.
         fs::hard_link(&same, &place).or_else(|_| fs::copy(&same, &place).map(drop))?;
         Ok(())
     }
 
-    /// Takes back changes of ref files after the moment of a backup of an earlier release. The entry comes last.
+    /// Reverts changes of ref files that were made after the moment of a backup of an earlier
+    /// release. The entry comes last.
     fn rewind(&mut self, content: &mut dyn BufRead) -> Result<()> {
         let layout = Layout::new(&self.folder);
         let mut project = None;
@@ -175,7 +177,7 @@ impl Files {
             refs.clear();
             Ok(())
         };
-        // Those of a project stand together.
+        // The lines of one project follow each other.
         for line in content.lines() {
             let line = line?;
             let mut parts = line.splitn(3, ' ');
@@ -197,7 +199,7 @@ impl Files {
         take_back(project, &mut refs)
     }
 
-    /// Moves everything to its place once it is on the disk.
+    /// Syncs all files, then moves them to their final paths.
     fn finish(self, data: &Path) -> Result<()> {
         rustix::fs::syncfs(File::open(&self.folder)?)?;
         for entry in fs::read_dir(&self.folder)? {
@@ -211,7 +213,7 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // Once all is in its place there is nothing here.
+        // After all files were moved, the directory does not exist.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,11 +1,11 @@
-//! Backups of several moments in one place: a folder, or an object store.
+//! Stores the snapshots of several backups in one target: a folder or an object store.
 //!
 //! | Key | Content |
 //! |---|---|
 //! | `snapshots/<time>` | a backup in which files are named by their SHA-256 |
 //! | `content/<2 hex>/<SHA-256>` | the content of files, of all snapshots |
 //!
-//! So a file that did not change, above all a pack, is stored once.
+//! A file that did not change between snapshots, such as a pack, is stored once.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -21,26 +21,26 @@ use sha2::{Digest, Sha256};
 use super::file::{self, Header, Kind};
 use crate::{storage, system};
 
-/// The prefix of snapshots.
+/// The prefix of the keys of snapshots.
 const SNAPSHOTS: &str = "snapshots";
 
-/// The prefix of contents.
+/// The prefix of the keys of contents.
 const CONTENT: &str = "content";
 
-/// Contents that no snapshot has and that are younger may belong to a backup that is being made.
+/// Younger contents that no snapshot uses may belong to a backup that is being made.
 const UNFINISHED: TimeDelta = TimeDelta::hours(24);
 
-/// Where a backup is.
+/// The target of a backup.
 pub(super) enum Target {
-    /// In a file of its own.
+    /// A single file.
     File(PathBuf),
-    /// Among other snapshots.
+    /// A store of several snapshots.
     Store(SnapshotStore),
 }
 
 impl Target {
-    /// The place of a new backup: an address such as `s3://bucket/prefix`, a folder, or else a file. A folder that does
-    /// not exist ends with `/`, and is made.
+    /// Parses the target of a new backup: a URL such as `s3://bucket/prefix`, a folder, or else a
+    /// file. A new folder must end with `/`, and is created.
     pub fn for_writing(place: &str) -> Result<Self> {
         if place.ends_with('/') && !place.contains("://") {
             let made = system::make_folders(Path::new(place));
@@ -49,7 +49,7 @@ impl Target {
         Self::for_reading(place)
     }
 
-    /// The place of a backup that exists.
+    /// Parses the target of an existing backup.
     pub fn for_reading(place: &str) -> Result<Self> {
         if place.contains("://") {
             let bucket = storage::open_bucket(place).with_context(|| format!("`{place}`"))?;
@@ -66,16 +66,16 @@ impl Target {
     }
 }
 
-/// Snapshots, and the contents that they share.
+/// Snapshots and the contents that they share.
 pub(super) struct SnapshotStore {
     bucket: Bucket,
-    /// The contents that are stored, with their lengths.
+    /// The stored contents, with their lengths.
     contents: HashMap<String, u64>,
-    /// The contents of packs and indexes in the newest snapshot, by their paths.
+    /// The contents of packs and indexes in the newest snapshot, by path.
     packs: HashMap<PathBuf, StoredContent>,
 }
 
-/// The content of a file, by which a snapshot names it.
+/// A reference to the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoredContent {
     /// The SHA-256 in hex digits.
@@ -84,7 +84,7 @@ pub(super) struct StoredContent {
 }
 
 impl StoredContent {
-    /// The text in a snapshot.
+    /// The line that represents it in a snapshot.
     pub fn line(&self) -> String {
         format!("{} {}", self.name, self.bytes)
     }
@@ -116,12 +116,12 @@ impl SnapshotStore {
         format!("{SNAPSHOTS}/{snapshot}")
     }
 
-    /// The name of a snapshot of this moment.
+    /// The name of a snapshot that is made now.
     pub fn new_name() -> String {
         chrono::Utc::now().format("%Y-%m-%dT%H-%M-%S%.6fZ").to_string()
     }
 
-    /// Learns what is stored, before a backup is made.
+    /// Loads the lists of stored contents and known packs before a backup.
     pub fn prepare(&mut self) -> Result<()> {
         let found = self.bucket.list(CONTENT)?;
         let named = |found: ObjectInfo| Some((file_name(&found.key)?, found.bytes));
@@ -138,7 +138,7 @@ impl SnapshotStore {
         Ok(())
     }
 
-    /// The content of a pack or index that the newest snapshot has and that is stored.
+    /// The content of a pack or index, if the newest snapshot has it and it is stored.
     pub fn known(&self, path: &Path) -> Option<StoredContent> {
         self.packs.get(path).filter(|content| self.is_stored(content)).cloned()
     }
@@ -147,13 +147,13 @@ impl SnapshotStore {
         self.contents.get(&content.name) == Some(&content.bytes)
     }
 
-    /// The names of all snapshots, the newest last.
+    /// Lists the names of all snapshots, the newest last.
     pub fn snapshots(&self) -> Result<Vec<String>> {
         let found = self.bucket.list(SNAPSHOTS)?;
         Ok(found.iter().filter_map(|found| file_name(&found.key)).collect())
     }
 
-    /// Stores the content of a file, unless it is stored.
+    /// Stores the content of a file, unless it is stored already.
     pub fn store_content(&mut self, file: &mut File) -> io::Result<StoredContent> {
         let bytes = file.metadata()?.len();
         let mut digest = Digesting { inner: io::sink(), digest: Sha256::new(), bytes: 0 };
@@ -167,7 +167,7 @@ impl SnapshotStore {
         Ok(content)
     }
 
-    /// Stores a snapshot, which is in a file.
+    /// Stores a snapshot from a file.
     pub fn store_snapshot(&self, name: &str, file: &Path) -> Result<()> {
         Ok(self.bucket.put_file(&Self::key(name), file)?)
     }
@@ -184,7 +184,7 @@ impl SnapshotStore {
         read.with_context(|| format!("the snapshot {snapshot}"))
     }
 
-    /// Writes the content that an entry names, and checks it. Returns its length.
+    /// Writes the content that an entry references, and verifies it. Returns its length.
     pub fn write_content(&self, entry: &mut dyn io::BufRead, to: &mut dyn Write) -> Result<u64> {
         let content = StoredContent::read(entry)?;
         let missing = || format!("the content {} is missing", content.name);
@@ -196,8 +196,8 @@ impl SnapshotStore {
         Ok(content.bytes)
     }
 
-    /// Removes old snapshots until so many are left, never the one of this name, and contents that no other one has.
-    /// Returns how many snapshots are removed.
+    /// Removes the oldest snapshots until `number` are left, and the contents that only they used.
+    /// Never removes the snapshot `own`. Returns the number of removed snapshots.
     pub fn keep_newest(&self, number: usize, own: &str) -> Result<usize> {
         let all = self.snapshots()?;
         let old: Vec<&String> =
@@ -211,7 +211,7 @@ impl SnapshotStore {
         let (used, of_old) = (self.contents_of(&kept)?, self.contents_of(&old)?);
         let removed = old.len();
         self.bucket.remove(old.into_iter().map(|name| Self::key(name)).collect())?;
-        // What a stopped backup left goes after a day.
+        // Contents that an interrupted backup left are removed after a day.
         let is_unused = |found: &&ObjectInfo| {
             let Some(name) = file_name(&found.key) else { return false };
             !used.contains(&name) && (of_old.contains(&name) || found.since < before)
@@ -221,7 +221,7 @@ impl SnapshotStore {
         Ok(removed)
     }
 
-    /// The names of the contents of snapshots.
+    /// The names of the contents that these snapshots use.
     fn contents_of(&self, snapshots: &[&String]) -> Result<HashSet<String>> {
         let mut names = HashSet::new();
         for snapshot in snapshots {
@@ -235,7 +235,7 @@ impl SnapshotStore {
         Ok(names)
     }
 
-    /// The snapshot of this name, or the newest.
+    /// Finds the snapshot with this name, or the newest.
     pub fn find(&self, name: Option<&str>) -> Result<String> {
         let all = self.snapshots()?;
         let found = match name {
@@ -255,7 +255,7 @@ fn file_name(key: &str) -> Option<String> {
     key.rsplit('/').next().map(str::to_owned)
 }
 
-/// Digests what is written through it.
+/// Computes the SHA-256 of the bytes written through it.
 struct Digesting<W> {
     inner: W,
     digest: Sha256,

@@ -1,10 +1,10 @@
-//! The snapshots in a folder or an object store of backups.
+//! Lists the snapshots of backups in a folder or an object store.
 
 use anyhow::{Result, bail};
 
 use super::snapshot_store::Target;
 
-/// The names of all snapshots, the newest last.
+/// Returns the names of all snapshots, the newest last.
 pub fn list(place: &str) -> Result<Vec<String>> {
     match Target::for_reading(place)? {
         Target::Store(snapshots) => snapshots.snapshots(),

@@ -1,4 +1,4 @@
-//! Where a backup is until it is finished.
+//! The temporary directory of a backup.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::system::random_name;
 
-/// A folder for what is not finished, beside the file that it will be; it goes with this.
+/// A temporary directory beside the file to be written. Dropping this removes it.
 pub(super) struct StagingFolder {
     pub folder: PathBuf,
 }
@@ -23,7 +23,7 @@ impl StagingFolder {
             .mode(0o700)
             .create(&folder)
             .with_context(|| format!("{} cannot be made", folder.display()))?;
-        // The database is asked by its whole path.
+        // An absolute path, because the copy of the database is opened by it.
         Ok(Self { folder: folder.canonicalize()? })
     }
 
@@ -31,18 +31,18 @@ impl StagingFolder {
         self.folder.join("unfinished")
     }
 
-    /// For nobody else to read.
+    /// Creates the file, readable only by its owner.
     pub fn create(&self) -> io::Result<File> {
         File::options().write(true).create_new(true).mode(0o600).open(self.unfinished())
     }
 
     pub fn finish(&self, written: &File, file: &Path) -> Result<()> {
         written.sync_all()?;
-        // Unlike a rename this fails when somebody was faster.
+        // Unlike a rename, this fails if the file exists meanwhile.
         fs::hard_link(self.unfinished(), file)
             .or_else(|error| match error.kind() {
                 ErrorKind::AlreadyExists => Err(error),
-                // Not every file system has links.
+                // Not every file system has hard links.
                 _ => fs::rename(self.unfinished(), file),
             })
             .with_context(|| format!("{} cannot be written", file.display()))?;

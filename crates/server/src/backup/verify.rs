@@ -12,22 +12,22 @@ use super::manifest::{MANIFEST, Manifest};
 use super::progress::Progress;
 use super::snapshot_store::{SnapshotStore, Target};
 
-/// Reads a whole backup and checks that nothing in it is damaged or missing. Answers when it was made, and what is in
-/// it.
+/// Reads a complete backup and verifies that nothing is damaged or missing. Returns the time of the
+/// backup and its size.
 pub fn verify(place: &str, at: Option<&str>) -> Result<(String, Summary)> {
     let (manifest, summary) = look(&Source::open(place, at)?)?;
     Ok((manifest.made, summary))
 }
 
-/// A backup that is read.
+/// An open backup.
 pub(super) enum Source {
     File(PathBuf),
-    /// One of several snapshots.
+    /// A snapshot in a store.
     Snapshot(SnapshotStore, String),
 }
 
 impl Source {
-    /// The backup in a file, or a snapshot: the newest unless it is named.
+    /// Opens the backup in a file, or a snapshot: the newest one unless `at` names another.
     pub fn open(place: &str, at: Option<&str>) -> Result<Self> {
         match (Target::for_reading(place)?, at) {
             (Target::File(file), None) => Ok(Self::File(file)),
@@ -52,7 +52,7 @@ impl Source {
         }
     }
 
-    /// Writes the content that an entry names. Returns its length.
+    /// Writes the content that an entry references. Returns its length.
     pub fn write(&self, entry: &mut dyn BufRead, to: &mut dyn Write) -> Result<u64> {
         match self {
             Self::Snapshot(snapshots, _) => snapshots.write_content(entry, to),
@@ -61,7 +61,7 @@ impl Source {
     }
 }
 
-/// Checks a backup, and returns its manifest and what is in it.
+/// Verifies a backup, and returns its manifest and size.
 pub(super) fn look(source: &Source) -> Result<(Manifest, Summary)> {
     let mut progress = Progress::new();
     progress.step("checking the backup");
@@ -87,7 +87,7 @@ pub(super) fn look(source: &Source) -> Result<(Manifest, Summary)> {
     Ok((manifest, summary))
 }
 
-/// Reads the entries of a backup in a file.
+/// Reads the entries of a backup file.
 fn read(path: &Path, visit: &mut dyn FnMut(&Header, &mut dyn BufRead) -> Result<()>) -> Result<()> {
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
     ensure!(file.metadata()?.is_file(), "{} is no file", path.display());
@@ -103,8 +103,8 @@ fn first(header: &Header, content: &mut dyn BufRead) -> Result<Manifest> {
     Manifest::parse(&text)
 }
 
-/// Whether an entry is HEAD of a repository, of which each has one: `repositories/<2 hex>/<2 hex>/<project
-/// id>.git/HEAD`.
+/// Whether an entry is the HEAD file of a repository, of which each has one: `repositories/<2
+/// hex>/<2 hex>/<project id>.git/HEAD`.
 pub(super) fn is_repository(header: &Header) -> bool {
     let is_head = header.path.file_name().is_some_and(|name| name == "HEAD");
     let roots = ["repositories", "repositories-before-upgrade"];

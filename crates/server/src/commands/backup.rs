@@ -30,14 +30,14 @@ pub fn list(place: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks a backup.
+/// Verifies a backup.
 pub fn verify(place: &str, at: Option<&str>) -> Result<ExitCode> {
     let (made, summary) = backup::verify(place, at)?;
     say(&format!("{place} is whole: of {made}, with {summary}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Brings a backup back.
+/// Restores a backup.
 pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<ExitCode> {
     let summary = backup::restore(config, place, at)?;
     let (data, database) = (config.data_dir.display(), &config.database_url);

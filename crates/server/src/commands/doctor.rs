@@ -1,4 +1,4 @@
-//! `hexforge doctor`: looks, changes nothing, and says what is wrong.
+//! `hexforge doctor`: reports faults of an installation, and changes nothing.
 
 mod repositories;
 
@@ -14,13 +14,13 @@ use super::say;
 use crate::config::Config;
 use crate::wiring;
 
-/// Less room than this on a disk is wrong.
+/// Less free space than this is reported as a fault.
 const ROOM_MB: u64 = 1024;
 
-/// What a check found: a line if all is well, or several that each say what is not.
+/// The result of a check: one line if all is well, otherwise one line per fault.
 type Finding = std::result::Result<String, Vec<String>>;
 
-/// Makes all checks. Those that need a database that is up to date are left out where it is not.
+/// Runs all checks. Checks that need an up-to-date database are skipped if it is not.
 pub fn run(config: &Config, deep: bool) -> Result<ExitCode> {
     let database = database(config);
     let usable = database.is_ok();
@@ -47,7 +47,7 @@ pub fn run(config: &Config, deep: bool) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// It answers, and its schema is the one this program knows.
+/// Checks that the database answers and that its schema is up to date.
 fn database(config: &Config) -> Finding {
     if let DatabaseUrl::Sqlite(path) = &config.database_url
         && !path.exists()
@@ -61,12 +61,12 @@ fn database(config: &Config) -> Finding {
     Err(pending.into_iter().map(|name| format!("the migration {name} is pending")).collect())
 }
 
-/// Repositories and uploads can be written.
+/// Checks that the data folder can be written.
 fn data_folder(config: &Config) -> Finding {
     let mut wrong = Vec::new();
     for folder in ["", "repositories", "packs", "uploads", "builds"] {
         let folder = config.data_dir.join(folder);
-        // What has nothing in it yet is made when it gets something.
+        // Missing directories are created with their first file.
         if folder.exists() || folder == config.data_dir {
             let probe = folder.join(format!(".doctor-{}", std::process::id()));
             let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
@@ -82,7 +82,7 @@ fn data_folder(config: &Config) -> Finding {
     }
 }
 
-/// There is room on the disk of the data folder.
+/// Checks the free space on the disk of the data folder.
 fn disk(config: &Config) -> Finding {
     let room = rustix::fs::statvfs(&config.data_dir)
         .context("the room on the disk cannot be asked for")
@@ -97,7 +97,7 @@ fn disk(config: &Config) -> Finding {
     }
 }
 
-/// No hook keeps failing.
+/// Checks that no hook keeps failing.
 fn hooks(app: &App) -> Finding {
     let failing = delivery::failing(app).map_err(told)?;
     let queue = delivery::queue(app).map_err(told)?;
@@ -121,7 +121,7 @@ fn hooks(app: &App) -> Finding {
     Err(failing.into_iter().map(line).collect())
 }
 
-/// An error with its causes, on one line.
+/// Formats an error with its causes on one line.
 fn told(error: impl std::error::Error + Send + Sync + 'static) -> Vec<String> {
     vec![format!("{:#}", anyhow::Error::new(error))]
 }

@@ -13,7 +13,7 @@ use hexforge_domain::policy::Actor;
 use super::say;
 use crate::cli::{RunnerNumber, Runners};
 
-/// How many runners are read and shown at once. There may be any number of them.
+/// How many runners are read and printed at once, because their number is unlimited.
 const AT_ONCE: u64 = 1000;
 
 pub(super) fn run(app: &App, command: Runners) -> Result<ExitCode> {
@@ -43,7 +43,7 @@ fn list(app: &App) -> Result<()> {
     }
 }
 
-/// Number, state, for which projects, last contact and description of a runner, with tabs between them.
+/// Id, state, projects, last contact and description of a runner, separated by tabs.
 fn line(RunnerView { runner, projects }: &RunnerView) -> String {
     let state = if runner.active { "active" } else { "paused" };
     let scope = if runner.shared {
@@ -56,7 +56,8 @@ fn line(RunnerView { runner, projects }: &RunnerView) -> String {
         || "never".to_owned(),
         |contact| contact.format("%Y-%m-%d %H:%M UTC").to_string(),
     );
-    // What runners say of themselves is theirs: no control characters reach a terminal.
+    // The description comes from the runner, so control characters are removed before it reaches a
+    // terminal.
     let description: String = runner.description.chars().filter(|c| !c.is_control()).collect();
     format!("{}\t{state}\t{scope}\t{contact}\t{description}\n", runner.id)
 }

@@ -20,7 +20,7 @@ use crate::cli::Token;
 pub(super) fn run(app: &App, command: Token) -> Result<ExitCode> {
     match command {
         Token::Create(new) => {
-            // The day that is named is the last one: the token ends with it.
+            // The given day is the last day on which the token is valid.
             let end = new.expires_at.map(|day| {
                 day.checked_add_days(Days::new(1))
                     .map(|next| next.and_time(NaiveTime::MIN).and_utc())
@@ -28,7 +28,7 @@ pub(super) fn run(app: &App, command: Token) -> Result<ExitCode> {
             });
             let end = end.transpose()?;
             let secret = token::create(app, Actor::OPERATOR, &new.user, &new.name, end)?;
-            // Nothing but the token, so that a script can take it.
+            // Only the token is printed, so that a script can read it.
             say(&format!("{}\n", secret.reveal()))?;
         }
         Token::List(of) => list(app, &of.user)?,
@@ -44,7 +44,7 @@ pub(super) fn run(app: &App, command: Token) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The new token by which runners register, for one project or for all.
+/// Generates a new registration token for runners, for one project or for the whole service.
 fn rotate(app: &App, project: Option<&str>) -> Result<Secret> {
     match project {
         Some(project) => {

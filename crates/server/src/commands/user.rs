@@ -113,7 +113,7 @@ fn password(app: &App, whose: Password) -> Result<()> {
     show(&password, generated)
 }
 
-/// The password from standard input, or a new one; and whether it is new.
+/// Returns the password from standard input or a generated one, and whether it was generated.
 fn new_password(app: &App, from_stdin: bool) -> Result<(Secret, bool)> {
     if !from_stdin {
         return Ok((app.secrets.token(), true));

@@ -1,4 +1,4 @@
-//! What the declaration of a setting consists of, and the macro that makes fields and functions of it.
+//! The declaration of a setting, and the macro that generates fields and functions from it.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow};
 
 use super::form::Form;
 
-/// A setting: the form of its value, its default, and what the documentation says.
+/// A setting: how its value is parsed, its default, and its documentation.
 pub(super) struct Setting<T> {
     pub(super) form: Form<T>,
     pub(super) fallback: Fallback<T>,
@@ -14,14 +14,14 @@ pub(super) struct Setting<T> {
     pub(super) note: &'static str,
 }
 
-/// The value of a setting that nobody chose.
+/// The value of a setting that is not set.
 pub(super) enum Fallback<T> {
     Text(String),
     Unset(T),
 }
 
 impl<T: 'static> Form<T> {
-    /// A setting with this value unless another is chosen.
+    /// A setting with a default value.
     pub(super) fn default(self, default: impl Display) -> Setting<T> {
         let text = default.to_string();
         Setting {
@@ -32,7 +32,7 @@ impl<T: 'static> Form<T> {
         }
     }
 
-    /// A setting without a value unless one is chosen; `meaning` says what is used then.
+    /// An optional setting; `meaning` describes the behavior without a value.
     pub(super) fn optional(self, meaning: &str) -> Setting<Option<T>> {
         let Self { parse, print, range, is_secret } = self;
         let parse = Box::new(move |text: &str| parse(text).map(Some));
@@ -43,7 +43,7 @@ impl<T: 'static> Form<T> {
 }
 
 impl<T> Setting<T> {
-    /// Shows the default in words, where its text would mislead.
+    /// Replaces the default in the documentation by words, where its text would mislead.
     pub(super) fn default_in_words(self, words: &str) -> Self {
         Self { default_shown: words.to_owned(), ..self }
     }
@@ -53,7 +53,7 @@ impl<T> Setting<T> {
         Self { note, ..self }
     }
 
-    /// Parses the chosen text, or else the default.
+    /// Parses the given text, or the default.
     pub(super) fn read(self, name: &str, chosen: Option<String>) -> Result<T> {
         let text = match (chosen, self.fallback) {
             (Some(text), _) | (None, Fallback::Text(text)) => text,
@@ -107,7 +107,7 @@ pub(super) fn given(value: Option<String>) -> Option<String> {
     value.filter(|value| !value.trim().is_empty())
 }
 
-/// Declares settings, one as
+/// Declares settings. Each has the form
 /// ```text
 /// /// The text of `--help`, of the documentation and of the field.
 /// name: Type = "VALUE_NAME", form.default(value);
@@ -115,14 +115,14 @@ pub(super) fn given(value: Option<String>) -> Option<String> {
 /// The name is the key in the file; `--name` and `HEXFORGE_NAME` follow from it.
 macro_rules! declare_settings {
     ($($(#[doc = $help:literal])+ $name:ident: $type:ty = $value_name:literal, $setting:expr;)+) => {
-        /// The settings of one run, all of them valid.
+        /// The settings of one run, all valid.
         #[derive(Clone)]
         pub struct Config {
             $($(#[doc = $help])+ pub $name: $type,)+
         }
 
-        /// Settings that were chosen by flag, variable or file. They are texts, so that an error reads the same
-        /// wherever the value comes from.
+        /// Settings given by flag, variable or file. They are kept as text, so that an error reads
+        /// the same whatever the source.
         #[derive(Clone, Default, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Overrides {
@@ -134,21 +134,21 @@ macro_rules! declare_settings {
                 Self { $($name: flag(stringify!($name)),)+ }
             }
 
-            /// These settings, completed by others. An empty flag or variable counts as not set.
+            /// Fills missing settings from `others`. An empty flag or variable counts as not set.
             pub(super) fn or(self, others: Self) -> Self {
                 Self { $($name: given(self.$name).or(others.$name),)+ }
             }
         }
 
         impl Config {
-            /// Parses the chosen settings. The error is a sentence that names the first invalid setting.
+            /// Parses the given settings. The error names the first invalid setting.
             pub(super) fn parse(chosen: Overrides) -> Result<Self> {
                 Ok(Self {
                     $($name: Setting::<$type>::read($setting, stringify!($name), chosen.$name)?,)+
                 })
             }
 
-            /// The lines of a file with these settings, without secrets.
+            /// The lines of a settings file with these values, without secrets.
             pub(super) fn lines(&self) -> Vec<String> {
                 let lines = [$(Setting::<$type>::print(&$setting, stringify!($name), &self.$name),)+];
                 lines.into_iter().flatten().collect()

@@ -1,4 +1,4 @@
-//! Forms of values: how the text of a setting is parsed, checked and printed.
+//! Value formats: how the text of a setting is parsed, checked and printed.
 
 use std::fmt::Display;
 use std::ops::{Bound, RangeBounds};
@@ -11,11 +11,11 @@ use hexforge_domain::text::Secret;
 type Parse<T> = Box<dyn Fn(&str) -> Result<T, String>>;
 type Print<T> = Box<dyn Fn(&T) -> Option<String>>;
 
-/// How a value is parsed from text and printed as TOML.
+/// The format of a value: how it is parsed from text and printed as TOML.
 pub(super) struct Form<T> {
-    /// Fails with the rest of a sentence that begins with the name of the setting.
+    /// Parses the text. The error completes a sentence that begins with the name of the setting.
     pub(super) parse: Parse<T>,
-    /// `None` for a secret, and for a value that is not set.
+    /// Prints the value. Returns `None` for a secret and for a value that is not set.
     pub(super) print: Print<T>,
     /// The range of a number, as `--help` and the documentation show it.
     pub(super) range: Option<String>,
@@ -31,7 +31,7 @@ impl<T: 'static> Form<T> {
         Self { parse: Box::new(parse), print: Box::new(print), range: None, is_secret: false }
     }
 
-    /// This form, or the word `off` for `None`.
+    /// Also accepts the word `off`, which means `None`.
     pub(super) fn or_off(self) -> Form<Option<T>> {
         let (parse, print) = (self.parse, self.print);
         Form::new(
@@ -40,7 +40,7 @@ impl<T: 'static> Form<T> {
         )
     }
 
-    /// Hides the value in `--help`. How it is printed is up to the form.
+    /// Hides the value in `--help`. Whether it is printed elsewhere depends on the format.
     pub(super) fn secret(self) -> Self {
         Self { is_secret: true, ..self }
     }
@@ -54,14 +54,14 @@ fn not_expected(text: &str, expected: impl Display) -> String {
     format!("is `{text}` and has to be {expected}")
 }
 
-/// Text that a function parses.
+/// A text that a function parses.
 pub(super) fn text<T: Display + 'static>(
     parse: impl Fn(&str) -> Result<T, String> + 'static,
 ) -> Form<T> {
     Form::new(parse, |value| Some(quoted(value)))
 }
 
-/// Text that the type parses; `expected` says what it has to be.
+/// A text that the type parses; `expected` describes it in the error.
 pub(super) fn parsed<T: FromStr + Display + 'static>(expected: &'static str) -> Form<T> {
     text(move |text| text.trim().parse().map_err(|_| not_expected(text, expected)))
 }

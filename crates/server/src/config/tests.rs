@@ -1,4 +1,4 @@
-//! Which settings are told to be wrong, and how.
+//! Tests the error messages for invalid settings, and the generated documentation.
 
 use hexforge_http_actix::Dialect;
 
@@ -159,7 +159,8 @@ fn printed_settings_have_no_secrets() {
     assert!(!config.to_string().contains("hunter2"), "{config}");
 }
 
-/// `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-server the_documentation` writes the table again.
+/// Run with `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-server the_documentation` to write the
+/// table again.
 #[test]
 fn the_documentation_lists_all_settings() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");

@@ -1,4 +1,5 @@
-//! Keeps two installations from sharing one place in an object store: each would remove what the other needs.
+//! Prevents two installations from sharing one prefix of an object store: each would remove objects
+//! that the other needs.
 
 use std::fs;
 
@@ -10,13 +11,14 @@ use super::{CacheFolders, bucket};
 use crate::config::Config;
 use crate::system::{self, random_name};
 
-/// The object that names the installation, and the name of that secret in the database.
+/// The key of the object with the installation id, and the name of the secret in the database.
 const KEY: &str = "installation";
 
-/// Makes sure that the object store belongs to the installation of this database. An empty place belongs to the first
-/// that comes.
+/// Ensures that the object store belongs to the installation of this database. An empty prefix
+/// belongs to the first installation that claims it.
 ///
-/// A machine that was here before starts also while the store is away: it serves what is in its cache.
+/// A machine that claimed the store before also starts while the store is unreachable: it serves
+/// its cache.
 pub fn claim(config: &Config, store: &DieselStore) -> Result<()> {
     let Some(bucket) = bucket(config)? else { return Ok(()) };
     let id = store.shared_secret::<anyhow::Error>(KEY, || Ok(random_name()))?;
@@ -36,7 +38,7 @@ pub fn claim(config: &Config, store: &DieselStore) -> Result<()> {
     }
 }
 
-/// Makes sure that the object store belongs to nobody yet, for a restore.
+/// Ensures that the object store belongs to no installation yet, for a restore.
 pub fn ensure_unclaimed(config: &Config) -> Result<()> {
     let Some(bucket) = bucket(config)? else { return Ok(()) };
     let owner = bucket.small(KEY).context("the object store cannot be used")?;
@@ -44,7 +46,8 @@ pub fn ensure_unclaimed(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Makes a restored database another installation than the one of which the backup was made.
+/// Removes the installation id from a restored database, so that it differs from the installation
+/// of the backup.
 pub fn forget(store: &DieselStore) -> Result<()> {
     Ok(store.forget_shared_secret(KEY)?)
 }

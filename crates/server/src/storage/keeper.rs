@@ -1,4 +1,4 @@
-//! Keeps the cache of packs small.
+//! Limits the size of the cache of packs.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,20 +15,21 @@ use super::CacheFolders;
 use crate::config::Config;
 use crate::system;
 
-/// How long a start waits for the process before it to end.
+/// How long a start waits for the previous process to end.
 const HANDOVER: Duration = Duration::from_secs(30);
 
-/// Unfinished files that are older were left by a stopped process. A younger one may belong to a command.
+/// Older unfinished files were left by a stopped process. Younger ones may belong to a running
+/// command.
 const UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Free bytes on the disk below which packs are dropped.
+/// The least free space on the disk in bytes; below it, packs are evicted.
 const RESERVE: u64 = 512 << 20;
 
-/// How long a repository keeps its packs at least.
+/// The shortest time for which a repository keeps its packs.
 const LINKED: Duration = Duration::from_secs(10);
 
-/// Keeps the cache of packs small. It holds a lock on the cache folder: a second server could drop packs that this one is
-/// reading.
+/// Limits the size of the cache of packs. It holds a lock on the cache directory: a second server
+/// could evict packs that this one is reading.
 pub struct CacheKeeper {
     packs: Arc<CachedPacks>,
     git: GixStore,
@@ -37,7 +38,7 @@ pub struct CacheKeeper {
 }
 
 impl CacheKeeper {
-    /// Locks the cache of a data folder, and removes what stopped processes left unfinished in it.
+    /// Locks the cache of a data folder, and removes unfinished files of stopped processes.
     pub fn start(config: &Config, packs: Arc<CachedPacks>, git: GixStore) -> Result<Self> {
         let folders = CacheFolders::new(config);
         system::make_folders(&folders.root)?;
@@ -48,10 +49,11 @@ impl CacheKeeper {
         Ok(Self { packs, git, folder: folders.root, _lock: lock })
     }
 
-    /// Drops packs that were not used for the longest time while the cache is too large or the disk is full.
+    /// Evicts the least recently used packs while the cache is too large or the disk is nearly
+    /// full.
     ///
-    /// Repositories whose packs were just linked keep them: otherwise one reader of a repository that is larger than the
-    /// cache would have those of all others fetched again and again.
+    /// Repositories whose packs were just linked keep them. Otherwise one reader of a repository
+    /// larger than the cache would evict the packs of all others again and again.
     pub fn trim(&self) {
         let free = rustix::fs::statvfs(&self.folder).map(|disk| disk.f_bavail * disk.f_frsize);
         let lacking = free.map_or(0, |free| RESERVE.saturating_sub(free));

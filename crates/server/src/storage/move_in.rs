@@ -1,4 +1,4 @@
-//! Moves packs and files of a data folder into an object store, once.
+//! Moves packs and files from a data folder into an object store, once.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -19,7 +19,7 @@ use crate::system::{FsBuildFiles, FsUploads};
 /// The time between two progress lines.
 const BETWEEN: Duration = Duration::from_secs(5);
 
-/// The number of bytes that are read at once.
+/// The size of the read buffer in bytes.
 const CHUNK: usize = 256 * 1024;
 
 /// The new name of a folder after its content was copied to the object store.
@@ -32,9 +32,9 @@ fn moved(data: &Path, folder: &str) -> Result<PathBuf> {
     free.with_context(|| format!("too many folders have the name of {}", name(1).display()))
 }
 
-/// Copies packs, uploads, logs and artifacts that an installation without an object store left in its data folder into
-/// the object store. Their folders are renamed after all are copied; an interrupted move begins again. Returns the
-/// renamed folders.
+/// Copies packs, uploads, logs and artifacts from the data folder into the object store, when an
+/// installation begins to use one. The directories are renamed after everything is copied; an
+/// interrupted move begins again. Returns the renamed directories.
 pub fn move_in(config: &Config, terminal: &mut dyn Write) -> Result<Vec<PathBuf>> {
     let (data, mut folders) = (&config.data_dir, Vec::new());
     let roots = [PACKS, FsUploads::ROOT, FsBuildFiles::ROOT];
@@ -143,9 +143,9 @@ fn copy_build_file(
         name == FsBuildFiles::trace_path(project, build).file_name(),
         name == FsBuildFiles::artifacts_path(project, build).file_name(),
     );
-    // What is there may be newer.
+    // An existing file in the object store may be newer, so it is kept.
     if is_log && to.build_files.trace_size(project, build)? == 0 {
-        // The program limits the length of logs.
+        // The length of logs is limited, so a log fits into memory.
         to.build_files.replace_trace(project, build, &fs::read(file)?)?;
     } else if is_artifacts && to.build_files.open_artifacts(project, build)?.is_none() {
         copy_file(file, to.build_files.begin_artifacts(project, build)?)?;

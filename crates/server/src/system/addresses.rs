@@ -1,9 +1,9 @@
-//! The addresses that this machine has.
+//! Finds the IP addresses of this machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// All addresses of this machine, as far as its kernel tells: whoever listens on every address is reached by each of
-/// them. Empty where it does not tell.
+/// Returns all addresses of this machine as the kernel reports them: a server that listens on every
+/// address is reachable by each of them. Empty if the kernel does not report them.
 pub fn own_addresses() -> Vec<IpAddr> {
     let read = |file| std::fs::read_to_string(file).unwrap_or_default();
     let mut addresses = from_trie(&read("/proc/net/fib_trie"));
@@ -13,7 +13,7 @@ pub fn own_addresses() -> Vec<IpAddr> {
     addresses
 }
 
-/// Addresses of version 4: each stands on a line, and what it is on the next.
+/// Parses IPv4 addresses: each is on one line, and its type on the next.
 fn from_trie(text: &str) -> Vec<IpAddr> {
     let mut last = None;
     let mut found = Vec::new();
@@ -27,7 +27,7 @@ fn from_trie(text: &str) -> Vec<IpAddr> {
     found
 }
 
-/// Addresses of version 6: each begins a line, as 32 digits.
+/// Parses IPv6 addresses: each is at the start of a line, as 32 hex digits.
 fn from_list(text: &str) -> Vec<IpAddr> {
     let first = |line: &str| u128::from_str_radix(line.split_whitespace().next()?, 16).ok();
     text.lines().filter_map(first).map(|bits| IpAddr::V6(Ipv6Addr::from(bits))).collect()

@@ -1,5 +1,5 @@
-//! Logs and artifacts on disk: `builds/<2 hex>/<2 hex>/<project id>/<build id>.log` and `.artifacts`. No path
-//! has any text of a caller in it.
+//! Build logs and artifacts on disk: `builds/<2 hex>/<2 hex>/<project id>/<build id>.log` and
+//! `.artifacts`. No path contains text from a request.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,32 +19,32 @@ use super::{make_folders, random_name};
 const TRACE: &str = "log";
 const ARTIFACTS: &str = "artifacts";
 
-/// Keeps logs and artifacts below a data folder.
+/// Stores logs and artifacts below a data folder.
 pub struct FsBuildFiles {
     shelves: Shelves,
     trash: Arc<Trash>,
 }
 
 impl FsBuildFiles {
-    /// The folder of all, in a data folder.
+    /// The name of the root directory in a data folder.
     pub(crate) const ROOT: &str = "builds";
 
-    /// The projects that have logs or artifacts in a data folder, each with its folder.
+    /// Lists the projects that have logs or artifacts in a data folder, each with its directory.
     pub(crate) fn folders(data_dir: &Path) -> io::Result<Vec<(ProjectId, PathBuf)>> {
         Shelves::new(data_dir.join(Self::ROOT)).folders()
     }
 
-    /// Below this folder. Nothing is made before the first file.
+    /// Creates the store. No directory is created before the first file.
     pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
         Self { shelves: Shelves::new(data_dir.join(Self::ROOT)), trash }
     }
 
-    /// The file of a log, below a data folder.
+    /// The path of a log, relative to the data folder.
     pub(crate) fn trace_path(project: ProjectId, build: BuildId) -> PathBuf {
         path(&Shelves::new(Self::ROOT.into()), project, build, TRACE)
     }
 
-    /// The file of artifacts, below a data folder.
+    /// The path of the artifacts, relative to the data folder.
     pub(crate) fn artifacts_path(project: ProjectId, build: BuildId) -> PathBuf {
         path(&Shelves::new(Self::ROOT.into()), project, build, ARTIFACTS)
     }
@@ -53,7 +53,7 @@ impl FsBuildFiles {
         path(&self.shelves, project, build, kind)
     }
 
-    /// Writes a whole file beside the others and names it when it is on disk.
+    /// Writes a complete file under a temporary name, and renames it once it is on disk.
     fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let mut new = Receiving::begin(&self.shelves, path)?;
         new.file.write_all(content)?;
@@ -79,7 +79,7 @@ fn open(path: &Path) -> io::Result<Option<StoredUpload>> {
     }
 }
 
-/// The end of a file; nothing of one that is not there.
+/// Reads the end of a file. Returns no bytes if the file does not exist.
 fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -194,7 +194,7 @@ impl BuildFiles for FsBuildFiles {
     }
 }
 
-/// A file that is not named yet.
+/// A file that is being written under a temporary name.
 struct Receiving {
     shelves: Shelves,
     file: File,
@@ -211,7 +211,8 @@ impl Receiving {
         Ok(Self { shelves: shelves.clone(), file, beside, path: path.to_owned() })
     }
 
-    /// Everything is on disk before it is named, and the name afterwards.
+    /// Syncs the file, renames it, then syncs the directories, so that a crash leaves no incomplete
+    /// file.
     fn place(&mut self) -> io::Result<()> {
         self.file.sync_all()?;
         let folder = self.path.parent().unwrap_or(&self.path);
@@ -233,7 +234,7 @@ impl NewUpload for Receiving {
 
 impl Drop for Receiving {
     fn drop(&mut self) {
-        // After it was named there is nothing here any more.
+        // After the rename there is no file under the temporary name.
         let _ = fs::remove_file(&self.beside);
     }
 }

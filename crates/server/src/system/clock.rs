@@ -1,10 +1,10 @@
-//! The real time.
+//! Implements the clock port.
 
 use chrono::{DurationRound, TimeDelta, Utc};
 use hexforge_domain::Timestamp;
 use hexforge_domain::ports::clock::Clock;
 
-/// The clock of the machine.
+/// The system clock, with microsecond precision.
 pub struct SystemClock;
 
 impl Clock for SystemClock {

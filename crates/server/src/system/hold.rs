@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How often the lock is tried, and the time between.
+/// How often the lock is tried, and the pause between two tries.
 const TRIES: u32 = 10;
 const BETWEEN: Duration = Duration::from_millis(20);
 
@@ -24,16 +24,16 @@ fn path(data: &Path) -> PathBuf {
 }
 
 impl Hold {
-    /// Holds on to the files of a data folder. `None` when somebody else does.
+    /// Takes the lock of a data folder. Returns `None` if another process holds it.
     pub fn take(data: &Path) -> io::Result<Option<Self>> {
         let path = path(data);
         for _ in 0..TRIES {
             let lock = File::create(&path)?;
             match lock.try_lock() {
                 Ok(()) if is_at(&lock, &path) => return Ok(Some(Self { path, _lock: lock })),
-                // Somebody else let go at this moment, and removed the file.
+                // The previous holder released the lock just now and removed the file.
                 Ok(()) => (),
-                // Whoever looks whether the file is locked has the lock for a moment.
+                // A call of `is_held` in another process has the lock for a moment.
                 Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
@@ -44,12 +44,12 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        // What stays is removed by whoever looks next.
+        // If the file cannot be removed, the next call of `is_held` removes it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Returns whether somebody holds on to the files of a data folder.
+/// Returns whether a process holds the lock of a data folder.
 pub fn is_held(data: &Path) -> bool {
     let path = path(data);
     let Ok(lock) = File::open(&path) else { return false };

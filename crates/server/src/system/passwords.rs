@@ -8,25 +8,26 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::user::{Password, PasswordHash};
 
-/// Hashes so slowly that guessing does not pay, and not more than 12 at the same time: each one takes 19 MiB.
+/// Hashes passwords with argon2id. At most 12 hashes run at the same time, because each takes 19
+/// MiB.
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
     permits: Mutex<Permits>,
     freed: Condvar,
 }
 
-/// Permits to hash.
+/// The permits for hashing, limited to [`MOST`].
 struct Permits {
     free: usize,
-    /// The buffer of the last hash, while there are many. Mapping and unmapping 19 MiB holds the kernel's lock of the
-    /// address space, for which other threads wait.
+    /// The buffer of the last hash, kept while hashes follow each other quickly. Mapping and
+    /// unmapping 19 MiB holds the kernel's lock of the address space, for which other threads wait.
     memory: Option<Vec<Block>>,
-    /// The end of the last hash.
+    /// The time at which the last hash ended.
     last: Option<Instant>,
 }
 
-/// Compared against where there is no account, to take the time it takes where there is one: a hash
-/// with the parameters that new hashes get.
+/// The hash that is verified if there is no account, so that the answer takes the same time. It has
+/// the parameters of new hashes.
 const DECOY: &str = "$argon2id$v=19$m=19456,t=2,p=1$E9cTvszU1henNPE7npTTbg$L2/+BQYRbgqX8u/45ZXv6+VF9LON5jLer7zNcYZQQ5Q";
 
 impl Default for Argon2Passwords {
@@ -36,7 +37,7 @@ impl Default for Argon2Passwords {
 }
 
 impl Argon2Passwords {
-    /// As weak as it can be, for tests that hash often.
+    /// Uses the weakest parameters, for tests that hash often.
     pub fn weak() -> Self {
         let params = Params::new(Params::MIN_M_COST, 1, 1, None);
         Self::with(params.expect("the least of everything is allowed"))
@@ -63,14 +64,14 @@ impl Argon2Passwords {
     }
 }
 
-/// The most hashes at the same time: more than there are permits for sign-ins. Threads of low priority take long for
-/// those, and new passwords do not wait for them.
+/// The most hashes at the same time. It is larger than the number of permits for sign-ins: threads
+/// of low priority take long for those, and new passwords must not wait for them.
 const MOST: usize = 12;
 
-/// The time between two hashes from which on the second one keeps its buffer.
+/// If less time than this passes between two hashes, the buffer is kept.
 const MANY: Duration = Duration::from_secs(1);
 
-/// Given back however the work ends.
+/// A permit, returned when it is dropped.
 struct Permit<'a> {
     of: &'a Argon2Passwords,
     memory: Vec<Block>,
@@ -90,11 +91,12 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// Allocations larger than this go back to the operating system when they are freed. The allocator
-/// would keep smaller ones for the next that come.
+/// Larger allocations return to the operating system when they are freed. The allocator would keep
+/// smaller ones for later allocations.
 const GIVEN_BACK: usize = 33 * 1024 * 1024;
 
-/// The hash of a password with a salt. Only what the parameters need of the memory is ever touched.
+/// Computes the hash of a password with a salt. Only the part of the memory that the parameters
+/// need is touched.
 fn digest(
     argon2: &Argon2<'_>,
     memory: &mut Vec<Block>,
@@ -130,7 +132,8 @@ fn hash(argon2: &Argon2<'_>, memory: &mut Vec<Block>, password: &str) -> Passwor
     PasswordHash::new(hash.to_string())
 }
 
-/// Whether a text is the password behind a hash, whose own parameters count. Compared in constant time.
+/// Verifies a password against a stored hash, with the parameters of that hash. The comparison
+/// takes constant time.
 fn verify(memory: &mut Vec<Block>, attempt: &str, stored: &str) -> Option<bool> {
     let stored = Phc::new(stored).ok()?;
     let version = Version::try_from(stored.version?).ok()?;
@@ -150,7 +153,7 @@ impl Passwords for Argon2Passwords {
 
     fn verify(&self, attempt: &str, against: Option<&PasswordHash>) -> bool {
         let stored = against.map_or(DECOY, PasswordHash::reveal);
-        // Longer than any password is: no need to hash megabytes.
+        // No password is longer, so megabytes are never hashed.
         if attempt.len() > 4 * 128 {
             return false;
         }
@@ -183,7 +186,7 @@ mod tests {
         let password = Password::parse("correct horse").expect("long enough");
         passwords.hash(&password);
         assert!(passwords.permits().memory.is_none());
-        // Ended just now.
+        // The previous hash ended just now.
         passwords.permits().last = Some(Instant::now());
         passwords.hash(&password);
         assert!(passwords.permits().memory.is_some());
@@ -195,7 +198,7 @@ mod tests {
         let new = Argon2Passwords::default().hash(&Password::parse("correct horse").expect("long"));
         let cost = |hash: &str| hash.split('$').take(4).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(cost(new.reveal()), cost(DECOY));
-        // It was made by another program: the form of our hashes is everybody's.
+        // The decoy was computed by another program: our hashes have the standard format.
         let mut memory = Vec::new();
         assert_eq!(verify(&mut memory, "nobody has this password", DECOY), Some(true));
         assert_eq!(verify(&mut memory, "somebody has this one", DECOY), Some(false));

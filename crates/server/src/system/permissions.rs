@@ -1,4 +1,4 @@
-//! File permissions: what the server keeps is for its own user alone.
+//! File permissions: files of the server are accessible only to its own user.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -7,17 +7,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// The rights of group and others.
+/// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// Everything that this process makes from now on is closed to group and others. SQLite makes its log and its index with
-/// the rights of the database, and gix its files by the umask.
+/// Sets the umask, so that new files of this process are closed to group and others. SQLite creates
+/// its log and its index with the permissions of the database, and gix creates its files by the
+/// umask.
 pub fn restrict_new_files() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(OTHERS));
 }
 
-/// Closes a data folder and everything directly in it to group and others; through a closed folder nobody gets to what is
-/// further down. Links are followed, since what they lead to is not protected by the folder.
+/// Removes the permissions of group and others from a data folder and its direct entries. Deeper
+/// files are protected by the closed folder. Links are followed, because the folder does not
+/// protect their targets.
 pub fn close_folder(folder: &Path) -> Result<()> {
     close(folder)?;
     let reading = || format!("the data folder {} cannot be read", folder.display());
@@ -27,7 +29,7 @@ pub fn close_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Closes the files of an SQLite database, wherever they are.
+/// Removes the permissions of group and others from the files of an SQLite database.
 pub fn close_database(file: &Path) -> Result<()> {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = file.as_os_str().to_owned();
@@ -37,10 +39,10 @@ pub fn close_database(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes the rights of group and others away, if they have any.
+/// Removes the permissions of group and others, if they have any.
 fn close(path: &Path) -> Result<()> {
     let changed = match fs::metadata(path) {
-        // Made and removed by somebody else meanwhile, or a link to nowhere.
+        // Another process removed the file meanwhile, or it is a dangling link.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
         Ok(found) if found.permissions().mode() & OTHERS == 0 => Ok(()),
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_closed_is_named() {
-        // The kernel changes no rights there, not even for root.
+        // The kernel refuses to change permissions there, even for root.
         let folder = Path::new("/proc/self/task");
         let error = close_folder(folder).expect_err("it stays open").to_string();
         assert!(error.contains("/proc/self/task is open to other users"), "{error}");

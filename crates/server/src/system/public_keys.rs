@@ -1,4 +1,4 @@
-//! SSH public keys as OpenSSH writes them.
+//! Parses SSH public keys in the OpenSSH format.
 
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::user::key::Fingerprint;
@@ -6,7 +6,7 @@ use md5::{Digest, Md5};
 use ssh_key::PublicKey;
 use ssh_key::public::KeyData;
 
-/// Reads keys in the one-line form of `.pub` files.
+/// Parses keys in the one-line format of `.pub` files.
 pub struct OpensshKeys;
 
 impl PublicKeys for OpensshKeys {
@@ -14,7 +14,7 @@ impl PublicKeys for OpensshKeys {
         let key = PublicKey::from_openssh(key).ok()?;
         let known = match key.key_data() {
             KeyData::Rsa(_) | KeyData::Dsa(_) | KeyData::Ecdsa(_) | KeyData::Ed25519(_) => true,
-            // Keys of hardware, certificates and names that anybody may invent.
+            // Hardware keys, certificates and custom algorithm names are not supported.
             _ => false,
         };
         let blob = known.then(|| key.to_bytes().ok())??;

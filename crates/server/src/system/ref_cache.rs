@@ -11,10 +11,10 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 /// The number of refs in the cache, of all repositories together: some 80 MB.
 const CACHED_REFS: u64 = 400_000;
 
-/// The number of repositories that the cache expects.
+/// The expected number of repositories in the cache.
 const REPOSITORIES: usize = 10_000;
 
-/// Keeps the refs of the repositories that were used last.
+/// Caches the refs of the most recently used repositories.
 pub struct MemoryRefCache(Cache<ProjectId, Arc<Snapshot>, ByRefs>);
 
 #[derive(Clone)]
@@ -22,14 +22,14 @@ struct ByRefs;
 
 impl Weighter<ProjectId, Arc<Snapshot>> for ByRefs {
     fn weight(&self, _: &ProjectId, refs: &Arc<Snapshot>) -> u64 {
-        // An empty snapshot takes room too.
+        // An empty snapshot takes memory too.
         4 + refs.len() as u64
     }
 }
 
 impl Default for MemoryRefCache {
     fn default() -> Self {
-        // One shard: a repository is kept only if it fits into a shard.
+        // One shard: a repository is cached only if it fits into a shard.
         let options = OptionsBuilder::new()
             .shards(1)
             .estimated_items_capacity(REPOSITORIES)

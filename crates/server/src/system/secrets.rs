@@ -1,16 +1,16 @@
-//! Real randomness.
+//! Implements the port for secrets with the random numbers of the operating system.
 
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::text::Secret;
 use hexforge_domain::token::TokenHash;
 use sha2::{Digest, Sha256};
 
-/// 64 characters that need no escaping anywhere: six random bits each.
+/// 64 characters that need no escaping in URLs, headers or shells; each stands for six random bits.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /// 192 random bits.
 const LENGTH: usize = 32;
 
-/// The random numbers of the operating system.
+/// Generates secrets with the random numbers of the operating system.
 pub struct SystemSecrets;
 
 impl Secrets for SystemSecrets {

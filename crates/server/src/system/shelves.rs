@@ -1,4 +1,5 @@
-//! Folders of projects on disk, spread over shelves so that no folder holds too many.
+//! Directories of projects on disk, spread over two levels of subdirectories so that none has too
+//! many entries.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -8,51 +9,52 @@ use std::time::Duration;
 
 use hexforge_domain::id::ProjectId;
 
-/// Where files are until they are finished.
+/// The directory for files that are still being written.
 const RECEIVING: &str = "receiving";
-/// Nothing takes as long to receive: what is older was interrupted, in this process or another one.
+/// The age from which on an unfinished file counts as interrupted, in this process or another one.
+/// No upload takes as long.
 pub(super) const INTERRUPTED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A folder with a folder for each project in it.
+/// A root directory with a directory for each project.
 #[derive(Clone, Debug)]
 pub(super) struct Shelves(PathBuf);
 
 impl Shelves {
-    /// At this place. Nothing is made before it is needed.
+    /// Uses this root directory. It is created with the first file.
     pub fn new(root: PathBuf) -> Self {
         Self(root)
     }
 
-    /// The folder of all.
+    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.0
     }
 
-    /// The folder of a project: by the last two bytes of its id.
+    /// The directory of a project, below two levels named by the last two bytes of its id.
     pub fn folder_of(&self, project: ProjectId) -> PathBuf {
         let [.., second, first] = project.0.to_be_bytes();
         let shelf = self.0.join(format!("{first:02x}")).join(format!("{second:02x}"));
         shelf.join(project.0.to_string())
     }
 
-    /// The folder for what is not finished.
+    /// The directory for unfinished files.
     pub fn receiving(&self) -> PathBuf {
         self.0.join(RECEIVING)
     }
 
-    /// The projects that have a folder.
+    /// Lists the projects that have a directory.
     pub fn projects(&self) -> io::Result<Box<dyn Iterator<Item = ProjectId>>> {
         let outer = shelves(&self.0)?;
         let inner = outer.into_iter().flat_map(|shelf| read_or_warn(&shelf, shelves));
         Ok(Box::new(inner.flat_map(|shelf| read_or_warn(&shelf, ids))))
     }
 
-    /// The projects that have a folder, each with it.
+    /// Lists the projects that have a directory, each with its path.
     pub fn folders(&self) -> io::Result<Vec<(ProjectId, PathBuf)>> {
         Ok(self.projects()?.map(|project| (project, self.folder_of(project))).collect())
     }
 
-    /// Removes unfinished files that nobody goes on with.
+    /// Removes unfinished files that are older than [`INTERRUPTED`].
     pub fn remove_interrupted(&self) -> io::Result<()> {
         for path in entries(&self.receiving(), |_| true)? {
             let begun = fs::metadata(&path).and_then(|found| found.modified());
@@ -67,13 +69,14 @@ impl Shelves {
         Ok(())
     }
 
-    /// Makes sure that a name in the folder of a project survives a crash.
+    /// Syncs the directories of a project, so that the names in them survive a crash.
     pub fn sync(&self, project: ProjectId) -> io::Result<()> {
         sync_up_to(&self.folder_of(project), &self.0)
     }
 }
 
-/// Makes sure that the names of folders, up to the one above the root, survive a crash.
+/// Syncs a directory and its parents, up to the one above the root, so that their names survive a
+/// crash.
 pub(super) fn sync_up_to(folder: &Path, root: &Path) -> io::Result<()> {
     let above = root.parent().unwrap_or(root);
     for folder in folder.ancestors().take_while(|folder| folder.starts_with(above)) {
@@ -82,7 +85,7 @@ pub(super) fn sync_up_to(folder: &Path, root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What is in a folder, by a test of the names. What is not there is empty.
+/// Lists the entries of a directory whose names pass a test. Empty if the directory does not exist.
 fn entries(folder: &Path, wanted: fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let found = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -103,7 +106,7 @@ fn ids(shelf: &Path) -> io::Result<Vec<ProjectId>> {
     Ok(names.filter_map(|name| name.parse().ok()).map(ProjectId).collect())
 }
 
-/// One folder that cannot be read does not hide the others.
+/// Logs a warning for a directory that cannot be read, so that the others are still listed.
 fn read_or_warn<T>(folder: &Path, read: fn(&Path) -> io::Result<Vec<T>>) -> Vec<T> {
     read(folder).unwrap_or_else(|error| {
         tracing::warn!(folder = %folder.display(), %error, "files of projects cannot be listed");

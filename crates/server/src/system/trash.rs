@@ -1,4 +1,4 @@
-//! Folders that are to go: out of sight at once, removed in the background.
+//! The trash: removed files and directories disappear at once, and are deleted in the background.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,33 +11,37 @@ use hexforge_domain::ports::files::is_no_room;
 use super::hold::is_held;
 use super::random_name;
 
-/// A folder for folders that are to go. What it holds when the program ends goes at the next start.
+/// The trash directory of a data folder. Entries that are left when the program ends are deleted at
+/// the next start.
 ///
-/// While somebody copies the whole data folder nothing is removed: the copy is of a moment at which it was wanted.
+/// While a backup holds the [lock](crate::system::Hold) nothing is deleted: the backup contains the files of an
+/// earlier moment.
 pub struct Trash {
     data_dir: PathBuf,
     remover: Sender<PathBuf>,
 }
 
 impl Trash {
-    /// The trash in a data folder, with its remover.
+    /// Opens the trash of a data folder, and starts the thread that deletes its entries.
     pub fn new(data_dir: &Path) -> Self {
         let (remover, doomed) = channel::<PathBuf>();
         let data = data_dir.to_owned();
-        // It ends with the last sender.
+        // The thread ends when the last sender is dropped.
         std::thread::spawn(move || {
             doomed.iter().filter(|_| !is_held(&data)).for_each(|place| remove(&place));
         });
         Self { data_dir: data_dir.to_owned(), remover }
     }
 
-    /// Takes a folder or a file, which has to be on the same file system. One that is not there is gone already.
+    /// Moves a directory or file into the trash, which must be on the same file system. A missing
+    /// one counts as removed.
     pub fn take(&self, doomed: &Path) -> io::Result<()> {
         if !doomed.exists() {
             return Ok(());
         }
         match self.put_aside(doomed) {
-            // On a full disk there may be no room for the trash either, and what goes makes some.
+            // On a full disk the trash directory may be impossible to create, and deleting frees
+            // space.
             Err(error) if is_no_room(&error) && !is_held(&self.data_dir) => {
                 fs::remove_dir_all(doomed)
             }
@@ -49,16 +53,16 @@ impl Trash {
         super::make_folders(&self.folder())?;
         let place = self.folder().join(self.name_of(doomed));
         match fs::rename(doomed, &place) {
-            // Somebody else was faster.
+            // Another thread or process removed it first.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             outcome => outcome?,
         }
-        // If the remover should be gone, the next start removes it.
+        // If the thread has ended, the next start deletes the entry.
         let _ = self.remover.send(place);
         Ok(())
     }
 
-    /// Removes a file, unless somebody copies everything: then it goes later.
+    /// Deletes a file. While a backup holds the lock, the file is moved into the trash instead.
     pub fn remove_file(&self, doomed: &Path) -> io::Result<()> {
         if is_held(&self.data_dir) {
             return self.take(doomed);
@@ -69,7 +73,7 @@ impl Trash {
         }
     }
 
-    /// Removes what an earlier run left.
+    /// Deletes the entries that an earlier run left.
     pub fn empty(&self) -> io::Result<()> {
         if is_held(&self.data_dir) {
             return Ok(());
@@ -84,7 +88,7 @@ impl Trash {
         folder(&self.data_dir)
     }
 
-    /// A name that tells where it was.
+    /// A unique name that contains the original path.
     fn name_of(&self, doomed: &Path) -> String {
         let was = doomed.strip_prefix(&self.data_dir).unwrap_or(Path::new(""));
         let parts = was.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>();
@@ -92,14 +96,15 @@ impl Trash {
     }
 }
 
-/// What stands between the parts of a name. No path that is thrown away has it.
+/// The separator between the components of the original path. No path in the trash contains it.
 const BETWEEN: &str = "+";
 
 fn folder(data_dir: &Path) -> PathBuf {
     data_dir.join("trash")
 }
 
-/// What is in the trash of a data folder, and where in there each was.
+/// Lists the entries in the trash of a data folder, each with its original path relative to the
+/// data folder.
 pub fn contents(data_dir: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
     let entries = match fs::read_dir(folder(data_dir)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
@@ -125,7 +130,7 @@ fn remove(place: &Path) {
         false => fs::remove_file(place),
     };
     match removed {
-        // Another process may empty the same trash.
+        // Another process may have deleted the entry.
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             tracing::warn!(place = %place.display(), %error, "the trash cannot be emptied");
         }

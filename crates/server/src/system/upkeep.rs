@@ -1,4 +1,4 @@
-//! Repositories that wait to be tended, in the order in which they were asked for.
+//! The queue of repositories that wait for maintenance.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::upkeep::Upkeep;
 
-/// The number of repositories that may wait. A repository that finds no room comes again with its next change.
+/// The capacity of the queue. A repository that does not fit is queued again with its next change.
 const CAPACITY: usize = 1000;
 
-/// How long a repository waits, so that many changes in a row are followed once.
+/// How long a repository waits, so that many changes in a row lead to one maintenance.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// A queue of repositories, each at most once.
+/// A queue of repositories, without duplicates.
 pub struct UpkeepQueue {
-    /// Repositories with the moments from which on they may be tended.
+    /// Repositories with the time from which on they may be maintained.
     waiting: Mutex<VecDeque<(ProjectId, Instant)>>,
     changed: Condvar,
     delay: Duration,
@@ -28,7 +28,7 @@ impl Default for UpkeepQueue {
 }
 
 impl UpkeepQueue {
-    /// The next repository; `None` when none is due within this time.
+    /// Takes the next repository. Returns `None` if none is due within this time.
     pub fn next(&self, longest: Duration) -> Option<ProjectId> {
         let end = Instant::now() + longest;
         let mut waiting = self.waiting();

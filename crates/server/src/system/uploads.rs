@@ -1,5 +1,5 @@
-//! Uploaded files on disk: `uploads/<2 hex>/<2 hex>/<project id>/<secret>/` holds the file as `content`
-//! and what it is called in `name`. No path has any text of a caller in it.
+//! Uploaded files on disk: `uploads/<2 hex>/<2 hex>/<project id>/<secret>/` contains the file as
+//! `content` and its name in `name`. No path contains text from a request.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,32 +16,32 @@ use super::shelves::{Shelves, sync_up_to};
 use super::trash::Trash;
 use super::{make_folders, random_name};
 
-/// Keeps uploaded files below a data folder.
+/// Stores uploaded files below a data folder.
 pub struct FsUploads {
     shelves: Shelves,
     trash: Arc<Trash>,
 }
 
 impl FsUploads {
-    /// The file of the content, in the folder of an uploaded file.
+    /// The name of the file with the content.
     pub(crate) const CONTENT: &str = "content";
-    /// The file of the name.
+    /// The name of the file with the original file name.
     pub(crate) const NAME: &str = "name";
-    /// The folder of all, in a data folder.
+    /// The name of the root directory in a data folder.
     pub(crate) const ROOT: &str = "uploads";
 
-    /// The projects that have uploaded files in a data folder, each with its folder.
+    /// Lists the projects that have uploaded files in a data folder, each with its directory.
     pub(crate) fn folders(data_dir: &Path) -> io::Result<Vec<(ProjectId, PathBuf)>> {
         Shelves::new(data_dir.join(Self::ROOT)).folders()
     }
 
-    /// The folder of an uploaded file, below a data folder.
+    /// The directory of an uploaded file, relative to the data folder.
     pub(crate) fn folder_of(place: &UploadPlace) -> PathBuf {
         let shelves = Shelves::new(Self::ROOT.into());
         shelves.folder_of(place.project).join(place.secret.as_str())
     }
 
-    /// Below this folder. Nothing is made before the first file.
+    /// Creates the store. No directory is created before the first file.
     pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
         Self { shelves: Shelves::new(data_dir.join(Self::ROOT)), trash }
     }
@@ -87,7 +87,8 @@ fn open(project: &Path, place: &UploadPlace) -> io::Result<Option<StoredUpload>>
     Ok(Some(StoredUpload { size: content.metadata()?.len(), content: Box::new(content) }))
 }
 
-/// A folder of its own until all of it is on disk; then it is renamed.
+/// An upload that is being written in a temporary directory, which is renamed once everything is on
+/// disk.
 struct Receiving {
     folder: PathBuf,
     content: File,
@@ -118,7 +119,8 @@ impl Receiving {
         })
     }
 
-    /// Everything is synchronised before it is named, and the name afterwards.
+    /// Syncs the files, renames the directory, then syncs the parents, so that a crash leaves no
+    /// incomplete upload.
     fn place(&mut self) -> io::Result<()> {
         self.content.sync_all()?;
         let mut name = new_file(&self.folder.join(FsUploads::NAME))?;
@@ -143,7 +145,8 @@ impl NewUpload for Receiving {
 
 impl Drop for Receiving {
     fn drop(&mut self) {
-        // After a finish there is nothing under this name any more. Before it the file may be large.
+        // After the rename there is nothing under the temporary name. Before it, the file may be
+        // large, so the trash deletes it.
         if let Err(error) = self.trash.take(&self.folder) {
             tracing::warn!(%error, "an unfinished upload stays until a later start");
         }

@@ -1,9 +1,10 @@
-//! The key of this installation: what it seals, nobody reads from the database alone.
+//! Encrypts secrets with the key of this installation, so that the database alone does not reveal
+//! them.
 //!
-//! The key is a setting, or a file in the data folder, made with the first start and shared by all processes on that
-//! folder.
-//! Sealed texts are a random nonce followed by ChaCha20-Poly1305 with the purpose as associated data; tokens are
-//! HMAC-SHA256. Each use has a key of its own, derived from the one in the file.
+//! The key is a setting or a file in the data folder. The file is created at the first start and
+//! shared by all processes on that folder. A sealed text is a random nonce followed by
+//! ChaCha20-Poly1305 with the purpose as associated data. Tokens are HMAC-SHA256. Each use has a
+//! key of its own, derived from the installation key.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -21,33 +22,33 @@ use super::{make_folders, random_name};
 /// The file that holds the key.
 const FILE: &str = "secret.key";
 const KEY_LENGTH: usize = 32;
-/// Letters, digits, `-` and `_`: nothing that an address, a header or a shell takes for something else.
+/// Letters, digits, `-` and `_`: no character needs escaping in a URL, a header or a shell.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The key of an installation.
+/// The master key of an installation.
 #[derive(Clone)]
 pub struct InstallationKey([u8; KEY_LENGTH]);
 
 impl InstallationKey {
-    /// The key that these hex digits are; `None` unless there are 64 of them.
+    /// Parses a key of 64 hex digits. Returns `None` for any other text.
     pub fn parse(digits: &str) -> Option<Self> {
         hex::parse(digits).map(Self)
     }
 
-    /// The key in a data folder, which is made if there is none.
+    /// Reads the key of a data folder, and creates it if there is none.
     pub fn keep_in(data_dir: &Path) -> io::Result<Self> {
         read_or_make(data_dir).map(Self)
     }
 }
 
-/// Seals with the key of an installation.
+/// Encrypts and signs with keys derived from the installation key.
 pub struct KeyVault {
     sealing: LessSafeKey,
     tokens: hmac::Key,
 }
 
 impl KeyVault {
-    /// Seals with this key.
+    /// Derives the keys for sealing and for tokens.
     pub fn new(key: &InstallationKey) -> io::Result<Self> {
         let master = hmac::Key::new(hmac::HMAC_SHA256, &key.0);
         let derived = |use_of_it: &[u8]| hmac::sign(&master, use_of_it);
@@ -98,13 +99,14 @@ impl Vault for KeyVault {
     }
 
     fn is_token(&self, subject: &str, text: &str) -> bool {
-        // Compared by what a key of its own makes of both, so time tells nothing.
+        // Comparing HMACs of both texts takes the same time for every text.
         let expected = hmac::sign(&self.tokens, self.token(subject).reveal().as_bytes());
         hmac::verify(&self.tokens, text.as_bytes(), expected.as_ref()).is_ok()
     }
 }
 
-/// Several processes may come to an empty folder at once: the first to name its key is the one.
+/// Reads the key file or creates it. If several processes start on an empty folder, the first hard
+/// link wins.
 fn read_or_make(data_dir: &Path) -> io::Result<[u8; KEY_LENGTH]> {
     let path = data_dir.join(FILE);
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! The time that threads wait for a processor, as Linux tells it.
+//! Measures how long threads wait for a processor, from the scheduler statistics of Linux.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 use rustix::thread::gettid;
 
-/// The time between two looks at all threads.
+/// The time between two measurements of all threads.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Processors are busy when the waits of all threads add up to this part of the time.
+/// Processors count as busy if the waits of all threads add up to this fraction of the elapsed
+/// time.
 const LONG: f64 = 0.1;
 
-/// The time for which processors count as busy after threads waited long.
+/// How long processors count as busy after threads waited long.
 const MEMORY: Duration = Duration::from_secs(1);
 
 /// The processor time of a thread, and the time that it waited for a processor.
@@ -26,22 +27,23 @@ pub(super) struct Times {
     pub(super) waited: Duration,
 }
 
-/// What Linux tells in files about a thread and processors.
+/// The scheduler statistics of one thread.
 #[derive(Debug)]
 pub(super) struct SchedulerFile {
     thread: Pid,
-    /// The file `schedstat`. It begins with the nanoseconds for which the thread has had and has wanted a processor.
+    /// The file `schedstat`. It begins with two numbers of nanoseconds: the time on a processor,
+    /// and the time spent waiting for one.
     times: Option<File>,
 }
 
 impl SchedulerFile {
-    /// Without the file all times are 0.
+    /// Opens the statistics of the current thread. If the file is missing, all times are 0.
     pub(super) fn of_current_thread() -> Self {
         Self { thread: gettid(), times: File::open("/proc/thread-self/schedstat").ok() }
     }
 
-    /// Returns whether the thread has a processor or wants one. The file `stat` is opened for each question: many threads
-    /// are at work at once, and descriptors are few.
+    /// Returns whether the thread runs or waits for a processor. The file `stat` is opened for each
+    /// call, because many threads are active at once and file descriptors are limited.
     pub(super) fn is_runnable(&self) -> bool {
         let path = format!("/proc/self/task/{}/stat", self.thread.as_raw_nonzero());
         let line = std::fs::read_to_string(path).unwrap_or_default();
@@ -60,7 +62,7 @@ impl SchedulerFile {
     }
 }
 
-/// The waits of threads for which calls wait.
+/// The waiting times of the watched threads, on which requests depend.
 #[derive(Debug, Default)]
 pub(super) struct Waits(Mutex<State>);
 
@@ -74,12 +76,12 @@ struct State {
 #[derive(Debug)]
 struct Thread {
     file: SchedulerFile,
-    /// The time that it had waited at the last look.
+    /// The waiting time at the last measurement.
     waited: Duration,
 }
 
 impl Waits {
-    /// Looks at the current thread until it ends.
+    /// Watches the current thread until it ends.
     pub(super) fn watch_current_thread(self: &Arc<Self>) {
         thread_local!(static WATCHED: RefCell<Option<Watched>> = const { RefCell::new(None) });
         WATCHED.with_borrow_mut(|watched| {
@@ -92,7 +94,8 @@ impl Waits {
         });
     }
 
-    /// Returns whether the threads had to wait long lately. The first look in a while cannot tell.
+    /// Returns whether threads waited long recently. The first measurement after a long pause
+    /// cannot tell.
     pub(super) fn are_long(&self, now: Instant) -> bool {
         let mut state = self.lock();
         if state.looked_at.is_none_or(|last| now >= last + INTERVAL) {
@@ -104,7 +107,7 @@ impl Waits {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that could panic is done while the lock is held.
+        // A poisoned lock is usable: no code that can panic runs while it is held.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,7 +120,7 @@ impl Thread {
 }
 
 impl State {
-    /// Notes what all threads have waited since the last look.
+    /// Records how long all threads waited since the last measurement.
     fn note(&mut self, waited: Duration, now: Instant) {
         let elapsed = self.looked_at.replace(now).map(|last| now - last);
         let elapsed = elapsed.filter(|elapsed| *elapsed < MEMORY);
@@ -127,7 +130,7 @@ impl State {
     }
 }
 
-/// Ends the looks at a thread when that ends.
+/// Stops watching a thread when it ends.
 struct Watched {
     waits: Arc<Waits>,
     id: Pid,

@@ -1,16 +1,18 @@
-//! Threads for long work. Their priority falls with the processor time that their caller has used.
+//! Threads for long work. Their priority falls with the processor time that their caller has used
+//! recently.
 //!
-//! Each user and each address has an account of the processor time that its work used lately. The more there is in the
-//! account, the lower is the priority of the caller's threads. A caller who keeps all processors busy therefore does not
-//! slow down callers with little work, and uses all processors while no other thread needs them. Threads that serve
-//! connections or answer calls have a higher priority than all threads for long work.
+//! Each user and each address has an account of the processor time that its work used recently. The
+//! more time is in the account, the lower is the priority of the caller's threads. A caller who
+//! keeps all processors busy therefore does not slow down callers with little work, and uses all
+//! processors while no other thread needs them. Threads that serve connections or answer requests
+//! have a higher priority than all threads for long work.
 //!
 //! The scheduler may preempt a thread of low priority while it holds a lock that others wait for. The number of such
 //! threads that compute is therefore limited to the number of processors: further work of their callers waits. Each
 //! caller may always have one.
 //!
-//! A process without privileges can lower the priority of its threads and never raise it. A thread that was lowered
-//! ends with its work; the others wait for more.
+//! A process without privileges can lower the priority of its threads but never raise it. A thread
+//! that was lowered ends with its job; the others wait for the next job.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -29,29 +31,29 @@ use rustix::time::{ClockId, clock_gettime};
 use super::waits::{SchedulerFile, Waits};
 use super::write_threads::delegated_time;
 
-/// The time after which the half of what was used is forgotten.
+/// The half-life of used processor time in an account.
 const HALF_LIFE: Duration = Duration::from_secs(10);
 
-/// The niceness of a thread for long work whose caller has used little. Threads that serve connections or answer calls
-/// have the niceness 0.
+/// The niceness of a thread for long work whose caller has used little time. Threads that serve
+/// connections or answer requests have niceness 0.
 const BASE: i32 = 5;
 
-/// Processor seconds in an account, and the niceness of its threads from there on. With 3, 7 and 12 more than others a
-/// thread gets a half, a fifth and a fifteenth of their time, if all want it. It is not lowered further, because it may
-/// hold locks of the process.
+/// Processor seconds in an account, and the niceness of its threads from there on. With a niceness
+/// of 3, 7 and 12 above others, a thread gets a half, a fifth and a fifteenth of their time if all
+/// want a processor. It is not lowered further, because it may hold locks of the process.
 const LEVELS: [(f64, i32); 3] = [(0.5, BASE + 3), (1.0, BASE + 7), (2.0, BASE + 12)];
 
-/// The time between two looks at the threads that are at work.
+/// The time between two measurements of the active threads.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A thread computes if it used this much processor time since the last look.
+/// A thread counts as computing if it used this much processor time since the last measurement.
 const COMPUTING: Duration = Duration::from_millis(5);
 
-/// How many threads wait for work, and for how long.
+/// The most idle threads, and how long they wait for a job.
 const MOST_IDLE: usize = 16;
 const IDLE_TIME: Duration = Duration::from_secs(10);
 
-/// The threads of a process.
+/// The threads for long work of this process.
 #[derive(Debug)]
 pub struct PriorityThreads(Arc<Shared>);
 
@@ -94,21 +96,21 @@ impl std::fmt::Debug for State {
     }
 }
 
-/// A job that waits until it is ready and few threads compute.
+/// A job that waits until it is ready and few threads of low priority compute.
 struct Waiting {
     holder: Holder,
     is_ready: Ready,
     job: Job,
 }
 
-/// A thread that is at work.
+/// A thread that runs a job.
 struct AtWork {
     holder: Holder,
     clock: Arc<dyn ThreadClock>,
-    /// What of its processor time is in the account.
+    /// The part of its processor time that was added to the account.
     counted: Duration,
     niceness: i32,
-    /// Whether it computed at the last look, or has begun since then.
+    /// Whether it computed at the last measurement, or began since then.
     computes: bool,
 }
 
@@ -122,14 +124,14 @@ impl AtWork {
     }
 }
 
-/// The niceness of threads whose holder has used so many seconds lately.
+/// The niceness of threads whose holder used so many seconds recently.
 fn niceness(seconds: f64) -> i32 {
     let level = LEVELS.iter().rev().find(|(from, _)| seconds >= *from);
     level.map_or(BASE, |(_, niceness)| *niceness)
 }
 
 impl State {
-    /// Adds to the account of a holder; returns the niceness that follows.
+    /// Adds processor time to the account of a holder. Returns the resulting niceness.
     fn charge(&mut self, holder: Holder, used: Duration, now: Duration) -> i32 {
         let account = self.accounts.entry(holder);
         let account = account.or_insert_with(|| RecentTime::new(HALF_LIFE, now));
@@ -137,7 +139,8 @@ impl State {
         niceness(account.seconds(now))
     }
 
-    /// Counts what threads have used since the last look; returns those that are to be lowered.
+    /// Charges the time that threads used since the last call. Returns the threads to be lowered,
+    /// with their niceness.
     fn look(&mut self, now: Duration) -> Vec<(Pid, i32)> {
         let used = self.at_work.values_mut().map(|at_work| {
             let used = at_work.used();
@@ -158,26 +161,27 @@ impl State {
                 lowered.push((*thread, due));
             }
         }
-        // An account that is all but empty is like none.
+        // An account that is almost empty is removed.
         self.accounts.retain(|_, account| account.seconds(now) > 0.01);
         lowered
     }
 
-    /// The holders of all threads of lower priority that compute, once for each thread.
+    /// The holder of each thread of lower priority that computes; a holder can occur several times.
     fn computing(&self) -> impl Iterator<Item = Holder> {
         let computes = |at_work: &&AtWork| at_work.computes && at_work.niceness > BASE;
         let at_work = self.at_work.values().filter(computes).map(|at_work| at_work.holder);
         at_work.chain(self.starting.iter().copied())
     }
 
-    /// Returns whether new work of a holder has to wait because so many threads of lower priority compute.
+    /// Returns whether a new job of a holder has to wait because too many threads of lower priority
+    /// compute.
     fn has_to_wait(&mut self, holder: Holder, most: usize, now: Duration) -> bool {
         self.charge(holder, Duration::ZERO, now) > BASE
             && self.computing().count() >= most
             && self.computing().any(|other| other == holder)
     }
 
-    /// Returns the niceness for new work of a holder, which begins now.
+    /// Returns the niceness for a job of a holder that starts now.
     fn admit(&mut self, holder: Holder, now: Duration) -> i32 {
         let niceness = self.charge(holder, Duration::ZERO, now);
         if niceness > BASE {
@@ -186,7 +190,7 @@ impl State {
         niceness
     }
 
-    /// Takes the work out of the queue that may begin, with its niceness.
+    /// Removes the jobs from the queue that may start, with their niceness.
     fn due(&mut self, most: usize, now: Duration) -> Vec<(i32, (Holder, Job))> {
         let mut due = Vec::new();
         for waiting in std::mem::take(&mut self.waiting) {
@@ -208,7 +212,7 @@ impl State {
         Some(self.admit(holder, now))
     }
 
-    /// Says that a thread is at work that was started with a lower priority, or could not be started.
+    /// Records that a thread with a lower priority has started, or could not be started.
     fn has_started(&mut self, holder: Holder) {
         if let Some(at) = self.starting.iter().position(|other| *other == holder) {
             self.starting.swap_remove(at);
@@ -223,7 +227,7 @@ impl Default for PriorityThreads {
 }
 
 impl PriorityThreads {
-    /// Starts without a thread for work, and with one that looks after the others.
+    /// Starts only the thread that supervises the others. Worker threads start with the first jobs.
     pub fn new() -> Self {
         let shared = Arc::<Shared>::default();
         let watched = Arc::downgrade(&shared);
@@ -285,7 +289,8 @@ impl WorkThreads for PriorityThreads {
 
 thread_local!(static IS_LOWERED: Cell<bool> = const { Cell::new(false) });
 
-/// Returns whether the current thread does long work, and therefore has a lower priority than others.
+/// Returns whether the current thread runs long work, and therefore has a lower priority than
+/// others.
 pub(super) fn is_lowered() -> bool {
     IS_LOWERED.get()
 }
@@ -295,7 +300,7 @@ fn lower_current_thread(niceness: i32) {
     IS_LOWERED.set(true);
 }
 
-/// The processor time of the current thread itself.
+/// The processor time of the current thread, measured by its own clock.
 pub(super) fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
@@ -304,11 +309,11 @@ pub(super) fn thread_time() -> Duration {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that could panic is done while the lock is held.
+        // A poisoned lock is usable: no code that can panic runs while it is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives admitted work to an idle thread, or to a new one.
+    /// Gives an admitted job to an idle thread, or to a new one.
     fn begin(
         self: &Arc<Self>,
         mut state: MutexGuard<'_, State>,
@@ -328,7 +333,7 @@ impl Shared {
         self.spawn(niceness, work)
     }
 
-    /// Starts a thread for work.
+    /// Starts a thread for a job.
     fn spawn(self: &Arc<Self>, niceness: i32, work: (Holder, Job)) -> io::Result<()> {
         let (shared, holder) = (Arc::clone(self), work.0);
         let run = move || shared.work(niceness, work);
@@ -339,7 +344,7 @@ impl Shared {
         started.map(drop)
     }
 
-    /// Starts work that has waited, as far as it is due.
+    /// Starts the waiting jobs that are due.
     fn start_waiting(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
         let due = state.due(self.processors, self.since.elapsed());
         drop(state);
@@ -350,7 +355,7 @@ impl Shared {
         }
     }
 
-    /// The life of a thread.
+    /// The main function of a worker thread.
     fn work(self: &Arc<Self>, niceness: i32, mut work: (Holder, Job)) {
         let thread = gettid();
         lower_current_thread(niceness);
@@ -384,7 +389,7 @@ impl Shared {
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {
                     self.lock().idle.retain(|(idle, _)| *idle != thread);
-                    // It may have been chosen before.
+                    // A job may have been sent just before the timeout.
                     match receiver.try_recv() {
                         Ok(next) => next,
                         Err(_) => return,
@@ -394,7 +399,7 @@ impl Shared {
         }
     }
 
-    /// Waits for work, and looks at it once.
+    /// Waits until a job runs or waits, then measures all threads once.
     fn watch(self: &Arc<Self>) {
         let state = self.lock();
         let is_idle = |state: &mut State| state.at_work.is_empty() && state.waiting.is_empty();
@@ -408,7 +413,7 @@ impl Shared {
             return;
         }
         thread::sleep(INTERVAL);
-        // A thread that is in the books has not ended.
+        // A registered thread has not ended, so its id is valid.
         let mut state = self.lock();
         let now = self.since.elapsed();
         for (thread, niceness) in state.look(now) {
@@ -418,16 +423,16 @@ impl Shared {
     }
 }
 
-/// Ends the work of a thread in the books, also after a panic.
+/// Removes a thread from the registry when its job ends, also after a panic.
 struct AtEnd<'a> {
     shared: &'a Shared,
     thread: Pid,
-    /// What other threads had done for it before this work.
+    /// The time that other threads had spent on behalf of this thread before the job.
     delegated: Duration,
 }
 
 impl AtEnd<'_> {
-    /// Returns the niceness of the thread, which nobody changes from then on.
+    /// Removes the thread, and returns its niceness, which does not change any more.
     fn end(&self) -> i32 {
         let mut state = self.shared.lock();
         let Some(mut at_work) = state.at_work.remove(&self.thread) else { return BASE };
@@ -447,7 +452,7 @@ impl Drop for AtEnd<'_> {
 trait ThreadClock: Send + Sync {
     fn time(&self) -> Duration;
 
-    /// Returns whether the thread has a processor or wants one.
+    /// Returns whether the thread runs or waits for a processor.
     fn is_runnable(&self) -> bool;
 }
 
@@ -461,8 +466,8 @@ impl ThreadClock for SchedulerFile {
     }
 }
 
-/// Lowers the priority of a thread, and of those that it starts from then on. Elsewhere than on Linux that would be the
-/// whole process.
+/// Lowers the priority of a thread, and of threads that it starts later. Only on Linux: elsewhere
+/// the call would lower the whole process.
 fn lower(thread: Pid, niceness: i32) {
     if cfg!(target_os = "linux")
         && let Err(error) = setpriority_process(Some(thread), niceness)

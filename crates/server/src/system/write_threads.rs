@@ -1,8 +1,9 @@
 //! Runs write transactions of threads with a low priority on threads of normal priority.
 //!
-//! A transaction holds locks of the database: on SQLite the only one. On a thread that [steps back](super::work) behind
-//! others it would hold them for as long as these keep the processors busy, and everybody who writes would wait. A
-//! thread cannot raise its priority again, so it hands its transaction to one that was never lowered.
+//! A transaction holds locks of the database; on SQLite there is only one. A thread of [low
+//! priority](super::work) would hold them for as long as others keep the processors busy, and all
+//! writers would wait. A thread cannot raise its priority again, so it hands its transaction to a
+//! thread that was never lowered.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,9 +14,9 @@ use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::work;
 
-/// The number of threads. It is larger than the number of permits for pushes, sign-ins and searches together:
-/// transactions then wait for a connection of the store, in the order in which they came and with a time limit, and not
-/// for a thread.
+/// The number of threads. It is larger than the number of permits for pushes, sign-ins and searches
+/// together. So transactions never wait for a thread, only for a connection of the store: in order
+/// of arrival and with a timeout.
 const NUMBER: usize = 56;
 
 /// A store, and threads for the write transactions of callers with a low priority.
@@ -26,8 +27,9 @@ pub struct WriteThreads {
 
 impl WriteThreads {
     /// Starts the threads, with the priority of the current one.
+    ///
     /// # Errors
-    /// When the system has no threads for it.
+    /// The system cannot start the threads.
     pub fn start(store: Arc<dyn Store>) -> Result<Self, ThreadPoolBuildError> {
         let name = |_| "writes".to_owned();
         let threads = ThreadPoolBuilder::new().num_threads(NUMBER).thread_name(name).build()?;
@@ -82,7 +84,7 @@ mod tests {
 
     const EVE: Holder = Holder::User(UserId(1));
 
-    /// Runs work on a thread that was lowered.
+    /// Runs a closure on a thread of low priority.
     fn lowered<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, receiver) = channel();
         let job = move || sender.send(work()).unwrap_or_else(|_| panic!("the test waits"));

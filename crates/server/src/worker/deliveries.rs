@@ -1,4 +1,4 @@
-//! Sends to hooks: one thread keeps the books, and each lane under way has a thread of its own.
+//! Sends hook deliveries: one scheduler thread, and a sender thread for each active lane.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,35 +16,38 @@ use hexforge_domain::ports::payloads::Payloads;
 
 use super::desk::Desk;
 
-/// How many lanes are under way at once.
+/// The most lanes that are sent at the same time.
 const LANES: usize = 64;
 
-/// How many of these may be lanes that failed the last time: however many receivers hang, others are sent to.
+/// The most of these that failed the last time, so that receivers that hang do not block the
+/// others.
 const FAILING_LANES: usize = 32;
 
 /// How many deliveries of a lane are claimed at once.
 const OF_LANE: u32 = 32;
 
-/// How often it is looked whether there is anything to do: other processes do not ring here.
+/// The interval of polling, because other processes cannot wake up this one.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How many transactions turn events into deliveries before some are sent.
 const FAN_OUTS: usize = 20;
 
-/// How long a stop waits for what is under way. What takes longer is sent again by somebody else, under the same key.
+/// How long a stop waits for active lanes. Longer ones are sent again by another process, with the
+/// same delivery key.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Enough for TLS, far below the usual: there may be many.
+/// The stack size of a sender thread: enough for TLS, and far below the default because there may
+/// be many threads.
 const STACK: usize = 512 * 1024;
 
-/// The thread that keeps the books. It stops when this is dropped.
+/// The scheduler thread. Dropping this stops it.
 pub struct Deliveries {
     desk: Arc<Desk>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Deliveries {
-    /// Starts it.
+    /// Starts the scheduler thread.
     pub fn start(app: App, payloads: Arc<dyn Payloads>, desk: Arc<Desk>) -> Result<Self> {
         let mut books = Books { app, payloads, desk: Arc::clone(&desk), under_way: HashMap::new() };
         let thread = thread::Builder::new().name("deliveries".into()).spawn(move || books.keep());
@@ -52,7 +55,7 @@ impl Deliveries {
         Ok(Self { desk, thread: Some(thread) })
     }
 
-    /// Lets nothing new begin.
+    /// Prevents new deliveries from starting.
     pub fn close(&self) {
         self.desk.close();
     }
@@ -62,7 +65,7 @@ impl Drop for Deliveries {
     fn drop(&mut self) {
         self.close();
         if let Some(thread) = self.thread.take() {
-            // What it panicked of was reported when it did.
+            // The panic hook has already logged the panic.
             let _ = thread.join();
         }
     }
@@ -72,7 +75,7 @@ struct Books {
     app: App,
     payloads: Arc<dyn Payloads>,
     desk: Arc<Desk>,
-    /// The lanes under way, and whether each had failed before.
+    /// The active lanes, and whether each had failed before.
     under_way: HashMap<LaneId, bool>,
 }
 
@@ -89,7 +92,8 @@ impl Books {
         self.finish(done);
     }
 
-    /// Writes down what was sent, and has what is due sent. What could not be written down stays.
+    /// Saves the results of sent deliveries, and starts those that are due. Results that could not
+    /// be saved stay in `done`.
     fn round(&mut self, done: &mut Vec<Settlement>) -> Result<(), Error> {
         let mut work = delivery::work(&self.app)?;
         if work.events {
@@ -118,7 +122,7 @@ impl Books {
         Ok(())
     }
 
-    /// How many lanes may begin, once these are done.
+    /// How many lanes may start, once these are done.
     fn free(&self, done: &[Settlement]) -> ClaimLimits {
         let going = self
             .under_way
@@ -130,7 +134,7 @@ impl Books {
             failing += usize::from(*had_failed);
         }
         let free = LANES.saturating_sub(all);
-        // Some is kept for those that fail, so that they are tried however much others are sent.
+        // Some capacity is reserved for failing lanes, so that they are retried even under load.
         let kept = FAILING_LANES.saturating_sub(failing).min((free / 4).max(1)).min(free);
         ClaimLimits { healthy: (free - kept) as u32, failing: kept as u32, each: OF_LANE }
     }
@@ -154,7 +158,7 @@ impl Books {
         }
     }
 
-    /// Writes down what is still sent within a short while.
+    /// Saves the results of lanes that end within a short time.
     fn finish(&mut self, mut done: Vec<Settlement>) {
         let end = Instant::now() + GRACE;
         loop {
@@ -173,7 +177,7 @@ impl Books {
     }
 }
 
-/// Counts what was sent.
+/// Counts sent deliveries in the metrics.
 fn count(sent: &[Sent]) {
     for sent in sent {
         let outcome = match sent.state {

@@ -1,14 +1,15 @@
-//! Where the thread that keeps the books of hooks is told things.
+//! Signals to the scheduler thread of hook deliveries.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hexforge_domain::delivery::lane::Settlement;
 
-/// How long to wait for more once something came: what comes together is written down together.
+/// How long to wait for more signals after the first, so that their results are saved in one
+/// transaction.
 const GATHER: Duration = Duration::from_millis(15);
 
-/// News and reports, until somebody looks.
+/// Collects signals and reports until the scheduler takes them.
 #[derive(Default)]
 pub struct Desk {
     lying: Mutex<Lying>,
@@ -23,7 +24,7 @@ struct Lying {
 }
 
 impl Desk {
-    /// There is news in the outbox. It costs next to nothing.
+    /// Signals new events in the outbox. It costs almost nothing.
     pub fn ring(&self) {
         let mut lying = self.lying();
         if !std::mem::replace(&mut lying.news, true) {
@@ -31,13 +32,13 @@ impl Desk {
         }
     }
 
-    /// Somebody is done with a lane.
+    /// Reports that a sender thread is done with a lane.
     pub(super) fn report(&self, settlement: Settlement) {
         self.lying().reports.push(settlement);
         self.changed.notify_all();
     }
 
-    /// Nothing new is to be begun.
+    /// Prevents new deliveries from starting.
     pub(super) fn close(&self) {
         self.lying().closed = true;
         self.changed.notify_all();
@@ -47,7 +48,7 @@ impl Desk {
         !self.lying().closed
     }
 
-    /// Waits until something lies here, and takes what does.
+    /// Waits for a signal, a report or the end, and takes the reports.
     pub(super) fn wait(&self, longest: Duration) -> Vec<Settlement> {
         let nothing = |lying: &mut Lying| !lying.news && lying.reports.is_empty() && !lying.closed;
         let waited = self.changed.wait_timeout_while(self.lying(), longest, nothing);
@@ -56,7 +57,7 @@ impl Desk {
         self.take()
     }
 
-    /// Waits for reports only, for when the desk is closed.
+    /// Waits for reports only, after the end was signaled.
     pub(super) fn wait_for_report(&self, longest: Duration) -> Vec<Settlement> {
         let nothing = |lying: &mut Lying| lying.reports.is_empty();
         let waited = self.changed.wait_timeout_while(self.lying(), longest, nothing);

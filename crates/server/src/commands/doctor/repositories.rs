@@ -23,14 +23,14 @@ use super::{Finding, told};
 use crate::config::Config;
 use crate::storage::{self, Check};
 
-/// How many projects are looked at by one query.
+/// How many projects one query reads.
 const BATCH: usize = 500;
 
-/// How many faults are told.
+/// The most faults that are printed.
 const TOLD: usize = 100;
 
-/// Looks at the repository of every project, and for repositories of no project. What it holds in memory does not
-/// depend on how many there are.
+/// Checks the repository of every project, and looks for repositories without a project. Memory
+/// does not grow with their number.
 pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
     let check = if deep { Check::Bytes } else { Check::Lengths };
     let (look, _folder) = Look::new(config, check).map_err(|error| vec![format!("{error:#}")])?;
@@ -44,17 +44,18 @@ pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
     Err(faults.lines())
 }
 
-/// How repositories are looked at.
+/// The way in which repositories are checked.
 struct Look {
     git: GixStore,
     check: Check,
-    /// The packs, if they are in an object store.
+    /// The object store with the packs, if one is configured.
     stored: Option<Arc<CachedPacks>>,
 }
 
 impl Look {
-    /// Packs of an object store are fetched into a folder that lives as long as the second value: those in the cache
-    /// may be better than those in the store.
+    /// Fetches packs of an object store into a temporary directory, which lives as long as the
+    /// second value. The normal cache is not used: its copies may be intact while those in the
+    /// store are damaged.
     fn new(config: &Config, check: Check) -> anyhow::Result<(Self, Option<TempDir>)> {
         let (packs, stored, folder): (Arc<dyn PackStore>, _, _) = match storage::bucket(config)? {
             None => (Arc::new(storage::local_packs(config, check)), None, None),
@@ -64,18 +65,18 @@ impl Look {
                 (packs.clone(), Some(packs), Some(folder))
             }
         };
-        // It only looks, so there is nothing to discard.
+        // The check changes nothing, so nothing is discarded.
         let git = GixStore::new(&config.data_dir, packs, |_| Ok(()));
         Ok((Self { git, check, stored }, folder))
     }
 
-    /// The faults of a repository. [`Check::Lengths`] fetches no pack from an object store.
+    /// Returns the faults of a repository. [`Check::Lengths`] fetches no pack from an object store.
     fn faults(&self, refs: &Snapshot) -> Vec<String> {
         match &self.stored {
             None => self.git.examine(refs, self.check == Check::Bytes),
             Some(stored) if self.check == Check::Bytes => {
                 let wrong = self.git.examine(refs, true);
-                // What stays is dropped with the next ones.
+                // Files that stay are dropped with the next packs.
                 let _ = stored.drop_unlinked();
                 wrong
             }
@@ -87,7 +88,7 @@ impl Look {
     }
 }
 
-/// Counts stored packs, and names those that belong to no repository.
+/// Counts the stored packs, and names those that belong to no repository.
 pub(super) fn check_packs(app: &App) -> Finding {
     let (mut count, mut unnamed, mut batch) = (0_u64, Vec::new(), Vec::new());
     let mut look = |batch: &mut Vec<PackName>| -> Result<(), StoreError> {
@@ -142,7 +143,7 @@ impl Faults {
     }
 }
 
-/// Answers how many projects there are.
+/// Checks the repositories of all projects. Returns the number of projects.
 fn of_projects(app: &App, how: &Look, faults: &mut Faults) -> Result<u64, Error> {
     let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
     let mut count = 0;
@@ -162,7 +163,8 @@ fn of_projects(app: &App, how: &Look, faults: &mut Faults) -> Result<u64, Error>
     Ok(count)
 }
 
-/// What is wrong with a project's repository, and still is after a second look: others may be at work on it.
+/// Returns the faults of a project's repository that a second check confirms, because requests may
+/// change it meanwhile.
 fn of_project(app: &App, how: &Look, project: &Project) -> Result<Vec<String>, Error> {
     let wrong = look(app, how, project);
     if wrong.is_empty() {
@@ -190,7 +192,7 @@ fn look(app: &App, how: &Look, project: &Project) -> Vec<String> {
     wrong
 }
 
-/// Answers how many repositories there are.
+/// Looks for repositories without a project. Returns the number of repositories.
 fn without_project(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64, Error> {
     let mut all = git.projects()?;
     let mut count = 0;
@@ -202,7 +204,7 @@ fn without_project(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64
         count += some.len() as u64;
         let known = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&some)?))?;
         for id in some.iter().filter(|id| known.iter().all(|project| project.id != **id)) {
-            // One that is just being removed is gone by now, or soon.
+            // The repository of a project that is being removed is gone by now, or soon.
             if git.layout().repository(*id).exists() {
                 faults.add(format!("there is one of project {id}, which does not exist"));
             }
