@@ -1,4 +1,4 @@
-//! `git http-backend` behind a plain HTTP server, to be compared with.
+//! Runs `git http-backend` behind a plain HTTP server, for comparison.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Serves the repositories in a folder until the process ends. Says where first.
+/// Serves the repositories in a folder until the process ends. Prints its address first.
 pub fn serve(root: &Path) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let mut out = std::io::stdout();
@@ -20,7 +20,7 @@ pub fn serve(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The same as a process of its own, whose children are the git programs alone.
+/// The backend server as a separate process, whose only children are git processes.
 pub struct Backend {
     child: Child,
     pub address: String,

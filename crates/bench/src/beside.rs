@@ -1,4 +1,4 @@
-//! What a command of the real git costs, to compare with.
+//! Measures the cost of git commands, for comparison.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,20 +9,20 @@ use anyhow::{Result, ensure};
 
 use super::history;
 
-/// A command is run for so long, and so often at least.
+/// The least time for which a command is repeated, and the least number of runs.
 const TIME: Duration = Duration::from_millis(1500);
 const FEWEST: u32 = 3;
 
-/// What one run of a command takes.
+/// The cost of one run of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct GitCost {
-    /// Of all processors.
+    /// Processor time on all processors.
     pub cpu: Duration,
-    /// From its start to its end.
+    /// Wall time.
     pub whole: Duration,
 }
 
-/// Runs each of some commands of git again and again; what they print is not read.
+/// Runs the commands in turn, repeatedly, and ignores their output.
 pub fn git(bare: &Path, commands: &[Vec<String>]) -> Result<GitCost> {
     let (before, started) = (children_time(), Instant::now());
     let mut runs = 0;
@@ -37,7 +37,7 @@ pub fn git(bare: &Path, commands: &[Vec<String>]) -> Result<GitCost> {
     Ok(GitCost { cpu, whole: started.elapsed() / runs })
 }
 
-/// The time that half of some small writes took until they were on disk.
+/// The median time of a small write with a sync.
 pub fn synced_write(folder: &Path) -> Duration {
     let one = || -> std::io::Result<Duration> {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -51,7 +51,7 @@ pub fn synced_write(folder: &Path) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// Processor time of all children that ended, in hundredths.
+/// The processor time of all child processes that ended, in steps of 10 ms.
 fn children_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();

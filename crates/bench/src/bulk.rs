@@ -1,14 +1,14 @@
-//! Very many rows: one statement each, in which the database counts by itself.
+//! Inserts very many rows: each statement generates its rows in the database.
 
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::progress::Bar;
 
-/// Rows in one statement.
+/// The number of rows per statement.
 const ROWS: usize = 100_000;
 
-/// Tables that get ids of ours, so that the next ones of PostgreSQL come after them.
+/// Tables that are filled with explicit ids. The sequences of PostgreSQL are moved behind them.
 const NUMBERED: [&str; 10] = [
     "users",
     "namespaces",
@@ -22,7 +22,7 @@ const NUMBERED: [&str; 10] = [
     "builds",
 ];
 
-/// Writes to one database. Nothing is checked on the way: what is written has to be right.
+/// Writes to one database. Foreign keys are not checked, so the rows have to be consistent.
 pub struct Bulk<'a>(pub &'a TestDatabase);
 
 impl Bulk<'_> {
@@ -41,7 +41,7 @@ impl Bulk<'_> {
         }
     }
 
-    /// Runs statements.
+    /// Runs statements in a transaction with foreign key checks disabled.
     pub fn execute(&self, statements: &str) {
         let settings = match self.0.url {
             DatabaseUrl::Sqlite(_) => "PRAGMA foreign_keys = OFF; PRAGMA cache_size = -1000000;",
@@ -53,7 +53,7 @@ impl Bulk<'_> {
         self.0.execute(&format!("{settings} BEGIN; {statements} COMMIT;"));
     }
 
-    /// So many seconds after some day.
+    /// An SQL expression for a time: so many seconds after 2016-01-01.
     pub fn moment(&self, seconds: &str) -> String {
         match self.0.url {
             DatabaseUrl::Sqlite(_) => format!("datetime(1451606400 + {seconds}, 'unixepoch')"),
@@ -63,9 +63,9 @@ impl Bulk<'_> {
         }
     }
 
-    /// Lets the database go on after the ids that are taken, and know what it holds.
+    /// Inserts the rows of the root tables, moves the sequences behind the inserted ids, and gathers statistics.
     pub fn finish(&self) {
-        // Triggers do so on SQLite.
+        // On SQLite, triggers insert these rows.
         for (table, roots) in [
             ("projects", "project_roots"),
             ("namespaces", "namespace_roots"),

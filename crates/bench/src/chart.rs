@@ -1,8 +1,8 @@
-//! Lines on two logarithmic axes, as an SVG file.
+//! Draws line charts with two logarithmic axes as SVG.
 
 use std::fmt::Write as _;
 
-/// One picture.
+/// A chart of several panels.
 pub struct Chart<'a> {
     pub title: &'a str,
     pub x: &'a str,
@@ -10,13 +10,13 @@ pub struct Chart<'a> {
     pub panels: Vec<Panel>,
 }
 
-/// One pair of axes; all panels of a chart have the same ones.
+/// A panel with its own axes; all panels of a chart have the same scale.
 pub struct Panel {
     pub title: String,
     pub lines: Vec<Line>,
 }
 
-/// A line through points that are above zero.
+/// A line through points with positive coordinates.
 pub struct Line {
     pub name: String,
     pub points: Vec<(f64, f64)>,
@@ -26,17 +26,17 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 70.0;
 const TOP: f64 = 60.0;
-/// Between the panels, for the names at the ends of the lines.
+/// The width reserved after each panel for the names at the ends of the lines.
 const NAMES: f64 = 190.0;
 const BOTTOM: f64 = 50.0;
-/// Between two names.
+/// The least distance between two names.
 const APART: f64 = 13.0;
 
 const COLOURS: [&str; 8] =
     ["#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d35400", "#16817a", "#7f6000", "#5d6d7e"];
 
 impl Chart<'_> {
-    /// The file.
+    /// Renders the SVG file.
     pub fn svg(&self) -> String {
         let panels = self.panels.len().max(1) as f64;
         let (width, height) = (panels * (LEFT + WIDTH + NAMES), TOP + HEIGHT + BOTTOM);
@@ -80,7 +80,7 @@ impl Chart<'_> {
         let ends: Vec<f64> = order.iter().map(|line| end(&panel.lines[*line])).collect();
         for (place, (number, at)) in order.iter().zip(apart(&ends)).enumerate() {
             let line = &panel.lines[*number];
-            // Neighbours have different ones.
+            // Adjacent lines get different colours.
             let colour = COLOURS[place % COLOURS.len()];
             let mut points = String::new();
             for point in &line.points {
@@ -107,7 +107,7 @@ impl Chart<'_> {
 
 /// A logarithmic axis over whole decades.
 struct Axis {
-    /// Powers of ten.
+    /// The decades at both ends, as powers of ten.
     from: f64,
     to: f64,
     length: f64,
@@ -135,7 +135,7 @@ impl Axis {
     }
 }
 
-/// The same places, from the top, but none too near to the next, and none too low.
+/// Moves positions apart, from top to bottom, so that names neither overlap nor leave the panel.
 fn apart(places: &[f64]) -> Vec<f64> {
     let mut moved: Vec<f64> = Vec::with_capacity(places.len());
     for place in places {
@@ -167,7 +167,7 @@ fn text(svg: &mut String, at: (f64, f64), anchor: &str, attributes: &str, text: 
     );
 }
 
-/// A power of ten as people write it.
+/// Formats a power of ten with thousands separators.
 fn grouped(number: f64) -> String {
     if number < 1.0 {
         return format!("{number}");

@@ -1,4 +1,5 @@
-//! Many clones of one repository at once: the memory they take, and who waits meanwhile.
+//! Many concurrent clones of one repository: their memory, and how long other requests wait
+//! meanwhile.
 
 use std::io::{BufWriter, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -18,13 +19,13 @@ use super::streams::{asked_for, user};
 use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ref_rows::adopt;
 
-/// How many clone at once.
+/// The number of concurrent clones.
 const CROWD: usize = 64;
 
-/// Files of a megabyte that no packing makes smaller, beside the history.
+/// The number of incompressible files of one megabyte, besides the history.
 const FILES: u64 = 100;
 
-/// Measures, and tells each figure as soon as it is there.
+/// Runs the measurements, and reports each figure as soon as it is known.
 pub fn measure(
     database: &TestDatabase,
     program: &Path,
@@ -67,7 +68,7 @@ pub fn measure(
     push(&program, megabytes, tell)
 }
 
-/// Pushes so much in files of 16 MB.
+/// Pushes `megabytes` in files of 16 MB.
 fn push(program: &Program, megabytes: u64, tell: &mut dyn FnMut(&str, String)) -> Result<()> {
     let form = [("name", "large")];
     program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
@@ -97,7 +98,7 @@ fn push(program: &Program, megabytes: u64, tell: &mut dyn FnMut(&str, String)) -
     Ok(())
 }
 
-/// Adds files that are as large as they look.
+/// Adds files that cannot be compressed.
 fn fill(bare: &Path, files: u64, bytes: u64) -> Result<()> {
     let mut import = Command::new("git")
         .args(["-c", "core.compression=0", "-c", "pack.compression=0", "fast-import", "--quiet"])
@@ -125,7 +126,8 @@ fn fill(bare: &Path, files: u64, bytes: u64) -> Result<()> {
     git(Some(bare), &["pack-refs", "--all"])
 }
 
-/// What a client says that clones everything. No real one is used: sixty-four of them would take the machine.
+/// Builds the request of a client that clones everything. No real git is used: 64 of them would
+/// overload the machine.
 fn wish(server: SocketAddr, tips: &str) -> Vec<u8> {
     let mut body = b"0011command=fetch0001000eofs-delta\n".to_vec();
     let mut tips: Vec<&str> = tips.lines().collect();
@@ -143,7 +145,7 @@ fn wish(server: SocketAddr, tips: &str) -> Vec<u8> {
     [head.into_bytes(), body].concat()
 }
 
-/// How long each clone took, and how long others waited meanwhile.
+/// Returns the duration of each clone, and how long other requests took meanwhile.
 fn pull(program: &Program, wish: &[u8], crowd: usize) -> Result<(Vec<Duration>, Vec<Duration>)> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,16 +1,18 @@
-//! Issues, labels, notes and events of all projects of a [`world`](super::world), and many of one project.
+//! Generates issues, labels, notes and events for all projects of a [`world`](super::world), and
+//! many for one project.
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::bulk::Bulk;
 use super::world::USERS;
 
-/// Labels of each project, and issues of each that is like the others.
+/// The number of labels per project, and of issues per ordinary project.
 const FEW: usize = 4;
-/// Issues of the project that is looked at.
+/// The number of issues of the measured project.
 const MANY: usize = 400;
 
-/// Fills projects 1 to `projects` and the one that is looked at, which is another. The id of an issue of the latter.
+/// Fills projects 1 to `projects` and the measured project, which is another one. Returns the id of
+/// an issue of the latter.
 pub fn fill(database: &TestDatabase, projects: usize, looked_at: i64) -> usize {
     let bulk = Bulk(database);
     let users = projects.max(100);
@@ -25,14 +27,15 @@ pub fn fill(database: &TestDatabase, projects: usize, looked_at: i64) -> usize {
     issues + 1
 }
 
-/// Some issues and what belongs to them. Of four one is closed, and each of the four has a label of its own.
+/// A set of issues with their labels, notes and events. One of four is closed, and each of the four
+/// has a different label.
 struct Part {
-    /// The id of the first.
+    /// The id of the first issue.
     first: usize,
     count: usize,
-    /// An expression for the project of issue `i`.
+    /// An SQL expression for the project of issue `i`.
     project: String,
-    /// Issues of a project.
+    /// The number of issues per project.
     iid: usize,
     users: usize,
 }
@@ -87,7 +90,7 @@ impl Part {
                  'Something is wrong with ' || CAST(i AS TEXT), {first} + i, {at}"
             ),
         );
-        // `i` counts projects here.
+        // In these rows, `i` counts projects.
         let of_project = if projects == 1 { project.clone() } else { "i + 1".to_owned() };
         bulk.rows(
             "iids",

@@ -1,4 +1,5 @@
-//! What git clients do with hexforge, with `git http-backend` and without any server, on copies of one repository.
+//! Measures git clients with hexforge, with `git http-backend` and without a server, on copies of
+//! one repository.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,10 +14,10 @@ use super::{history, transport};
 
 const OPERATIONS: [&str; 4] = ["git clone", "git ls-remote", "git fetch of nothing", "git push"];
 
-/// Told of each operation what it cost, and what half of them took at most with the two others.
+/// Receives for each operation its cost with hexforge, and the median times of the two others.
 pub type Tell<'a> = dyn FnMut(&'static str, Cost, [Duration; 2]) + 'a;
 
-/// Does each operation on all three in turns. `pids` are the processes behind `hexforge`.
+/// Runs each operation on all three sides in turn. `pids` are the processes behind `hexforge`.
 pub fn measure(
     folder: &Path,
     source: &Path,
@@ -39,13 +40,13 @@ pub fn measure(
         let mut cpu = Duration::ZERO;
         for round in 0..plan.rounds.max(1) {
             for turn in 0..3 {
-                // Each goes first in its turn.
+                // The side that goes first rotates.
                 let side = (round + turn) % 3;
                 let run = Run { name, url: &urls[side], folder, client: &client };
                 let before = processor_time(pids);
                 times[side].push(run.time(round)?);
                 if side == 0 {
-                    // The server may have something to clean up.
+                    // Waits until the server has cleaned up.
                     std::thread::sleep(Duration::from_millis(20));
                     cpu += processor_time(pids).saturating_sub(before);
                 }

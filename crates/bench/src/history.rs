@@ -1,4 +1,4 @@
-//! Repositories to measure on: always the same, made by the real git.
+//! Creates repositories for benchmarks with the real git, always with the same content.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
@@ -7,24 +7,26 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// As in the repository on which others were measured.
+/// The dimensions of the repository on which other services were measured.
 const COMMITS: usize = 3830;
 const BRANCHES: usize = 1000;
 const TAGS: usize = 123;
 const FOLDERS: usize = 40;
 const FILES: usize = 560;
-/// Files that a commit changes; so many commits apart, two of them differ in 57 files.
+/// The number of files that a commit changes. Two commits that are [`APART`] commits apart differ
+/// in 57 files.
 const CHANGED: usize = 3;
-/// How far two commits are apart between which 57 files are changed.
+/// The distance of two commits between which 57 files differ.
 pub const APART: usize = 19;
-/// A file of 7 KB, and a folder of files.
+/// A file of 7 KB, and a directory of files.
 pub const README: &str = "README.md";
 pub const FOLDER: &str = "src/part-07";
 
 const AUTHORS: usize = 37;
 const FIRST: u64 = 1_400_000_000;
 
-/// Makes a repository of 3,830 commits, 1,000 branches and 123 tags; the names of its commits, the first one first.
+/// Creates a repository of 3,830 commits, 1,000 branches and 123 tags. Returns the ids of its
+/// commits, oldest first.
 pub fn make(bare: &Path) -> Result<Vec<String>> {
     init(bare)?;
     import(bare, &[], |to| {
@@ -77,10 +79,10 @@ pub fn make(bare: &Path) -> Result<Vec<String>> {
     Ok(commits.lines().map(str::to_owned).collect())
 }
 
-/// Makes a repository with one file of so many bytes that cannot be packed; the name of the file's content.
+/// Creates a repository with one incompressible file of so many bytes. Returns the id of its blob.
 pub fn make_large(bare: &Path, bytes: u64) -> Result<String> {
     init(bare)?;
-    // Packing what cannot be packed takes minutes and changes nothing about what is measured.
+    // Compressing incompressible data takes minutes and does not change the measurement.
     import(bare, &["-c", "core.compression=0", "-c", "pack.compression=0"], |to| {
         begin(to, "master", 0)?;
         write!(to, "M 100644 inline large\ndata {bytes}\n")?;
@@ -103,14 +105,14 @@ fn init(bare: &Path) -> Result<()> {
     git(bare, &["init", "-q", "--bare", "-b", "master", "."]).map(drop)
 }
 
-/// The output of git in a repository.
+/// Runs git in a repository and returns its output.
 pub fn git(bare: &Path, arguments: &[&str]) -> Result<String> {
     let output = command(bare, arguments).output().context("git can be started")?;
     ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
-/// git in a repository, without anybody's configuration.
+/// A git command in a repository, without user or system configuration.
 pub fn command(bare: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command
@@ -122,7 +124,7 @@ pub fn command(bare: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Lets git read a repository as `write` tells it.
+/// Runs `git fast-import` with the stream that `write` produces.
 fn import(
     bare: &Path,
     options: &[&str],
@@ -153,7 +155,7 @@ fn put(to: &mut dyn Write, path: &str, content: &str) -> Result<()> {
     Ok(())
 }
 
-/// Changes some lines, and adds or removes a few.
+/// Replaces some lines, and adds or removes a few.
 fn edit(lines: &mut Vec<u64>, random: &mut Random) {
     for _ in 0..4 {
         let at = random.below(lines.len());
@@ -166,7 +168,7 @@ fn edit(lines: &mut Vec<u64>, random: &mut Random) {
     lines.insert(at, random.next());
 }
 
-/// Lines of words.
+/// Renders each number as a line of words.
 fn text(lines: &[u64]) -> String {
     let mut text = String::new();
     for line in lines {
@@ -182,7 +184,7 @@ fn text(lines: &[u64]) -> String {
     text
 }
 
-/// Numbers that look random, always the same.
+/// A pseudo-random generator with a fixed seed.
 struct Random(u64);
 
 impl Random {

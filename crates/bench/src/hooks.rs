@@ -1,4 +1,5 @@
-//! How fast hooks are sent to while some receivers hang, and what hooks cost the calls that they hear of.
+//! Measures the rate of hook deliveries while some receivers hang, and the cost of hooks for the
+//! requests that trigger them.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,17 +16,17 @@ use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::receiver::Receiver;
 use hexforge_tests::work_tree::WorkTree;
 
-/// How many calls are timed.
+/// The number of timed requests.
 const CALLS: usize = 30;
 
-/// How many pushes are timed, and how many hooks the project has that hears of them.
+/// The number of timed pushes, and the number of hooks of the project with hooks.
 const PUSHES: usize = 15;
 const PUSH_HOOKS: usize = 50;
 
-/// Longer than this nothing takes.
+/// The longest time that is waited for deliveries.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How many hooks there are, how many of them hang, and how many events each is told.
+/// The number of hooks, of hanging receivers, and of events per hook.
 pub struct Plan<'a> {
     pub program: &'a Path,
     pub hooks: usize,
@@ -33,21 +34,21 @@ pub struct Plan<'a> {
     pub events: usize,
 }
 
-/// What it took.
+/// The measured figures.
 pub struct Outcome {
-    /// Deliveries to receivers that answer.
+    /// The number of deliveries to receivers that answer.
     pub sent: usize,
-    /// From the first of them to the last.
+    /// The time from the first of them to the last.
     pub time: Duration,
-    /// What a call takes that makes an event: without hooks, and with all of them.
+    /// The time of a request that creates an event: without hooks, and with all of them.
     pub call: [Duration; 2],
-    /// What a push of git takes: to a project without hooks, and to one with 50.
+    /// The time of a git push: to a project without hooks, and to one with 50.
     pub push: [Duration; 2],
-    /// Megabytes of the process: when it serves, and at most.
+    /// The memory of the process in megabytes: idle, and at most.
     pub memory: [f64; 2],
 }
 
-/// The first line of the table.
+/// The header of the table.
 pub fn heading() -> String {
     format!(
         "{:<11} {:>6} {:>8} {:>7} {:>8} {:>8} {:>9} {:>12} {:>12} {:>9}",
@@ -65,7 +66,7 @@ pub fn heading() -> String {
 }
 
 impl Outcome {
-    /// Its line in the table.
+    /// The row of the table.
     pub fn line(&self, name: &str, plan: &Plan<'_>) -> String {
         let [alone, hooked] = self.call.map(|time| time.as_secs_f64() * 1000.0);
         let [quiet, told] = self.push.map(|time| time.as_secs_f64() * 1000.0);
@@ -85,7 +86,7 @@ impl Outcome {
     }
 }
 
-/// Queues events while no server runs, and then measures how long one takes to tell them.
+/// Queues events while no server runs, then measures how long a server takes to deliver them.
 pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
     let folder = tempfile::tempdir()?;
     let start = || Program::start_with_hooks(plan.program, folder.path(), &database.url);
@@ -119,7 +120,7 @@ pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
     })
 }
 
-/// Writes down pushes to the project, as if they had just happened.
+/// Inserts push events of the project into the outbox.
 fn queue(database: &TestDatabase, events: usize) -> Result<(), StoreError> {
     let store: Box<dyn Store> = Box::new(database.open(Options::default()));
     let now = chrono::DateTime::from_timestamp(4_000_000_000, 0).expect("a moment to come");
@@ -136,7 +137,7 @@ fn post(server: &Program, path: &str, form: &[(&str, &str)]) {
     server.request("POST", path).token(ROOT).form(form).send().expect(201);
 }
 
-/// What a call takes that writes an issue, in the middle of several.
+/// The median time of a request that creates an issue.
 fn time_of_calls(server: &Program) -> Duration {
     let mut times: Vec<Duration> = (0..CALLS)
         .map(|_| {
@@ -149,8 +150,9 @@ fn time_of_calls(server: &Program) -> Duration {
     times[CALLS / 2]
 }
 
-/// What a push takes, to a project without hooks and to one with many, in the middle of several. One to the one and
-/// one to the other, and what the hooks are sent is waited for: what is compared is the answer.
+/// The median time of a push, to a project without hooks and to one with many. Pushes alternate
+/// between the two, and the deliveries of each are awaited, so that only the time of the answer is
+/// compared.
 fn time_of_pushes(server: &Program) -> Result<[Duration; 2]> {
     let receiver = Receiver::new();
     let folder = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! One hostile user and one hostile address at full stretch beside ordinary users: whether these notice.
+//! Measures how much a hostile user and a hostile address at full load slow down ordinary users.
 
 mod attack;
 mod ordinary;
@@ -29,34 +29,36 @@ use hexforge_tests::ref_rows::adopt;
 pub(crate) use ordinary::sign_up;
 use ordinary::{Figures, Kinds, Ordinary, new_project};
 
-/// How long ordinary users work alone: first unmeasured, until caches are filled, then measured.
+/// How long ordinary users work alone: first without measuring, until caches are filled, then
+/// measured.
 const WARM_UP: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_secs(30);
-/// How long the attackers attack before anything is measured.
+/// How long the attack runs before the measurement begins.
 const GATHERING: Duration = Duration::from_secs(3);
-/// How many times longer than in quiet a call may take, at the 99th percentile.
+/// The most by which the 99th percentile of a call may grow, compared with the quiet phase.
 const SLOWER: f64 = 3.0;
-/// Megabytes of memory that the server may hold.
+/// The most memory that the server may use, in megabytes.
 const MEMORY: f64 = 1024.0;
-/// The large file of the hostile user: more than all buffers between server and client.
+/// The size of the hostile user's large file in bytes: more than all buffers between server and
+/// client.
 const LARGE: u64 = 48 << 20;
-/// Hooks of the hostile user, whose receivers never answer.
+/// The number of hooks of the hostile user, whose receivers never answer.
 const HOOKS: usize = 20;
 const SAMPLING: Duration = Duration::from_millis(250);
 
-/// What to run.
+/// The plan of a run.
 pub struct Plan<'a> {
     pub program: &'a Path,
-    /// How long the attack lasts.
+    /// The duration of the attack.
     pub time: Duration,
-    /// Only attacks whose names contain this.
+    /// Runs only attacks whose names contain this.
     pub only: &'a str,
-    /// Requests a minute for each token and each address; 0 for no limit.
+    /// The limit of requests per minute for each token and each address; 0 for no limit.
     pub rate_limit: u32,
 }
 
-/// Runs ordinary users alone and then beside the attackers. Tells each line of the report; answers the goals that were
-/// missed.
+/// Measures ordinary users alone and then beside the attackers. Reports the lines of the result,
+/// and returns the missed goals.
 pub fn measure(
     database: &TestDatabase,
     plan: &Plan<'_>,
@@ -69,7 +71,7 @@ pub fn measure(
         ("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"),
         ("HEXFORGE_RATE_LIMIT_PER_TOKEN", &limit),
         ("HEXFORGE_RATE_LIMIT_PER_ADDRESS", &limit),
-        // Debug builds check each fetch by a walk over the whole history.
+        // Debug builds verify each fetch by a walk over the whole history.
         ("HEXFORGE_VERIFY_FETCHES", "false"),
         ("HEXFORGE_LOG", "error"),
     ];
@@ -122,7 +124,7 @@ pub fn measure(
     Ok(missed)
 }
 
-/// Makes the hostile user, its projects and its hooks.
+/// Creates the hostile user with its projects and hooks.
 fn set_trap(
     server: &Program,
     database: &TestDatabase,
@@ -149,8 +151,8 @@ fn set_trap(
     Ok(Target { http: server.address, ssh, token, trap, commits, noise, tip, blob })
 }
 
-/// The process that attacks. It gets a processor when nothing else wants one, as a machine elsewhere would not take
-/// processors from the server at all.
+/// The process of the attackers. It runs only on idle processors, because attackers on another
+/// machine would not take processor time from the server.
 struct Attackers {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -183,7 +185,7 @@ impl Attackers {
         self.child.id()
     }
 
-    /// What came of each attack.
+    /// Stops the attack, and returns the outcome of each kind.
     fn stop(mut self) -> Result<String> {
         ensure!(self.child.try_wait()?.is_none(), "the attackers ended before the attack was over");
         drop(self.child.stdin.take());
@@ -200,8 +202,8 @@ impl Drop for Attackers {
     }
 }
 
-/// Does something, and the percentage of all processor time that other machines took from this one meanwhile. A machine
-/// that lost some percent of it has other 99th percentiles.
+/// Runs `work`. Also returns the percentage of processor time that the hypervisor gave to other
+/// machines meanwhile: a few percent already change the 99th percentiles.
 fn with_stolen_time<T>(work: impl FnOnce() -> T) -> (T, f64) {
     // The first line has the times of all processors: user, nice, system, idle, iowait, irq, softirq, steal.
     let times = || -> Vec<u64> {
@@ -216,7 +218,8 @@ fn with_stolen_time<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (done, 100.0 * passed.get(7).copied().unwrap_or(0) as f64 / all.max(1) as f64)
 }
 
-/// Does something, and how many megabytes the server held at most beside mapped files meanwhile.
+/// Runs `work`. Also returns the most memory of the server meanwhile in megabytes, without mapped
+/// files.
 fn sample_memory<T>(server: &Program, work: impl FnOnce() -> T) -> (T, f64) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -234,7 +237,7 @@ fn sample_memory<T>(server: &Program, work: impl FnOnce() -> T) -> (T, f64) {
     })
 }
 
-/// Tells a line for each kind of call; answers the goals that were missed.
+/// Reports a line for each kind of call, and returns the missed goals.
 fn compare(quiet: &Kinds, hostile: &Kinds, tell: &mut dyn FnMut(String)) -> Vec<String> {
     tell(format!(
         "{:<20} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6} {:>8}",

@@ -1,4 +1,4 @@
-//! Issues, labels, boards and feeds: what each answer costs in a small and in a large world.
+//! Measures issues, labels, boards and feeds in a small and in a large world.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,22 +11,23 @@ use super::load::{Alone, Call, a_post, measure_alone, measure_each};
 use super::tracker_world::{self as world, World};
 use hexforge_tests::program::Program;
 
-/// How often something is made for one figure.
+/// The number of writes per figure.
 const WRITES: usize = 120;
 
-/// What to measure.
+/// The plan of a measurement.
 pub struct Plan<'a> {
-    /// The program.
+    /// The path of the server program.
     pub program: &'a Path,
-    /// Issues in the small and in the large world; there are five times as many events.
+    /// The number of issues in the small and in the large world; there are five times as many
+    /// events.
     pub sizes: [usize; 2],
-    /// For each figure.
+    /// The measuring time per figure.
     pub time: Duration,
-    /// Only calls whose names contain this.
+    /// Measures only calls whose names contain this.
     pub only: &'a str,
 }
 
-/// Measures everything on one kind of database; `None` where there is none of it.
+/// Measures all calls on one kind of database. Returns `None` if that database is not available.
 pub fn compare(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
@@ -58,7 +59,7 @@ fn costs(
     let wanted = |name: &str| name.contains(plan.only);
     let calls = world.people.iter().flat_map(|(who, token)| calls(&world, who, token));
     for call in calls.filter(|call| wanted(&call.name)) {
-        // The database's processes are there once somebody asked for something.
+        // The database starts its processes with the first request.
         if costs.is_empty() {
             measure_alone(program.address, &[], &call, Duration::ZERO);
         }
@@ -77,7 +78,7 @@ fn costs(
                 let form = form.replace("NUMBER", &format!("{who}{number}"));
                 a_post(program.address, &format!("/api/v3{path}"), &headers, &form)
             };
-            // The first ones open what is kept open.
+            // The first requests open connections and are not measured.
             let requests: Vec<String> = (0..WRITES).map(one).collect();
             let (first, rest) = requests.split_at(WRITES / 6);
             measure_each(program.address, &[], first);
@@ -87,7 +88,7 @@ fn costs(
     Ok(Some(costs))
 }
 
-/// All that one user asks for.
+/// The read requests of one user.
 fn calls(world: &World, who: &str, token: &str) -> Vec<Call> {
     let World { group, project, board, issue, author, milestones: [big, small], .. } = world;
     let project = format!("/projects/{project}");
@@ -136,7 +137,7 @@ const FILTERS: [&str; 16] = [
     "?labels=label-0&order_by=updated_at&sort=desc",
 ];
 
-/// What is made: its name, path and form.
+/// The write requests: name, path and form.
 fn changes(world: &World) -> [(&'static str, String, &'static str); 2] {
     let project = format!("/projects/{}", world.project);
     [

@@ -1,4 +1,4 @@
-//! Measuring a running server.
+//! Benchmarks a running server.
 
 pub mod backend;
 pub mod beside;

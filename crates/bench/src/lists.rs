@@ -1,4 +1,4 @@
-//! The lists of projects and groups: what a page of each costs in a small and in a large world.
+//! Measures the lists of projects and groups in a small and in a large world.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,40 +10,40 @@ use super::load::{Alone, Call, measure_alone};
 use super::world::{self, People, Size};
 use hexforge_tests::program::{Program, ROOT};
 
-/// Found in every sixth project, in one of a hundred, in a handful and in none; then the same with
-/// fewer letters than an index of three has.
+/// Search terms that match every sixth project, one in a hundred, a handful and none; then the same
+/// with fewer letters than a trigram index needs.
 const SEARCHES: [&str; 8] = ["otter", "badger", "quokka", "xyzzy", "o", "ot", "qu", "zz"];
-/// By what projects and groups are sorted.
+/// The sort orders of projects and groups.
 const PROJECT_ORDERS: [&str; 6] =
     ["id", "name", "path", "created_at", "updated_at", "last_activity_at"];
 const GROUP_ORDERS: [&str; 2] = ["name", "path"];
 
 const PASSWORD: &str = "correct horse battery";
 
-/// What to measure.
+/// The plan of a measurement.
 pub struct Plan<'a> {
-    /// The program.
+    /// The path of the server program.
     pub program: &'a Path,
-    /// Projects in the small and in the large world.
+    /// The number of projects in the small and in the large world.
     pub sizes: [usize; 2],
-    /// For each figure.
+    /// The measuring time per figure.
     pub time: Duration,
-    /// Only calls whose names contain this.
+    /// Measures only calls whose names contain this.
     pub only: &'a str,
 }
 
-/// One line of the table.
+/// One row of the table.
 pub struct Line {
-    /// The call and who sends it.
+    /// The user and the call.
     pub call: String,
-    /// In the small world.
+    /// The cost in the small world.
     pub small: Alone,
-    /// In the large world.
+    /// The cost in the large world.
     pub large: Alone,
 }
 
 impl Line {
-    /// Processor time in the large world beside that in the small one.
+    /// The processor time in the large world, divided by that in the small one.
     pub fn ratio(&self) -> f64 {
         self.large.cpu.as_secs_f64() / self.small.cpu.as_secs_f64().max(1e-9)
     }
@@ -63,7 +63,7 @@ impl Line {
     }
 }
 
-/// The first lines of the table.
+/// The header of the table.
 pub fn heading(of: &str, [small, large]: [usize; 2]) -> String {
     format!(
         "{:<10} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9}  call\n\
@@ -72,7 +72,7 @@ pub fn heading(of: &str, [small, large]: [usize; 2]) -> String {
     )
 }
 
-/// The lines of one database.
+/// The rows of one database.
 pub fn table(name: &str, lines: Option<Vec<Line>>) -> String {
     let lines = lines.unwrap_or_default();
     let mut table: Vec<String> = lines.iter().map(|line| line.text(name)).collect();
@@ -81,7 +81,7 @@ pub fn table(name: &str, lines: Option<Vec<Line>>) -> String {
     table.join("\n")
 }
 
-/// Measures all lists on one kind of database; `None` where there is none of it.
+/// Measures all lists on one kind of database. Returns `None` if that database is not available.
 pub fn compare(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
@@ -114,7 +114,7 @@ fn costs(
     eprintln!("measuring {} calls", calls.len());
     let mut costs = Vec::new();
     for call in calls {
-        // The database's processes are there once somebody asked for something.
+        // The database starts its processes with the first request.
         if costs.is_empty() {
             measure_alone(program.address, &[], &call, Duration::ZERO);
         }
@@ -126,7 +126,7 @@ fn costs(
     Ok(Some(costs))
 }
 
-/// Makes a user who can sign in: its id and token.
+/// Creates a user and a session. Returns the user's id and token.
 fn sign_up(program: &Program, name: &str) -> Result<(i64, String)> {
     let email = format!("{name}@example.org");
     let user = program
@@ -145,7 +145,7 @@ fn sign_up(program: &Program, name: &str) -> Result<(i64, String)> {
     Ok((id, token.to_owned()))
 }
 
-/// All that one user asks for.
+/// The read requests of one user.
 fn calls(who: &str, token: &str) -> Vec<Call> {
     let team = format!("/groups/{}/projects", world::TEAM);
     let department = format!("/groups/{}/projects", world::DEPARTMENT);
@@ -156,7 +156,8 @@ fn calls(who: &str, token: &str) -> Vec<Call> {
     if who == "root" {
         paths.extend(variants("/projects/all", &PROJECT_ORDERS));
     }
-    // The second shows a user all that is open to it; for administrators both are all there are.
+    // The second list shows all groups visible to a user; for administrators both lists contain all
+    // groups.
     paths.extend(variants("/groups", &GROUP_ORDERS));
     if who != "root" {
         paths.extend(variants("/groups?all_available=true", &GROUP_ORDERS));
@@ -169,7 +170,8 @@ fn calls(who: &str, token: &str) -> Vec<Call> {
     paths.into_iter().map(call).collect()
 }
 
-/// A list as it is, in each order, with each search, and with the commonest of them in each order.
+/// The variants of a list: plain, in each order, with each search, and with two of the searches in
+/// each order.
 fn variants(list: &str, orders: &[&str]) -> Vec<String> {
     let mark = if list.contains('?') { '&' } else { '?' };
     let mut paths = vec![list.to_owned()];

@@ -1,43 +1,43 @@
-//! Load on one call, and what it cost.
+//! Generates load on one call, and measures its cost.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// One kind of request, sent again and again.
+/// A request that is sent repeatedly.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What the table calls it.
+    /// The name in the table.
     pub name: String,
     /// The path with its query.
     pub target: String,
-    /// Who asks.
+    /// The private token of the user.
     pub token: String,
 }
 
 impl Call {
-    /// What is sent.
+    /// The bytes of the request.
     pub fn bytes(&self, address: SocketAddr) -> String {
         let (target, token) = (&self.target, &self.token);
         format!("GET {target} HTTP/1.1\r\nHost: {address}\r\nPRIVATE-TOKEN: {token}\r\n\r\n")
     }
 }
 
-/// What a call cost.
+/// The cost of a call under load.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// Answers a second with all connections busy.
+    /// Responses per second with all connections busy.
     pub per_second: f64,
-    /// The time half of the answers took at most, with one connection.
+    /// The median response time with one connection.
     pub p50: Duration,
-    /// The time 99 of 100 answers took at most, with all connections busy.
+    /// The 99th percentile of the response time with all connections busy.
     pub p99: Duration,
-    /// Processor time of the server for one answer.
+    /// The processor time of the server per response.
     pub cpu: Duration,
 }
 
-/// Sends a call over `connections` for a while.
+/// Sends a call over `connections` for the given time.
 pub fn measure(
     address: SocketAddr,
     pids: &[u32],
@@ -60,21 +60,21 @@ pub fn measure(
     }
 }
 
-/// So many answers make a figure at least, however long they take.
+/// The least number of responses per figure.
 const FEWEST: usize = 15;
 
-/// What a call costs that nobody else disturbs.
+/// The cost of a call without other load.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone {
-    /// The time of the very first answer.
+    /// The time of the first response.
     pub first: Duration,
-    /// The time half of the answers took at most.
+    /// The median response time.
     pub p50: Duration,
-    /// Processor time of all processes for one answer.
+    /// The processor time of all processes per response.
     pub cpu: Duration,
 }
 
-/// Sends a call over one connection for a while. What serves it has to be there already.
+/// Sends a call over one connection for the given time. The processes in `pids` must exist already.
 pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Duration) -> Alone {
     let started = Instant::now();
     run(address, call, 1, Duration::ZERO);
@@ -90,7 +90,7 @@ pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Durat
     Alone { first, p50: quantile(&answers, 0.50), cpu: cpu / number }
 }
 
-/// The same of requests that are each sent once, such as those that change something.
+/// Sends each request once over one connection, for requests that change data.
 pub fn measure_each(address: SocketAddr, pids: &[u32], requests: &[String]) -> Alone {
     let mut reader = connect(address);
     let mut times = Vec::new();
@@ -108,7 +108,7 @@ pub fn measure_each(address: SocketAddr, pids: &[u32], requests: &[String]) -> A
     Alone { first, p50: quantile(&times, 0.50), cpu: cpu / number }
 }
 
-/// What is sent to change something.
+/// The bytes of a `POST` request with a form.
 pub fn a_post(address: SocketAddr, target: &str, headers: &str, form: &str) -> String {
     format!(
         "POST {target} HTTP/1.1\r\nHost: {address}\r\n{headers}\
@@ -117,7 +117,7 @@ pub fn a_post(address: SocketAddr, target: &str, headers: &str, form: &str) -> S
     )
 }
 
-/// The time of every answer, sorted.
+/// Returns the sorted times of all responses.
 fn run(address: SocketAddr, call: &Call, connections: usize, time: Duration) -> Vec<Duration> {
     let over = AtomicBool::new(false);
     let mut times: Vec<Duration> = std::thread::scope(|scope| {
@@ -148,29 +148,29 @@ fn one_connection(address: SocketAddr, call: &Call, over: &AtomicBool) -> Vec<Du
     times
 }
 
-/// Reads one answer and insists that it is a good one.
+/// Reads a response, and panics unless its status is a success.
 fn read_answer(reader: &mut BufReader<TcpStream>) {
     let answer = Answer::read(reader, &mut |_| ());
     assert!((200..300).contains(&answer.status), "{}", answer.status);
 }
 
-/// What came back, without its body.
+/// A response without its body.
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// Whether it says when to come again.
+    /// Whether it has a `Retry-After` header.
     pub retry_after: bool,
-    /// Bytes of the body.
+    /// The length of the body in bytes.
     pub length: u64,
 }
 
 impl Answer {
-    /// Reads one answer; `began` is told when its first byte is there. The body is not kept.
+    /// Reads a response and skips its body. Calls `began` when the first byte arrives.
     pub fn read(reader: &mut BufReader<TcpStream>, began: &mut dyn FnMut(Instant)) -> Self {
         Self::try_read(reader, began).expect("the server answers in full")
     }
 
-    /// The same for clients that are used to servers which close connections, refuse them or say nothing.
+    /// Reads a response, for clients that expect servers to close or refuse connections.
     pub fn try_read(
         reader: &mut BufReader<TcpStream>,
         began: &mut dyn FnMut(Instant),
@@ -207,14 +207,14 @@ fn invalid(line: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("no HTTP answer has {line:?}"))
 }
 
-/// Reads a line, which does not end with the connection.
+/// Reads a line. Fails if the connection ends before the line does.
 fn read_line(reader: &mut BufReader<TcpStream>) -> io::Result<String> {
     let mut line = String::new();
     reader.read_line(&mut line)?;
     if line.ends_with('\n') { Ok(line) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Reads all chunks of a body, and how much is in them.
+/// Skips all chunks of a body, and returns their total length.
 fn skip_chunks(reader: &mut BufReader<TcpStream>) -> io::Result<u64> {
     let mut all = 0;
     loop {
@@ -233,25 +233,25 @@ fn skip(reader: &mut BufReader<TcpStream>, length: u64) -> io::Result<()> {
     if skipped == length { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// A connection for requests one after the other.
+/// Opens a connection for consecutive requests.
 pub fn connect(address: SocketAddr) -> BufReader<TcpStream> {
     let stream = TcpStream::connect(address).expect("the server listens");
     stream.set_nodelay(true).expect("delays can be switched off");
     BufReader::with_capacity(64 * 1024, stream)
 }
 
-/// Calls that are each made once, one after the other.
+/// The cost of requests that are each sent once, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Once {
-    /// The time half of the answers took at most.
+    /// The median response time.
     pub p50: Duration,
-    /// The time until half of the answers began.
+    /// The median time to the first byte.
     pub begun: Duration,
-    /// Processor time of the server for one answer.
+    /// The processor time of the server per response.
     pub cpu: Duration,
 }
 
-/// Sends each of some requests once.
+/// Sends each request once, one after the other.
 pub fn measure_once(address: SocketAddr, pids: &[u32], requests: &[String]) -> Once {
     let mut reader = connect(address);
     let (mut times, mut beginnings) = (Vec::new(), Vec::new());
@@ -270,8 +270,8 @@ pub fn measure_once(address: SocketAddr, pids: &[u32], requests: &[String]) -> O
     Once { p50: quantile(&times, 0.5), begun: quantile(&beginnings, 0.5), cpu: cpu / number }
 }
 
-/// Sends each of some requests once, over several connections: answers a second, and the time that 99 of 100
-/// took at most.
+/// Sends each request once, over several connections. Returns responses per second and the 99th
+/// percentile of the response time.
 pub fn measure_at_once(
     address: SocketAddr,
     requests: &[String],
@@ -302,14 +302,14 @@ pub fn measure_at_once(
     (times.len() as f64 / started.elapsed().as_secs_f64(), quantile(&times, 0.99))
 }
 
-/// The time that a part of the answers took at most.
+/// A quantile of sorted times.
 pub fn quantile(sorted: &[Duration], part: f64) -> Duration {
     let last = sorted.len().saturating_sub(1);
     sorted.get((last as f64 * part) as usize).copied().unwrap_or_default()
 }
 
-/// Time that the threads of processes were on a processor, which Linux knows in nanoseconds. Threads that ended
-/// meanwhile are forgotten, so this is for moments in which none does.
+/// The time that the threads of processes spent on a processor, in nanoseconds from Linux. Threads
+/// that ended are not counted, so no thread may end between two measurements.
 pub fn time_on_cpu(pids: &[u32]) -> Duration {
     let threads = pids
         .iter()
@@ -321,7 +321,7 @@ pub fn time_on_cpu(pids: &[u32]) -> Duration {
     Duration::from_nanos(nanoseconds.sum())
 }
 
-/// Processor time of processes and the children they waited for, as Linux counts it, in hundredths.
+/// The processor time of processes and of the children they waited for, in steps of 10 ms.
 pub fn processor_time(pids: &[u32]) -> Duration {
     let ticks: u64 = pids
         .iter()

@@ -1,4 +1,4 @@
-//! A long history, the same each time it is made.
+//! Creates a long history, the same in each run.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// What a history is like.
+/// The dimensions of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct History {
     pub commits: usize,
@@ -18,7 +18,7 @@ const FILES: usize = 2000;
 const LINES: usize = 60;
 
 impl History {
-    /// Makes a bare repository with it, packed as git packs, without a bitmap.
+    /// Creates a bare repository, packed by git without a bitmap.
     pub fn make(&self, bare: &Path) -> Result<()> {
         git(None, &["init", "-q", "--bare", "-b", "master", &bare.to_string_lossy()])?;
         let mut import = Command::new("git")
@@ -70,7 +70,7 @@ impl History {
     }
 }
 
-/// A line that looks like text.
+/// A line of words.
 fn text(seed: usize) -> String {
     const WORDS: [&str; 16] = [
         "forge", "hex", "branch", "commit", "tree", "blob", "merge", "push", "fetch", "clone",
@@ -87,7 +87,7 @@ fn text(seed: usize) -> String {
     line
 }
 
-/// A number that looks like chance and is not.
+/// A pseudo-random number for a seed.
 pub fn random(seed: usize) -> usize {
     let mut number = (seed as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -95,7 +95,7 @@ pub fn random(seed: usize) -> usize {
     ((number ^ (number >> 31)) >> 8) as usize
 }
 
-/// Runs git, and insists that it succeeds.
+/// Runs git. Fails if git fails.
 pub fn git(folder: Option<&Path>, arguments: &[&str]) -> Result<()> {
     let mut command = Command::new("git");
     if let Some(folder) = folder {

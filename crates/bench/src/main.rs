@@ -1,5 +1,5 @@
-//! Loads the real program over HTTP and prints what the main calls cost, beside the same calls on a
-//! database a thousand times as large. Ratios within one run are what counts.
+//! Runs the real program under load over HTTP and prints the cost of the main calls, beside the
+//! same calls on a database a thousand times as large. Only ratios within one run are comparable.
 #![allow(clippy::print_stdout, reason = "the table is what the program is for")]
 
 use std::path::PathBuf;
@@ -120,7 +120,7 @@ enum Database {
 }
 
 impl Database {
-    /// None where there is no PostgreSQL.
+    /// Creates an empty database. Returns `None` if there is no PostgreSQL.
     fn empty(self) -> Option<TestDatabase> {
         match self {
             Self::Sqlite => Some(TestDatabase::sqlite()),
@@ -171,7 +171,7 @@ fn main() -> Result<()> {
     if wants(What::Hooks) {
         measure_hooks(&arguments)?;
     }
-    // Five minutes for each database: only for those who ask for it.
+    // The hostile benchmark takes five minutes per database, so it only runs on request.
     if arguments.what == Some(What::Hostile) {
         measure_hostile(&arguments)?;
     }
@@ -179,7 +179,7 @@ fn main() -> Result<()> {
 }
 
 impl Arguments {
-    /// How long each figure is measured.
+    /// The measuring time of each figure.
     fn time(&self) -> Duration {
         Duration::from_secs_f64(self.seconds.unwrap_or(4.0))
     }
@@ -226,7 +226,7 @@ fn compare_users(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Prints what the main calls cost at each size, and keeps it in files if some are named.
+/// Prints the cost of the main calls at each size, and writes the files that were requested.
 fn compare_sizes(arguments: &Arguments) -> Result<()> {
     let plan = sizes::Plan {
         program: &arguments.program,
@@ -256,7 +256,8 @@ fn compare_sizes(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Prints what each list costs at both sizes. Processor time on PostgreSQL includes the database's.
+/// Prints the cost of each list at both sizes. Processor time on PostgreSQL includes that of the
+/// database.
 fn compare_lists(arguments: &Arguments) -> Result<()> {
     let plan = Plan {
         program: &arguments.program,
@@ -277,7 +278,7 @@ fn compare_lists(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The same of issues and what belongs to them.
+/// Prints the cost of calls about issues, labels, boards and feeds at both sizes.
 fn compare_issues(arguments: &Arguments) -> Result<()> {
     let plan = issues::Plan {
         program: &arguments.program,
@@ -312,13 +313,13 @@ fn measure_pipelines(name: &str, database: &TestDatabase, arguments: &Arguments)
     })
 }
 
-/// Numbers of which there have to be so many.
+/// Converts a list to an array. Fails unless it has exactly `N` numbers.
 fn exactly<const N: usize>(numbers: &[usize]) -> Result<[usize; N]> {
     numbers.try_into().with_context(|| format!("{N} numbers are needed, with commas between"))
 }
 
-/// Prints what calls about a repository cost beside git. The figure and git's are of the same kind: processor
-/// time, or time.
+/// Prints the cost of repository calls beside git. Both figures of a line are of the same kind:
+/// processor time or wall time.
 fn compare_repository(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
     let plan = repository::Plan {
         program: &arguments.program,
@@ -360,7 +361,7 @@ fn compare_repository(name: &str, database: &TestDatabase, arguments: &Arguments
     })
 }
 
-/// A call without the rest of a long name.
+/// Shortens the name of a call to the width of its column.
 fn short(call: &str) -> String {
     call.chars().take(44).collect()
 }
@@ -385,7 +386,7 @@ fn measure_clones(name: &str, database: &TestDatabase, arguments: &Arguments) ->
     })
 }
 
-/// Prints what each operation of a git client takes, and what the same takes with `git http-backend`.
+/// Prints the cost of each operation of a git client with hexforge and with `git http-backend`.
 fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
     let plan = transport::Plan {
         program: &arguments.program,
@@ -417,7 +418,7 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
     })
 }
 
-/// Prints how fast queued events are told to hooks.
+/// Prints how fast queued events are delivered to hooks.
 fn measure_hooks(arguments: &Arguments) -> Result<()> {
     let [hooks, hanging, events] = exactly(&arguments.hooks)?;
     let plan = hooks::Plan { program: &arguments.program, hooks, hanging, events };
@@ -428,7 +429,7 @@ fn measure_hooks(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// Prints the figures of both places for packs.
+/// Prints the figures for packs in a folder and in an object store.
 fn measure_storage(arguments: &Arguments) -> Result<()> {
     for (name, database) in [("SQLite", Database::Sqlite), ("PostgreSQL", Database::Postgresql)] {
         if arguments.database.is_none_or(|only| only == database) {
@@ -444,7 +445,7 @@ fn measure_storage(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Prints what ordinary users notice of attackers. Fails if they notice more than they may.
+/// Prints how much attackers slow down ordinary users. Fails if a goal is missed.
 fn measure_hostile(arguments: &Arguments) -> Result<()> {
     let plan = hostile::Plan {
         program: &arguments.program,

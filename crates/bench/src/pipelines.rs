@@ -1,4 +1,4 @@
-//! Pipelines and builds: what pages of them cost among very many, and what runners cost that ask for builds.
+//! Measures pages of pipelines and builds among very many, and the polling of runners.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,34 +11,34 @@ use super::load::{Call, a_post, connect, measure_alone, measure_each, quantile, 
 use hexforge_tests::program::{Program, ROOT, RUNNERS};
 use hexforge_tests::runner::{AGENT, Runner};
 
-/// Projects that share the pipelines, and builds of each pipeline.
+/// The number of projects that share the pipelines, and of builds per pipeline.
 const PROJECTS: usize = 50;
 const BUILDS: usize = 10;
-/// Builds that are taken for one figure.
+/// The number of builds that runners take per figure.
 const TAKEN: usize = 200;
-/// How often an idle runner asks.
+/// The polling interval of an idle runner.
 const EVERY: Duration = Duration::from_secs(3);
-/// For how long the idle ones are watched.
+/// How long idle runners are measured.
 const WATCHED: Duration = Duration::from_secs(15);
-/// What is waited for by all runners whose wait is measured, and what nobody has.
+/// The tags of pending builds: four kinds while runners take builds, and a tag that no runner has.
 const KINDS: [&str; 4] = ["[]", r#"["linux"]"#, r#"["docker","linux"]"#, r#"["windows"]"#];
 const NOBODY: &str = r#"["mainframe"]"#;
 
-/// What to measure.
+/// The plan of a measurement.
 pub struct Plan<'a> {
-    /// The program.
+    /// The path of the server program.
     pub program: &'a Path,
-    /// How many pipelines there are; there are ten times as many builds.
+    /// The number of pipelines; there are ten times as many builds.
     pub pipelines: usize,
-    /// How many builds wait.
+    /// The number of pending builds.
     pub pending: usize,
-    /// How many runners ask in vain.
+    /// The number of runners that poll without getting a build.
     pub runners: usize,
-    /// For each figure of a page.
+    /// The measuring time per page.
     pub time: Duration,
 }
 
-/// Measures everything on one database, and tells each figure with its goal.
+/// Measures everything on one database, and reports each figure with its goal.
 pub fn measure(
     database: &TestDatabase,
     plan: &Plan<'_>,
@@ -116,10 +116,11 @@ fn asking(program: &Program, runner: &Runner) -> String {
     a_post(program.address, "/ci/api/v1/builds/register.json", &headers, &form)
 }
 
-/// Lets runners ask in vain for a while: the part of a processor that it takes, and how long each waits.
+/// Lets idle runners poll for a while. Returns their processor share and the median response time.
 fn poll(program: &Program, database: &TestDatabase, runners: &[Runner]) -> String {
     use std::io::Write as _;
-    // None asks at the moment of another, and each connects anew, which costs more than to stay connected.
+    // The runners poll one after the other. Each opens a new connection, which costs more than
+    // keeping one.
     let requests: Vec<String> = runners.iter().map(|runner| asking(program, runner)).collect();
     let mut times = Vec::new();
     let ask = |number: usize| {
@@ -160,7 +161,7 @@ const COMMIT: &str =
     "'Try it', 'Ada', 'ada@example.org', '2016-01-01T00:00:00+00:00', '2016-01-01T00:00:00+00:00'";
 const SHA: &str = "'0123456789abcdef0123456789abcdef0123abcd'";
 
-/// Half of the pipelines are of the first project.
+/// Inserts pipelines with their builds. Half of them belong to the first project.
 fn fill(bulk: &Bulk<'_>, first: i64, pipelines: usize) {
     let at = bulk.moment("i * 7");
     let of = |pipeline: &str| {
@@ -199,12 +200,12 @@ fn fill(bulk: &Bulk<'_>, first: i64, pipelines: usize) {
     );
 }
 
-/// Pipelines of which everything waits, of all projects in turn. `kind` names the tags of four kinds.
+/// Inserts pending pipelines of all projects in turn. `kind` returns the tags of a build.
 fn pending(bulk: &Bulk<'_>, first: i64, plan: &Plan<'_>, kind: impl Fn(usize) -> &'static str) {
-    // After all that is there.
+    // The ids follow those of existing pipelines and builds.
     let (base, builds) = next(plan, kind(0));
     let pipelines = plan.pending / BUILDS;
-    // Builds that wait too long would be failed.
+    // The builds are new, because pending builds time out.
     let at = match bulk.0.url {
         hexforge_persistence_diesel::DatabaseUrl::Sqlite(_) => "datetime('now')",
         hexforge_persistence_diesel::DatabaseUrl::Postgres(_) => "now() AT TIME ZONE 'UTC'",
@@ -242,7 +243,7 @@ fn pending(bulk: &Bulk<'_>, first: i64, plan: &Plan<'_>, kind: impl Fn(usize) ->
     );
 }
 
-/// Ids after which those of the next pipelines and builds come.
+/// Returns the ids after which new pipelines and builds begin.
 fn next(plan: &Plan<'_>, kind: &str) -> (usize, usize) {
     let base = plan.pipelines + if kind == NOBODY { 0 } else { plan.pending };
     (base, base * BUILDS)

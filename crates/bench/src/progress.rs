@@ -1,19 +1,19 @@
-//! How far something is that takes minutes.
+//! A progress bar for operations that take minutes.
 
 use std::io::{IsTerminal, Write};
 
 const WIDTH: usize = 30;
 
-/// A bar on a terminal; elsewhere one line that says what begins.
+/// A bar on a terminal; elsewhere one line at the start.
 pub struct Bar {
     what: String,
     total: usize,
-    /// What was shown last, in hundredths; none is shown elsewhere than on a terminal.
+    /// The percentage shown last; `None` if standard error is not a terminal.
     shown: Option<usize>,
 }
 
 impl Bar {
-    /// Begins with nothing done.
+    /// Shows a bar at 0 percent.
     #[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
     pub fn new(what: &str, total: usize) -> Self {
         let shown = std::io::stderr().is_terminal().then_some(usize::MAX);
@@ -25,7 +25,7 @@ impl Bar {
         bar
     }
 
-    /// So many are done.
+    /// Updates the bar.
     pub fn at(&mut self, done: usize) {
         let hundredths = (done * 100).checked_div(self.total).unwrap_or(100).min(100);
         if self.shown.is_some_and(|shown| shown != hundredths) {
@@ -34,7 +34,7 @@ impl Bar {
         }
     }
 
-    /// A bar is no figure: nothing is wrong if it cannot be shown.
+    /// Writes to standard error. A failure is ignored, because the bar is only informative.
     fn write(&self, text: &str) {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }

@@ -1,4 +1,4 @@
-//! What was measured at several sizes, as a table, as JSON and as a picture.
+//! Reports the figures of several sizes as a table, as JSON and as a chart.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::chart::{Chart, Line, Panel};
 use super::sizes::{Goal, Row};
 
-/// All rows so far.
+/// The rows reported so far.
 #[derive(Default)]
 pub struct Report {
     rows: Vec<Measured>,
@@ -17,12 +17,12 @@ struct Measured {
     database: &'static str,
     size: usize,
     row: Row,
-    /// Its cost beside that at the smallest size.
+    /// The cost divided by that at the smallest size.
     ratio: f64,
 }
 
 impl Report {
-    /// The first line of the table.
+    /// The header of the table.
     pub fn heading() -> String {
         format!(
             "{:<10} {:>8}  {:<24} {:>8} {:>8} {:>8} {:>8} {:>6} {:>5}  {}",
@@ -39,7 +39,7 @@ impl Report {
         )
     }
 
-    /// Takes a row, and answers its line of the table.
+    /// Adds a row, and returns its line of the table.
     pub fn add(&mut self, database: &'static str, size: usize, row: Row) -> String {
         let same = |one: &&Measured| one.database == database && one.row.call == row.call;
         let smallest = self.rows.iter().find(same).map_or(cost(&row), |one| cost(&one.row));
@@ -58,7 +58,7 @@ impl Report {
         line.trim_end().to_owned()
     }
 
-    /// Everything, for programs.
+    /// All rows as JSON.
     pub fn json(&self) -> Value {
         let micros = |time: Duration| time.as_secs_f64() * 1e6;
         let rows = self.rows.iter().map(|Measured { database, size, row, ratio }| {
@@ -81,12 +81,12 @@ impl Report {
         json!({ "rows": rows.collect::<Vec<_>>() })
     }
 
-    /// Processor time of calls against size, one panel for each database.
+    /// A chart of processor time against size, with one panel per database.
     pub fn svg(&self) -> String {
         let mut panels: Vec<Panel> = Vec::new();
         for Measured { database, size, row, .. } in &self.rows {
             let point = (*size as f64, row.cost.cpu.as_secs_f64() * 1e6);
-            // What is too short to be counted is nowhere on such an axis.
+            // A zero cannot be drawn on a logarithmic axis.
             if point.1 <= 0.0 || row.beside.is_some() {
                 continue;
             }
@@ -107,7 +107,7 @@ impl Report {
     }
 }
 
-/// The one that is like that, made if there is none.
+/// Finds an element, or adds a new one.
 fn at<T>(all: &mut Vec<T>, like: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
     let place = all.iter().position(like).unwrap_or_else(|| {
         all.push(make());
@@ -116,8 +116,8 @@ fn at<T>(all: &mut Vec<T>, like: impl Fn(&T) -> bool, make: impl FnOnce() -> T) 
     &mut all[place]
 }
 
-/// By which sizes are compared. Processor time is counted in hundredths of a second: too rarely for the few times that
-/// git does something.
+/// The cost by which sizes are compared. Processor time has steps of 10 ms, which is too coarse for
+/// the few runs of git operations.
 fn cost(row: &Row) -> Duration {
     if row.beside.is_some() { row.cost.p50 } else { row.cost.cpu }
 }
@@ -139,7 +139,7 @@ fn beside(row: &Row) -> String {
     format!("{}{verdict}", goals.join(", "))
 }
 
-/// Which goals are not reached.
+/// The names of the goals that are missed.
 fn missed(row: &Row) -> Vec<&'static str> {
     let Row { goal, cost, .. } = row;
     let longer = |time: Duration, goal: Option<f64>| {

@@ -1,4 +1,4 @@
-//! What is in repositories: what each call costs beside the git command that gives the same data.
+//! Measures repository calls beside the git command that reads the same data.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,36 +15,36 @@ use super::load::{Call, Cost, Once, measure, measure_at_once, measure_once};
 use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ref_rows::adopt;
 
-/// What to measure.
+/// The plan of a measurement.
 pub struct Plan<'a> {
-    /// The program.
+    /// The path of the server program.
     pub program: &'a Path,
-    /// For each figure.
+    /// The measuring time per figure.
     pub time: Duration,
-    /// Connections that are busy at the same time.
+    /// The number of concurrent connections.
     pub connections: usize,
-    /// Only calls whose names contain this.
+    /// Measures only calls whose names contain this.
     pub only: &'a str,
 }
 
-/// One line of the table.
+/// One row of the table.
 #[derive(Default)]
 pub struct Line {
     /// The call.
     pub call: String,
-    /// What the goal is about.
+    /// The kind of figure that the goal is about.
     pub what: &'static str,
-    /// What came out.
+    /// The measured figure.
     pub figure: Duration,
-    /// What it may be at most.
+    /// The goal: the largest accepted figure.
     pub goal: Duration,
-    /// Half of the answers took this at most, one after the other.
+    /// The median response time of consecutive requests.
     pub p50: Option<Duration>,
-    /// 99 of 100 took this at most, with all connections busy.
+    /// The 99th percentile with all connections busy.
     pub p99: Option<Duration>,
-    /// With all connections busy.
+    /// Responses per second with all connections busy.
     pub per_second: Option<f64>,
-    /// The same of git, where there is something like it.
+    /// The figure of git, if there is a comparable command.
     pub git: Option<Duration>,
 }
 
@@ -57,7 +57,7 @@ impl Line {
 
 const CPU: &str = "cpu";
 
-/// A server with a repository, and the same repository in copies nobody asked for yet.
+/// A server with a repository, and copies of the repository that no request has used yet.
 struct Stage<'a> {
     plan: &'a Plan<'a>,
     program: Program,
@@ -66,12 +66,12 @@ struct Stage<'a> {
     show: &'a mut dyn FnMut(&Line),
 }
 
-/// How often the first answer is measured of a call that is answered from memory later.
+/// How often the first response is measured for calls whose results are cached.
 const FIRSTS: usize = 30;
-/// Branches that are made one after the other, and at once.
+/// The number of branches created one after the other, and concurrently.
 const MADE: usize = 200;
 
-/// Measures all calls; each line is shown as soon as it is there.
+/// Measures all calls. Each row is shown as soon as it is known.
 #[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
 pub fn compare(
     database: &TestDatabase,
@@ -121,14 +121,14 @@ impl Stage<'_> {
         measure(program.address, &[program.pid()], call, plan.connections, plan.time)
     }
 
-    /// Sends calls once each.
+    /// Sends each call once.
     fn once(&self, calls: &[Call]) -> Once {
         let requests: Vec<String> =
             calls.iter().map(|call| call.bytes(self.program.address)).collect();
         measure_once(self.program.address, &[self.program.pid()], &requests)
     }
 
-    /// Calls that cost the same each time.
+    /// Measures calls whose cost does not change with repetition.
     fn steady(&mut self) -> Result<()> {
         let fields = "%(refname) %(objectname) %(parent) %(authorname) %(authoremail) \
                       %(authordate:iso) %(committername) %(committeremail) %(committerdate:iso) \
@@ -186,7 +186,7 @@ impl Stage<'_> {
         });
     }
 
-    /// Pairs of commits between which 57 files are changed.
+    /// Measures the comparison of commits between which 57 files differ.
     fn compare(&mut self) -> Result<()> {
         if !self.wants("compare") {
             return Ok(());
@@ -261,7 +261,7 @@ impl Stage<'_> {
         let log = ["log", "--no-merges", "--no-renames", "--numstat", "--format=%aE %aN", "master"];
         let git = beside::git(&self.bare, &[log.map(str::to_owned).to_vec()])?;
         let mut call = self.call("contributors");
-        // Of the copy nobody asked for anything yet.
+        // No request has used the copy yet, so nothing is cached.
         call.target = call.target.replace("projects/1/", "projects/2/");
         let first = self.once(std::slice::from_ref(&call));
         (self.show)(&Line {
@@ -278,7 +278,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Branches that are made one after the other, then over all connections.
+    /// Creates branches one after the other, then over all connections.
     fn create_branches(&mut self) {
         if !self.wants("create branch") {
             return;
@@ -297,7 +297,7 @@ impl Stage<'_> {
         let busy: Vec<String> = (MADE..MADE * 4).map(request).collect();
         let once = measure_once(address, &[self.program.pid()], &alone);
         let (per_second, p99) = measure_at_once(address, &busy, self.plan.connections);
-        // What a disk takes that is asked to keep something decides most of this.
+        // A synced write dominates this figure, so it is shown beside it.
         let synced = beside::synced_write(&self.bare);
         (self.show)(&Line {
             call: "create branch".to_owned(),

@@ -1,12 +1,12 @@
-//! Many rows, quickly: through the ports, in large transactions.
+//! Inserts rows through the ports, in large transactions.
 
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain_testing::builders::a_user;
 
-/// Rows in one transaction.
+/// The number of rows per transaction.
 const BATCH: usize = 2000;
 
-/// Makes users `user-0`, `user-1` and so on.
+/// Creates the users `user-0`, `user-1` and so on.
 pub fn users(store: &dyn Store, count: usize) -> Result<(), StoreError> {
     let numbers: Vec<usize> = (0..count).collect();
     for batch in numbers.chunks(BATCH) {

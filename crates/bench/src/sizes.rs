@@ -1,4 +1,4 @@
-//! The main reads and writes, and what git clients do, in worlds of several sizes.
+//! Measures the main reads and writes, and git clients, in worlds of several sizes.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,36 +15,36 @@ use super::{contents, git_sizes, history, tracker_world, transport};
 use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ref_rows::adopt;
 
-/// What to measure.
+/// The plan of a measurement.
 pub struct Plan<'a> {
-    /// The program.
+    /// The path of the server program.
     pub program: &'a Path,
-    /// Connections that are busy at the same time.
+    /// The number of concurrent connections.
     pub connections: usize,
-    /// For each figure.
+    /// The measuring time per figure.
     pub time: Duration,
-    /// How often git does something on each side.
+    /// How often each git operation runs on each side.
     pub rounds: usize,
-    /// Only calls whose names contain this.
+    /// Measures only calls whose names contain this.
     pub only: &'a str,
 }
 
-/// What something cost in one world.
+/// The figures of one call in one world.
 pub struct Row {
-    /// What was done.
+    /// The name of the call.
     pub call: &'static str,
-    /// What it cost. Processor time is that of the program and of the database together.
+    /// The cost. Processor time is that of the server and of the database together.
     pub cost: Cost,
-    /// Megabytes that the program held afterwards.
+    /// The memory of the server afterwards, in megabytes.
     pub memory: f64,
-    /// What is to be reached.
+    /// The goal.
     pub goal: Goal,
     /// The median times of `git http-backend` and of git without a server.
     pub beside: Option<[Duration; 2]>,
 }
 
-/// At least so many answers a second, at most so many milliseconds of the processor for one, and at most so many
-/// until it is there when nobody else asks.
+/// The least responses per second, the most milliseconds of processor time per response, and the
+/// most milliseconds of response time without other load.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Goal {
     pub per_second: Option<f64>,
@@ -54,10 +54,10 @@ pub struct Goal {
 
 const NONE: Goal = Goal { per_second: None, cpu: None, alone: None };
 
-/// For one answer at a time, for writes, and at once.
+/// The number of writes for the figure without other load, and for the one under load.
 const WRITES: [usize; 2] = [100, 400];
 
-/// Measures in a world of so many projects. `source` is a repository that [`repository`] made.
+/// Measures in a world of so many projects. `source` is a repository created by [`repository`].
 pub fn measure_in(
     database: &TestDatabase,
     projects: usize,
@@ -72,7 +72,7 @@ pub fn measure_in(
     let (some, token) = tracker_world::sign_up(&program, "some")?;
     let (everywhere, _) = tracker_world::sign_up(&program, "everywhere")?;
     world::fill(database, Size { projects }, People { root: 1, some, everywhere });
-    // It makes more projects than users may.
+    // The user creates more projects than the default limit allows.
     Bulk(database).execute(&format!("UPDATE users SET projects_limit = 100000 WHERE id = {some};"));
     Bulk(database).finish();
     let form = [("name", "looked-at"), ("public", "true")];
@@ -95,12 +95,12 @@ pub fn measure_in(
     Ok(())
 }
 
-/// A repository to look at: 3,830 commits, 1,000 branches and 123 tags.
+/// Creates a repository of 3,830 commits, 1,000 branches and 123 tags.
 pub fn repository(folder: &Path) -> Result<PathBuf> {
     let source = folder.join("source.git");
     history::make(&source)?;
     history::git(&source, &["config", "http.receivepack", "true"])?;
-    // Where nothing is synced less is promised.
+    // Without syncs, git would promise less than hexforge does.
     history::git(&source, &["config", "core.fsync", "committed,reference"])?;
     Ok(source)
 }
@@ -113,7 +113,7 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Those that work for an answer.
+    /// The processes that work on a request.
     fn processes(&self) -> Vec<u32> {
         let mut pids = self.database.processes();
         pids.push(self.program.pid());
@@ -127,12 +127,12 @@ impl Stage<'_> {
             if !name.contains(plan.only) {
                 continue;
             }
-            // A user reads its own things; only administrators see a list of all.
+            // Users request their own data; only administrators may list all projects.
             let token = if path.starts_with("/projects/all") { ROOT } else { &self.token };
             let target = format!("/api/v3{path}");
             let call = Call { name: name.to_owned(), target, token: token.to_owned() };
             if !connected {
-                // The database's processes are there once all asked for something.
+                // The database starts its processes with the first requests.
                 measure(address, &[], &call, plan.connections, Duration::from_millis(300));
                 connected = true;
             }
@@ -208,7 +208,7 @@ fn reads(project: i64, issue: usize, projects: usize) -> Vec<(&'static str, Stri
     ]
 }
 
-/// What is made: its name, path and form.
+/// The write requests: name, path, form and goal.
 fn writes(project: i64) -> [(&'static str, String, &'static str, Goal); 4] {
     let of = format!("/projects/{project}");
     let goal =

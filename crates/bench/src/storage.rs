@@ -1,4 +1,4 @@
-//! Pushes, forks and clones with packs in the data folder and in an object store.
+//! Measures pushes, forks and clones with packs in the data folder and in an object store.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,15 +12,15 @@ use super::load::{processor_time, quantile};
 use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::s3::S3Server;
 
-/// The author of all commits.
+/// The options that set the author of all commits.
 const WHO: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
 
-/// How often each is done.
+/// The number of runs of each operation.
 const PUSHES: usize = 60;
 const FORKS: usize = 20;
 const CLONES: usize = 20;
 
-/// Measures one storage after the other, and tells each figure as soon as it is there.
+/// Measures one storage after the other, and reports each figure as soon as it is known.
 pub fn measure(
     databases: &dyn Fn() -> Option<TestDatabase>,
     program: &Path,
@@ -38,7 +38,7 @@ pub fn measure(
     Ok(())
 }
 
-/// One server, and what it needs.
+/// A server with its database and storage.
 struct Site<'a> {
     program: &'a Path,
     database: TestDatabase,
@@ -132,7 +132,7 @@ impl Figures {
     }
 }
 
-/// How long something took, and the processor time of the server meanwhile.
+/// Runs `work`. Returns its duration and the processor time of the server meanwhile.
 fn timed(server: &Program, work: impl FnOnce() -> Result<()>) -> Result<(Duration, Duration)> {
     let (cpu, begun) = (processor_time(&[server.pid()]), Instant::now());
     work()?;

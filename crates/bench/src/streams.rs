@@ -1,4 +1,5 @@
-//! Large answers: how much memory they take, what happens when too many are asked for, and who waits meanwhile.
+//! Measures large responses: their memory, the behavior under too many requests, and how long other
+//! requests wait.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,23 +17,23 @@ use super::load::{Answer, Call, connect, quantile};
 use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ref_rows::adopt;
 
-/// How many ask at once, and how many pull archives while others ask for something small.
+/// The number of concurrent requests, and of archive downloads while other requests are measured.
 const CROWD: usize = 64;
 const PULLING: usize = 32;
 
-/// What to measure.
+/// The plan of a measurement.
 pub struct Plan<'a> {
-    /// The program.
+    /// The path of the server program.
     pub program: &'a Path,
-    /// Megabytes of the large file.
+    /// The size of the large file in megabytes.
     pub megabytes: u64,
-    /// How long archives are pulled.
+    /// The duration of the archive downloads.
     pub time: Duration,
-    /// Of the calls for the large file only those that contain this.
+    /// Measures only calls for the large file whose names contain this.
     pub only: &'a str,
 }
 
-/// Measures, and tells each figure as soon as it is there: what, how much, and what it may be.
+/// Runs the measurements, and reports each figure with its goal as soon as it is known.
 pub fn measure(
     database: &TestDatabase,
     plan: &Plan<'_>,
@@ -53,7 +54,8 @@ pub fn measure(
     let id = history::make_large(&layout.repository(ProjectId(1)), plan.megabytes << 20)?;
     adopt(database, 1, &layout.repository(ProjectId(1)));
     let raw = format!("raw_blobs/{id}");
-    // Of what went on before, something stays: so first the program that had all that to do.
+    // The process keeps memory from the earlier measurements, so it is measured first and then
+    // restarted.
     for call in [&*raw, "archive.tar"] {
         large(&program, plan, call, "after all that", tell);
     }
@@ -61,14 +63,14 @@ pub fn measure(
     for call in
         [&*raw, "blobs/master?filepath=large", "archive.tar", "archive.zip", "archive.tar.gz"]
     {
-        // An archive that is kept would be a file like any other.
+        // A cached archive would be sent like any other file.
         let _ = std::fs::remove_dir_all(folder.path().join("cache"));
         large(&start()?, plan, call, "just started", tell);
     }
     Ok(())
 }
 
-/// How much memory a large answer takes, and how fast it is.
+/// Measures the memory and the rate of a large response.
 fn large(
     program: &Program,
     plan: &Plan<'_>,
@@ -105,7 +107,7 @@ fn ask(program: &Program, call: &Call) -> Answer {
     Answer::read(&mut reader, &mut |_| ())
 }
 
-/// Archives of different commits, all at once.
+/// Downloads archives of different commits concurrently.
 fn crowd(program: &Program, commits: &[String], tell: &mut dyn FnMut(&str, String)) {
     program.forget_peak();
     let started = Instant::now();
@@ -129,7 +131,7 @@ fn crowd(program: &Program, commits: &[String], tell: &mut dyn FnMut(&str, Strin
     );
 }
 
-/// How long others wait while archives are pulled.
+/// Measures how long other requests take during archive downloads.
 fn others(
     program: &Program,
     commits: &[String],
@@ -170,12 +172,12 @@ fn others(
     );
 }
 
-/// A call that costs little.
+/// A cheap request.
 pub(super) fn user() -> Call {
     Call { name: "GET /user".to_owned(), target: "/api/v3/user".to_owned(), token: ROOT.to_owned() }
 }
 
-/// The times of a call that is made again and again as long as somebody wants it, sorted.
+/// Repeats a request while `go_on` returns true. Returns the sorted response times.
 pub(super) fn asked_for(
     program: &Program,
     call: &Call,
@@ -189,7 +191,7 @@ pub(super) fn asked_for(
         reader.get_mut().write_all(request.as_bytes()).expect("the server reads");
         assert_eq!(Answer::read(&mut reader, &mut |_| ()).status, 200);
         times.push(asked.elapsed());
-        // As somebody would who is not a load of its own.
+        // The pause keeps this client from being a load itself.
         std::thread::sleep(Duration::from_millis(2));
     }
     times.sort_unstable();

@@ -1,4 +1,4 @@
-//! A group of projects with very many issues, half of them in one project.
+//! Generates a group of projects with very many issues, half of them in one project.
 
 use anyhow::{Context, Result};
 use hexforge_persistence_diesel::Options;
@@ -9,16 +9,16 @@ use super::bulk::Bulk;
 use super::seed;
 use hexforge_tests::program::{Program, ROOT};
 
-/// Projects, people and labels of each project; as many in every world.
+/// The number of projects, of users, and of labels per project, equal in every world.
 const PROJECTS: usize = 50;
 const PEOPLE: usize = 200;
 const LABELS: usize = 20;
-/// Notes of the issue that is looked at, and issues that have the rare label or milestone.
+/// The number of notes of the measured issue, and of issues with the rare label or milestone.
 const FEW: usize = 60;
 
 const PASSWORD: &str = "correct horse battery";
 
-/// What calls speak of.
+/// The ids and tokens that requests use.
 pub struct World {
     /// The group.
     pub group: i64,
@@ -27,15 +27,16 @@ pub struct World {
     pub board: i64,
     /// An issue with notes.
     pub issue: i64,
-    /// Milestones that one of ten issues, and few issues, are of.
+    /// A milestone of one in ten issues, and a milestone of few issues.
     pub milestones: [i64; 2],
-    /// A user who wrote one of two hundred issues, and the first ones.
+    /// The author of one in two hundred issues, and of the first ones.
     pub author: i64,
-    /// Names and tokens: an administrator, a reporter of the group, an author who is nothing to the group.
+    /// Names and tokens: an administrator, a reporter of the group, and an author who is not a
+    /// member of the group.
     pub people: Vec<(&'static str, String)>,
 }
 
-/// Makes a world with so many issues and five times as many events.
+/// Generates a world with so many issues and five times as many events.
 pub fn fill(program: &Program, database: &TestDatabase, issues: usize) -> Result<World> {
     let (reporter, reporter_token) = sign_up(program, "reporter")?;
     let (author, author_token) = sign_up(program, "author")?;
@@ -81,22 +82,24 @@ pub fn fill(program: &Program, database: &TestDatabase, issues: usize) -> Result
     Ok(world)
 }
 
-/// The id of a label of a project.
+/// The id of a label, computed from its project.
 fn label(project: i64, number: usize) -> i64 {
     project * 1000 + i64::try_from(number).unwrap_or_default()
 }
 
-/// All that there is very much of. Issues have ids from 1 on; those with odd ids are of the first project.
+/// Inserts all large tables. Issue ids begin with 1; issues with odd ids belong to the first
+/// project.
 fn rows(database: &TestDatabase, world: &World, issues: usize) {
     let bulk = Bulk(database);
     let (first, author) = (world.project, world.author);
     let [big, small] = world.milestones;
     let at = bulk.moment("i * 7");
     let (open, secret) = ("i / 2 % 3 <> 0", "i / 2 % 50 = 7");
-    // Projects follow each other by id.
+    // The ids of the projects are consecutive.
     let project =
         format!("(CASE WHEN i % 2 = 0 THEN {first} ELSE {first} + i / 2 % {PROJECTS} END)");
-    // The author wrote one of two hundred, and enough to fill pages; others follow each other.
+    // The author wrote one in two hundred issues, and enough of the first ones to fill pages; the
+    // others have authors in turn.
     let writer = format!(
         "(CASE WHEN i / 2 % 200 = 3 OR i < 200 THEN {author} ELSE {author} + 1 + i / 2 % {PEOPLE} END)"
     );
@@ -123,7 +126,7 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
             bulk.moment("(i * 7919 % 1000003) * 7")
         ),
     );
-    // One of many labels each; the common one and the rare one come on top.
+    // Each issue has one of many labels; some also have the common or the rare one.
     bulk.rows(
         "issue_labels",
         "issue_id, label_id, author_id",
@@ -148,7 +151,7 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
         FEW,
         &format!("{issues} + 1 + i, {first}, 1, {author}, 'And here is why', FALSE, {at}, {at}"),
     );
-    // Five for each issue.
+    // Five events per issue.
     bulk.execute(
         "INSERT INTO events (id, project_id, author_id, action, target_type, target_id, target_title, \
              issue_id, created_at) \
@@ -158,7 +161,7 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
          FROM issues CROSS JOIN (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 \
              UNION ALL SELECT 4) AS many;",
     );
-    // Before it is counted: PostgreSQL knows nothing of what was just filled.
+    // PostgreSQL needs statistics of the inserted rows for the counting queries below.
     database.gather_statistics();
     let counted = |open: bool, secret: bool| {
         format!(
@@ -168,7 +171,7 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
             if secret { "" } else { "NOT" },
         )
     };
-    // No trigger runs while PostgreSQL is filled.
+    // Triggers do not run while PostgreSQL is filled, so the counters are computed here.
     let for_milestone = |open: bool, secret: bool| {
         format!(
             "(SELECT count(*) FROM issues WHERE issues.milestone_id = milestones.id \
@@ -202,13 +205,13 @@ fn rows(database: &TestDatabase, world: &World, issues: usize) {
     bulk.finish();
 }
 
-/// Makes something; its id.
+/// Sends a `POST` request, and returns the id of the created object.
 pub fn post(program: &Program, path: &str, form: &[(&str, &str)]) -> Result<i64> {
     let made = program.request("POST", path).token(ROOT).form(form).send().expect(201);
     made["id"].as_i64().context("what is made has an id")
 }
 
-/// Makes a user who can sign in: its id and token.
+/// Creates a user and a session. Returns the user's id and token.
 pub fn sign_up(program: &Program, name: &str) -> Result<(i64, String)> {
     let email = format!("{name}@example.org");
     let form = [("username", name), ("name", name), ("email", &email), ("password", PASSWORD)];

@@ -1,4 +1,4 @@
-//! Clones, fetches and pushes beside `git http-backend`, on copies of the same repository.
+//! Measures clones, fetches and pushes beside `git http-backend`, on copies of one repository.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,32 +20,32 @@ use super::long_history::{History, git};
 use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ref_rows::adopt;
 
-/// How long a server is given to clean up before its processor time is read.
+/// How long to wait before the processor time of a server is read, so that it can clean up.
 const CLEANING_UP: Duration = Duration::from_millis(20);
 
-/// What to compare.
+/// The plan of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     pub program: &'a Path,
     pub history: History,
-    /// A repository to be used instead of that history.
+    /// A repository that replaces the generated history.
     pub repository: Option<&'a Path>,
     pub rounds: usize,
-    /// Only operations whose names contain this.
+    /// Runs only operations whose names contain this.
     pub only: &'a str,
 }
 
-/// What one operation took.
+/// The cost of one operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taken {
     pub wall: Duration,
-    /// Of the server.
+    /// The processor time of the server.
     pub cpu: Duration,
-    /// Of the pack that the client got.
+    /// The size of the pack that the client received.
     pub bytes: u64,
 }
 
-/// An operation on both sides.
+/// The cost of an operation on both sides.
 #[derive(Debug)]
 pub struct Line {
     pub name: &'static str,
@@ -54,7 +54,7 @@ pub struct Line {
     pub goals: Goals,
 }
 
-/// How much of what `git http-backend` takes is to be taken at most.
+/// The largest accepted ratios to `git http-backend`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Goals {
     pub wall: Option<f64>,
@@ -63,7 +63,7 @@ pub struct Goals {
 }
 
 impl Line {
-    /// Wall time, processor time and bytes beside the other side's.
+    /// The ratios of wall time, processor time and bytes.
     pub fn ratios(&self) -> [f64; 3] {
         let part = |ours: f64, theirs: f64| ours / theirs.max(1e-9);
         let (ours, theirs) = (&self.hexforge, &self.backend);
@@ -74,7 +74,7 @@ impl Line {
         ]
     }
 
-    /// Whether each goal is reached.
+    /// Whether every goal is met.
     pub fn holds(&self) -> bool {
         let [wall, cpu, bytes] = self.ratios();
         let within = |ratio: f64, goal: Option<f64>| goal.is_none_or(|goal| ratio <= goal);
@@ -84,16 +84,16 @@ impl Line {
     }
 }
 
-/// Makes room for a repository of a name.
+/// Returns the path for a repository with this name.
 type Folder = dyn Fn(&str) -> Result<PathBuf>;
 
-/// One server, from which repositories are had by name.
+/// One server, whose repositories are addressed by name.
 struct Side<'a> {
     pid: u32,
-    /// Up to the name of a repository.
+    /// The URL before the name of a repository.
     base: String,
     folder: Box<Folder>,
-    /// Lets the side know of refs that git put into a repository.
+    /// Tells the server about refs that git wrote into a repository.
     adopt: Box<dyn Fn(&Path) + 'a>,
 }
 
@@ -103,7 +103,7 @@ impl Side<'_> {
     }
 }
 
-/// Runs every operation on both sides, in turns, and tells what it took as soon as that is known.
+/// Runs every operation on both sides in turn, and reports each row as soon as it is known.
 pub fn compare(
     database: &TestDatabase,
     plan: &Plan<'_>,
@@ -166,7 +166,7 @@ pub fn compare(
     bench.pushes()
 }
 
-/// Copies the branches and tags of a repository, packed as git packs, with its HEAD as `master`.
+/// Copies the branches and tags of a repository and repacks them, with its HEAD as `master`.
 fn take_over(repository: &Path, source: &Path) -> Result<()> {
     let from = repository.canonicalize()?;
     git(None, &["init", "-q", "--bare", "-b", "master", &source.to_string_lossy()])?;
@@ -183,7 +183,7 @@ struct Bench<'a> {
     plan: &'a Plan<'a>,
     sides: [Side<'a>; 2],
     source: &'a Path,
-    /// Emptied before each operation.
+    /// A directory that is emptied before each operation.
     scratch: PathBuf,
     tell: &'a mut dyn FnMut(&Line),
 }
@@ -196,7 +196,7 @@ impl Bench<'_> {
         let goals = Goals { wall: Some(1.0), cpu: Some(0.2), bytes: None };
         self.fetched("clone with a bitmap", "bitmap", &clone, None, goals)?;
         let goals = Goals { cpu: Some(1.3), ..Goals::default() };
-        // What was worked out for the last one serves for the next, so each has something new.
+        // The server caches the plan of a clone, so each clone needs a new commit.
         let mut number = 0;
         self.alternate("clone without a bitmap, first", 1, goals, |bench, side| {
             number += 1;
@@ -253,7 +253,7 @@ impl Bench<'_> {
             if side == 1 {
                 git(None, &["init", "-q", "--bare", &folder.to_string_lossy()])?;
                 git(Some(&folder), &["config", "http.receivepack", "true"])?;
-                // Where nothing is synced less is promised.
+                // Without syncs, git would promise less than hexforge does.
                 git(Some(&folder), &["config", "core.fsync", "committed,reference"])?;
             }
             let url = bench.sides[side].url(&name);
@@ -262,7 +262,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Gives both sides a copy of the repository.
+    /// Copies the repository to both sides.
     fn put(&self, name: &str, bitmap: bool) -> Result<Vec<PathBuf>> {
         let mut folders = vec![];
         for side in &self.sides {
@@ -280,7 +280,7 @@ impl Bench<'_> {
         Ok(folders)
     }
 
-    /// A client's repository that has all but the newest commits.
+    /// Creates a client repository that has all but the newest commits.
     fn client_without(&self, commits: usize) -> Result<PathBuf> {
         let folder = self.source.with_file_name(format!("client-{commits}.git"));
         if folder.exists() {
@@ -293,7 +293,7 @@ impl Bench<'_> {
         Ok(folder)
     }
 
-    /// Measures what clients get, with a fresh copy of the client's repository if it needs one.
+    /// Measures a fetch or clone, with a fresh copy of the client repository if one is given.
     fn fetched(
         &mut self,
         name: &'static str,
@@ -320,7 +320,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Measures several clients that do the same at once. The processor time is that for one of them.
+    /// Measures several concurrent clients. The processor time is that per client.
     fn at_once(
         &mut self,
         name: &'static str,
@@ -350,7 +350,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Does the same on both sides in turns, and keeps the median of each.
+    /// Runs an operation on both sides in turn, and keeps the median of each.
     fn alternate(
         &mut self,
         name: &'static str,
@@ -363,7 +363,7 @@ impl Bench<'_> {
         }
         let mut taken = [vec![], vec![]];
         for round in 0..self.plan.rounds * factor {
-            // Each goes first as often as the other.
+            // The side that goes first alternates.
             for side in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
                 let _ = std::fs::remove_dir_all(&self.scratch);
                 std::fs::create_dir(&self.scratch)?;
@@ -375,7 +375,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Runs a git client.
+    /// Runs a git client and measures it.
     fn run(&self, side: usize, folder: &Path, arguments: &[&str]) -> Result<Taken> {
         let pack = self.scratch.join("received");
         let before = processor_time(&[self.sides[side].pid]);
@@ -391,7 +391,7 @@ impl Bench<'_> {
     }
 }
 
-/// A git client that knows nothing of the machine and the person it runs for.
+/// A git client without user or system configuration.
 fn client_command(folder: &Path) -> Command {
     let mut command = Command::new("git");
     command
@@ -409,11 +409,11 @@ fn median(mut taken: Vec<Taken>) -> Taken {
     let cpu = taken.iter().map(|one| one.cpu).sum::<Duration>() / taken.len().max(1) as u32;
     taken.sort_by_key(|one| one.wall);
     let Taken { wall, bytes, .. } = taken.get(middle).copied().unwrap_or_default();
-    // Processor time is counted in hundredths, so of short operations only the mean says anything.
+    // Processor time has steps of 10 ms, so for short operations only the mean is meaningful.
     Taken { wall, cpu, bytes }
 }
 
-/// One more commit, which no other is like.
+/// Creates a commit that differs from all others.
 pub(super) fn one_more(folder: &Path, parent: &str) -> Result<String> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let message = format!("One more: {}", NUMBER.fetch_add(1, Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! Calls about users, under load, in databases of several sizes.
+//! Measures calls about users under load, in databases of several sizes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use super::load::{Call, Cost, measure};
 use super::seed;
 use hexforge_tests::program::{Program, ROOT};
 
-/// What to measure.
+/// The plan of a measurement.
 pub struct Plan<'a> {
     pub program: &'a Path,
-    /// Numbers of users.
+    /// The numbers of users.
     pub sizes: &'a [usize],
     pub connections: usize,
     pub time: Duration,
 }
 
-/// The first line of the table.
+/// The header of the table.
 pub fn heading() -> String {
     format!(
         "{:<11} {:>8}  {:<44} {:>9} {:>9} {:>9} {:>9} {:>7}",
@@ -28,8 +28,8 @@ pub fn heading() -> String {
     )
 }
 
-/// Measures every call at every size, and tells the lines of the table; the last column is the cost beside the
-/// smallest size's.
+/// Measures every call at every size, and reports the rows of the table. The last column is the
+/// cost divided by that at the smallest size.
 pub fn compare(
     name: &str,
     database: impl Fn() -> Option<TestDatabase>,

@@ -1,5 +1,5 @@
-//! Groups, projects and memberships as a large company has them, written as plain SQL, which both
-//! databases read: ports would take minutes for a million rows.
+//! Generates groups, projects and memberships like those of a large company. Written as plain SQL
+//! that both databases understand, because the ports would take minutes for a million rows.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -8,28 +8,28 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::progress::Bar;
 
-/// Rows in one statement.
+/// The number of rows per statement.
 const ROWS: usize = 500;
-/// Statements in one transaction.
+/// The number of statements per transaction.
 const STATEMENTS: usize = 100;
 
-/// Ids of what is made here start after these, to leave room for what the program made itself.
+/// Generated ids start after these, because the program created some rows itself.
 pub const USERS: usize = 1000;
 const GROUPS: usize = 1000;
 const HOMES: usize = 1_000_000;
 
-/// A group that has as many projects in every world.
+/// A group with the same number of projects in every world.
 pub const TEAM: usize = GROUPS + 1;
-/// A group that has one project in twenty, however many there are.
+/// A group with one in twenty projects of the world.
 pub const DEPARTMENT: usize = GROUPS + 2;
 
-/// How many projects [`TEAM`] has, and how many stars each of the two [`People`].
+/// The number of projects of [`TEAM`], and of stars of each of the [`People`].
 const FEW: usize = 200;
 
-/// How much there is of everything.
+/// The size of a world.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// How many projects. Groups are a tenth of them, and users and memberships follow.
+    /// The number of projects. The numbers of groups, users and memberships are derived from it.
     pub projects: usize,
 }
 
@@ -43,12 +43,12 @@ impl Size {
     }
 }
 
-/// Users that the program made before, by id.
+/// The ids of users that the program created before.
 #[derive(Clone, Copy, Debug)]
 pub struct People {
     /// The administrator.
     pub root: i64,
-    /// A member of some tens of groups and projects.
+    /// A member of a few dozen groups and projects.
     pub some: i64,
     /// A member of every fifth project.
     pub everywhere: i64,
@@ -58,7 +58,7 @@ const ADJECTIVES: [&str; 12] = [
     "brave", "calm", "early", "fancy", "green", "happy", "jolly", "kind", "lucky", "merry",
     "proud", "silent",
 ];
-/// One in ten has the last of them.
+/// One in ten names contains the last of them.
 const NOUNS: [&str; 10] = [
     "heron", "falcon", "lizard", "marten", "pelican", "salmon", "turtle", "walrus", "beaver",
     "otter",
@@ -66,7 +66,7 @@ const NOUNS: [&str; 10] = [
 const TOPICS: [&str; 7] =
     ["billing", "search index", "data import", "metrics", "deployment", "mail", "calendar"];
 
-/// Fills an empty database, saying how far it is.
+/// Fills an empty database and shows the progress.
 pub fn fill(database: &TestDatabase, size: Size, people: People) {
     let mut fill = Fill { database, statements: 0, sql: String::new() };
     let (users, groups, projects) = (size.users(), size.groups(), size.projects);
@@ -77,7 +77,7 @@ pub fn fill(database: &TestDatabase, size: Size, people: People) {
     const MEMBER: &str = "user_id, access_level, notification_level";
     let in_projects = format!("project_id, {MEMBER}");
     let in_groups = format!("group_id, {MEMBER}");
-    // Eight members of each project and twenty of each group: ten memberships for each project.
+    // Eight members per project and twenty per group: ten memberships per project.
     fill.rows("project_members", &in_projects, 0..projects * 8, |n| {
         let (project, k) = (n / 8, n % 8);
         format!("{}, {}, {}, 3", project + 1, member(project, k, users), level(n))
@@ -89,7 +89,7 @@ pub fn fill(database: &TestDatabase, size: Size, people: People) {
     fill.rows("project_shares", "project_id, group_id, group_access", 0..projects / 20, |n| {
         format!("{}, {}, 30", n * 20 + 1, GROUPS + 1 + (n * 13 + 7) % groups)
     });
-    // The team and other groups, and thirty projects; the same number in every world.
+    // The team, other groups and thirty projects: the same number in every world.
     fill.rows("group_members", &in_groups, 0..20, |n| {
         format!("{}, {}, {}, 3", GROUPS + 1 + n * groups / 20, people.some, level(n))
     });
@@ -168,7 +168,7 @@ fn project(n: usize, groups: usize, users: usize) -> String {
     let (adjective, noun) = (pick(&ADJECTIVES, n / 7), noun(n / 3, 20_011));
     let (name, path) = (format!("{adjective} {noun} {n}"), format!("{adjective}-{noun}-{n}"));
     let description = format!("The {} of our {adjective} customers", pick(&TOPICS, n / 5));
-    // In no order of these do projects follow each other by id.
+    // No sort order agrees with the order of ids.
     let changed = n * 7919 % 1_000_003;
     format!(
         "{}, {namespace}, {}, '{name}', '{path}', '{path}', '{description}', {}, {}, TRUE, TRUE, TRUE, \
@@ -185,7 +185,7 @@ fn project(n: usize, groups: usize, users: usize) -> String {
     )
 }
 
-/// The word by which most things are found; one in a hundred has a rarer one, and few a rare one.
+/// The word that searches look for. One in a hundred has a rarer one, and a few have a rare one.
 fn noun(n: usize, few: usize) -> &'static str {
     match n {
         _ if n % few == 11 => "quokka",
@@ -198,7 +198,7 @@ fn pick(words: &[&'static str], n: usize) -> &'static str {
     words[n % words.len()]
 }
 
-/// Six of ten are private, two internal, two public.
+/// Six of ten are private, two internal and two public.
 fn visibility(n: usize) -> i32 {
     [0, 0, 0, 10, 0, 20, 0, 10, 0, 20][n % 10]
 }
@@ -207,19 +207,19 @@ fn level(n: usize) -> i32 {
     [10, 20, 30, 30, 40][n % 5]
 }
 
-/// One of several members of a thing; the numbers make them differ.
+/// Member number `k` of a project or group; the multipliers make members differ.
 fn member(of: usize, k: usize, users: usize) -> usize {
     USERS + 1 + (of * 7919 + k * 104_729) % users
 }
 
-/// Minutes after some day.
+/// A time as SQL: so many minutes after 2016-01-01.
 fn moment(n: usize) -> String {
     let start = chrono::DateTime::from_timestamp(1_451_606_400, 0).unwrap_or_default();
     let minutes = i64::try_from(n).unwrap_or_default();
     (start + chrono::TimeDelta::minutes(minutes)).format("'%F %T'").to_string()
 }
 
-/// Rows on their way into the database.
+/// Collects rows and writes them in batches.
 struct Fill<'a> {
     database: &'a TestDatabase,
     sql: String,
@@ -237,7 +237,7 @@ impl Fill<'_> {
         let mut bar = Bar::new(&format!("rows of {table}"), numbers.len());
         let numbers: Vec<usize> = numbers.collect();
         for numbers in numbers.chunks(ROWS) {
-            // What two rules made twice is there once.
+            // Duplicate rows of two rules are ignored.
             let _ = write!(self.sql, "INSERT INTO {table} ({columns}) VALUES ");
             for (place, number) in numbers.iter().enumerate() {
                 let comma = if place == 0 { "" } else { "," };

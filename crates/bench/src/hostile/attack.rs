@@ -1,4 +1,4 @@
-//! The attackers, which run in a process of their own: a user with its projects, and an address without a token.
+//! The attackers, in a process of their own: a user with projects, and an address without a token.
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read, Write};
@@ -15,16 +15,16 @@ use super::requests::{Busy, Slow, busy, slow};
 use super::{ssh, wire};
 use crate::load::Answer;
 
-/// How often a slow client moves a byte.
+/// The interval at which a slow client sends or reads.
 const TICK: Duration = Duration::from_secs(1);
-/// How long an attacker rests after a connection failed.
+/// The pause of an attacker after a connection failed.
 const REST: Duration = Duration::from_millis(100);
-/// The line that says that all attacks have begun.
+/// The line that is printed when all attacks have begun.
 pub(super) const READY: &str = "ready";
-/// The stack of a thread that only sends and reads.
+/// The stack size of a thread that only sends and reads.
 const STACK: usize = 256 << 10;
 
-/// What the attackers know of the server.
+/// The description of the server for the attackers.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub http: SocketAddr,
@@ -33,9 +33,10 @@ pub(super) struct Target {
     pub token: String,
     /// The id of `eve/trap`, which has a long history.
     pub trap: i64,
-    /// Some of its commits; the newest is the last one.
+    /// Some of its commits, the newest last.
     pub commits: Vec<String>,
-    /// The id of `eve/noise`, which has a large file, and the names of its only commit and of the file.
+    /// The id of `eve/noise`, which has a large file, and the ids of its only commit and of the
+    /// blob.
     pub noise: i64,
     pub tip: String,
     pub blob: String,
@@ -71,12 +72,12 @@ impl Target {
     }
 }
 
-/// Somebody who attacks.
+/// An attacker.
 #[derive(Clone, Debug)]
 pub(super) struct Attacker {
     pub name: &'static str,
     pub from: IpAddr,
-    /// The header line with its token, or nothing.
+    /// The header line with the token; empty for an anonymous attacker.
     pub sign_in: String,
 }
 
@@ -96,7 +97,7 @@ impl Attacker {
     }
 }
 
-/// What came of each attack: how often each status, or `closed`.
+/// Counts the outcomes of each attack: HTTP statuses, or `closed`.
 #[derive(Default)]
 pub(super) struct Tally(Mutex<BTreeMap<String, BTreeMap<String, usize>>>);
 
@@ -118,14 +119,15 @@ impl Tally {
     }
 }
 
-/// Attacks until standard input ends; then says what came of it. Attacks whose names do not contain `only` are left out.
+/// Attacks until standard input ends, then prints the outcomes. Runs only attacks whose names
+/// contain `only`.
 #[allow(clippy::print_stdout, reason = "the process that started this one reads it")]
 pub fn run(file: &Path, only: &str) -> Result<()> {
     let value: Value = serde_json::from_slice(&std::fs::read(file)?)?;
     let target = Target::from_json(&value).context("the description of the target is complete")?;
     let attackers = [Attacker::user(&target), Attacker::anonymous()];
     let (over, tally) = (AtomicBool::new(false), Tally::default());
-    // Packs are made before anybody waits for them.
+    // Packs are generated before the attack begins.
     let plans: Vec<_> = (attackers.iter())
         .map(|attacker| (attacker, slow(attacker, &target), busy(attacker, &target)))
         .collect();
@@ -158,12 +160,12 @@ pub fn run(file: &Path, only: &str) -> Result<()> {
         for line in tally.lines() {
             println!("{line}");
         }
-        // Threads may wait for answers for long.
+        // The process exits here because threads may still wait for responses.
         std::process::exit(0);
     })
 }
 
-/// Sends one request after the other, without a pause.
+/// Sends requests without a pause.
 fn flood(
     attacker: &Attacker,
     server: SocketAddr,
@@ -188,7 +190,7 @@ fn flood(
                 }
             },
         };
-        // The server may answer and close before it has read everything.
+        // The server may answer and close before it has read the whole request.
         let sent = reader.get_mut().write_all(&(attack.request)(turn));
         match Answer::try_read(&mut reader, &mut |_| ()) {
             Ok(answer) => {
@@ -200,7 +202,7 @@ fn flood(
     }
 }
 
-/// A client that sends or takes next to nothing.
+/// A client that sends or reads very slowly.
 struct SlowClient<'a> {
     attacker: &'a Attacker,
     attack: &'a Slow,
@@ -216,19 +218,19 @@ impl SlowClient<'_> {
         Ok(())
     }
 
-    /// Moves a byte; what came of the attack if it ended.
+    /// Sends or reads a little. Returns the outcome if the connection ended.
     fn go_on(&mut self) -> Option<String> {
         let Some(stream) = &mut self.connection else {
             return self.begin().err().map(|error| format!("no connection: {error}"));
         };
         if let Some(byte) = self.attack.byte {
-            // It fails once the server has given the client up, which is seen below.
+            // The write fails if the server closed the connection, which the read below detects.
             let _ = stream.write(&[byte]);
         }
         let mut buffer = [0; 512];
         let outcome = match stream.read(&mut buffer) {
             Ok(0) => "closed".to_owned(),
-            // Whoever reads slowly goes on; whoever sends slowly was answered.
+            // A slow reader continues; a slow sender got a response.
             Ok(_) if self.attack.byte.is_none() => return None,
             Ok(read) => status(&buffer[..read]),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return None,
@@ -239,13 +241,13 @@ impl SlowClient<'_> {
     }
 }
 
-/// The status of an answer.
+/// Parses the status of a response.
 fn status(answer: &[u8]) -> String {
     let line = String::from_utf8_lossy(answer);
     line.split(' ').nth(1).unwrap_or("no status").to_owned()
 }
 
-/// Serves all slow clients from one thread, so that they cost this side nothing.
+/// Serves all slow clients from one thread, so that they cost almost nothing on this side.
 fn trickle(mut clients: Vec<SlowClient<'_>>, over: &AtomicBool, tally: &Tally) {
     while !over.load(Ordering::Relaxed) {
         for client in &mut clients {

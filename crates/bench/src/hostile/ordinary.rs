@@ -1,4 +1,4 @@
-//! Ordinary users: what they do, and how long it takes them.
+//! Ordinary users: their actions, and how long these take.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
@@ -14,15 +14,15 @@ use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ssh_client::Identity;
 use hexforge_tests::work_tree::WorkTree;
 
-/// How many ordinary users work at the same time.
+/// The number of ordinary users that work concurrently.
 const USERS: usize = 4;
-/// How long a user rests after each call.
+/// The pause of a user after each action.
 const REST: Duration = Duration::from_millis(20);
-/// Commits of the project that is read.
+/// The number of commits of the project that is read.
 const COMMITS: usize = 25;
 const PASSWORD: &str = "correct horse battery";
 
-/// Makes a user and signs it in: its id and its token.
+/// Creates a user and a session. Returns the user's id and token.
 pub(crate) fn sign_up(program: &Program, name: &str) -> (i64, String) {
     let email = format!("{name}@example.com");
     let form = [("username", name), ("name", name), ("email", &email), ("password", PASSWORD)];
@@ -33,19 +33,19 @@ pub(crate) fn sign_up(program: &Program, name: &str) -> (i64, String) {
     (made["id"].as_i64().expect("users have ids"), token.to_owned())
 }
 
-/// Makes a public project.
+/// Creates a public project.
 pub(super) fn new_project(program: &Program, token: &str, name: &str) -> i64 {
     let form = [("name", name), ("visibility_level", "20")];
     let made = program.request("POST", "/projects").token(token).form(&form).send().expect(201);
     made["id"].as_i64().expect("projects have ids")
 }
 
-/// What ordinary users work on: `root/library` is read and does not change, `root/work` is pushed to.
+/// The projects of ordinary users: `root/library` is only read, `root/work` is pushed to.
 pub(super) struct Ordinary {
     http: SocketAddr,
     ssh: SocketAddr,
     library: i64,
-    /// The first and the last commit of the library, and a file in it.
+    /// The first and the last commit of the library, and a blob in it.
     commits: [String; 2],
     blob: String,
     users: Vec<User>,
@@ -69,7 +69,7 @@ enum Action {
     Clone(&'static str, &'static [&'static str], bool),
 }
 
-/// One round of a user. What people do most comes most often.
+/// The actions of one round. Frequent actions occur several times.
 const ROUND: [Action; 22] = {
     use Action::{Clone, Compare, CreateIssue, Get, Push, RawBlob};
     const USER: Action = Get("GET /user", "/user");
@@ -119,13 +119,13 @@ impl Action {
     }
 }
 
-/// What came of one kind of call.
+/// The figures of one kind of action.
 #[derive(Default)]
 pub(super) struct Figures {
-    /// How long calls took that succeeded, sorted.
+    /// The sorted durations of successful actions.
     times: Vec<Duration>,
     pub failures: usize,
-    /// Why the first call failed that did.
+    /// The error of the first failed action.
     pub first_failure: Option<String>,
 }
 
@@ -156,11 +156,11 @@ impl Figures {
     }
 }
 
-/// The figures of each kind of call, by its name.
+/// The figures of each kind of action, by name.
 pub(super) type Kinds = BTreeMap<&'static str, Figures>;
 
 impl Ordinary {
-    /// Makes users and projects.
+    /// Creates the users and projects.
     pub fn new(program: &Program) -> Result<Self> {
         let ssh = program.ssh.context("git is served over SSH")?;
         let [library, work] = ["library", "work"].map(|name| new_project(program, ROOT, name));
@@ -205,7 +205,7 @@ impl Ordinary {
         format!("http://{}:{}@{}/root/{project}.git", user.name, user.token, self.http)
     }
 
-    /// Lets all users work for a while.
+    /// Runs all users for the given time.
     pub fn work(&self, time: Duration) -> Kinds {
         let end = Instant::now() + time;
         std::thread::scope(|scope| {
@@ -224,7 +224,7 @@ impl Ordinary {
 
     fn work_as(&self, user: &User, number: usize, end: Instant) -> Kinds {
         let mut kinds = Kinds::new();
-        // Users are not all at the same place of their rounds.
+        // Users start at different positions of the round.
         for action in ROUND.iter().cycle().skip(number * ROUND.len() / USERS) {
             if Instant::now() >= end {
                 break;
@@ -236,7 +236,7 @@ impl Ordinary {
         kinds
     }
 
-    /// How long an action took, without what it has to prepare.
+    /// Performs an action. Returns its duration without the preparation.
     fn perform(&self, user: &User, action: Action) -> (Duration, Result<()>) {
         let in_library = |path: &str| path.replace("ID", &self.library.to_string());
         match action {
@@ -276,7 +276,8 @@ impl Ordinary {
         }
     }
 
-    /// A call over a connection of its own: the server has to accept it beside those of attackers.
+    /// Sends a request over a new connection, which the server has to accept beside those of the
+    /// attackers.
     fn call(&self, user: &User, method: &str, path: &str, form: &str) -> (Duration, Result<()>) {
         let headers = format!(
             "PRIVATE-TOKEN: {}\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n",
@@ -298,7 +299,7 @@ impl Ordinary {
     }
 }
 
-/// Runs git, which has as long as a call.
+/// Runs git, with the same timeout as a request.
 fn timed(mut command: Command) -> (Duration, Result<()>) {
     let started = Instant::now();
     let outcome = run(&mut command, started + wire::PATIENCE);

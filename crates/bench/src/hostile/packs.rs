@@ -1,4 +1,4 @@
-//! Packs that cost their receiver more than their sender.
+//! Builds packs that cost the receiver more than the sender.
 
 use std::io::Write;
 
@@ -22,7 +22,7 @@ struct PackBuilder {
 }
 
 impl PackBuilder {
-    /// Adds an entry; answers where it is.
+    /// Adds an entry, and returns its offset.
     fn add(&mut self, kind: u8, base: Option<usize>, data: &[u8]) -> usize {
         let at = self.entries.len();
         self.entries.extend(entry_header(kind, data.len()));
@@ -41,7 +41,7 @@ impl PackBuilder {
     }
 }
 
-/// The sizes that a delta begins with.
+/// The sizes at the beginning of a delta.
 fn delta_sizes(base: usize, result: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for mut size in [base, result] {
@@ -63,7 +63,8 @@ fn id_of(kind: &str, data: &[u8]) -> String {
     hex(&Sha1::new().chain_update(header).chain_update(data).finalize())
 }
 
-/// A chain of so many deltas, each of which makes a commit, and the id of the last commit.
+/// Builds a chain of `length` deltas, each of which results in a commit. Also returns the id of the
+/// last commit.
 pub(super) fn delta_chain(length: usize) -> (Vec<u8>, String) {
     let mut pack = PackBuilder::default();
     pack.add(TREE, None, b"");
@@ -84,7 +85,7 @@ pub(super) fn delta_chain(length: usize) -> (Vec<u8>, String) {
     (pack.finish(), id_of("commit", &commit(length)))
 }
 
-/// Two files of so many mebibytes, each a delta that copies 64 KiB again and again.
+/// Builds two blobs of so many mebibytes, each a delta that copies 64 KiB repeatedly.
 pub(super) fn large_deltas(megabytes: usize) -> Vec<u8> {
     let block: Vec<u8> = (0..BLOCK).map(|at| ((at * 7) >> 3) as u8).collect();
     let mut pack = PackBuilder::default();
@@ -99,7 +100,7 @@ pub(super) fn large_deltas(megabytes: usize) -> Vec<u8> {
     pack.finish()
 }
 
-/// A file of so many mebibytes that are all zero.
+/// Builds a blob of so many mebibytes of zeros.
 pub(super) fn zeros(megabytes: usize) -> Vec<u8> {
     let mut pack = PackBuilder::default();
     pack.add(BLOB, None, &vec![0; megabytes << 20]);

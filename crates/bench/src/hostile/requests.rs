@@ -1,4 +1,4 @@
-//! What the attackers send.
+//! The requests of the attackers.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -14,33 +14,35 @@ use super::wire::{packet, request};
 
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
 const ZERO: &str = "0000000000000000000000000000000000000000";
-/// Uploads are larger than the limit and do not say so: all of it is received, and nothing is kept.
+/// The size of uploads in bytes. It exceeds the limit without a `Content-Length`, so the server
+/// receives and discards it.
 const UPLOAD: usize = 11 << 20;
 
-/// Requests that are sent one after the other, on so many connections.
+/// Requests that are sent without a pause, on so many connections.
 pub(super) struct Busy {
     pub name: &'static str,
     pub connections: usize,
-    /// The request of each turn.
+    /// Builds the request of each turn.
     pub request: Box<dyn Fn(usize) -> Vec<u8> + Send + Sync>,
 }
 
-/// A request whose client moves next to nothing, on so many connections.
+/// A request of a slow client, on so many connections.
 pub(super) struct Slow {
     pub name: &'static str,
     pub count: usize,
     pub to: SocketAddr,
     pub beginning: Vec<u8>,
-    /// The byte that is sent again and again; a client without one takes 512 bytes of the answer each time.
+    /// The byte that is sent repeatedly; a client without one reads 512 bytes of the response each
+    /// time.
     pub byte: Option<u8>,
 }
 
-/// A number as the id of an object that no repository has.
+/// The id of an object that no repository has, derived from a number.
 fn made_up_id(number: usize) -> String {
     Sha1::digest(number.to_be_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Attacks that hold connections and permits.
+/// Attacks that occupy connections and permits.
 pub(super) fn slow(attacker: &Attacker, target: &Target) -> Vec<Slow> {
     let sign_in = &attacker.sign_in;
     let attack = |name, count, beginning: Vec<u8>, byte| Slow {
@@ -105,7 +107,7 @@ pub(super) fn slow(attacker: &Attacker, target: &Target) -> Vec<Slow> {
 const UPLOAD_BEGINNING: &[u8] =
     b"--frontier\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.bin\"\r\n\r\n";
 
-/// Attacks that send as fast as the server answers.
+/// Attacks that send requests as fast as the server answers.
 pub(super) fn busy(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     let mut all = floods(attacker, target);
     all.extend(heavy_reads(attacker, target));
@@ -124,7 +126,7 @@ fn attack(
     Busy { name, connections, request: Box::new(request) }
 }
 
-/// Requests that cost little, on eight connections.
+/// Cheap requests, on eight connections in total.
 fn floods(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     let get = |paths: Vec<String>| {
         let headers = attacker.sign_in.clone();
@@ -170,7 +172,7 @@ fn floods(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     ]
 }
 
-/// Requests that make the server compute or hold much.
+/// Requests that make the server compute or allocate much.
 fn heavy_reads(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     let get = {
         let repository = format!("/api/v3/projects/{}/repository", target.trap);
@@ -200,7 +202,7 @@ fn heavy_reads(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     ]
 }
 
-/// Requests of git's protocol, version 2.
+/// Requests of git protocol version 2.
 fn git_requests(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     let post = |body: &[u8], headers: &str| {
         let headers = format!(
@@ -237,7 +239,7 @@ fn git_requests(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     ]
 }
 
-/// Pushes and uploads, which need a user.
+/// Pushes and uploads, which need a user account.
 fn pushes(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     let headers =
         format!("{}Content-Type: application/x-git-receive-pack-request\r\n", attacker.sign_in);
@@ -246,7 +248,7 @@ fn pushes(attacker: &Attacker, target: &Target) -> Vec<Busy> {
         let body = [line.as_bytes(), pack].concat();
         request("POST", "/eve/trap.git/git-receive-pack", &headers, &body)
     };
-    // What is refused in the end has been read and checked before.
+    // The pushes are refused only after they were read and checked.
     let nothing = made_up_id(0);
     let too_long = push(&nothing, "x", &packs::delta_chain(20_000).0);
     let large = push(&nothing, "x", &packs::large_deltas(256));

@@ -1,4 +1,4 @@
-//! Pushes over SSH that send a byte a second, on as many channels as a connection may have.
+//! Pushes over SSH that send a byte per second, on the maximum number of channels per connection.
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, Stdio};
@@ -13,10 +13,10 @@ use hexforge_tests::ssh_client::Identity;
 /// The name of the attack.
 pub(super) const NAME: &str = "slow pushes over SSH";
 
-/// Nine channels share a connection.
+/// The number of channels, and of channels per connection.
 const CHANNELS: usize = 36;
 const OF_ONE_CONNECTION: usize = 9;
-/// How many channels are opened anew in a second: each is a process here.
+/// The most channels that are opened per second, because each is a process on this side.
 const OPENED: usize = 4;
 
 struct SlowPush {
@@ -35,7 +35,7 @@ impl SlowPush {
         let mut stdin = child.stdin.take()?;
         let line = format!("{} {} refs/heads/x{number}\0report-status", "0".repeat(40), target.tip);
         let said = if number % 4 == 3 { "0".to_owned() } else { packet(&line) + "0000PACK" };
-        // Channels beyond the share of the user are refused after a while.
+        // The server refuses channels beyond the share of the user after a while.
         let _ = stdin.write_all(said.as_bytes()).and_then(|()| stdin.flush());
         Some(Self { child, stdin })
     }
@@ -53,7 +53,7 @@ impl Drop for SlowPush {
     }
 }
 
-/// Keeps channels open until the attack is over.
+/// Keeps the channels open until the attack is over.
 pub(super) fn slow_pushes(attacker: &Attacker, target: &Target, over: &AtomicBool, tally: &Tally) {
     let key = Identity::new();
     let form = [("title", "many"), ("key", &*key.public())];

@@ -1,4 +1,4 @@
-//! Connections from an address of choice, and requests byte by byte.
+//! Opens connections from a chosen address, and builds raw requests.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-/// Longer than any answer takes: the server gives up whoever waits for a permit after 30 s.
+/// The timeout of a client. The server answers earlier: it refuses requests that wait 30 s for a
+/// permit.
 pub(super) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Connects from an address of this machine. `window` bounds the bytes that the client takes without reading them.
+/// Connects from an address of this machine. `window` limits the receive buffer of the client.
 pub(super) fn connect(
     from: IpAddr,
     to: SocketAddr,
@@ -28,7 +29,7 @@ pub(super) fn connect(
     Ok(stream)
 }
 
-/// A request in bytes. `headers` are lines with their ends.
+/// The bytes of a request. Each header line ends with a line break.
 pub(super) fn request(method: &str, target: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "{method} {target} HTTP/1.1\r\nHost: hexforge\r\n{headers}Content-Length: {}\r\n\r\n",
@@ -37,7 +38,7 @@ pub(super) fn request(method: &str, target: &str, headers: &str, body: &[u8]) ->
     [head.as_bytes(), body].concat()
 }
 
-/// A line of git's protocol.
+/// A packet of git's protocol.
 pub(super) fn packet(line: &str) -> String {
     format!("{:04x}{line}", line.len() + 4)
 }
