@@ -1,5 +1,4 @@
-//! Many concurrent clones of one repository: their memory, and how long other requests wait
-//! meanwhile.
+//! Many concurrent clones of one repository: their memory, and how long other requests wait meanwhile.
 
 use std::io::{BufWriter, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -126,8 +125,7 @@ fn fill(bare: &Path, files: u64, bytes: u64) -> Result<()> {
     git(Some(bare), &["pack-refs", "--all"])
 }
 
-/// Builds the request of a client that clones everything. No real git is used: 64 of them would
-/// overload the machine.
+/// Builds the request of a client that clones everything. No real git is used: 64 of them would overload the machine.
 fn wish(server: SocketAddr, tips: &str) -> Vec<u8> {
     let mut body = b"0011command=fetch0001000eofs-delta\n".to_vec();
     let mut tips: Vec<&str> = tips.lines().collect();

@@ -1,5 +1,4 @@
-//! Generates issues, labels, notes and events for all projects of a [`world`](super::world), and
-//! many for one project.
+//! Generates issues, labels, notes and events for all projects of a [`world`](super::world), and many for one project.
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 

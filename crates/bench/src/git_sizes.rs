@@ -1,5 +1,4 @@
-//! Measures git clients with hexforge, with `git http-backend` and without a server, on copies of
-//! one repository.
+//! Measures git clients with hexforge, with `git http-backend` and without a server, on copies of one repository.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -13,8 +13,7 @@ const BRANCHES: usize = 1000;
 const TAGS: usize = 123;
 const FOLDERS: usize = 40;
 const FILES: usize = 560;
-/// The number of files that a commit changes. Two commits that are [`APART`] commits apart differ
-/// in 57 files.
+/// The number of files that a commit changes. Two commits that are [`APART`] commits apart differ in 57 files.
 const CHANGED: usize = 3;
 /// The distance of two commits between which 57 files differ.
 pub const APART: usize = 19;
@@ -25,8 +24,7 @@ pub const FOLDER: &str = "src/part-07";
 const AUTHORS: usize = 37;
 const FIRST: u64 = 1_400_000_000;
 
-/// Creates a repository of 3,830 commits, 1,000 branches and 123 tags. Returns the ids of its
-/// commits, oldest first.
+/// Creates a repository of 3,830 commits, 1,000 branches and 123 tags. Returns the ids of its commits, oldest first.
 pub fn make(bare: &Path) -> Result<Vec<String>> {
     init(bare)?;
     import(bare, &[], |to| {

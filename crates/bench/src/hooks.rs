@@ -150,9 +150,8 @@ fn time_of_calls(server: &Program) -> Duration {
     times[CALLS / 2]
 }
 
-/// The median time of a push, to a project without hooks and to one with many. Pushes alternate
-/// between the two, and the deliveries of each are awaited, so that only the time of the answer is
-/// compared.
+/// The median time of a push, to a project without hooks and to one with many. Pushes alternate between the two, and
+/// the deliveries of each are awaited, so that only the time of the answer is compared.
 fn time_of_pushes(server: &Program) -> Result<[Duration; 2]> {
     let receiver = Receiver::new();
     let folder = tempfile::tempdir()?;

@@ -29,8 +29,7 @@ use hexforge_tests::ref_rows::adopt;
 pub(crate) use ordinary::sign_up;
 use ordinary::{Figures, Kinds, Ordinary, new_project};
 
-/// How long ordinary users work alone: first without measuring, until caches are filled, then
-/// measured.
+/// How long ordinary users work alone: first without measuring, until caches are filled, then measured.
 const WARM_UP: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_secs(30);
 /// How long the attack runs before the measurement begins.
@@ -39,8 +38,7 @@ const GATHERING: Duration = Duration::from_secs(3);
 const SLOWER: f64 = 3.0;
 /// The most memory that the server may use, in megabytes.
 const MEMORY: f64 = 1024.0;
-/// The size of the hostile user's large file in bytes: more than all buffers between server and
-/// client.
+/// The size of the hostile user's large file in bytes: more than all buffers between server and client.
 const LARGE: u64 = 48 << 20;
 /// The number of hooks of the hostile user, whose receivers never answer.
 const HOOKS: usize = 20;
@@ -218,8 +216,7 @@ fn with_stolen_time<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (done, 100.0 * passed.get(7).copied().unwrap_or(0) as f64 / all.max(1) as f64)
 }
 
-/// Runs `work`. Also returns the most memory of the server meanwhile in megabytes, without mapped
-/// files.
+/// Runs `work`. Also returns the most memory of the server meanwhile in megabytes, without mapped files.
 fn sample_memory<T>(server: &Program, work: impl FnOnce() -> T) -> (T, f64) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

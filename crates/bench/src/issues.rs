@@ -18,8 +18,7 @@ const WRITES: usize = 120;
 pub struct Plan<'a> {
     /// The path of the server program.
     pub program: &'a Path,
-    /// The number of issues in the small and in the large world; there are five times as many
-    /// events.
+    /// The number of issues in the small and in the large world; there are five times as many events.
     pub sizes: [usize; 2],
     /// The measuring time per figure.
     pub time: Duration,

@@ -156,8 +156,7 @@ fn calls(who: &str, token: &str) -> Vec<Call> {
     if who == "root" {
         paths.extend(variants("/projects/all", &PROJECT_ORDERS));
     }
-    // The second list shows all groups visible to a user; for administrators both lists contain all
-    // groups.
+    // The second list shows all groups visible to a user; for administrators both lists contain all groups.
     paths.extend(variants("/groups", &GROUP_ORDERS));
     if who != "root" {
         paths.extend(variants("/groups?all_available=true", &GROUP_ORDERS));
@@ -170,8 +169,7 @@ fn calls(who: &str, token: &str) -> Vec<Call> {
     paths.into_iter().map(call).collect()
 }
 
-/// The variants of a list: plain, in each order, with each search, and with two of the searches in
-/// each order.
+/// The variants of a list: plain, in each order, with each search, and with two of the searches in each order.
 fn variants(list: &str, orders: &[&str]) -> Vec<String> {
     let mark = if list.contains('?') { '&' } else { '?' };
     let mut paths = vec![list.to_owned()];

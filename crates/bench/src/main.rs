@@ -256,8 +256,7 @@ fn compare_sizes(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Prints the cost of each list at both sizes. Processor time on PostgreSQL includes that of the
-/// database.
+/// Prints the cost of each list at both sizes. Processor time on PostgreSQL includes that of the database.
 fn compare_lists(arguments: &Arguments) -> Result<()> {
     let plan = Plan {
         program: &arguments.program,

@@ -119,8 +119,7 @@ fn asking(program: &Program, runner: &Runner) -> String {
 /// Lets idle runners poll for a while. Returns their processor share and the median response time.
 fn poll(program: &Program, database: &TestDatabase, runners: &[Runner]) -> String {
     use std::io::Write as _;
-    // The runners poll one after the other. Each opens a new connection, which costs more than
-    // keeping one.
+    // The runners poll one after the other. Each opens a new connection, which costs more than keeping one.
     let requests: Vec<String> = runners.iter().map(|runner| asking(program, runner)).collect();
     let mut times = Vec::new();
     let ask = |number: usize| {

@@ -1,5 +1,4 @@
-//! Measures large responses: their memory, the behavior under too many requests, and how long other
-//! requests wait.
+//! Measures large responses: their memory, the behavior under too many requests, and how long other requests wait.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -54,8 +53,7 @@ pub fn measure(
     let id = history::make_large(&layout.repository(ProjectId(1)), plan.megabytes << 20)?;
     adopt(database, 1, &layout.repository(ProjectId(1)));
     let raw = format!("raw_blobs/{id}");
-    // The process keeps memory from the earlier measurements, so it is measured first and then
-    // restarted.
+    // The process keeps memory from the earlier measurements, so it is measured first and then restarted.
     for call in [&*raw, "archive.tar"] {
         large(&program, plan, call, "after all that", tell);
     }

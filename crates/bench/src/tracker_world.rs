@@ -31,8 +31,7 @@ pub struct World {
     pub milestones: [i64; 2],
     /// The author of one in two hundred issues, and of the first ones.
     pub author: i64,
-    /// Names and tokens: an administrator, a reporter of the group, and an author who is not a
-    /// member of the group.
+    /// Names and tokens: an administrator, a reporter of the group, and an author who is not a member of the group.
     pub people: Vec<(&'static str, String)>,
 }
 
@@ -87,8 +86,7 @@ fn label(project: i64, number: usize) -> i64 {
     project * 1000 + i64::try_from(number).unwrap_or_default()
 }
 
-/// Inserts all large tables. Issue ids begin with 1; issues with odd ids belong to the first
-/// project.
+/// Inserts all large tables. Issue ids begin with 1; issues with odd ids belong to the first project.
 fn rows(database: &TestDatabase, world: &World, issues: usize) {
     let bulk = Bulk(database);
     let (first, author) = (world.project, world.author);

@@ -1,6 +1,5 @@
-//! Backups: writes the state of one moment while the server keeps running, and restores it. A
-//! backup is one file, or one of several snapshots in a folder or an object store, which share
-//! unchanged files.
+//! Backups: writes the state of one moment while the server keeps running, and restores it. A backup is one file, or
+//! one of several snapshots in a folder or an object store, which share unchanged files.
 //!
 //! The copy of the database decides the moment: it is made first and is consistent, refs included.
 //! Objects are stored before the refs that lead to them, so the packs, which are copied later, contain

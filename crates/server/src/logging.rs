@@ -9,8 +9,7 @@ use crate::config::{Config, LogFormat};
 
 /// Modules of libraries whose log lines mislead. They are silent unless the filter names them.
 const SILENT: [&str; 2] = [
-    // It logs every request that cannot be parsed as an error, without a request id. hexforge logs
-    // a line of its own.
+    // It logs every request that cannot be parsed as an error, without a request id. hexforge logs a line of its own.
     "actix_http::h1::dispatcher",
     // A pack that was merged into another is unlinked while a reader of older refs may still look
     // for it. Its objects are in the new pack, which is found next.

@@ -3,10 +3,9 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Larger blocks come directly from the system, and return to it as soon as they are freed. By
-/// default, glibc raises this threshold to the largest block that was ever freed, and keeps smaller
-/// blocks in arenas, one per few threads. Each arena would then keep the 8 MB that writing a
-/// `tar.bz2` needs. An explicit threshold is not raised.
+/// Larger blocks come directly from the system, and return to it as soon as they are freed. By default, glibc raises
+/// this threshold to the largest block that was ever freed, and keeps smaller blocks in arenas, one per few threads.
+/// Each arena would then keep the 8 MB that writing a `tar.bz2` needs. An explicit threshold is not raised.
 const SETTING: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "1048576");
 
 /// Restarts the process with this setting, because glibc reads it before the program begins. An

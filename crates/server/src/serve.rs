@@ -29,8 +29,7 @@ use crate::wiring::Wired;
 use crate::worker::{Desk, Workers};
 use crate::{first_start, http, ssh, storage, upgrade, wiring};
 
-/// Runs the server until it is told to stop. Addresses and generated credentials are written to
-/// `terminal`.
+/// Runs the server until it is told to stop. Addresses and generated credentials are written to `terminal`.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let desk = Arc::new(Desk::default());
     let bell = Arc::clone(&desk);
@@ -151,8 +150,7 @@ fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<onesh
                 _ = interrupt.recv() => (),
             }
             tracing::info!(graceful, "stopping");
-            // The call itself sends the command. Awaiting the result would block the handling of a
-            // second signal.
+            // The call itself sends the command. Awaiting the result would block the handling of a second signal.
             drop(server.stop(graceful));
             if let Some(ssh) = &ssh {
                 ssh.stop();

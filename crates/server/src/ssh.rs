@@ -16,8 +16,7 @@ use crate::config::Config;
 /// The directory of the host keys in the data folder.
 const FOLDER: &str = "ssh";
 
-/// The bound socket and the host keys, prepared before anything is served, so that an error stops
-/// the start.
+/// The bound socket and the host keys, prepared before anything is served, so that an error stops the start.
 pub struct Prepared {
     listener: TcpListener,
     address: SocketAddr,
@@ -65,8 +64,7 @@ impl Prepared {
     }
 }
 
-/// Reads the host keys from the database. If it has none, stores those of this machine, or new
-/// ones.
+/// Reads the host keys from the database. If it has none, stores those of this machine, or new ones.
 fn shared_keys(folder: &Path, store: &DieselStore) -> Result<HostKeys> {
     let text = store.shared_secret::<anyhow::Error>("ssh host keys", || {
         let keys = if folder.exists() { HostKeys::keep_in(folder)? } else { HostKeys::make()? };

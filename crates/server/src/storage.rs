@@ -1,5 +1,4 @@
-//! Selects the storage of packs and files: the data folder, or an object store with a cache in the
-//! data folder.
+//! Selects the storage of packs and files: the data folder, or an object store with a cache in the data folder.
 
 mod claim;
 mod keeper;

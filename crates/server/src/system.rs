@@ -1,5 +1,4 @@
-//! Implements the ports that need only this machine: time, randomness, password hashing, parsing of
-//! keys, files.
+//! Implements the ports that need only this machine: time, randomness, password hashing, parsing of keys, files.
 
 mod addresses;
 mod build_files;

@@ -1,9 +1,8 @@
 //! Upgrades a data folder of an earlier release.
 //!
-//! Earlier releases stored refs in files, and packs without rows. A migration marks all
-//! repositories of that time. This module moves the directory of each aside, stores its objects as
-//! packs, and turns refs and packs into rows, in one transaction per repository. An interrupted
-//! upgrade continues at the next start. No file is removed.
+//! Earlier releases stored refs in files, and packs without rows. A migration marks all repositories of that time. This
+//! module moves the directory of each aside, stores its objects as packs, and turns refs and packs into rows, in one
+//! transaction per repository. An interrupted upgrade continues at the next start. No file is removed.
 
 use std::fs::File;
 use std::io::Write;
@@ -120,8 +119,7 @@ fn move_aside(layout: &Layout, project: ProjectId) -> Result<PathBuf> {
     Ok(to)
 }
 
-/// Refuses the upgrade if the journal of an earlier release contains changes that are not in the
-/// database.
+/// Refuses the upgrade if the journal of an earlier release contains changes that are not in the database.
 pub fn check_journal(config: &Config, app: &App) -> Result<()> {
     let in_files = app.store.read::<_, StoreError>(|tx| tx.refs().in_files(ProjectId(0), 1))?;
     let folder = config.data_dir.join("journal");

@@ -39,8 +39,7 @@ pub struct Wired {
     pub cache: Option<Arc<CachedPacks>>,
 }
 
-/// Connects the adapters to the ports. `on_news` is called whenever new events for hooks are
-/// stored.
+/// Connects the adapters to the ports. `on_news` is called whenever new events for hooks are stored.
 pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Result<Wired> {
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));

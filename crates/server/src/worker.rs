@@ -85,8 +85,7 @@ impl Workers {
         self.workers.extend([
             // An expired membership grants nothing, so no request waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
-            // Expired artifacts are hidden from requests, and the time limit for silent builds is
-            // hours.
+            // Expired artifacts are hidden from requests, and the time limit for silent builds is hours.
             Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
             Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
             // A removed object is hidden from requests at once, so no request waits for this.

@@ -35,8 +35,7 @@ pub(super) struct Target {
     pub trap: i64,
     /// Some of its commits, the newest last.
     pub commits: Vec<String>,
-    /// The id of `eve/noise`, which has a large file, and the ids of its only commit and of the
-    /// blob.
+    /// The id of `eve/noise`, which has a large file, and the ids of its only commit and of the blob.
     pub noise: i64,
     pub tip: String,
     pub blob: String,
@@ -119,8 +118,7 @@ impl Tally {
     }
 }
 
-/// Attacks until standard input ends, then prints the outcomes. Runs only attacks whose names
-/// contain `only`.
+/// Attacks until standard input ends, then prints the outcomes. Runs only attacks whose names contain `only`.
 #[allow(clippy::print_stdout, reason = "the process that started this one reads it")]
 pub fn run(file: &Path, only: &str) -> Result<()> {
     let value: Value = serde_json::from_slice(&std::fs::read(file)?)?;

@@ -276,8 +276,7 @@ impl Ordinary {
         }
     }
 
-    /// Sends a request over a new connection, which the server has to accept beside those of the
-    /// attackers.
+    /// Sends a request over a new connection, which the server has to accept beside those of the attackers.
     fn call(&self, user: &User, method: &str, path: &str, form: &str) -> (Duration, Result<()>) {
         let headers = format!(
             "PRIVATE-TOKEN: {}\r\nConnection: close\r\nContent-Type: application/x-www-form-urlencoded\r\n",

@@ -32,8 +32,7 @@ pub(super) struct Slow {
     pub count: usize,
     pub to: SocketAddr,
     pub beginning: Vec<u8>,
-    /// The byte that is sent repeatedly; a client without one reads 512 bytes of the response each
-    /// time.
+    /// The byte that is sent repeatedly; a client without one reads 512 bytes of the response each time.
     pub byte: Option<u8>,
 }
 

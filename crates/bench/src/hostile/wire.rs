@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-/// The timeout of a client. The server answers earlier: it refuses requests that wait 30 s for a
-/// permit.
+/// The timeout of a client. The server answers earlier: it refuses requests that wait 30 s for a permit.
 pub(super) const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Connects from an address of this machine. `window` limits the receive buffer of the client.

@@ -1,11 +1,9 @@
-//! Takes in packs from clients and servers: writes them to disk, adds missing delta bases and
-//! writes the index.
+//! Takes in packs from clients and servers: writes them to disk, adds missing delta bases and writes the index.
 //!
-//! An object that is not a delta is hashed while it is received, so its size does not matter. A
-//! delta is applied once to learn the id of its object, in memory if it is small and on disk
-//! otherwise. Objects above [a size](resolve::LARGEST_DELTA) are never stored as deltas: the pack
-//! is rewritten with them whole, so that reading them needs no more memory than reading a small
-//! one.
+//! An object that is not a delta is hashed while it is received, so its size does not matter. A delta is applied once
+//! to learn the id of its object, in memory if it is small and on disk otherwise. Objects above [a
+//! size](resolve::LARGEST_DELTA) are never stored as deltas: the pack is rewritten with them whole, so that reading
+//! them needs no more memory than reading a small one.
 
 mod arrival;
 mod bounds;
@@ -94,8 +92,7 @@ impl NewObjects {
     ) -> Result<(), E> {
         let differences =
             Differences::new(&self.file, &self.entries, self.end, bounds, &self.folder);
-        // The walk only returns errors of its own type, so the error of the caller is passed in a
-        // cell.
+        // The walk only returns errors of its own type, so the error of the caller is passed in a cell.
         let refused = std::cell::Cell::new(None);
         let stop = |error| {
             refused.set(Some(error));
@@ -239,9 +236,8 @@ fn put_together(
     if added.entries.is_empty() {
         return Ok((found, added));
     }
-    // A base that was added from the repository may also be in the pack, as a delta whose id was
-    // not known yet. An object must not be in the pack twice, so the work is repeated once all ids
-    // are known.
+    // A base that was added from the repository may also be in the pack, as a delta whose id was not known yet. An
+    // object must not be in the pack twice, so the work is repeated once all ids are known.
     let names: HashSet<ObjectId> = found.objects.iter().flatten().map(|(id, _)| *id).collect();
     let is_twice =
         |entry: &Entry| matches!(entry.stored, Stored::Whole(_, id) if names.contains(&id));

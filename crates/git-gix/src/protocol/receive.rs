@@ -1,9 +1,8 @@
 //! Receives pushes from git clients (receive-pack).
 //!
-//! The objects of a push are indexed and checked in a quarantine directory, and stored as a pack
-//! when the rules allow the push. The pack becomes part of the repository in the transaction that
-//! changes the refs. A push that is refused or interrupted leaves at most a stored pack that no row
-//! names.
+//! The objects of a push are indexed and checked in a quarantine directory, and stored as a pack when the rules allow
+//! the push. The pack becomes part of the repository in the transaction that changes the refs. A push that is refused
+//! or interrupted leaves at most a stored pack that no row names.
 
 mod advertise;
 pub(crate) mod check;
@@ -152,8 +151,7 @@ impl Received {
         });
     }
 
-    /// Refuses a push that took too long. Returns an error if the client hung up, because no report
-    /// can be sent.
+    /// Refuses a push that took too long. Returns an error if the client hung up, because no report can be sent.
     fn stopped(&mut self, stopped: Stopped) -> Result<(), GitError> {
         match stopped {
             Stopped::Late => {

@@ -1,10 +1,9 @@
 //! Serves fetches (upload-pack): advertises the refs and sends the requested objects.
 //!
-//! [`v0`] or [`v2`] parses the conversation into a [`request::Request`]. [`walk`] finds the commits
-//! that the client lacks, and [`objects`] the trees, blobs and tags that belong to them. The result
-//! is a [`plan`], which [`plans`] caches for clients that send the same request. [`pack`] writes
-//! the pack of a plan and copies entries that are already stored in the form in which they are
-//! sent.
+//! [`v0`] or [`v2`] parses the conversation into a [`request::Request`]. [`walk`] finds the commits that the client
+//! lacks, and [`objects`] the trees, blobs and tags that belong to them. The result is a [`plan`], which [`plans`]
+//! caches for clients that send the same request. [`pack`] writes the pack of a plan and copies entries that are
+//! already stored in the form in which they are sent.
 
 mod advertise;
 mod bitmap;
@@ -51,8 +50,7 @@ use wire::Wire;
 /// The `agent` capability: name and version of this server.
 const AGENT: &str = concat!("agent=hexforge/", env!("CARGO_PKG_VERSION"));
 
-/// Writes the ref or capability advertisement. A repository without files on disk is advertised as
-/// empty.
+/// Writes the ref or capability advertisement. A repository without files on disk is advertised as empty.
 pub(crate) fn advertise(
     repository: &GixRepository,
     version: ProtocolVersion,
@@ -66,8 +64,7 @@ pub(crate) fn advertise(
     }
 }
 
-/// Serves one fetch. The client receives an `ERR` line if its request is invalid or the server
-/// fails.
+/// Serves one fetch. The client receives an `ERR` line if its request is invalid or the server fails.
 pub(crate) fn serve(
     repository: &GixRepository,
     version: ProtocolVersion,
@@ -130,7 +127,8 @@ impl Source {
 
     /// Returns the repository.
     ///
-    /// # Errors The repository has no files yet, so there is nothing to fetch.
+    /// # Errors
+    /// The repository has no files yet, so there is nothing to fetch.
     fn repo(&self) -> Result<&gix::Repository, GitError> {
         self.repo.as_ref().ok_or_else(|| GitError::Protocol("there is nothing to fetch".into()))
     }

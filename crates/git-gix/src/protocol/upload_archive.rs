@@ -46,8 +46,7 @@ pub(crate) fn serve(
             banded.end(written)
         }
         Err(GitError::Protocol(why)) => {
-            // A write error is ignored: the client may be gone, and the first error is the one to
-            // return.
+            // A write error is ignored: the client may be gone, and the first error is the one to return.
             let _ = packet::line(to, &format!("NACK {why}"))
                 .and_then(|()| packet::flush(to))
                 .and_then(|()| to.flush());

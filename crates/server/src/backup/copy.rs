@@ -27,9 +27,8 @@ use crate::system::{FsBuildFiles, FsUploads, trash};
 /// How many projects one query looks up.
 const BATCH: usize = 500;
 
-/// The identity of a file with several hard links: device, inode, file name and length. An inode
-/// may be reused after its file is removed, so the name, which for a pack depends on its content,
-/// and the length are part of the identity.
+/// The identity of a file with several hard links: device, inode, file name and length. An inode may be reused after
+/// its file is removed, so the name, which for a pack depends on its content, and the length are part of the identity.
 pub(super) type Identity = (u64, u64, OsString, u64);
 
 /// A backup that is being written.
@@ -131,8 +130,7 @@ impl<W: Write> Copy<'_, W> {
         Ok(())
     }
 
-    /// Writes the directories of all projects below a root directory, if the database has the
-    /// project.
+    /// Writes the directories of all projects below a root directory, if the database has the project.
     pub fn projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
         let data = self.data;
         let shelves =

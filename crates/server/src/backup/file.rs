@@ -1,5 +1,4 @@
-//! The format of a backup file: a sequence of entries, each with a digest, and an end with a digest
-//! of the digests.
+//! The format of a backup file: a sequence of entries, each with a digest, and an end with a digest of the digests.
 //!
 //! ```text
 //! hexforge backup 1\n

@@ -122,8 +122,7 @@ impl Files {
         Ok(self.folder.join(path))
     }
 
-    /// Returns the temporary path of a new file. If a path occurs twice in the backup, the last
-    /// entry wins.
+    /// Returns the temporary path of a new file. If a path occurs twice in the backup, the last entry wins.
     fn new_place(&self, path: &Path) -> Result<PathBuf> {
         let place = self.place(path)?;
         let folder = place.parent().context("a file has a folder")?;

@@ -103,8 +103,8 @@ fn first(header: &Header, content: &mut dyn BufRead) -> Result<Manifest> {
     Manifest::parse(&text)
 }
 
-/// Whether an entry is the HEAD file of a repository, of which each has one: `repositories/<2
-/// hex>/<2 hex>/<project id>.git/HEAD`.
+/// Whether an entry is the HEAD file of a repository, of which each has one:
+/// `repositories/<2 hex>/<2 hex>/<project id>.git/HEAD`.
 pub(super) fn is_repository(header: &Header) -> bool {
     let is_head = header.path.file_name().is_some_and(|name| name == "HEAD");
     let roots = ["repositories", "repositories-before-upgrade"];

@@ -56,8 +56,7 @@ fn line(RunnerView { runner, projects }: &RunnerView) -> String {
         || "never".to_owned(),
         |contact| contact.format("%Y-%m-%d %H:%M UTC").to_string(),
     );
-    // The description comes from the runner, so control characters are removed before it reaches a
-    // terminal.
+    // The description comes from the runner, so control characters are removed before it reaches a terminal.
     let description: String = runner.description.chars().filter(|c| !c.is_control()).collect();
     format!("{}\t{state}\t{scope}\t{contact}\t{description}\n", runner.id)
 }

@@ -159,8 +159,7 @@ fn printed_settings_have_no_secrets() {
     assert!(!config.to_string().contains("hunter2"), "{config}");
 }
 
-/// Run with `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-server the_documentation` to write the
-/// table again.
+/// Run with `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-server the_documentation` to write the table again.
 #[test]
 fn the_documentation_lists_all_settings() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md");

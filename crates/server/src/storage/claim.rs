@@ -17,8 +17,7 @@ const KEY: &str = "installation";
 /// Ensures that the object store belongs to the installation of this database. An empty prefix
 /// belongs to the first installation that claims it.
 ///
-/// A machine that claimed the store before also starts while the store is unreachable: it serves
-/// its cache.
+/// A machine that claimed the store before also starts while the store is unreachable: it serves its cache.
 pub fn claim(config: &Config, store: &DieselStore) -> Result<()> {
     let Some(bucket) = bucket(config)? else { return Ok(()) };
     let id = store.shared_secret::<anyhow::Error>(KEY, || Ok(random_name()))?;
@@ -46,8 +45,7 @@ pub fn ensure_unclaimed(config: &Config) -> Result<()> {
     Ok(())
 }
 
-/// Removes the installation id from a restored database, so that it differs from the installation
-/// of the backup.
+/// Removes the installation id from a restored database, so that it differs from the installation of the backup.
 pub fn forget(store: &DieselStore) -> Result<()> {
     Ok(store.forget_shared_secret(KEY)?)
 }

@@ -18,8 +18,7 @@ use crate::system;
 /// How long a start waits for the previous process to end.
 const HANDOVER: Duration = Duration::from_secs(30);
 
-/// Older unfinished files were left by a stopped process. Younger ones may belong to a running
-/// command.
+/// Older unfinished files were left by a stopped process. Younger ones may belong to a running command.
 const UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The least free space on the disk in bytes; below it, packs are evicted.
@@ -49,8 +48,7 @@ impl CacheKeeper {
         Ok(Self { packs, git, folder: folders.root, _lock: lock })
     }
 
-    /// Evicts the least recently used packs while the cache is too large or the disk is nearly
-    /// full.
+    /// Evicts the least recently used packs while the cache is too large or the disk is nearly full.
     ///
     /// Repositories whose packs were just linked keep them. Otherwise one reader of a repository
     /// larger than the cache would evict the packs of all others again and again.

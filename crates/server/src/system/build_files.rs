@@ -211,8 +211,7 @@ impl Receiving {
         Ok(Self { shelves: shelves.clone(), file, beside, path: path.to_owned() })
     }
 
-    /// Syncs the file, renames it, then syncs the directories, so that a crash leaves no incomplete
-    /// file.
+    /// Syncs the file, renames it, then syncs the directories, so that a crash leaves no incomplete file.
     fn place(&mut self) -> io::Result<()> {
         self.file.sync_all()?;
         let folder = self.path.parent().unwrap_or(&self.path);

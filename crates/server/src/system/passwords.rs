@@ -8,8 +8,7 @@ use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::user::{Password, PasswordHash};
 
-/// Hashes passwords with argon2id. At most 12 hashes run at the same time, because each takes 19
-/// MiB.
+/// Hashes passwords with argon2id. At most 12 hashes run at the same time, because each takes 19 MiB.
 pub struct Argon2Passwords {
     argon2: Argon2<'static>,
     permits: Mutex<Permits>,
@@ -95,8 +94,7 @@ impl Drop for Permit<'_> {
 /// smaller ones for later allocations.
 const GIVEN_BACK: usize = 33 * 1024 * 1024;
 
-/// Computes the hash of a password with a salt. Only the part of the memory that the parameters
-/// need is touched.
+/// Computes the hash of a password with a salt. Only the part of the memory that the parameters need is touched.
 fn digest(
     argon2: &Argon2<'_>,
     memory: &mut Vec<Block>,
@@ -132,8 +130,7 @@ fn hash(argon2: &Argon2<'_>, memory: &mut Vec<Block>, password: &str) -> Passwor
     PasswordHash::new(hash.to_string())
 }
 
-/// Verifies a password against a stored hash, with the parameters of that hash. The comparison
-/// takes constant time.
+/// Verifies a password against a stored hash, with the parameters of that hash. The comparison takes constant time.
 fn verify(memory: &mut Vec<Block>, attempt: &str, stored: &str) -> Option<bool> {
     let stored = Phc::new(stored).ok()?;
     let version = Version::try_from(stored.version?).ok()?;

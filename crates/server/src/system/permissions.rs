@@ -10,16 +10,14 @@ use anyhow::{Context, Result};
 /// The permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// Sets the umask, so that new files of this process are closed to group and others. SQLite creates
-/// its log and its index with the permissions of the database, and gix creates its files by the
-/// umask.
+/// Sets the umask, so that new files of this process are closed to group and others. SQLite creates its log and its
+/// index with the permissions of the database, and gix creates its files by the umask.
 pub fn restrict_new_files() {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(OTHERS));
 }
 
-/// Removes the permissions of group and others from a data folder and its direct entries. Deeper
-/// files are protected by the closed folder. Links are followed, because the folder does not
-/// protect their targets.
+/// Removes the permissions of group and others from a data folder and its direct entries. Deeper files are protected by
+/// the closed folder. Links are followed, because the folder does not protect their targets.
 pub fn close_folder(folder: &Path) -> Result<()> {
     close(folder)?;
     let reading = || format!("the data folder {} cannot be read", folder.display());

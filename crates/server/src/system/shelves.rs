@@ -1,5 +1,4 @@
-//! Directories of projects on disk, spread over two levels of subdirectories so that none has too
-//! many entries.
+//! Directories of projects on disk, spread over two levels of subdirectories so that none has too many entries.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -75,8 +74,7 @@ impl Shelves {
     }
 }
 
-/// Syncs a directory and its parents, up to the one above the root, so that their names survive a
-/// crash.
+/// Syncs a directory and its parents, up to the one above the root, so that their names survive a crash.
 pub(super) fn sync_up_to(folder: &Path, root: &Path) -> io::Result<()> {
     let above = root.parent().unwrap_or(root);
     for folder in folder.ancestors().take_while(|folder| folder.starts_with(above)) {

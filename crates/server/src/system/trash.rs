@@ -11,8 +11,7 @@ use hexforge_domain::ports::files::is_no_room;
 use super::hold::is_held;
 use super::random_name;
 
-/// The trash directory of a data folder. Entries that are left when the program ends are deleted at
-/// the next start.
+/// The trash directory of a data folder. Entries that are left when the program ends are deleted at the next start.
 ///
 /// While a backup holds the [lock](crate::system::Hold) nothing is deleted: the backup contains the files of an
 /// earlier moment.
@@ -40,8 +39,7 @@ impl Trash {
             return Ok(());
         }
         match self.put_aside(doomed) {
-            // On a full disk the trash directory may be impossible to create, and deleting frees
-            // space.
+            // On a full disk the trash directory may be impossible to create, and deleting frees space.
             Err(error) if is_no_room(&error) && !is_held(&self.data_dir) => {
                 fs::remove_dir_all(doomed)
             }
@@ -103,8 +101,7 @@ fn folder(data_dir: &Path) -> PathBuf {
     data_dir.join("trash")
 }
 
-/// Lists the entries in the trash of a data folder, each with its original path relative to the
-/// data folder.
+/// Lists the entries in the trash of a data folder, each with its original path relative to the data folder.
 pub fn contents(data_dir: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
     let entries = match fs::read_dir(folder(data_dir)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),

@@ -87,8 +87,7 @@ fn open(project: &Path, place: &UploadPlace) -> io::Result<Option<StoredUpload>>
     Ok(Some(StoredUpload { size: content.metadata()?.len(), content: Box::new(content) }))
 }
 
-/// An upload that is being written in a temporary directory, which is renamed once everything is on
-/// disk.
+/// An upload that is being written in a temporary directory, which is renamed once everything is on disk.
 struct Receiving {
     folder: PathBuf,
     content: File,
@@ -119,8 +118,7 @@ impl Receiving {
         })
     }
 
-    /// Syncs the files, renames the directory, then syncs the parents, so that a crash leaves no
-    /// incomplete upload.
+    /// Syncs the files, renames the directory, then syncs the parents, so that a crash leaves no incomplete upload.
     fn place(&mut self) -> io::Result<()> {
         self.content.sync_all()?;
         let mut name = new_file(&self.folder.join(FsUploads::NAME))?;

@@ -1,10 +1,8 @@
-//! Encrypts secrets with the key of this installation, so that the database alone does not reveal
-//! them.
+//! Encrypts secrets with the key of this installation, so that the database alone does not reveal them.
 //!
-//! The key is a setting or a file in the data folder. The file is created at the first start and
-//! shared by all processes on that folder. A sealed text is a random nonce followed by
-//! ChaCha20-Poly1305 with the purpose as associated data. Tokens are HMAC-SHA256. Each use has a
-//! key of its own, derived from the installation key.
+//! The key is a setting or a file in the data folder. The file is created at the first start and shared by all
+//! processes on that folder. A sealed text is a random nonce followed by ChaCha20-Poly1305 with the purpose as
+//! associated data. Tokens are HMAC-SHA256. Each use has a key of its own, derived from the installation key.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -105,8 +103,7 @@ impl Vault for KeyVault {
     }
 }
 
-/// Reads the key file or creates it. If several processes start on an empty folder, the first hard
-/// link wins.
+/// Reads the key file or creates it. If several processes start on an empty folder, the first hard link wins.
 fn read_or_make(data_dir: &Path) -> io::Result<[u8; KEY_LENGTH]> {
     let path = data_dir.join(FILE);
     if !path.exists() {

@@ -13,8 +13,7 @@ use rustix::thread::gettid;
 /// The time between two measurements of all threads.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Processors count as busy if the waits of all threads add up to this fraction of the elapsed
-/// time.
+/// Processors count as busy if the waits of all threads add up to this fraction of the elapsed time.
 const LONG: f64 = 0.1;
 
 /// How long processors count as busy after threads waited long.
@@ -94,8 +93,7 @@ impl Waits {
         });
     }
 
-    /// Returns whether threads waited long recently. The first measurement after a long pause
-    /// cannot tell.
+    /// Returns whether threads waited long recently. The first measurement after a long pause cannot tell.
     pub(super) fn are_long(&self, now: Instant) -> bool {
         let mut state = self.lock();
         if state.looked_at.is_none_or(|last| now >= last + INTERVAL) {

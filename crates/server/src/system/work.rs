@@ -1,11 +1,9 @@
-//! Threads for long work. Their priority falls with the processor time that their caller has used
-//! recently.
+//! Threads for long work. Their priority falls with the processor time that their caller has used recently.
 //!
-//! Each user and each address has an account of the processor time that its work used recently. The
-//! more time is in the account, the lower is the priority of the caller's threads. A caller who
-//! keeps all processors busy therefore does not slow down callers with little work, and uses all
-//! processors while no other thread needs them. Threads that serve connections or answer requests
-//! have a higher priority than all threads for long work.
+//! Each user and each address has an account of the processor time that its work used recently. The more time is in the
+//! account, the lower is the priority of the caller's threads. A caller who keeps all processors busy therefore does
+//! not slow down callers with little work, and uses all processors while no other thread needs them. Threads that serve
+//! connections or answer requests have a higher priority than all threads for long work.
 //!
 //! The scheduler may preempt a thread of low priority while it holds a lock that others wait for. The number of such
 //! threads that compute is therefore limited to the number of processors: further work of their callers waits. Each
@@ -139,8 +137,7 @@ impl State {
         niceness(account.seconds(now))
     }
 
-    /// Charges the time that threads used since the last call. Returns the threads to be lowered,
-    /// with their niceness.
+    /// Charges the time that threads used since the last call. Returns the threads to be lowered, with their niceness.
     fn look(&mut self, now: Duration) -> Vec<(Pid, i32)> {
         let used = self.at_work.values_mut().map(|at_work| {
             let used = at_work.used();
@@ -173,8 +170,7 @@ impl State {
         at_work.chain(self.starting.iter().copied())
     }
 
-    /// Returns whether a new job of a holder has to wait because too many threads of lower priority
-    /// compute.
+    /// Returns whether a new job of a holder has to wait because too many threads of lower priority compute.
     fn has_to_wait(&mut self, holder: Holder, most: usize, now: Duration) -> bool {
         self.charge(holder, Duration::ZERO, now) > BASE
             && self.computing().count() >= most
@@ -289,8 +285,7 @@ impl WorkThreads for PriorityThreads {
 
 thread_local!(static IS_LOWERED: Cell<bool> = const { Cell::new(false) });
 
-/// Returns whether the current thread runs long work, and therefore has a lower priority than
-/// others.
+/// Returns whether the current thread runs long work, and therefore has a lower priority than others.
 pub(super) fn is_lowered() -> bool {
     IS_LOWERED.get()
 }

@@ -1,9 +1,8 @@
 //! Runs write transactions of threads with a low priority on threads of normal priority.
 //!
-//! A transaction holds locks of the database; on SQLite there is only one. A thread of [low
-//! priority](super::work) would hold them for as long as others keep the processors busy, and all
-//! writers would wait. A thread cannot raise its priority again, so it hands its transaction to a
-//! thread that was never lowered.
+//! A transaction holds locks of the database; on SQLite there is only one. A thread of [low priority](super::work)
+//! would hold them for as long as others keep the processors busy, and all writers would wait. A thread cannot raise
+//! its priority again, so it hands its transaction to a thread that was never lowered.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,9 +13,8 @@ use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::work;
 
-/// The number of threads. It is larger than the number of permits for pushes, sign-ins and searches
-/// together. So transactions never wait for a thread, only for a connection of the store: in order
-/// of arrival and with a timeout.
+/// The number of threads. It is larger than the number of permits for pushes, sign-ins and searches together. So
+/// transactions never wait for a thread, only for a connection of the store: in order of arrival and with a timeout.
 const NUMBER: usize = 56;
 
 /// A store, and threads for the write transactions of callers with a low priority.

@@ -19,8 +19,7 @@ use super::desk::Desk;
 /// The most lanes that are sent at the same time.
 const LANES: usize = 64;
 
-/// The most of these that failed the last time, so that receivers that hang do not block the
-/// others.
+/// The most of these that failed the last time, so that receivers that hang do not block the others.
 const FAILING_LANES: usize = 32;
 
 /// How many deliveries of a lane are claimed at once.
@@ -32,12 +31,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How many transactions turn events into deliveries before some are sent.
 const FAN_OUTS: usize = 20;
 
-/// How long a stop waits for active lanes. Longer ones are sent again by another process, with the
-/// same delivery key.
+/// How long a stop waits for active lanes. Longer ones are sent again by another process, with the same delivery key.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The stack size of a sender thread: enough for TLS, and far below the default because there may
-/// be many threads.
+/// The stack size of a sender thread: enough for TLS, and far below the default because there may be many threads.
 const STACK: usize = 512 * 1024;
 
 /// The scheduler thread. Dropping this stops it.

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use hexforge_domain::delivery::lane::Settlement;
 
-/// How long to wait for more signals after the first, so that their results are saved in one
-/// transaction.
+/// How long to wait for more signals after the first, so that their results are saved in one transaction.
 const GATHER: Duration = Duration::from_millis(15);
 
 /// Collects signals and reports until the scheduler takes them.

@@ -35,7 +35,7 @@ impl Address {
     }
 
     /// The URL with `.git` appended, as bare repositories are often named. `None` if it ends so
-    /// already.
+    /// already, or has no path.
     pub(crate) fn with_suffix(&self) -> Option<Self> {
         let path = self.0.path();
         if path.ends_with(".git") || path == "/" {

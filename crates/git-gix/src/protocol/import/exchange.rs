@@ -1,5 +1,4 @@
-//! Sends requests to another server in protocol version 2, or in version 0 if the server answers
-//! so.
+//! Sends requests to another server in protocol version 2, or in an earlier version if the server answers so.
 
 use std::io::{BufRead, BufReader, Read};
 

@@ -91,8 +91,7 @@ impl Listing {
         Ok((refs, self.head().map(ToString::to_string)))
     }
 
-    /// The branch that HEAD points to. Old servers only send the commit of HEAD, which several
-    /// branches may have.
+    /// The branch that HEAD points to. Old servers only send the commit of HEAD, which several branches may have.
     pub(crate) fn head(&self) -> Option<&BStr> {
         let is_branch = |name: &BStr| {
             let found = self.refs.binary_search_by(|(known, _)| known.as_bstr().cmp(name));

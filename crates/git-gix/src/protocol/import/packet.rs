@@ -29,8 +29,7 @@ impl<R: Read> Packets<R> {
         next.ok_or_else(|| broken(io::ErrorKind::UnexpectedEof.into()))
     }
 
-    /// Reads the next packet as a line. Returns `None` at a flush packet, and an error for an `ERR`
-    /// line.
+    /// Reads the next packet as a line. Returns `None` at a flush packet, and an error for an `ERR` line.
     pub(crate) fn line(&mut self) -> Result<Option<&[u8]>, ImportError> {
         match self.next()? {
             Packet::Data(line) => {

@@ -18,8 +18,7 @@ const PIECE: usize = 64 << 10;
 /// The most objects in one pack, because each takes memory until the pack is indexed.
 const MOST_OBJECTS: u32 = 20_000_000;
 
-/// The memory per object until its pack is indexed and checked, in bytes, including spare capacity
-/// of the vectors.
+/// The memory per object until its pack is indexed and checked, in bytes, including spare capacity of the vectors.
 const MEMORY_OF_OBJECT: usize = 160;
 
 /// Memory is reserved for this many objects at a time.
@@ -61,8 +60,7 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Reads the complete pack, and returns its entries and checksum. Does not wait for bytes after
-    /// the checksum.
+    /// Reads the complete pack, and returns its entries and checksum. Does not wait for bytes after the checksum.
     pub fn whole(mut self) -> Result<(Vec<Entry>, ObjectId), Unfit> {
         let (magic, version) = (self.bytes::<4>()?, u32::from_be_bytes(self.bytes()?));
         if &magic != b"PACK" || !matches!(version, 2 | 3) {

@@ -1,8 +1,7 @@
 //! The limits for taking in one pack.
 //!
-//! A few bytes can expand to very many: deflate makes 1,000 out of one, and a delta can copy its
-//! base any number of times. So the bytes produced from a pack are counted, and must stay in
-//! proportion to the received bytes.
+//! A few bytes can expand to very many: deflate makes 1,000 out of one, and a delta can copy its base any number of
+//! times. So the bytes produced from a pack are counted, and must stay in proportion to the received bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,8 +11,7 @@ use crate::protocol::limits::{MemoryShare, NoMemory, Stop, Stopped};
 /// The number of bytes that may be produced from any pack.
 const MADE_OF_ANY: u64 = 1 << 30;
 
-/// The additional bytes that may be produced per received byte. Histories of large directories
-/// reach several hundred.
+/// The additional bytes that may be produced per received byte. Histories of large directories reach several hundred.
 const MADE_OF_EACH_BYTE: u64 = 2_000;
 
 /// The limits of one pack, and how much of them is used.

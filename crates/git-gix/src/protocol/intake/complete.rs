@@ -26,8 +26,7 @@ const PIECE: usize = 64 << 10;
 /// The entries that were added to a pack.
 pub(super) struct Added {
     pub entries: Vec<Entry>,
-    /// All objects outside the pack that serve as delta bases, including those too large to be
-    /// added.
+    /// All objects outside the pack that serve as delta bases, including those too large to be added.
     pub bases: Vec<ObjectId>,
     /// The offset at which the last added entry ends.
     pub end: u64,
@@ -54,8 +53,7 @@ pub(super) fn bases(
         if in_pack.contains(&id) || !differences.is_needed(id) {
             continue;
         }
-        // A base that is neither in the pack nor in the repository may be the result of a delta
-        // that is resolved later.
+        // A base that is neither in the pack nor in the repository may be the result of a delta that is resolved later.
         let Some(header) = repo.try_find_header(id).map_err(of_repository)? else { continue };
         added.bases.push(id);
         let (kind, size) = (header.kind(), header.size());

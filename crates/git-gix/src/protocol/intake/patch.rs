@@ -2,8 +2,7 @@
 
 use std::io::{self, BufRead};
 
-/// Applies a delta to its base. Returns `None` if the delta is invalid or the result would be
-/// larger than `limit`.
+/// Applies a delta to its base. Returns `None` if the delta is invalid or the result would be larger than `limit`.
 pub(crate) fn apply(base: &[u8], mut delta: &[u8], limit: usize) -> Option<Vec<u8>> {
     let delta = &mut delta;
     if read_size(delta)? != base.len() as u64 {
@@ -109,8 +108,7 @@ fn read_size(from: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Reads a number of up to four bytes. Each bit says whether a byte is present; missing bytes are
-/// 0.
+/// Reads a number of up to four bytes. Each bit says whether a byte is present; missing bytes are 0.
 fn read_number(from: &mut &[u8], bits: u8) -> Option<usize> {
     let mut number = 0;
     for at in 0..4 {

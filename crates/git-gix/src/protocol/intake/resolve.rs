@@ -1,9 +1,8 @@
 //! Resolves deltas.
 //!
-//! Each object is computed once from its base, in a walk from the bases to their deltas. The walk
-//! keeps the objects on its path that more deltas depend on: the last ones in memory, the rest in a
-//! temporary file. So the cost grows with the produced bytes, and memory does not grow with the
-//! length of a chain or the size of an object.
+//! Each object is computed once from its base, in a walk from the bases to their deltas. The walk keeps the objects on
+//! its path that more deltas depend on: the last ones in memory, the rest in a temporary file. So the cost grows with
+//! the produced bytes, and memory does not grow with the length of a chain or the size of an object.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -25,17 +24,14 @@ use super::spill::{BaseReader, Data, Inflated, ResultWriter, Spill, does_not_fit
 use super::whole::{Whole, Wholes};
 use super::{Entry, Stored, Unfit, bad, of_disk};
 
-/// The largest object that is stored as a delta or serves as a base, in bytes. Reading a delta
-/// needs memory for its base, its result and the deltas in between. Larger objects are stored
-/// whole, so that they can be streamed.
+/// The largest object that is stored as a delta or serves as a base, in bytes. Reading a delta needs memory for its
+/// base, its result and the deltas in between. Larger objects are stored whole, so that they can be streamed.
 pub(crate) const LARGEST_DELTA: u64 = 8 << 20;
 
-/// The most bytes of deltas in the chain of one object. Reading the object needs memory for all of
-/// them.
+/// The most bytes of deltas in the chain of one object. Reading the object needs memory for all of them.
 pub(crate) const LARGEST_CHAIN: u64 = 2 * LARGEST_DELTA;
 
-/// The most deltas in the chain of one object. Git never writes longer chains, with any
-/// configuration.
+/// The most deltas in the chain of one object. Git never writes longer chains, with any configuration.
 pub(crate) const LONGEST_CHAIN: usize = 4095;
 
 /// See [`Differences::held`].
@@ -66,9 +62,8 @@ pub(super) struct Differences<'a> {
     based_at: Vec<(u64, u32)>,
     /// The id of the base and the index of the delta, sorted; for bases named by id.
     based_on: Vec<(ObjectId, u32)>,
-    /// For the first delta of each base id: whether a thread resolves the deltas on this base. Many
-    /// entries of a pack may turn out to be the same object, and each would lead to all of these
-    /// deltas.
+    /// For the first delta of each base id: whether a thread resolves the deltas on this base. Many entries of a pack
+    /// may turn out to be the same object, and each would lead to all of these deltas.
     claimed: Vec<AtomicBool>,
     /// The most bytes of base objects that each thread keeps in memory, besides the oldest one.
     pub held: u64,
@@ -175,8 +170,7 @@ impl<'a> Differences<'a> {
         self.based_at.len() + self.based_on.len()
     }
 
-    /// Reserves the most memory that this number of threads needs, computed from the largest object
-    /// resolved in memory.
+    /// Reserves the most memory that this number of threads needs, computed from the largest object resolved in memory.
     fn reserve_memory(&self, threads: usize) -> Result<(), Unfit> {
         let deltas = self.based_at.iter().map(|(_, at)| at);
         let deltas = deltas.chain(self.based_on.iter().map(|(_, at)| at));
@@ -205,8 +199,7 @@ impl<'a> Differences<'a> {
         self.done[at as usize].load(Ordering::Relaxed)
     }
 
-    /// Returns the deltas on an object that no thread has claimed yet. The caller has to resolve
-    /// them.
+    /// Returns the deltas on an object that no thread has claimed yet. The caller has to resolve them.
     fn claim(&self, at: Option<u32>, id: ObjectId) -> Vec<u32> {
         let mut based = at.map_or_else(Vec::new, |at| self.differing_at(at).collect());
         let first = self.based_on.partition_point(|(base, _)| *base < id);
@@ -465,8 +458,7 @@ impl<'a> Work<'a> {
             let (made, id) = self.patched_in_pieces(kind, &from, at, None)?;
             return Ok((from, made, id));
         }
-        // Contents on disk come before contents in memory, so all contents before this one are
-        // moved to disk too.
+        // Contents on disk come before contents in memory, so all contents before this one are moved to disk too.
         self.spill_held(self.path.len(), 0)?;
         let floor = self.spilled.last().copied().unwrap_or(0);
         let (from, start) = match from {
@@ -476,8 +468,7 @@ impl<'a> Work<'a> {
                 let end = range.end;
                 (Data::Spilled(range), end)
             }
-            // The base is not needed again, so two regions of the file are enough for a chain of
-            // any length.
+            // The base is not needed again, so two regions of the file are enough for a chain of any length.
             Data::Spilled(base) if is_last && floor + entry.result <= base.start => {
                 (Data::Spilled(base), floor)
             }
@@ -542,8 +533,7 @@ impl<'a> Work<'a> {
         Ok((made, id))
     }
 
-    /// Returns the object id of a result: computes and records it, or passes the content to the
-    /// inspection.
+    /// Returns the object id of a result: computes and records it, or passes the content to the inspection.
     fn name(&mut self, kind: Kind, at: u32, made: &[u8]) -> Result<ObjectId, Unfit> {
         if let Some(inspection) = &mut self.inspection {
             let id = inspection.names[at as usize];

@@ -1,9 +1,8 @@
 //! Checks that new objects are valid, and that they refer only to objects that exist.
 //!
-//! Every repository is complete before a push. So it is enough to check each new object once, and
-//! to check that every object it refers to is new too, or existed before and [is
-//! reachable](super::outside). The contents come from the walk that resolves the deltas, so a long
-//! delta chain is not followed again for each object on it.
+//! Every repository is complete before a push. So it is enough to check each new object once, and to check that every
+//! object it refers to is new too, or existed before and [is reachable](super::outside). The contents come from the
+//! walk that resolves the deltas, so a long delta chain is not followed again for each object on it.
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
@@ -24,15 +23,13 @@ use crate::protocol::limits::Stopped;
 /// The size limit of a tree in bytes. Trees in use are smaller.
 const LARGEST_TREE: u64 = 32 << 20;
 
-/// The size limit of a commit or tag in bytes. They are read into memory completely wherever they
-/// are shown.
+/// The size limit of a commit or tag in bytes. They are read into memory completely wherever they are shown.
 const LARGEST_TEXT: u64 = 16 << 20;
 
 /// The cost of finding one delta, counted as unpacked bytes.
 const COST_OF_DELTA: u64 = 1024;
 
-/// The limits for `.gitmodules` and `.gitattributes` files of one pack: their number and their
-/// bytes.
+/// The limits for `.gitmodules` and `.gitattributes` files of one pack: their number and their bytes.
 const MOST_SPECIAL_FILES: usize = 10_000;
 const MOST_SPECIAL_BYTES: u64 = 256 << 20;
 
@@ -164,8 +161,7 @@ struct Check<'a> {
     fsck: Fsck<'a>,
     found: HashMap<ObjectId, Kind>,
     reachable: Option<&'a Reachable<'a>>,
-    /// Objects outside the pack that new objects refer to, and whose reachability was not checked
-    /// yet.
+    /// Objects outside the pack that new objects refer to, and whose reachability was not checked yet.
     outside: HashMap<ObjectId, Kind>,
     /// The `.gitmodules` and `.gitattributes` files that were checked.
     read_by_git: HashSet<ObjectId>,

@@ -12,8 +12,7 @@ use hexforge_domain::tag::TagName;
 
 use crate::protocol::packet::{self, Packet};
 
-/// The most bytes of commands in one push. 150,000 refs fit, and take less than 100 MB of memory
-/// while the push lasts.
+/// The most bytes of commands in one push. 150,000 refs fit, and take less than 100 MB of memory while the push lasts.
 const MOST_BYTES: usize = 16 << 20;
 
 /// The longest ref name, and the longest path component in one, that every file system can store.
@@ -75,8 +74,7 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
             return Err(wrong("too many refs in one push"));
         }
         if line.starts_with(b"shallow ") {
-            // The shallow commits of the client do not matter as long as all pushed objects are
-            // complete.
+            // The shallow commits of the client do not matter as long as all pushed objects are complete.
             asked.shallow = true;
             continue;
         }
@@ -143,8 +141,7 @@ fn parse(line: &[u8]) -> Result<Command, GitError> {
     Ok(command)
 }
 
-/// Whether a ref may have this name. A ref with an odd name that exists already may still be
-/// deleted.
+/// Whether a ref may have this name. A ref with an odd name that exists already may still be deleted.
 fn is_good_name(name: &[u8], is_kept: bool) -> bool {
     let Ok(name) = std::str::from_utf8(name) else { return false };
     if !name.starts_with("refs/") || name.len() > LONGEST {

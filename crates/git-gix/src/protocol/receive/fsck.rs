@@ -131,8 +131,7 @@ impl Fsck<'_> {
     fn tree(&self, data: &[u8]) -> Result<(), Fault> {
         let mut rest = data;
         let mut previous: Option<Entry<'_>> = None;
-        // Names of files that a directory with the same name can still follow, with other names
-        // sorted in between.
+        // Names of files that a directory with the same name can still follow, with other names sorted in between.
         let mut files_before: Vec<&[u8]> = Vec::new();
         while !rest.is_empty() {
             let Some((entry, next)) = Entry::split(rest) else {
@@ -192,8 +191,7 @@ impl<'a> Entry<'a> {
         self.mode & 0o170_000 == 0o040_000
     }
 
-    /// The sort key of a tree entry: the name of a directory is compared as if it ended with a
-    /// slash.
+    /// The sort key of a tree entry: the name of a directory is compared as if it ended with a slash.
     fn sorted_by(&self) -> impl Iterator<Item = &'a u8> {
         let slash: &[u8] = if self.is_tree() { b"/" } else { b"" };
         self.name.iter().chain(slash)

@@ -1,9 +1,8 @@
 //! Checks the objects that a push refers to but does not contain.
 //!
-//! Each of them must be reachable from a ref of the repository. A repository may contain more
-//! objects: the commits of deleted branches and, in a fork, those of its source. A push that refers
-//! to them would make them visible to its sender. A git client sends every object that the
-//! advertised refs do not reach, so ordinary pushes are not affected.
+//! Each of them must be reachable from a ref of the repository. A repository may contain more objects: the commits of
+//! deleted branches and, in a fork, those of its source. A push that refers to them would make them visible to its
+//! sender. A git client sends every object that the advertised refs do not reach, so ordinary pushes are not affected.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,8 +27,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// The time limit of one reachability check. The walk is cached, so the next push continues it.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The number of commits whose trees are read first: most bases of a push are in the trees of the
-/// commits it builds on.
+/// The number of commits whose trees are read first: most bases of a push are in the trees of the commits it builds on.
 const MOST_FIRST: usize = 256;
 
 /// The objects of a repository that its refs reach.
@@ -49,7 +47,7 @@ impl Reachable<'_> {
         let of =
             |history: bool| objects.iter().filter(move |(_, kind)| is_history(kind) == history);
         let ids = |history: bool| of(history).map(|(id, _)| *id).collect::<HashSet<ObjectId>>();
-        // Commits are checked first: their trees show where to look for the other objects.
+        // Commits are checked first: only reachable ones show where to look for the other objects.
         if !self.find(ids(true), &[], false)? {
             return Ok(false);
         }

@@ -89,8 +89,7 @@ impl Quarantine {
     }
 }
 
-/// The bytes of a pack without objects: a push to a full repository may still create refs to
-/// existing objects.
+/// The bytes of a pack without objects: a push to a full repository may still create refs to existing objects.
 const EMPTY_PACK: u64 = 32;
 
 /// Returns the size limit of a pack and the message for a client that exceeds it.

@@ -47,8 +47,7 @@ impl Bits {
         self.0.iter_mut().zip(&other.0).for_each(|(one, other)| *one &= !other);
     }
 
-    /// Flips each bit that is set in the compressed bitmap. Returns `None` if the bitmap is
-    /// damaged.
+    /// Flips each bit that is set in the compressed bitmap. Returns `None` if the bitmap is damaged.
     fn flip(&mut self, compressed: &ewah::Vec, count: usize) -> Option<()> {
         compressed.for_each_set_bit(|at| {
             let word = self.0.get_mut(at / 64).filter(|_| at < count)?;

@@ -26,8 +26,7 @@ pub(super) struct Ends {
     pub(super) unshallow: Vec<ObjectId>,
     /// The parents of the commits in `unshallow`.
     pub(super) wants: Vec<ObjectId>,
-    /// All shallow commits: no walk passes to their parents, neither from the wants nor from the
-    /// haves.
+    /// All shallow commits: no walk passes to their parents, neither from the wants nor from the haves.
     pub(super) all: HashSet<ObjectId>,
 }
 

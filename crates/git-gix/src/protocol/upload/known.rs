@@ -1,11 +1,10 @@
 //! Finds objects that the client has, as far as that saves more than it costs.
 //!
-//! The client has the complete trees of the boundary commits. Reading all of them would take time
-//! in proportion to the size of the repository. So only directories that differ between the two
-//! sides are read, path by path, like git does with `pack.useSparse`. Other directories of the
-//! client are read up to a limit, to find files that were copied or moved. The limit is higher if
-//! an entry appears at a new path. An object that is not found here is sent although the client has
-//! it: that costs some bytes and is never wrong.
+//! The client has the complete trees of the boundary commits. Reading all of them would take time in proportion to the
+//! size of the repository. So only directories that differ between the two sides are read, path by path, like git does
+//! with `pack.useSparse`. Other directories of the client are read up to a limit, to find files that were copied or
+//! moved. The limit is higher if an entry appears at a new path. An object that is not found here is sent although the
+//! client has it: that costs some bytes and is never wrong.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
@@ -41,8 +40,7 @@ const KEPT_TREE_BYTES: usize = 8 << 20;
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) ids: HashSet<ObjectId>,
-    /// For objects that the client may lack: an object that it has at the same path, as a delta
-    /// base.
+    /// For objects that the client may lack: an object that it has at the same path, as a delta base.
     versions: hashtable::HashMap<ObjectId, ObjectId>,
     /// The data of sent trees, so that they are not read twice.
     tree_data: hashtable::HashMap<ObjectId, Vec<u8>>,
@@ -164,8 +162,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Compares the trees at one path. Returns the paths below it at which both sides have
-    /// different trees.
+    /// Compares the trees at one path. Returns the paths below it at which both sides have different trees.
     fn compare_folder(&mut self, folder: AtPath) -> Result<Vec<AtPath>, Stopped> {
         let mut known_trees = Vec::new();
         let mut bytes = 0;
@@ -203,8 +200,7 @@ impl Comparison<'_> {
         Ok(below)
     }
 
-    /// Groups the entries of sent trees that the client is not known to have, by name and by
-    /// whether they are trees.
+    /// Groups the entries of sent trees that the client is not known to have, by name and by whether they are trees.
     #[expect(clippy::type_complexity, reason = "the index and what it leads to, for one caller")]
     fn group_by_name(
         &mut self,
@@ -220,8 +216,7 @@ impl Comparison<'_> {
             }
             let missing = || GitError::Corrupt(format!("no tree {tree}"));
             let data = read(self.repo, tree)?.ok_or_else(missing)?;
-            // The first read of a sent tree is free, because each sent tree has to be read once in
-            // any case.
+            // The first read of a sent tree is free, because each sent tree has to be read once in any case.
             let is_repeated = !self.read_sent.insert(tree);
             for entry in entries(tree, &data) {
                 let entry = entry?;
@@ -267,8 +262,7 @@ impl Comparison<'_> {
 }
 
 impl AtPath {
-    /// Hashes the trees at this path. On a collision, a path is not compared, and more objects are
-    /// sent than needed.
+    /// Hashes the trees at this path. On a collision, a path is not compared, and more objects are sent than needed.
     fn hash_of_trees(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.sent, &self.known).hash(&mut hasher);

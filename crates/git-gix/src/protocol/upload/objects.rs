@@ -18,8 +18,7 @@ use crate::error::failed;
 pub(super) struct Roots {
     pub(super) commits: Vec<ObjectId>,
     pub(super) tags: Vec<ObjectId>,
-    /// Trees and blobs requested by id: they are sent even if the client has them or its filter
-    /// leaves them out.
+    /// Trees and blobs requested by id: they are sent even if the client has them or its filter leaves them out.
     pub(super) trees: Vec<ObjectId>,
     pub(super) blobs: Vec<ObjectId>,
 }
@@ -91,8 +90,7 @@ impl<'a, 'to> Collector<'a, 'to> {
         }
     }
 
-    /// Adds the commits, the roots and everything below them. The client has the commits in `had`
-    /// with their trees.
+    /// Adds the commits, the roots and everything below them. The client has the commits in `had` with their trees.
     pub(super) fn collect(
         &mut self,
         region: &Region,
@@ -208,8 +206,7 @@ impl<'a, 'to> Collector<'a, 'to> {
         Ok(())
     }
 
-    /// Whether a tree is met at a smaller depth than before, so that more entries below it pass the
-    /// filter.
+    /// Whether a tree is met at a smaller depth than before, so that more entries below it pass the filter.
     fn is_less_deep(&self, tree: ObjectId, depth: u64) -> bool {
         self.depths.get(&tree).is_some_and(|&before| depth < before)
     }

@@ -66,8 +66,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Sends a progress message or an empty packet as keep-alive, if nothing was sent for
-    /// [`SILENCE`].
+    /// Sends a progress message or an empty packet as keep-alive, if nothing was sent for [`SILENCE`].
     pub(super) fn tick(&mut self, text: impl FnOnce() -> String) -> Result<(), GitError> {
         if self.bands == Bands::None || self.last.elapsed() < SILENCE {
             return Ok(());

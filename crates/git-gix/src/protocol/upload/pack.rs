@@ -251,8 +251,7 @@ impl Writer<'_, '_> {
         self.sink.put(data.ok_or_else(corrupt)?)
     }
 
-    /// Writes the header of an object. Refuses a delta whose base is neither in the pack nor with
-    /// the client.
+    /// Writes the header of an object. Refuses a delta whose base is neither in the pack nor with the client.
     fn begin(&mut self, at: usize, header: Header, size: u64) -> Result<(), GitError> {
         if let Header::RefDelta { base_id } = header
             && self.plan.find_id(&self.source.packs, base_id).is_none()

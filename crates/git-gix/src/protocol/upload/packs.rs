@@ -1,8 +1,7 @@
 //! The packs of a repository, open during one conversation. Concurrent conversations share them, so
 //! that each pack is mapped into memory only once.
 //!
-//! An open pack stays readable if another process replaces the file: the memory mapping remains
-//! valid.
+//! An open pack stays readable if another process replaces the file: the memory mapping remains valid.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,8 +27,7 @@ pub(crate) struct Pack {
 impl Pack {
     /// Opens the pack of an index file.
     pub(crate) fn open(index: &Path) -> Option<Self> {
-        // A pack that cannot be opened may just have been removed by a repack; its objects are then
-        // in another pack.
+        // A pack that cannot be opened may just have been removed by a repack; its objects are then in another pack.
         let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
         Some(Self { index, data: OnceLock::new(), by_offset: OnceLock::new() })
     }
@@ -189,8 +187,7 @@ fn indexes(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
 }
 
 impl Source {
-    /// Whether the repository has this commit. Clients ask for many commits that it lacks, so that
-    /// case is cheap.
+    /// Whether the repository has this commit. Clients ask for many commits that it lacks, so that case is cheap.
     pub(super) fn is_commit(&self, id: ObjectId) -> Result<bool, GitError> {
         if self.packs.find(id).is_none() && !self.packs.has_loose(id) {
             return Ok(false);

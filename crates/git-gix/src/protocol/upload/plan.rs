@@ -1,7 +1,6 @@
 //! The plan of a pack: which objects are sent, and where they are stored.
 //!
-//! A plan is computed once and only read afterwards, so that many clients with the same request
-//! share its memory.
+//! A plan is computed once and only read afterwards, so that many clients with the same request share its memory.
 
 use std::num::NonZeroU32;
 use std::sync::OnceLock;

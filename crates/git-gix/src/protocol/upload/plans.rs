@@ -106,8 +106,7 @@ impl Plans {
         }
     }
 
-    /// Computes a plan once a permit is free, because each computation takes memory and a
-    /// processor.
+    /// Computes a plan once a permit is free, because each computation takes memory and a processor.
     pub(super) fn make<'to, T>(
         &self,
         caller: Caller,
@@ -135,8 +134,7 @@ fn waiting() -> String {
 }
 
 impl State {
-    /// Moves a plan to the end of the cache, or adds it and evicts the oldest plans beyond the
-    /// capacity.
+    /// Moves a plan to the end of the cache, or adds it and evicts the oldest plans beyond the capacity.
     fn keep(&mut self, request: ObjectId, plan: &Arc<Plan>) {
         if let Some(at) = self.kept.iter().position(|(kept, _)| *kept == request) {
             if let Some(kept) = self.kept.remove(at) {
@@ -163,8 +161,7 @@ enum Found<'a> {
     Nothing(MutexGuard<'a, State>),
 }
 
-/// Publishes the result when it is dropped, also after an error or panic, and wakes up the waiting
-/// threads.
+/// Publishes the result when it is dropped, also after an error or panic, and wakes up the waiting threads.
 struct Making<'a> {
     plans: &'a Plans,
     request: ObjectId,
@@ -212,8 +209,7 @@ pub(super) fn name_of(
     hasher.update(format!("{:?} {}\n", request.filter, request.ofs_delta).as_bytes());
     for (_, pack) in source.packs.all() {
         hasher.update(pack.index.path().file_name().unwrap_or_default().as_encoded_bytes());
-        // Objects are taken from the first readable pack, so the key depends on which packs are
-        // readable.
+        // Objects are taken from the first readable pack, so the key depends on which packs are readable.
         hasher.update(if pack.data().is_some() { b" open\n" } else { b" gone\n" });
     }
     hasher.try_finalize().map_err(failed)

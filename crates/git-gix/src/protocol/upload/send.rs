@@ -26,9 +26,8 @@ const DELTA_BASE_CACHE_BYTES: usize = 32 << 20;
 /// The most commits of a shallow client that are compared with the sent commits.
 const MOST_COMPARED_HAVES: usize = 10_000;
 
-/// Whether the negotiation can end: every wanted commit leads to a commit that the client named. A
-/// fetch that deepens the history goes on, because each further common commit can save objects
-/// behind it.
+/// Whether the negotiation can end: every wanted commit leads to a commit that the client named. A fetch that deepens
+/// the history goes on, because each further common commit can save objects behind it.
 pub(super) fn is_ready(
     source: &Source,
     request: &Request,

@@ -1,5 +1,4 @@
-//! Protocol versions 0 and 1: the client sends its wants, then its haves until enough common
-//! commits are known.
+//! Protocol versions 0 and 1: the client sends its wants, then its haves until enough common commits are known.
 
 use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
@@ -154,8 +153,7 @@ impl Negotiation<'_> {
                     first = false;
                     continue;
                 }
-                // A stateless request may end here: then the client only asked for the shallow
-                // boundary.
+                // A stateless request may end here: then the client only asked for the shallow boundary.
                 None if first && conversation == Conversation::Stateless => return Ok(false),
                 None if conversation == Conversation::Stateful => return Ok(false),
                 _ => return Err(GitError::Protocol("haves that end early".into())),

@@ -35,8 +35,7 @@ pub(super) fn serve(
         let command = match command(wire) {
             Ok(Some(command)) => command,
             Ok(None) => return Ok(()),
-            // A client that stays idle after its first command is done: the connection ends without
-            // an error.
+            // A client that stays idle after its first command is done: the connection ends without an error.
             Err(GitError::ReaderGone(cause))
                 if !is_first && cause.kind() == io::ErrorKind::TimedOut =>
             {
@@ -81,8 +80,7 @@ fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
             },
             Some(Packet::Delimiter) if command.is_some() => return Ok(command),
             Some(Packet::Flush) => {
-                // The command has no arguments. The reader of the arguments expects the flush
-                // packet.
+                // The command has no arguments. The reader of the arguments expects the flush packet.
                 wire.put_back(Packet::Flush);
                 return Ok(command);
             }
@@ -187,8 +185,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
-    // Computed before the first line of the answer, so that the request can still be refused with
-    // an error.
+    // Computed before the first line of the answer, so that the request can still be refused with an error.
     let ends = depth::ends(source, &listing, &request, &wants)?;
     if said.haves && !said.done {
         wire.line("acknowledgments")?;

@@ -1,9 +1,8 @@
 //! Verifies a complete answer by walks without shortcuts. The time grows with the length of the
 //! history, so it runs only in debug builds and if `HEXFORGE_VERIFY_FETCHES` is set.
 //!
-//! It shares no shortcut with the selection: commits are read from the repository, each history is
-//! walked to its end, and every tree of every commit is read. Only the rule that decides where a
-//! shallow history ends is shared.
+//! It shares no shortcut with the selection: commits are read from the repository, each history is walked to its end,
+//! and every tree of every commit is read. Only the rule that decides where a shallow history ends is shared.
 
 use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
@@ -16,8 +15,7 @@ use super::request::Request;
 use crate::content::tree::entries::{self, Entry};
 use crate::error::failed;
 
-/// The objects that the client certainly has: everything reachable from its commits, up to its
-/// shallow boundary.
+/// The objects that the client certainly has: everything reachable from its commits, up to its shallow boundary.
 pub(super) struct ClientObjects(HashSet<ObjectId>);
 
 impl ClientObjects {
@@ -37,7 +35,8 @@ impl ClientObjects {
 
     /// Checks that a delta base is with the client.
     ///
-    /// # Errors The client may lack this object.
+    /// # Errors
+    /// The client may lack this object.
     pub(super) fn check_base(&self, base: ObjectId) -> Result<(), GitError> {
         if self.0.contains(&base) {
             return Ok(());
@@ -45,8 +44,7 @@ impl ClientObjects {
         Err(GitError::Failed(format!("delta base {base} may not be with the client")))
     }
 
-    /// Checks that every object that the client needs is sent, and no object that it did not ask
-    /// for.
+    /// Checks that every object that the client needs is sent, and no object that it did not ask for.
     ///
     /// # Errors
     /// Names an object that is missing, or that was not asked for.

@@ -13,8 +13,7 @@ use crate::history::lineage::{Lineage, Lineages};
 /// commit look older than its parents.
 const MISTRUST: usize = 16;
 
-/// The most commits found to be known late that are added to the boundary. There are many only if
-/// clocks were wrong.
+/// The most commits found to be known late that are added to the boundary. There are many only if clocks were wrong.
 const MOST_TURNED_OUT_KNOWN: usize = 256;
 
 /// The input of a walk: from the wants, excluding everything reachable from the haves.
@@ -162,8 +161,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Walks until no wanted commit is queued, and no queued commit can show that a wanted one is
-    /// known.
+    /// Walks until no wanted commit is queued, and no queued commit can show that a wanted one is known.
     fn run(&mut self) -> Result<(), GitError> {
         let mut oldest_wanted: Option<i64> = None;
         let mut patience = MISTRUST;
@@ -210,8 +208,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Marks the parents of a known commit that are not older than it as known. Returns whether
-    /// there was one.
+    /// Marks the parents of a known commit that are not older than it as known. Returns whether there was one.
     fn know_newer_parents(&mut self, commit: &Lineage) -> Result<bool, GitError> {
         let mut found = false;
         for &parent in &commit.parents {
@@ -249,8 +246,7 @@ impl Walk<'_> {
         }
         let lineage = self.lineages.of(self.repo, id, &mut self.buffer)?;
         let Some(lineage) = lineage else {
-            // A commit that the client has may be missing from the repository; a wanted one may
-            // not.
+            // A commit that the client has may be missing from the repository; a wanted one may not.
             return if known { Ok(()) } else { Err(GitError::Corrupt(format!("no commit {id}"))) };
         };
         if !known && self.since.is_some_and(|since| lineage.time < since) {

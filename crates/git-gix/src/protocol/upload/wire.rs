@@ -9,8 +9,7 @@ use hexforge_domain::ports::git_transport::Conversation;
 use crate::error::reader_gone;
 use crate::protocol::packet::{self, Packet};
 
-/// The most bytes of one request, besides those for each ref. Compressed, they can take a hundredth
-/// of that.
+/// The most bytes of one request, besides those for each ref. Compressed, they can take a hundredth of that.
 const REQUEST_BYTES: u64 = 16 << 20;
 
 /// Additional bytes per ref of the repository, because a clone names each ref.
@@ -41,8 +40,7 @@ impl<'a> Wire<'a> {
         self.allowed = REQUEST_BYTES + REQUEST_BYTES_PER_REF * refs as u64;
     }
 
-    /// Sets the byte limit for the haves. Over SSH the client may name its whole history, one part
-    /// after the other.
+    /// Sets the byte limit for the haves. Over SSH the client may name its whole history, one part after the other.
     pub(super) fn begin_haves(&mut self, conversation: Conversation) {
         if conversation == Conversation::Stateful {
             self.allowed = CONVERSATION_BYTES;
@@ -54,8 +52,7 @@ impl<'a> Wire<'a> {
         self.put_back = Some(packet);
     }
 
-    /// Reads the next packet, a line without its line break. Returns `None` at the end of the
-    /// stream.
+    /// Reads the next packet, a line without its line break. Returns `None` at the end of the stream.
     pub(super) fn next(&mut self) -> Result<Option<Packet>, GitError> {
         if let Some(packet) = self.put_back.take() {
             return Ok(Some(packet));

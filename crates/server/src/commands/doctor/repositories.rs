@@ -53,9 +53,8 @@ struct Look {
 }
 
 impl Look {
-    /// Fetches packs of an object store into a temporary directory, which lives as long as the
-    /// second value. The normal cache is not used: its copies may be intact while those in the
-    /// store are damaged.
+    /// Fetches packs of an object store into a temporary directory, which lives as long as the second value. The normal
+    /// cache is not used: its copies may be intact while those in the store are damaged.
     fn new(config: &Config, check: Check) -> anyhow::Result<(Self, Option<TempDir>)> {
         let (packs, stored, folder): (Arc<dyn PackStore>, _, _) = match storage::bucket(config)? {
             None => (Arc::new(storage::local_packs(config, check)), None, None),
@@ -163,8 +162,7 @@ fn of_projects(app: &App, how: &Look, faults: &mut Faults) -> Result<u64, Error>
     Ok(count)
 }
 
-/// Returns the faults of a project's repository that a second check confirms, because requests may
-/// change it meanwhile.
+/// Returns the faults of a project's repository that a second check confirms, because requests may change it meanwhile.
 fn of_project(app: &App, how: &Look, project: &Project) -> Result<Vec<String>, Error> {
     let wrong = look(app, how, project);
     if wrong.is_empty() {

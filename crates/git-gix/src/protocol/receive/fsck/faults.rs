@@ -106,8 +106,7 @@ impl AcceptedFaults {
         Self(HashSet::new())
     }
 
-    /// Parses names separated by commas, or `none`. Fails with the first name that is not the name
-    /// of an error.
+    /// Parses names separated by commas, or `none`. Fails with the first name that is not the name of an error.
     pub fn parse(names: &str) -> Result<Self, String> {
         if names.trim() == "none" {
             return Ok(Self::none());

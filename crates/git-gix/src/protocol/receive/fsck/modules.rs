@@ -7,8 +7,7 @@ use percent_encoding::percent_decode;
 
 use super::Fault;
 
-/// Returns all faults of a `.gitmodules` file. A file that cannot be parsed has none: git does not
-/// use it either.
+/// Returns all faults of a `.gitmodules` file. A file that cannot be parsed has none: git does not use it either.
 pub(super) fn faults(data: &[u8]) -> Vec<Fault> {
     let metadata = gix::config::file::Metadata::api();
     let options = gix::config::file::init::Options::default();
