@@ -143,7 +143,8 @@ impl Received {
         }
     }
 
-    /// Refuses changes of refs whose current value differs from the old value in the command.
+    /// Refuses changes of refs whose current value differs from the old value in the command, and deletions of refs
+    /// that do not exist.
     fn compare_with(&mut self, refs: &Snapshot) {
         self.refuse_waiting(NOT_UPDATED, |change| {
             let now = refs.target(&change.name);

@@ -20,7 +20,7 @@ pub(crate) struct Patience {
     pub(crate) stopped: Arc<AtomicBool>,
 }
 
-/// A stream that fails when it exceeds the size limit, the deadline or the least rate.
+/// A stream that fails when it exceeds the size limit or the deadline, or falls below the least rate.
 pub(crate) struct Bounded {
     inner: Box<dyn Read + Send>,
     left: u64,

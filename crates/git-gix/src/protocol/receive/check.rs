@@ -26,7 +26,7 @@ const LARGEST_TREE: u64 = 32 << 20;
 /// The size limit of a commit or tag in bytes. They are read into memory completely wherever they are shown.
 const LARGEST_TEXT: u64 = 16 << 20;
 
-/// The cost of finding one delta, counted as unpacked bytes.
+/// The cost of finding one delta, counted as produced bytes.
 const COST_OF_DELTA: u64 = 1024;
 
 /// The limits for `.gitmodules` and `.gitattributes` files of one pack: their number and their bytes.
