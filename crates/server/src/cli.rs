@@ -13,7 +13,7 @@ use crate::config::Overrides;
 #[derive(Parser)]
 #[command(name = "hexforge", version)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The file with settings [default: hexforge.toml in the data folder, if it is there].
@@ -27,39 +27,39 @@ pub struct Cli {
 /// What the program can do.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Serve HTTP (the default). SIGTERM ends it after what is running is finished.
+    /// Serve HTTP and git over SSH (the default). SIGTERM stops it after running requests are finished.
     Serve(Serve),
-    /// Bring the database's schema up to date. `serve` does the same when it starts.
+    /// Apply pending migrations to the database. `serve` does the same when it starts.
     Migrate(Migrate),
-    /// Look whether everything is as it should be, and say what is not. Ends with 1 if anything is wrong.
+    /// Check the installation and report what is wrong. The exit code is 1 if anything is wrong.
     Doctor {
         /// Also read all packs and indexes, and compare them with their names and checksums.
         #[arg(long)]
         deep: bool,
     },
-    /// Print the description of the interface, as OpenAPI 3.1.
+    /// Print the description of the API, as OpenAPI 3.1.
     Openapi,
-    /// Write the database, all repositories and all files, as they are at one moment, into one new file, or as a further
-    /// snapshot into a folder or an object store. The server may serve meanwhile. Whoever can read a backup can read
-    /// everything: files are made for their owner only.
+    /// Write a consistent copy of the database, all repositories and all files into one new file, or as a further
+    /// snapshot into a folder or an object store. The server may keep running. Whoever can read a backup can read
+    /// everything, so its files are readable by their owner only.
     Backup(MakeBackup),
-    /// List the snapshots in a folder or an object store of backups.
+    /// List the snapshots in a backup folder or object store.
     Backups {
         /// A folder, or an address such as `s3://bucket/prefix`.
         place: String,
     },
     /// Read a whole backup and check that nothing in it is damaged or missing.
     Verify(BackupFile),
-    /// Bring a backup back, into a data folder and a database that are empty. The backup is checked first; if anything
+    /// Restore a backup into an empty data folder and an empty database. The backup is verified first; if anything
     /// fails, both stay empty.
     Restore(BackupFile),
     /// Manage user accounts.
     #[command(subcommand)]
     User(User),
-    /// Manage tokens: of users and their sessions, and those by which runners register.
+    /// Manage tokens of users and sessions, and the tokens with which runners register.
     #[command(subcommand)]
     Token(Token),
-    /// Manage runners, the programs elsewhere that run builds.
+    /// Manage runners, the programs on other machines that run builds.
     #[command(subcommand)]
     Runners(Runners),
 }
@@ -67,7 +67,7 @@ pub enum Command {
 /// `hexforge serve`.
 #[derive(Args, Default)]
 pub struct Serve {
-    /// Show the settings that would be used, without secrets, and stop.
+    /// Print the settings in effect, without secrets, and exit.
     #[arg(long)]
     pub print_config: bool,
 }
@@ -75,7 +75,7 @@ pub struct Serve {
 /// `hexforge migrate`.
 #[derive(Args)]
 pub struct Migrate {
-    /// Change nothing; name what would be done, and end with 1 if that is anything.
+    /// Only list pending migrations. The exit code is 1 if there are any.
     #[arg(long)]
     pub check: bool,
 }
@@ -85,7 +85,7 @@ pub struct Migrate {
 pub struct MakeBackup {
     /// A new file, a folder (end a new one with `/`), or an address such as `s3://bucket/prefix`.
     pub place: String,
-    /// Keep so many snapshots in the folder or object store, and remove older ones [default: all].
+    /// Keep this many snapshots in the folder or object store, and remove older ones [default: all].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep: Option<u32>,
 }
@@ -103,22 +103,22 @@ pub struct BackupFile {
 /// `hexforge user`.
 #[derive(Subcommand)]
 pub enum User {
-    /// Make an account. Unless the password is given on standard input, one is made and shown.
+    /// Create an account. Unless the password is given on standard input, one is generated and shown.
     Create(CreateUser),
     /// List all accounts.
     List,
-    /// Block an account: none of its tokens and passwords works any more.
+    /// Block an account: its tokens and its password no longer work.
     Block(Block),
     /// Lift a block.
     Unblock(Block),
-    /// Set another password. Unless it is given on standard input, one is made and shown.
+    /// Set another password. Unless it is given on standard input, one is generated and shown.
     Password(Password),
 }
 
 /// `hexforge user create`.
 #[derive(Args)]
 pub struct CreateUser {
-    /// The name by which the user is addressed.
+    /// The username.
     #[arg(value_name = "NAME")]
     pub username: String,
     /// The primary e-mail address.
@@ -127,10 +127,10 @@ pub struct CreateUser {
     /// The name shown to people [default: the username].
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Make an administrator.
+    /// Create an administrator.
     #[arg(long)]
     pub admin: bool,
-    /// Make an external user, who sees only what it is a member of.
+    /// Create an external user, who sees only what it is a member of.
     #[arg(long)]
     pub external: bool,
     /// Read the password from standard input, one line.
@@ -141,11 +141,11 @@ pub struct CreateUser {
 /// `hexforge user block` and `unblock`.
 #[derive(Args)]
 pub struct Block {
-    /// Whose account.
+    /// The username.
     #[arg(value_name = "NAME")]
     pub username: String,
-    /// Act for a directory that is synchronised: its blocks can be lifted by it alone, not by
-    /// administrators over the interface.
+    /// Act on behalf of a synchronised directory: administrators cannot lift its blocks through the
+    /// API.
     #[arg(long)]
     pub directory: bool,
 }
@@ -153,7 +153,7 @@ pub struct Block {
 /// `hexforge user password`.
 #[derive(Args)]
 pub struct Password {
-    /// Whose password.
+    /// The username.
     #[arg(value_name = "NAME")]
     pub username: String,
     /// Read the password from standard input, one line.
@@ -164,13 +164,13 @@ pub struct Password {
 /// `hexforge token`.
 #[derive(Subcommand)]
 pub enum Token {
-    /// Make a token and show it, this once.
+    /// Create a token and show it once.
     Create(CreateToken),
     /// List the tokens of a user, without their secrets.
     List(ListTokens),
-    /// Take a token back.
+    /// Revoke a token.
     Revoke(RevokeToken),
-    /// Replace the token by which runners register, and show the new one. Registered runners stay registered.
+    /// Replace the token with which runners register, and show the new one. Registered runners stay registered.
     Rotate(RotateToken),
 }
 
@@ -188,7 +188,7 @@ pub struct RotateToken {
 pub enum Runners {
     /// List all runners: number, state, scope, last contact, description.
     List,
-    /// Give a runner no more builds. What it runs already goes on.
+    /// Give a runner no more builds. Builds that it runs already continue.
     Pause(RunnerNumber),
     /// Give a paused runner builds again.
     Resume(RunnerNumber),
@@ -206,13 +206,13 @@ pub struct RunnerNumber {
 /// `hexforge token create`.
 #[derive(Args)]
 pub struct CreateToken {
-    /// Whose token.
+    /// The username of the owner.
     #[arg(long, value_name = "NAME")]
     pub user: String,
     /// What it is for.
     #[arg(long, default_value = "command line")]
     pub name: String,
-    /// The last day on which it works, as YYYY-MM-DD [default: for ever].
+    /// The last day on which it works, as YYYY-MM-DD [default: it does not expire].
     #[arg(long, value_name = "DATE")]
     pub expires_at: Option<chrono::NaiveDate>,
 }
@@ -220,7 +220,7 @@ pub struct CreateToken {
 /// `hexforge token list`.
 #[derive(Args)]
 pub struct ListTokens {
-    /// Whose tokens.
+    /// The username of the owner.
     #[arg(long, value_name = "NAME")]
     pub user: String,
 }
