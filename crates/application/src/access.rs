@@ -226,7 +226,7 @@ impl Requester {
             }
             Some(_) | None => vec![],
         };
-        // A user who is authorized for a project has at least the access level of a guest.
+        // Authorized users have at least the access level of a guest.
         let standing = |project: &Project| Standing {
             level: own.contains(&project.id).then_some(AccessLevel::Guest),
             owner: false,

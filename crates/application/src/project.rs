@@ -149,7 +149,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
     })
 }
 
-/// Returns the view of a created or changed project, with the runners token for those who administer it.
+/// Returns the view of a created or changed project. The runners token is included if the actor administers the project.
 pub(crate) fn shown_with_token(
     tx: &mut dyn Tx,
     requester: Requester,

@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::push;
 use crate::repository;
 
-/// Schedules the deletion of all branches that are merged into the default branch. Succeeds for everyone who may read
-/// the code, but does nothing unless the actor may also push.
+/// Schedules the deletion of all branches that are merged into the default branch. The call requires read access to the
+/// code; without push access it succeeds and does nothing.
 pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     let code = ProjectAbility::DownloadCode;

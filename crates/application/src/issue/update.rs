@@ -37,7 +37,7 @@ pub fn update(
         let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
         let before = issue.ok_or(Error::NotFound(Thing::Record))?;
-        // Forbidden also for actors who may not see the issue.
+        // 403 also for hidden issues, as in the reference.
         let may = tracker.authorize(IssueAbility::Update, &before);
         may.map_err(|_| Error::Forbidden(None))?;
         let texts = |issue: &Issue| (issue.title.clone(), issue.description.clone());
@@ -96,7 +96,8 @@ fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError
 }
 
 impl Editor<'_> {
-    /// Changes the given fields of an issue that the caller may change, except those that the caller may not set.
+    /// Changes the given fields of an issue. The caller has checked the permission; fields that the actor may not set are
+    /// ignored.
     pub fn change(
         self,
         tx: &mut dyn Tx,

@@ -68,8 +68,8 @@ pub(super) fn leave(
     }
 }
 
-/// Records system hook events for the end of all memberships of a user who is about to be deleted. Activity events are
-/// not written, because they are deleted together with the user.
+/// Records a system hook event for each membership that ends with the deletion of a user. Activity events are not
+/// written, because the deletion removes them too.
 pub(crate) fn tell_of_leaving(
     tx: &mut dyn Tx,
     user: &User,

@@ -86,7 +86,7 @@ pub fn approve(
     })
 }
 
-/// Deletes an access request. Its user may do so, and those who administer the members.
+/// Deletes an access request. Allowed for the requesting user and for administrators of the members.
 pub fn delete(
     app: &App,
     actor: Actor,

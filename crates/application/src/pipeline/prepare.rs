@@ -1,4 +1,4 @@
-//! Reads from the repository what a new pipeline needs. Nothing is stored here.
+//! Reads the commit and the CI configuration of a new pipeline from the repository. Nothing is stored here.
 
 use std::io::{self, Write};
 

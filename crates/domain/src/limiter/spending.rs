@@ -201,6 +201,17 @@ mod tests {
     }
 
     #[test]
+    fn jobs_that_waited_begin_one_after_the_other() {
+        let now = ms(5_000);
+        let mut spending = beside_ada(now);
+        spending.charge(EVE, ms(250), now);
+        assert_eq!(spending.pause(EVE, now, true), None, "the first job begins");
+        spending.reserve(EVE, now);
+        assert!(spending.pause(EVE, now, true).is_some(), "the next job waits");
+        assert_eq!(spending.pause(EVE, now + ms(501), true), None, "the share has paid it back");
+    }
+
+    #[test]
     fn nobody_pauses_for_nobody() {
         let begin = ms(5_000);
         let much = |spending: &mut Spending, now| {
