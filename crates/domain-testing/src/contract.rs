@@ -4,15 +4,15 @@
 //! makes one test of each, for one way of opening a store:
 //!
 //! ```
-//! use crate::OpenStore;
-//! use crate::fakes::FakeStore;
+//! use hexforge_domain_testing::OpenStore;
+//! use hexforge_domain_testing::fakes::FakeStore;
 //!
 //! fn open() -> OpenStore {
 //!     OpenStore::new(FakeStore::default())
 //! }
 //!
 //! mod fake {
-//!     hexforge_domain::store_contract!(super::open);
+//!     hexforge_domain_testing::store_contract!(super::open);
 //! }
 //! ```
 //!
