@@ -7,13 +7,13 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
-use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts, Standing};
+use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts, ProjectRole};
 use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::user::{AccountAbility, Accounts};
 use hexforge_domain::policy::{Actor, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope, Viewer};
-use hexforge_domain::project::{Project, ProjectGate, ProjectRef};
+use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
 
 use crate::error::{Error, Thing};
 
@@ -33,7 +33,7 @@ pub fn own_account(actor: Actor) -> Result<UserId, Error> {
 
 /// Reloads the privileges of the actor, for operations that take long. Returns `None` when the account was removed or
 /// blocked since.
-pub fn anew(tx: &mut dyn Tx, actor: Actor) -> Result<Option<Actor>, StoreError> {
+pub fn reload(tx: &mut dyn Tx, actor: Actor) -> Result<Option<Actor>, StoreError> {
     let Some(id) = actor.user() else { return Ok(Some(actor)) };
     let user = tx.users().find(id)?.filter(|user| user.state.may_act());
     Ok(user.map(|user| Actor::of(user.id, &user.privileges)))
@@ -154,18 +154,18 @@ impl Requester {
         Ok(project)
     }
 
-    /// Like [`Self::project`], for calls that need only the [`ProjectGate`].
-    pub fn gate(
+    /// Like [`Self::project`], for calls that need only the [`ProjectHeader`].
+    pub fn project_header(
         self,
         tx: &mut dyn Tx,
         ability: ProjectAbility,
         named: &ProjectRef,
-    ) -> Result<ProjectGate, Error> {
-        let gate = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
-        let ProjectGate { id, visibility, archived, .. } = gate;
-        let facts = ProjectFacts { visibility, standing: Standing::default(), archived };
+    ) -> Result<ProjectHeader, Error> {
+        let header = tx.projects().header(named)?.ok_or(Error::NotFound(Thing::Project))?;
+        let ProjectHeader { id, visibility, archived, .. } = header;
+        let facts = ProjectFacts { visibility, role: ProjectRole::default(), archived };
         self.check(tx, ability, id, facts)?;
-        Ok(gate)
+        Ok(header)
     }
 
     /// Checks that the actor has this ability on a project that is already loaded.
@@ -175,10 +175,10 @@ impl Requester {
         ability: ProjectAbility,
         project: &Project,
     ) -> Result<(), Error> {
-        self.check(tx, ability, project.id, facts_of(project, Standing::default()))
+        self.check(tx, ability, project.id, facts_of(project, ProjectRole::default()))
     }
 
-    /// Checks an ability. The facts come without standing; it is loaded only when needed.
+    /// Checks an ability. The facts come without the role, which is loaded only when needed.
     fn check(
         self,
         tx: &mut dyn Tx,
@@ -186,11 +186,11 @@ impl Requester {
         project: ProjectId,
         mut facts: ProjectFacts,
     ) -> Result<(), Error> {
-        // Queried only when nothing else grants access. Administrators need no standing.
+        // Queried only when nothing else grants access. Administrators need no role.
         if !facts.allows(self.actor, ability)
             && let Actor::User { id, .. } = self.actor
         {
-            facts.standing = tx.projects().standing(project, id, self.today)?;
+            facts.role = tx.projects().role(project, id, self.today)?;
         }
         self.authorize(ability, &facts, Thing::Project)
     }
@@ -201,12 +201,12 @@ impl Requester {
         tx: &mut dyn Tx,
         project: &Project,
     ) -> Result<ProjectFacts, StoreError> {
-        let standing = match self.actor {
-            Actor::User { id, .. } => tx.projects().standing(project.id, id, self.today)?,
-            // Administrators need no standing, and anonymous callers have none.
-            Actor::Admin { .. } | Actor::Anonymous => Standing::default(),
+        let role = match self.actor {
+            Actor::User { id, .. } => tx.projects().role(project.id, id, self.today)?,
+            // Administrators need no role, and anonymous callers have none.
+            Actor::Admin { .. } | Actor::Anonymous => ProjectRole::default(),
         };
-        Ok(facts_of(project, standing))
+        Ok(facts_of(project, role))
     }
 
     /// Keeps the projects that the actor may read. Runs at most one query for all projects.
@@ -215,10 +215,10 @@ impl Requester {
         tx: &mut dyn Tx,
         projects: Vec<Project>,
     ) -> Result<Vec<Project>, StoreError> {
-        let reads = |project: &Project, standing| {
-            facts_of(project, standing).allows(self.actor, ProjectAbility::Read)
+        let reads = |project: &Project, role| {
+            facts_of(project, role).allows(self.actor, ProjectAbility::Read)
         };
-        let closed = projects.iter().filter(|project| !reads(project, Standing::default()));
+        let closed = projects.iter().filter(|project| !reads(project, ProjectRole::default()));
         let closed: Vec<ProjectId> = closed.map(|project| project.id).collect();
         let own = match self.actor.user() {
             Some(user) if !closed.is_empty() => {
@@ -227,11 +227,11 @@ impl Requester {
             Some(_) | None => vec![],
         };
         // Authorized users have at least the access level of a guest.
-        let standing = |project: &Project| Standing {
+        let role = |project: &Project| ProjectRole {
             level: own.contains(&project.id).then_some(AccessLevel::Guest),
             owner: false,
         };
-        Ok(projects.into_iter().filter(|project| reads(project, standing(project))).collect())
+        Ok(projects.into_iter().filter(|project| reads(project, role(project))).collect())
     }
 
     /// Returns whether the actor may create projects in a namespace. Users may in their personal namespace and in
@@ -263,10 +263,10 @@ fn find_project(tx: &mut dyn Tx, named: &ProjectRef) -> Result<Project, Error> {
 }
 
 fn lock_project(tx: &mut dyn Tx, named: &ProjectRef) -> Result<Project, Error> {
-    let found = tx.projects().gate(named)?.ok_or(Error::NotFound(Thing::Project))?;
+    let found = tx.projects().header(named)?.ok_or(Error::NotFound(Thing::Project))?;
     tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))
 }
 
-fn facts_of(project: &Project, standing: Standing) -> ProjectFacts {
-    ProjectFacts { visibility: project.visibility, standing, archived: project.archived }
+fn facts_of(project: &Project, role: ProjectRole) -> ProjectFacts {
+    ProjectFacts { visibility: project.visibility, role, archived: project.archived }
 }

@@ -16,7 +16,7 @@ use crate::sign_in::extend_session;
 /// that user; it may still be the password.
 pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     let hash = app.secrets.digest(attempt.password.reveal());
-    let found: Option<TokenHolder> = app.store.glance::<_, Error>(|tx| {
+    let found: Option<TokenHolder> = app.store.read_autocommit::<_, Error>(|tx| {
         let Some(holder) = active_holder(app, tx, &hash)? else { return Ok(None) };
         let named = tx.users().find_by_login(attempt.login.trim())?;
         Ok(named.filter(|(user, _)| user.id == holder.user).map(|_| holder))
@@ -51,7 +51,7 @@ pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
         return Ok(Actor::Anonymous);
     }
     let hash = app.secrets.digest(attempt.password.reveal());
-    let found = app.store.glance::<_, Error>(|tx| Ok(active_holder(app, tx, &hash)?))?;
+    let found = app.store.read_autocommit::<_, Error>(|tx| Ok(active_holder(app, tx, &hash)?))?;
     Ok(actor(app, found))
 }
 

@@ -11,7 +11,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
-use hexforge_domain::project::{Project, ProjectGate, ProjectRef};
+use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
 
 use crate::app::App;
 use crate::error::{Error, Missing, Refusal, Thing};
@@ -42,7 +42,7 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<BranchView>, Error> {
     let (project, protections) = readable(app, actor, named)?;
-    let branches = open::open_gate(app, &project, Caller::BACKGROUND)?.branches(page)?;
+    let branches = open::open_by_header(app, &project, Caller::BACKGROUND)?.branches(page)?;
     Ok(branches.map(|branch| BranchView::new(branch, &protections)))
 }
 
@@ -51,7 +51,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Br
     let (project, protections) = readable(app, actor, named)?;
     let missing = || Error::NotFound(Thing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
-    let repository = open::open_gate(app, &project, Caller::BACKGROUND)?;
+    let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
     let branch = repository.branch(&name)?.ok_or_else(missing)?;
     Ok(BranchView::new(branch, &protections))
 }
@@ -158,10 +158,10 @@ fn readable(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-) -> Result<(ProjectGate, Vec<Protection>), Error> {
-    app.store.glance(|tx| {
+) -> Result<(ProjectHeader, Vec<Protection>), Error> {
+    app.store.read_autocommit(|tx| {
         let code = ProjectAbility::DownloadCode;
-        let project = app.requester(actor).gate(tx, code, named)?;
+        let project = app.requester(actor).project_header(tx, code, named)?;
         let protections = tx.protections().list(project.id)?;
         Ok((project, protections))
     })

@@ -72,7 +72,7 @@ pub fn list(
 
 /// A commit status that an external service posts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct NewStatus {
     /// The new state.
     pub state: Status,
     /// The branch or tag; `None` for the first branch that contains the commit.
@@ -85,7 +85,7 @@ pub struct Word {
     pub description: Option<String>,
 }
 
-impl Word {
+impl NewStatus {
     fn check(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         for (field, given, max) in [
@@ -106,18 +106,18 @@ pub fn post(
     actor: Actor,
     named: &ProjectRef,
     revision: &str,
-    word: Word,
+    status: NewStatus,
 ) -> Result<BuildView, Error> {
     let ability = CiAbility::PostStatuses;
     let project = app.store.read(|tx| app.requester(actor).ci_project(tx, ability, named))?;
-    word.check()?;
+    status.check()?;
     let user = access::own_account(actor)?;
     let repository = repository::open(app, project.id)?;
     let missing = || Error::NotFound(Thing::Commit);
     let id = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let id = id.ok_or_else(missing)?;
     let commit = repository.commit(id)?.ok_or_else(missing)?;
-    let (target, present) = target(repository.as_ref(), word.reference.as_deref(), id)?;
+    let (target, present) = target(repository.as_ref(), status.reference.as_deref(), id)?;
     let now = app.clock.now();
     app.store.write(|tx| {
         // Locked, so that concurrent posts do not create two pipelines.
@@ -141,8 +141,8 @@ pub fn post(
             tx.pipelines().note_ref(project.id, target.tag, &target.reference, false)?;
         }
         let mut progress = Progress::lock(tx, pipeline)?.ok_or_else(missing)?;
-        let words = Said { user, word: &word, at: now };
-        let id = words.say(tx, &mut progress)?;
+        let words = Posting { user, status: &status, at: now };
+        let id = words.save(tx, &mut progress)?;
         let done = progress.store(tx, now)?;
         Ok(view::one(tx, done.build(id).ok_or_else(missing)?.clone())?)
     })
@@ -174,29 +174,29 @@ fn find_or_insert(tx: &mut dyn Tx, new: NewPipeline) -> Result<PipelineId, Store
     }
 }
 
-struct Said<'a> {
+struct Posting<'a> {
     user: UserId,
-    word: &'a Word,
+    status: &'a NewStatus,
     at: Timestamp,
 }
 
-impl Said<'_> {
+impl Posting<'_> {
     /// Updates the status that was posted before, or adds a new one.
-    fn say(&self, tx: &mut dyn Tx, progress: &mut Progress) -> Result<BuildId, Error> {
+    fn save(&self, tx: &mut dyn Tx, progress: &mut Progress) -> Result<BuildId, Error> {
         let id = match progress.find(|build| self.is_moved_on(build)) {
             Some(build) => build.id,
             None => {
                 let pipeline = progress.pipeline();
-                let new = self.word_for(pipeline.id, pipeline.project);
+                let new = self.build_for(pipeline.id, pipeline.project);
                 progress.add(tx, new)?
             }
         };
         let status = progress.build(id).map(|build| build.status);
-        if self.word.state == Status::Running {
+        if self.status.state == Status::Running {
             // A status that was never pending has to become pending first.
             progress.step(id, Transition::Enqueue, self.at);
         }
-        let transition = Transition::towards(self.word.state);
+        let transition = Transition::towards(self.status.state);
         if !progress.step(id, transition, self.at) {
             let refusal = Refusal::StatusTransition { by: transition, from: status };
             return Err(Error::Refused(refusal));
@@ -205,14 +205,14 @@ impl Said<'_> {
     }
 
     fn name(&self) -> &str {
-        self.word.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(NAME)
+        self.status.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(NAME)
     }
 
     /// Returns whether the post updates this status: same user, name, URL and description, and the status is not final.
     fn is_moved_on(&self, build: &Build) -> bool {
         let same = BuildKind::External {
-            target_url: self.word.target_url.clone(),
-            description: self.word.description.clone(),
+            target_url: self.status.target_url.clone(),
+            description: self.status.description.clone(),
         };
         matches!(build.status, Status::Pending | Status::Running)
             && build.kind == same
@@ -221,13 +221,13 @@ impl Said<'_> {
             && !build.superseded
     }
 
-    fn word_for(&self, pipeline: PipelineId, project: ProjectId) -> NewBuild {
+    fn build_for(&self, pipeline: PipelineId, project: ProjectId) -> NewBuild {
         NewBuild {
             project,
             pipeline,
             kind: BuildKind::External {
-                target_url: self.word.target_url.clone(),
-                description: self.word.description.clone(),
+                target_url: self.status.target_url.clone(),
+                description: self.status.description.clone(),
             },
             name: self.name().to_owned(),
             stage: STAGE.to_owned(),

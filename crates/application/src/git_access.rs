@@ -37,7 +37,7 @@ pub fn may_fetch(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project,
 
 /// Returns the project of a build without a user, if it is the one to fetch from.
 pub fn may_fetch_own(app: &App, own: ProjectId, named: &ProjectRef) -> Result<Project, GitRefusal> {
-    let found = app.store.glance(|tx| tx.projects().find(named))?;
+    let found = app.store.read_autocommit(|tx| tx.projects().find(named))?;
     let found = found.filter(|project| project.id == own && project.features.builds);
     found.ok_or(GitRefusal::NotFound)
 }
@@ -54,7 +54,7 @@ fn check(
     ability: ProjectAbility,
     forbidden: &'static str,
 ) -> Result<Project, GitRefusal> {
-    let found = app.store.glance(|tx| app.requester(actor).project(tx, ability, named));
+    let found = app.store.read_autocommit(|tx| app.requester(actor).project(tx, ability, named));
     match (found, actor) {
         (Ok(project), _) => Ok(project),
         // Anonymous callers always get a challenge, so that they do not learn whether the project exists.

@@ -137,7 +137,7 @@ pub fn list_simple(
 
 /// Returns one project, with the actor's permissions in it.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, Error> {
-    app.store.glance(|tx| {
+    app.store.read_autocommit(|tx| {
         let requester = app.requester(actor);
         let (project, facts) = requester.project_with_facts(tx, ProjectAbility::Read, named)?;
         let administers = facts.allows(actor, ProjectAbility::Administer);
@@ -178,7 +178,7 @@ pub fn authorize_administration(app: &App, actor: Actor, named: &ProjectRef) -> 
 /// Removes a project with everything that belongs to it.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let removed = app.store.write(|tx| {
-        app.requester(actor).gate(tx, ProjectAbility::Own, named)?;
+        app.requester(actor).project_header(tx, ProjectAbility::Own, named)?;
         tx.removals().begin()?;
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Own, named)?;
         let mut removed = Removed::default();

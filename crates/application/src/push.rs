@@ -2,8 +2,8 @@
 //! pipelines in one transaction.
 
 mod closing;
+mod details;
 mod received;
-mod told;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::policy::project::{ProjectAbility, Standing};
+use hexforge_domain::policy::project::{ProjectAbility, ProjectRole};
 use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{Push, Reach, RefKind};
-use hexforge_domain::refs::{self, Made, Manner, Peeled, Snapshot};
+use hexforge_domain::refs::{self, Atomicity, ChangedRefs, Peeled, Snapshot};
 use hexforge_domain::tag::Release;
 
 use crate::access::{self, Requester};
@@ -36,9 +36,9 @@ use crate::repository::{open, packs};
 use crate::tag::release;
 use crate::view::project as view;
 
-use closing::Said;
+use closing::IssueReferences;
+use details::ChangeDetails;
 pub use received::{Client, receive};
-use told::Told;
 
 /// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub enum Pushed {
 
 /// The kind of a change, which decides the permission checks and the payloads of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum ChangeKind {
     /// A push, or a change through the API that is treated like a push.
     Push,
     /// The removal of a tag through the API, which requires this ability and skips the push rules.
@@ -77,8 +77,8 @@ pub fn all(
     repository: &dyn Repository,
     changes: Vec<RefChange>,
 ) -> Result<Pushed, Error> {
-    let (peeled, manner, packs) = (Peeled::new(), Manner::Together, vec![]);
-    let proposal = Proposal { changes, peeled, manner, packs };
+    let (peeled, atomicity, packs) = (Peeled::new(), Atomicity::AllOrNone, vec![]);
+    let proposal = Proposal { changes, peeled, atomicity, packs };
     publish(app, actor, project, repository, Changes { proposal, release: None })
 }
 
@@ -100,8 +100,8 @@ pub(crate) fn publish(
     for change in &proposal.changes {
         actions.insert(change.name.clone(), action(repository, change)?);
     }
-    let (project, way) = (project.id, Way::Push);
-    let wanted = Wanted { actor, project, proposal, actions, way, release };
+    let (project, kind) = (project.id, ChangeKind::Push);
+    let wanted = Wanted { actor, project, proposal, actions, kind, release };
     made(wanted.make(app, repository.refs())?)
 }
 
@@ -117,9 +117,9 @@ pub(crate) fn remove_tag(
     let wanted = Wanted {
         actor,
         project: project.id,
-        proposal: Proposal { changes, peeled, manner: Manner::Together, packs },
+        proposal: Proposal { changes, peeled, atomicity: Atomicity::AllOrNone, packs },
         actions: HashMap::new(),
-        way: Way::TagRemoval(app.settings.strict.to_remove_tags()),
+        kind: ChangeKind::TagRemoval(app.settings.strict.to_remove_tags()),
         release: None,
     };
     made(wanted.make(app, repository.refs())?).map(drop)
@@ -147,7 +147,7 @@ struct Wanted {
     proposal: Proposal,
     /// The actions of the changes by ref name, for the push rules.
     actions: HashMap<String, RefAction>,
-    way: Way,
+    kind: ChangeKind,
     release: Option<Release>,
 }
 
@@ -157,8 +157,9 @@ enum Outcome {
     Declined(PushRefusal),
     /// The push would make the repository larger than its size limit. No row is changed.
     NoRoom,
-    /// [`Made`] lists the changes by outcome. The snapshot is the one after the commit, `None` when nothing changed.
-    Ended(Made, Option<Arc<Snapshot>>),
+    /// [`ChangedRefs`] lists the changes by outcome. The snapshot is the one after the commit; `None` when nothing
+    /// changed.
+    Ended(ChangedRefs, Option<Arc<Snapshot>>),
 }
 
 /// Why a transaction that changes refs is rolled back.
@@ -178,8 +179,8 @@ impl<E: Into<Error>> From<E> for Stop {
 
 /// Data read from the repository for the rows. It is read before the transaction begins, since that may take long.
 struct Findings {
-    told: Vec<(RefChange, Told)>,
-    said: Said,
+    details: Vec<(RefChange, ChangeDetails)>,
+    references: IssueReferences,
     pipelines: Vec<prepare::Prepared>,
     avatar: FoundAvatar,
 }
@@ -200,7 +201,7 @@ impl Wanted {
                     let after = Arc::new(after);
                     app.refs.keep(self.project, Arc::clone(&after));
                     let done = self.proposal.changes.into_iter().map(|change| change.name);
-                    let made = Made { done: done.collect(), refused };
+                    let made = ChangedRefs { done: done.collect(), refused };
                     return Ok(Outcome::Ended(made, Some(after)));
                 }
                 Err(Stop::Failed(Error::Store(StoreError::Busy))) if tries < TRIES => tries += 1,
@@ -211,9 +212,10 @@ impl Wanted {
                     let gone: HashSet<&str> = names.iter().map(String::as_str).collect();
                     self.proposal.changes.retain(|change| !gone.contains(change.name.as_str()));
                     refused.extend(names);
-                    if self.proposal.manner == Manner::Together || self.proposal.changes.is_empty()
+                    if self.proposal.atomicity == Atomicity::AllOrNone
+                        || self.proposal.changes.is_empty()
                     {
-                        return Ok(Outcome::Ended(Made { done: vec![], refused }, None));
+                        return Ok(Outcome::Ended(ChangedRefs { done: vec![], refused }, None));
                     }
                 }
             }
@@ -228,20 +230,21 @@ impl Wanted {
         let caller = Caller::new(self.actor, None);
         let repository = app.git.open(self.project, proposed, caller)?;
         let repository = repository.as_ref();
-        let mut told = told::all(app, repository, default.as_ref(), self.way, changes)?;
-        let said = closing::said(&mut told, default.as_ref(), &app.settings.external_url);
+        let mut details = details::all(app, repository, default.as_ref(), self.kind, changes)?;
+        let references =
+            closing::collect(&mut details, default.as_ref(), &app.settings.external_url);
         let mut pipelines = Vec::new();
         for change in changes {
             pipelines.extend(prepare::pushed(app, repository, change)?);
         }
         let avatar = FoundAvatar::read(repository, default.as_ref())?;
-        Ok(Findings { told, said, pipelines, avatar })
+        Ok(Findings { details, references, pipelines, avatar })
     }
 
     /// Writes the rows of packs, refs, events, hook deliveries, the default branch and pipelines. Returns the refs
     /// after the changes.
     fn record(&self, app: &App, tx: &mut dyn Tx, found: Findings) -> Result<Snapshot, Stop> {
-        let Findings { told, said, pipelines, avatar } = found;
+        let Findings { details, references, pipelines, avatar } = found;
         let (project, now) = (self.project, app.clock.now());
         // The user may have been blocked since the push began, or the project removed.
         let gone = Stop::Declined(PushRefusal::Project);
@@ -249,14 +252,14 @@ impl Wanted {
         let user = tx.users().find(user)?.filter(|user| user.state.may_act());
         let Some(user) = user else { return Err(gone) };
         let requester = app.requester(Actor::of(user.id, &user.privileges));
-        let (found, said) = said.locked(tx, requester, project)?;
+        let (found, references) = references.locked(tx, requester, project)?;
         let Some(found) = found else { return Err(gone) };
         let before = open::locked(app, tx, project)?;
         self.check(tx, requester, &found, &before)?;
 
-        let Proposal { changes, peeled, manner, packs } = &self.proposal;
+        let Proposal { changes, peeled, atomicity, packs } = &self.proposal;
         packs::add(app, tx, project, &before, packs)?;
-        let made = refs::change(tx, project, changes, peeled, *manner)?;
+        let made = refs::change(tx, project, changes, peeled, *atomicity)?;
         if !made.refused.is_empty() {
             return Err(Stop::Refused(made.refused));
         }
@@ -274,22 +277,22 @@ impl Wanted {
         for change in changes {
             note_ref(tx, project, change)?;
         }
-        let reach = match self.way {
-            Way::Push => Reach::Everywhere,
-            Way::TagRemoval(_) => Reach::Project,
+        let reach = match self.kind {
+            ChangeKind::Push => Reach::Everywhere,
+            ChangeKind::TagRemoval(_) => Reach::Project,
         };
-        if !told.is_empty() {
+        if !details.is_empty() {
             tx.projects().touch(project, now)?;
         }
-        for (change, told) in told {
-            let push = told::push(&placed, &user, &change, told, reach);
+        for (change, details) in details {
+            let push = details::push(&placed, &user, &change, details, reach);
             tx.events().insert(event(&push, now))?;
             tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
         }
         for prepared in &pipelines {
             create::of_push(tx, &placed, &user, prepared, now)?;
         }
-        said.act(tx, user.id, &placed.project, now)?;
+        references.act(tx, user.id, &placed.project, now)?;
         if let Some(release) = &self.release {
             release::put(tx, project, release, now)?;
         }
@@ -304,7 +307,7 @@ impl Wanted {
         project: &Project,
         refs: &Snapshot,
     ) -> Result<(), Stop> {
-        if let Way::TagRemoval(ability) = self.way {
+        if let ChangeKind::TagRemoval(ability) = self.kind {
             requester.check_project(tx, ProjectAbility::PushCode, project)?;
             return Ok(requester.check_project(tx, ability, project)?);
         }
@@ -376,15 +379,15 @@ fn facts(
         Err(_) => false,
     };
     // Administrators also have the access level of their own memberships.
-    let standing = match requester.actor.user() {
-        Some(user) => tx.projects().standing(project.id, user, requester.today)?,
-        None => Standing::default(),
+    let role = match requester.actor.user() {
+        Some(user) => tx.projects().role(project.id, user, requester.today)?,
+        None => ProjectRole::default(),
     };
-    let owner = standing.owner.then_some(AccessLevel::Master);
+    let owner = role.owner.then_some(AccessLevel::Master);
     Ok(PushFacts {
         may_push,
         admin: matches!(requester.actor, Actor::Admin { .. }),
-        level: standing.level.max(owner),
+        level: role.level.max(owner),
         first: !refs.has_branches(),
         protections: tx.protections().list(project.id)?,
     })

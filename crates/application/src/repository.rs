@@ -13,7 +13,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{Blob, Depth, GitError, Repository};
-use hexforge_domain::project::{ProjectGate, ProjectRef};
+use hexforge_domain::project::{ProjectHeader, ProjectRef};
 use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributors, TreeEntry};
 
 use crate::app::App;
@@ -25,16 +25,16 @@ const SHORTEST_NAME: usize = 7;
 
 /// A project whose code the caller may read.
 pub struct Readable {
-    project: ProjectGate,
+    project: ProjectHeader,
     actor: Actor,
     /// The caller to whom long work is charged.
     caller: Caller,
 }
 
 /// Returns the project if the actor may read its code. Calls check this before they validate the request.
-pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectGate, Error> {
+pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectHeader, Error> {
     let ability = ProjectAbility::DownloadCode;
-    app.store.glance(|tx| app.requester(actor).gate(tx, ability, named))
+    app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, ability, named))
 }
 
 /// Like [`authorize`], for reading the code. Long work is charged to the actor and the client address.
@@ -68,7 +68,7 @@ pub fn revision(
     Readable { project, actor, caller }: &Readable,
     name: &str,
 ) -> Result<Option<Revision>, Error> {
-    let repository = open::open_gate(app, project, *caller)?;
+    let repository = open::open_by_header(app, project, *caller)?;
     let commit = sight::resolve(app, *actor, project.id, repository.as_ref(), name)?;
     Ok(commit.map(|commit| Revision { repository, name: name.to_owned(), commit }))
 }
@@ -82,7 +82,7 @@ pub fn revision_or_default(
     if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
         return revision(app, readable, name);
     }
-    let repository = open::open_gate(app, &readable.project, readable.caller)?;
+    let repository = open::open_by_header(app, &readable.project, readable.caller)?;
     // Uses the tip directly, so that a tag with the same name is not resolved instead.
     let tip = repository.refs().default_tip();
     Ok(tip.map(|(branch, commit)| Revision {
@@ -149,7 +149,7 @@ pub fn blob(
     Readable { project, actor, caller }: &Readable,
     name: &str,
 ) -> Result<FoundFile, Error> {
-    let repository = open::open_gate(app, project, *caller)?;
+    let repository = open::open_by_header(app, project, *caller)?;
     let blob = if name.len() < SHORTEST_NAME { None } else { repository.find_blob(name)? };
     let blob = blob.ok_or(Error::NotFound(Thing::Blob))?;
     if !sight::sees(app, *actor, project.id, repository.as_ref(), blob.id)? {

@@ -23,7 +23,7 @@ pub struct Credentials {
 /// # Errors
 /// When the bearer token has expired or was revoked, or when the sudo is not permitted or names an unknown user.
 pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
-    let found: Option<(Actor, TokenHolder)> = app.store.glance(|tx| {
+    let found: Option<(Actor, TokenHolder)> = app.store.read_autocommit(|tx| {
         let Some(caller) = caller(app, tx, credentials)? else { return Ok::<_, Error>(None) };
         let actor = match credentials.sudo.as_deref() {
             None => Actor::of(caller.user, &caller.privileges),

@@ -1,6 +1,6 @@
 //! System hooks, which receive events of the whole service.
 
-use hexforge_domain::delivery::Letter;
+use hexforge_domain::delivery::HookRequest;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::hook::kind::SYSTEM_HOOK;
 use hexforge_domain::hook::{HookUrl, HookUrlError, checked_token};
@@ -46,7 +46,7 @@ pub fn get(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Erro
 /// Sends a sample payload to a hook once, and ignores the response.
 pub fn test(app: &App, actor: Actor, id: SystemHookId, sample: &str) -> Result<(), Error> {
     let SystemHook { settings, .. } = get(app, actor, id)?;
-    let letter = Letter {
+    let request = HookRequest {
         key: delivery::new_key(app),
         event: SYSTEM_HOOK.to_owned(),
         body: sample.to_owned(),
@@ -54,7 +54,7 @@ pub fn test(app: &App, actor: Actor, id: SystemHookId, sample: &str) -> Result<(
         token: settings.token,
         verify: settings.enable_ssl_verification,
     };
-    delivery::post(app, letter);
+    delivery::post(app, request);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::refs::{Manner, Peeled};
+use hexforge_domain::refs::{Atomicity, Peeled};
 use hexforge_domain::tag::{Release, Tag, TagName};
 use hexforge_domain::text::{limit, within_field};
 
@@ -51,10 +51,11 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<TagView>, Error> {
     let code = ProjectAbility::DownloadCode;
-    let project = app.store.glance(|tx| app.requester(actor).gate(tx, code, named))?;
-    let tags = open::open_gate(app, &project, Caller::BACKGROUND)?.tags(page)?;
+    let project =
+        app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, code, named))?;
+    let tags = open::open_by_header(app, &project, Caller::BACKGROUND)?.tags(page)?;
     let names: Vec<&TagName> = tags.items.iter().map(|tag| &tag.name).collect();
-    let releases = app.store.glance(|tx| tx.releases().of_tags(project.id, &names))?;
+    let releases = app.store.read_autocommit(|tx| tx.releases().of_tags(project.id, &names))?;
     Ok(tags.map(|tag| {
         let release = releases.iter().find(|release| release.tag == tag.name).cloned();
         TagView { tag, release }
@@ -65,15 +66,15 @@ pub fn list(
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<TagView, Error> {
     let missing = || Error::NotFound(Thing::Tag);
     let parsed = TagName::parse(name);
-    let (project, release) = app.store.glance(|tx| {
+    let (project, release) = app.store.read_autocommit(|tx| {
         let code = ProjectAbility::DownloadCode;
-        let project = app.requester(actor).gate(tx, code, named)?;
+        let project = app.requester(actor).project_header(tx, code, named)?;
         let name = parsed.as_ref().map_err(|_| missing())?;
         let release = tx.releases().find(project.id, name)?;
         Ok::<_, Error>((project, release))
     })?;
     let name = parsed.map_err(|_| missing())?;
-    let repository = open::open_gate(app, &project, Caller::BACKGROUND)?;
+    let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
     let tag = repository.tag(&name)?.ok_or_else(missing)?;
     Ok(TagView { tag, release })
 }
@@ -111,7 +112,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     let release = release.map(|text| Release { tag: name.clone(), description: text.clone() });
     let changes = vec![RefChange { name: name.full(), old: None, new: Some(target) }];
     let peeled = if target == commit { Peeled::new() } else { Peeled::from([(target, commit)]) };
-    let proposal = Proposal { changes, peeled, manner: Manner::Together, packs };
+    let proposal = Proposal { changes, peeled, atomicity: Atomicity::AllOrNone, packs };
     let changes = push::Changes { proposal, release: release.clone() };
     match push::publish(app, actor, &project, repository.as_ref(), changes) {
         Ok(Pushed::Done) => (),

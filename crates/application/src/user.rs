@@ -66,7 +66,7 @@ pub fn list(app: &App, actor: Actor, query: UserQuery, page: Page) -> Result<Use
 /// Returns one user, with the fields that the actor may see.
 pub fn get(app: &App, actor: Actor, id: UserId) -> Result<UserView, Error> {
     access::accounts(actor, AccountAbility::Read)?;
-    app.store.glance(|tx| {
+    app.store.read_autocommit(|tx| {
         let user = tx.users().find(id)?.ok_or(Error::NotFound(Thing::Record))?;
         match access::accounts(actor, AccountAbility::Manage) {
             Ok(()) => Ok(UserView::Full(view::full(tx, user)?)),
@@ -87,7 +87,7 @@ pub fn find_named(app: &App, actor: Actor, username: &str) -> Result<FullUser, E
 /// Returns the actor's own account.
 pub fn current(app: &App, actor: Actor) -> Result<FullUser, Error> {
     let id = access::own_account(actor)?;
-    app.store.glance(|tx| {
+    app.store.read_autocommit(|tx| {
         let user = tx.users().find(id)?.ok_or(Error::Unauthenticated)?;
         Ok(view::full(tx, user)?)
     })

@@ -20,7 +20,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::push::{Push, TOLD_TEXT};
+use hexforge_domain::push::{EVENT_TEXT_BYTES, Push};
 use hexforge_domain::user::User;
 use hexforge_domain_testing::builders::{a_branch, a_project, a_release, a_user, home_of};
 
@@ -59,13 +59,13 @@ fn a_change_is_an_event_and_news_with_the_same_content() {
     let first = world.git.commit(poem, "master", &[("a", "one")]);
     let named = ProjectRef::Id(poem);
     branch::create(&world.app, actor(&ada), &named, "new", "master").expect("owners may");
-    let told = pushes(&world);
-    assert_eq!(told.len(), 1);
-    assert_eq!((told[0].reference.as_str(), told[0].before), ("refs/heads/new", ObjectId::ZERO));
-    assert_eq!((told[0].after, told[0].checkout), (first, Some(first)));
-    assert_eq!(told[0].project.default_branch.as_deref(), Some("master"));
+    let sent = pushes(&world);
+    assert_eq!(sent.len(), 1);
+    assert_eq!((sent[0].reference.as_str(), sent[0].before), ("refs/heads/new", ObjectId::ZERO));
+    assert_eq!((sent[0].after, sent[0].checkout), (first, Some(first)));
+    assert_eq!(sent[0].project.default_branch.as_deref(), Some("master"));
     let feed = event::of_project(&world.app, actor(&ada), &named, FIRST_PAGE).expect("a feed");
-    assert_eq!(feed.items[0].event.push.as_deref(), Some(&told[0]));
+    assert_eq!(feed.items[0].event.push.as_deref(), Some(&sent[0]));
     assert_eq!(default_of(&world, poem), Some(a_branch("master")));
 }
 
@@ -134,24 +134,24 @@ fn a_removed_tag_tells_its_commit() {
     for name in ["v1", "v2"] {
         tag::create(&world.app, actor(&ada), &named, &wanted(name)).expect("owners may");
     }
-    let told = pushes(&world);
-    assert_eq!((told[0].checkout, told[0].message.as_deref()), (Some(commit), Some("m")));
-    assert_ne!(told[0].after, commit, "the tag's own name");
+    let sent = pushes(&world);
+    assert_eq!((sent[0].checkout, sent[0].message.as_deref()), (Some(commit), Some("m")));
+    assert_ne!(sent[0].after, commit, "the tag's own name");
     tag::delete(&world.app, actor(&ada), &named, "v1").expect("owners may");
     assert_eq!(pushes(&world).pop().map(|push| push.before), Some(commit));
     // A push tells the tag object instead.
     let releases = || world.read(|tx| tx.releases().find(poem, &a_release("v2", "").tag));
     assert!(releases().is_some());
-    let gone = RefChange { name: "refs/tags/v2".into(), old: Some(told[1].after), new: None };
+    let gone = RefChange { name: "refs/tags/v2".into(), old: Some(sent[1].after), new: None };
     push_all(&world, &ada, poem, vec![gone]);
-    assert_eq!(pushes(&world).pop().map(|push| push.before), Some(told[1].after));
+    assert_eq!(pushes(&world).pop().map(|push| push.before), Some(sent[1].after));
     assert!(releases().is_none());
 }
 
 #[test]
 fn what_is_told_of_a_push_has_a_limit() {
     let (world, ada, poem) = a_poem();
-    let text = "m".repeat(TOLD_TEXT + 1);
+    let text = "m".repeat(EVENT_TEXT_BYTES + 1);
     let tip = world.git.commit(poem, "master", &[("a", "one")]);
     let long = world.git.commit_saying(poem, "long", &text);
     let changes = (0..400).map(|number| RefChange {
@@ -160,10 +160,10 @@ fn what_is_told_of_a_push_has_a_limit() {
         new: Some(if number == 0 { long } else { tip }),
     });
     push_all(&world, &ada, poem, changes.collect());
-    let told = pushes(&world);
-    assert_eq!(told.len(), 400, "each is told");
-    assert_eq!(told[0].commits[0].message.len(), TOLD_TEXT);
-    assert!(told.iter().all(|push| push.checkout.is_some()));
+    let sent = pushes(&world);
+    assert_eq!(sent.len(), 400, "each is sent");
+    assert_eq!(sent[0].commits[0].message.len(), EVENT_TEXT_BYTES);
+    assert!(sent.iter().all(|push| push.checkout.is_some()));
 
     // Twenty messages of 64 KiB each for every branch.
     let mut tip = tip;
@@ -176,11 +176,11 @@ fn what_is_told_of_a_push_has_a_limit() {
         new: Some(tip),
     });
     push_all(&world, &ada, poem, changes.collect());
-    let told = pushes(&world).split_off(400);
+    let sent = pushes(&world).split_off(400);
     let bytes: usize =
-        told.iter().flat_map(|push| &push.commits).map(|commit| commit.message.len()).sum();
+        sent.iter().flat_map(|push| &push.commits).map(|commit| commit.message.len()).sum();
     assert!(bytes < 20 << 20, "{bytes}");
-    assert!(told.iter().all(|push| push.commits.len() == 20 && push.total_commits == 20));
+    assert!(sent.iter().all(|push| push.commits.len() == 20 && push.total_commits == 20));
 }
 
 /// A store that knows whether a transaction writes just now.

@@ -69,7 +69,7 @@ impl Outcome {
     /// The row of the table.
     pub fn line(&self, name: &str, plan: &Plan<'_>) -> String {
         let [alone, hooked] = self.call.map(|time| time.as_secs_f64() * 1000.0);
-        let [quiet, told] = self.push.map(|time| time.as_secs_f64() * 1000.0);
+        let [quiet, hooked] = self.push.map(|time| time.as_secs_f64() * 1000.0);
         let [idle, most] = self.memory;
         format!(
             "{name:<11} {:>6} {:>8} {:>7} {:>8} {:>8.2} {:>9.0} {:>12} {:>12} {:>9}",
@@ -80,7 +80,7 @@ impl Outcome {
             self.time.as_secs_f64(),
             self.sent as f64 / self.time.as_secs_f64(),
             format!("{alone:.1} {hooked:.1}"),
-            format!("{quiet:.1} {told:.1}"),
+            format!("{quiet:.1} {hooked:.1}"),
             format!("{idle:.0} {most:.0}"),
         )
     }
@@ -157,7 +157,7 @@ fn time_of_pushes(server: &Program) -> Result<[Duration; 2]> {
     let folder = tempfile::tempdir()?;
     let tree = WorkTree::new(&folder.path().join("unused.git"));
     let address = |name: &str| format!("http://root:{ROOT}@{}/root/{name}.git", server.address);
-    let projects = ["quiet", "told"];
+    let projects = ["quiet", "hooked"];
     for name in projects {
         post(server, "/projects", &[("name", name)]);
     }

@@ -223,8 +223,8 @@ impl PackStore for CachedPacks {
                     // The pack was evicted meanwhile.
                 }
                 Err(PackError::Missing(_)) => (),
-                Err(PackError::Damaged(name, told)) => {
-                    tracing::warn!(%name, told, "a pack in the cache is damaged and fetched again");
+                Err(PackError::Damaged(name, reason)) => {
+                    tracing::warn!(%name, reason, "a pack in the cache is damaged and fetched again");
                     self.forget(name)?;
                 }
                 Err(error) => return Err(error),

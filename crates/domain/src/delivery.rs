@@ -112,7 +112,7 @@ pub struct Attempt {
 
 /// All data to send a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct HookRequest {
     /// See [`DeliveryKey`].
     pub key: DeliveryKey,
     /// The name of the event.

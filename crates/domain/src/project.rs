@@ -68,7 +68,7 @@ pub struct Project {
 
 /// The fields of a project that permission checks need. Requests about its repository read only these.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProjectGate {
+pub struct ProjectHeader {
     /// See [`Project::id`].
     pub id: ProjectId,
     /// See [`Project::path`].

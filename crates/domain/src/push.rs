@@ -10,17 +10,17 @@ use crate::tag::TagName;
 use crate::visibility::Visibility;
 
 /// The maximum number of commits in an event.
-pub const TOLD_COMMITS: usize = 20;
+pub const EVENT_COMMITS: usize = 20;
 
 /// The maximum number of paths per kind and commit in an event.
-pub const TOLD_PATHS: usize = 1000;
+pub const EVENT_PATHS: usize = 1000;
 
 /// The maximum number of bytes of a message, name or annotation in an event.
-pub const TOLD_TEXT: usize = 64 * 1024;
+pub const EVENT_TEXT_BYTES: usize = 64 * 1024;
 
 /// Truncates a text to the length that events show.
-pub fn told_text(text: String) -> String {
-    cut(text, TOLD_TEXT)
+pub fn truncated_for_event(text: String) -> String {
+    cut(text, EVENT_TEXT_BYTES)
 }
 
 /// Truncates a text to at most `longest` bytes, at a character boundary.
@@ -109,7 +109,7 @@ pub struct PushedProject {
 pub struct PushedCommit {
     /// The object id.
     pub id: ObjectId,
-    /// The message, truncated by [`told_text`].
+    /// The message, truncated by [`truncated_for_event`].
     pub message: String,
     /// The commit time.
     pub at: DateTime<FixedOffset>,
@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        for (text, longest, told) in [("abc", 3, "abc"), ("abc", 2, "ab"), ("aß", 2, "a")] {
-            assert_eq!(cut(text.to_owned(), longest), told);
+        for (text, longest, expected) in [("abc", 3, "abc"), ("abc", 2, "ab"), ("aß", 2, "a")] {
+            assert_eq!(cut(text.to_owned(), longest), expected);
         }
-        assert_eq!(told_text("ß".repeat(TOLD_TEXT)).len(), TOLD_TEXT);
+        assert_eq!(truncated_for_event("ß".repeat(EVENT_TEXT_BYTES)).len(), EVENT_TEXT_BYTES);
     }
 
     #[test]

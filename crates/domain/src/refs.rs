@@ -5,7 +5,7 @@ mod change;
 pub mod port;
 mod snapshot;
 
-pub use change::{Made, Manner, Peeled, change};
+pub use change::{Atomicity, ChangedRefs, Peeled, change};
 pub use snapshot::Snapshot;
 
 use crate::commit::ObjectId;

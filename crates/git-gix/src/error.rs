@@ -66,8 +66,8 @@ mod tests {
         let of_system = |number| io::Error::from_raw_os_error(number);
         let (missing, too_many_open, full) = (of_system(2), of_system(24), of_system(28));
         let data = io::Error::new(io::ErrorKind::InvalidData, "no pack");
-        let told = io::Error::new(full.kind(), "no room at path /x");
-        let of_machine = [(too_many_open, true), (full, true), (told, true)];
+        let with_text = io::Error::new(full.kind(), "no room at path /x");
+        let of_machine = [(too_many_open, true), (full, true), (with_text, true)];
         for (error, ours) in of_machine.into_iter().chain([(missing, false), (data, false)]) {
             let text = error.to_string();
             assert_eq!(is_of_the_machine(&gix::Error::from_error(error)), ours, "{text}");

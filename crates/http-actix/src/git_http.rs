@@ -131,7 +131,7 @@ async fn receive_pack(
     let permit = permit(&shared, service, holder(&request, caller)).await?;
     let app = Arc::clone(&shared.app);
     let (sender, body) = body::channel(shared.limiter.transfer);
-    // The handler is dropped when the connection closes; the work on its thread is not, so it is told.
+    // The handler is dropped when the connection closes; the work on its thread is not, so it is report.
     let waiting = SignalOnDrop(HangUp::default());
     let hang_up = waiting.0.clone();
     let taken = work::run(&shared.limiter, permit, move || {
@@ -144,8 +144,8 @@ async fn receive_pack(
     // A client listens only when it has said everything.
     let (taken, ()) = futures_util::future::join(taken, pumped).await;
     drop(waiting);
-    let told = taken??;
-    Ok(answer::uncached(&result_of(service)).body(told))
+    let report = taken??;
+    Ok(answer::uncached(&result_of(service)).body(report))
 }
 
 /// Signals the hang-up of a client when it is dropped.

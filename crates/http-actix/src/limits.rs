@@ -54,7 +54,7 @@ impl Usage {
         shown: &[TokenHash],
         address: Option<IpAddr>,
         now: Timestamp,
-    ) -> Option<Standing> {
+    ) -> Option<LimitState> {
         let known = |tokens: &Table<TokenHash>| {
             shown.iter().find_map(|token| tokens.count_if_known(token, now))
         };
@@ -74,7 +74,7 @@ impl Usage {
 
 /// The state of a caller's limit after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct LimitState {
     limit: u32,
     remaining: u32,
     /// In seconds, at least one.
@@ -83,7 +83,7 @@ pub(crate) struct Standing {
     pub(crate) is_over: bool,
 }
 
-impl Standing {
+impl LimitState {
     /// Tells the caller.
     pub(crate) fn put_on(&self, headers: &mut HeaderMap) {
         const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
@@ -130,7 +130,7 @@ impl<K: Hash + Eq + Copy> Table<K> {
         work(&mut self.places[place].lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn count(&self, key: K, now: Timestamp) -> Standing {
+    fn count(&self, key: K, now: Timestamp) -> LimitState {
         self.with(&key, |place| {
             place.make_room(&key, now, self.remembered);
             place
@@ -141,7 +141,7 @@ impl<K: Hash + Eq + Copy> Table<K> {
         })
     }
 
-    fn count_if_known(&self, key: &K, now: Timestamp) -> Option<Standing> {
+    fn count_if_known(&self, key: &K, now: Timestamp) -> Option<LimitState> {
         self.with(key, |place| Some(place.windows.get_mut(key)?.count(self.limit, now)))
     }
 
@@ -170,7 +170,7 @@ impl<K: Hash + Eq + Copy> Place<K> {
 }
 
 impl Window {
-    fn count(&mut self, limit: u32, now: Timestamp) -> Standing {
+    fn count(&mut self, limit: u32, now: Timestamp) -> LimitState {
         if now - self.since >= WINDOW || now < self.since {
             *self = Self { since: now, count: 0 };
         }
@@ -179,7 +179,7 @@ impl Window {
         let left = WINDOW - (now - self.since);
         // Rounded up: who comes back then is let in.
         let reset = (left.num_milliseconds() + 999) / 1000;
-        Standing { limit, remaining: limit - self.count, reset: reset.max(1), is_over }
+        LimitState { limit, remaining: limit - self.count, reset: reset.max(1), is_over }
     }
 }
 
@@ -210,8 +210,8 @@ mod tests {
     fn a_minute_holds_so_many_and_then_begins_again() {
         let usage = limits(0, 2);
         let seen = [0, 500, 30_000, 59_999, 60_000].map(|millis| {
-            let standing = usage.count(&[], HERE, at(millis)).expect("addresses are limited");
-            (standing.remaining, standing.reset, standing.is_over)
+            let state = usage.count(&[], HERE, at(millis)).expect("addresses are limited");
+            (state.remaining, state.reset, state.is_over)
         });
         let expected =
             [(1, 60, false), (0, 60, false), (0, 30, true), (0, 1, true), (1, 60, false)];
@@ -222,8 +222,8 @@ mod tests {
     fn a_clock_that_is_set_back_locks_nobody_out() {
         let usage = limits(0, 1);
         for millis in [100_000, 0] {
-            let standing = usage.count(&[], HERE, at(millis)).expect("addresses are limited");
-            assert!(!standing.is_over);
+            let state = usage.count(&[], HERE, at(millis)).expect("addresses are limited");
+            assert!(!state.is_over);
         }
     }
 
@@ -235,8 +235,8 @@ mod tests {
         assert!(!usage.count(&[made_up], HERE, at(0)).expect("limited").is_over);
         assert!(usage.count(&[made_up], HERE, at(1)).expect("limited").is_over);
         assert!(usage.count(&[TokenHash([3; 32])], HERE, at(1)).expect("limited").is_over);
-        let standing = usage.count(&[good], HERE, at(1)).expect("limited");
-        assert_eq!((standing.limit, standing.remaining), (5, 4));
+        let state = usage.count(&[good], HERE, at(1)).expect("limited");
+        assert_eq!((state.limit, state.remaining), (5, 4));
     }
 
     #[test]

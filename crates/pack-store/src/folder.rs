@@ -125,8 +125,8 @@ impl FolderPacks {
             found => found.map_err(failed)?.len(),
         };
         if length != pack.bytes {
-            let told = format!("it has {length} bytes instead of {}", pack.bytes);
-            return Err(PackError::Damaged(pack.name, told));
+            let reason = format!("it has {length} bytes instead of {}", pack.bytes);
+            return Err(PackError::Damaged(pack.name, reason));
         }
         if !self.is_thorough || self.checked.get(&pack.name).is_some() {
             return Ok(());

@@ -101,7 +101,7 @@ impl Events for DieselTx<'_> {
             Some(Sql::new("projects.id = events.project_id")),
             Some(Sql::new("events.author_id = ").id(author.0)),
             Some(access::visible(viewer)),
-            told(clearance),
+            visible_to(clearance),
         ];
         let seen = Sql::with(named.into_iter().flatten())
             .sql("SELECT events.id FROM events CROSS JOIN projects")
@@ -121,13 +121,13 @@ impl Events for DieselTx<'_> {
         let inside = Sql::new("events.project_id = ").id(project.0);
         let seen = Sql::with(access::reported_as_named(clearance, today))
             .sql("SELECT events.id FROM events")
-            .filter([Some(inside), told(clearance)].into_iter().flatten());
+            .filter([Some(inside), visible_to(clearance)].into_iter().flatten());
         self.page_of_events(&format!("events in {project} {clearance:?} on {today}"), seen, page)
     }
 }
 
 /// The condition that the viewer may see the issue of a row of `events`, if it has one.
-fn told(clearance: Clearance) -> Option<Sql> {
+fn visible_to(clearance: Clearance) -> Option<Sql> {
     let cleared = access::cleared(clearance)?;
     Some(
         Sql::new(

@@ -17,7 +17,7 @@ mod snapshots;
 mod staging;
 mod verify;
 
-pub use make::{Made, make};
+pub use make::{BackupResult, make};
 pub use restore::restore;
 pub use snapshots::list;
 pub use verify::verify;

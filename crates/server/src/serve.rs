@@ -26,13 +26,13 @@ use crate::config::Config;
 use crate::storage::CacheKeeper;
 use crate::system::{PriorityThreads, UpkeepQueue, WriteThreads};
 use crate::wiring::Wired;
-use crate::worker::{Desk, Workers};
+use crate::worker::{Signals, Workers};
 use crate::{first_start, http, ssh, storage, upgrade, wiring};
 
 /// Runs the server until it is told to stop. Addresses and generated credentials are written to `terminal`.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
-    let desk = Arc::new(Desk::default());
-    let bell = Arc::clone(&desk);
+    let signals = Arc::new(Signals::default());
+    let bell = Arc::clone(&signals);
     let Wired { mut app, store, git, cache } =
         wiring::wire(config, Some(Arc::new(move || bell.ring())))?;
     // Commands do no long work, so only a server starts these threads.
@@ -78,7 +78,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
     let mut workers = Workers::start(&app, upkeep, cache)?;
     if config.background_work {
-        workers = workers.with_shared_work(Arc::new(payloads), desk)?;
+        workers = workers.with_shared_work(Arc::new(payloads), signals)?;
     }
     let limiter =
         Limiter::new(config.transfer_limits()).with_threads(Arc::new(PriorityThreads::new()));

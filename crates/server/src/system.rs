@@ -1,15 +1,15 @@
 //! Implements the ports that need only this machine: time, randomness, password hashing, parsing of keys, files.
 
 mod addresses;
+mod backup_lock;
 mod build_files;
 mod clock;
-mod hold;
 mod passwords;
 pub mod permissions;
+mod project_folders;
 mod public_keys;
 mod ref_cache;
 mod secrets;
-mod shelves;
 pub mod trash;
 mod upkeep;
 mod uploads;
@@ -19,9 +19,9 @@ mod work;
 mod write_threads;
 
 pub use addresses::own_addresses;
+pub use backup_lock::BackupLock;
 pub use build_files::FsBuildFiles;
 pub use clock::SystemClock;
-pub use hold::Hold;
 pub use passwords::Argon2Passwords;
 pub use public_keys::OpensshKeys;
 pub use ref_cache::MemoryRefCache;

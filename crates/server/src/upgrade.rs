@@ -35,7 +35,8 @@ const BETWEEN: Duration = Duration::from_secs(5);
 pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
     let layout = Layout::new(&config.data_dir);
     let git = GixStore::new(&config.data_dir, Arc::clone(&app.packs), |_| Ok(()));
-    let (mut done, mut left, mut last, mut told) = (0_u64, 0_u64, ProjectId(0), Instant::now());
+    let (mut done, mut left, mut last, mut last_report) =
+        (0_u64, 0_u64, ProjectId(0), Instant::now());
     loop {
         let batch = app.store.read::<_, StoreError>(|tx| tx.refs().in_files(last, BATCH))?;
         let Some(end) = batch.last() else { break };
@@ -54,8 +55,8 @@ pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
                     writeln!(terminal, "The repository in {folder} cannot be taken over: {error}")?;
                 }
             }
-            if told.elapsed() > BETWEEN {
-                told = Instant::now();
+            if last_report.elapsed() > BETWEEN {
+                last_report = Instant::now();
                 writeln!(terminal, "{done} repositories are done.")?;
             }
         }

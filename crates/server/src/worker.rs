@@ -1,7 +1,7 @@
 //! Background work of the server process.
 
 mod deliveries;
-mod desk;
+mod signals;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
@@ -24,7 +24,7 @@ use hexforge_domain::ports::payloads::Payloads;
 use crate::storage::CacheKeeper;
 use crate::system::UpkeepQueue;
 use deliveries::Deliveries;
-pub use desk::Desk;
+pub use signals::Signals;
 
 /// How long the threads may take to stop at shutdown. An interrupted task is repeated later.
 const GRACE: Duration = Duration::from_secs(10);
@@ -79,7 +79,7 @@ impl Workers {
     pub fn with_shared_work(
         mut self,
         payloads: Arc<dyn Payloads>,
-        desk: Arc<Desk>,
+        signals: Arc<Signals>,
     ) -> Result<Self> {
         let (app, hour) = (&self.app, Duration::from_secs(60 * 60));
         self.workers.extend([
@@ -99,7 +99,7 @@ impl Workers {
             let rest = Duration::from_secs(3);
             self.workers.push(Worker::start_on_tasks("imports", rest, Lane::All, app)?);
         }
-        self.deliveries = Some(Deliveries::start(app.clone(), payloads, desk)?);
+        self.deliveries = Some(Deliveries::start(app.clone(), payloads, signals)?);
         Ok(self)
     }
 }

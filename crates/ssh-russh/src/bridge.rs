@@ -130,7 +130,7 @@ mod tests {
         feeder.feed(b"ab", LONG).await.expect("there is room");
         drop(feeder);
         let read = on_a_thread(move || input.read_to_end(&mut Vec::new())).await;
-        assert_eq!(read.expect_err("it is cut").kind(), io::ErrorKind::ConnectionAborted);
+        assert_eq!(read.expect_err("it is closed").kind(), io::ErrorKind::ConnectionAborted);
     }
 
     #[tokio::test]

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::cut::Cuttable;
+use crate::closable::Closable;
 use crate::server::{Shared, Stage};
 use crate::session::Session;
 
@@ -56,8 +56,8 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr) {
     // Responses are short and frequent.
     let _ = stream.set_nodelay(true);
     let begin = Instant::now();
-    // Dropping the knife closes the connection however this function ends.
-    let (stream, _knife) = Cuttable::new(stream);
+    // Dropping the handle closes the connection however this function ends.
+    let (stream, _handle) = Closable::new(stream);
     let activity = Activity { is_signed_in: false, works: 0, since: begin };
     let (sender, mut activity) = watch::channel(activity);
     let session = Session::new(Arc::clone(&shared), peer, sender);

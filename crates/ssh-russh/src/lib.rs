@@ -7,10 +7,10 @@
 mod admission;
 mod beginning;
 mod bridge;
+mod closable;
 mod command;
 mod config;
 mod connection;
-mod cut;
 mod host_keys;
 mod server;
 mod session;

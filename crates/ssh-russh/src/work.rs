@@ -216,7 +216,7 @@ impl Served<'_> {
         let lane = self.lane();
         let permit = self.permit(lane, caller).await?;
         let app = Arc::clone(&self.shared.app);
-        let told = on_a_thread(&self.shared.limiter, permit, move || {
+        let report = on_a_thread(&self.shared.limiter, permit, move || {
             let (mut output, project) = (output, project);
             if let Task::Serve(service) = task {
                 let repository = repository::open(&app, project.id)?;
@@ -225,7 +225,7 @@ impl Served<'_> {
             }
             Ok((output, project))
         });
-        let (mut output, project) = told.await?;
+        let (mut output, project) = report.await?;
         // Clients may wait long before they send a request, and some only read the refs.
         let beginning = if task.is_push() { Beginning::of_push() } else { Beginning::of_fetch() };
         if !beginning.wait(&mut input, limits.silence).await {

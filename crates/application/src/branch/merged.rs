@@ -19,9 +19,10 @@ use crate::repository;
 pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> {
     let user = access::own_account(actor)?;
     let code = ProjectAbility::DownloadCode;
-    let gate = app.store.glance(|tx| app.requester(actor).gate(tx, code, named))?;
+    let header =
+        app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, code, named))?;
     // Branches pushed to an empty repository after the request must not be deleted by it.
-    if !repository::refs(app, gate.id)?.has_branches() {
+    if !repository::refs(app, header.id)?.has_branches() {
         return Ok(());
     }
     app.store.write(|tx| {
@@ -43,7 +44,7 @@ pub fn request(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error>
 pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), Error> {
     let named = ProjectRef::Id(project);
     let found = app.store.read(|tx| {
-        let Some(actor) = access::anew(tx, Actor::User { id: user, external: false })? else {
+        let Some(actor) = access::reload(tx, Actor::User { id: user, external: false })? else {
             return Ok(None);
         };
         let project = app.requester(actor).project(tx, ProjectAbility::PushCode, &named);

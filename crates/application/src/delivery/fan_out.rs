@@ -30,10 +30,10 @@ const CATCH_UP_TIME: TimeDelta = TimeDelta::seconds(1);
 pub fn fan_out(app: &App, payloads: &dyn Payloads) -> Result<bool, Error> {
     let mut behind = None;
     loop {
-        let (told, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
+        let (expanded, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
         match last {
             None => return Ok(false),
-            Some(_) if told > 0 => return Ok(true),
+            Some(_) if expanded > 0 => return Ok(true),
             // All events of this batch were written by a newer release and cannot be read by this one.
             Some(last) => behind = Some(last),
         }
@@ -46,12 +46,12 @@ pub fn catch_up(app: &App, payloads: &dyn Payloads) -> Result<(), Error> {
     let until = app.clock.now() + CATCH_UP_TIME;
     let mut behind = None;
     for _ in 0..CATCH_UP_BATCHES {
-        let (told, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
+        let (expanded, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
         if last.is_none() || app.clock.now() >= until {
             break;
         }
         // Events that this release does not know are skipped.
-        behind = if told > 0 { None } else { last };
+        behind = if expanded > 0 { None } else { last };
     }
     Ok(())
 }
@@ -63,8 +63,8 @@ fn some(
     payloads: &dyn Payloads,
     behind: Option<OutboxId>,
 ) -> Result<(usize, Option<OutboxId>), StoreError> {
-    let (mut told, mut deliveries, mut last) = (0, 0, None);
-    while told < AT_ONCE && deliveries < ENOUGH {
+    let (mut expanded, mut deliveries, mut last) = (0, 0, None);
+    while expanded < AT_ONCE && deliveries < ENOUGH {
         let batch = tx.outbox().next(last.or(behind), BATCH)?;
         if batch.last.is_none() {
             break;
@@ -74,9 +74,9 @@ fn some(
             break;
         }
         deliveries += tell(app, tx, payloads, &batch.entries)?;
-        told += batch.entries.len();
+        expanded += batch.entries.len();
     }
-    Ok((told, last))
+    Ok((expanded, last))
 }
 
 /// Turns events into deliveries. Returns the number of deliveries.
@@ -106,8 +106,8 @@ fn tell(
         }
     }
     tx.deliveries().insert(&new)?;
-    let told: Vec<OutboxId> = entries.iter().map(|entry| entry.id).collect();
-    tx.outbox().remove(&told)?;
+    let expanded: Vec<OutboxId> = entries.iter().map(|entry| entry.id).collect();
+    tx.outbox().remove(&expanded)?;
     Ok(new.len())
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use hexforge_domain::delivery::{Attempt, KEPT_ANSWER, Letter, Outcome};
+use hexforge_domain::delivery::{Attempt, HookRequest, KEPT_ANSWER, Outcome};
 use hexforge_domain::hook::HookUrl;
 use hexforge_domain::ports::outgoing::{
     Certificates, OutgoingBody, OutgoingError, OutgoingMethod, OutgoingRequest, OutgoingResponse,
@@ -16,10 +16,10 @@ use crate::app::App;
 const READ_ANSWER: u64 = 64 * 1024;
 
 /// Sends a letter as an HTTP request and returns the attempt with its outcome. Blocks until the response or a timeout.
-pub(crate) fn post(app: &App, letter: Letter) -> (Attempt, Outcome) {
-    let url = HookUrl::stored(letter.url.reveal().to_owned()).shown();
+pub(crate) fn post(app: &App, request: HookRequest) -> (Attempt, Outcome) {
+    let url = HookUrl::stored(request.url.reveal().to_owned()).shown();
     let began = app.clock.now();
-    let (outcome, status, answer, error) = match app.outgoing.send(request(app, letter)) {
+    let (outcome, status, answer, error) = match app.outgoing.send(request(app, request)) {
         Ok(response) => {
             let status = response.status;
             (Outcome::Answered(status), Some(status), Some(answer(response)), complaint(status))
@@ -35,22 +35,22 @@ pub(crate) fn post(app: &App, letter: Letter) -> (Attempt, Outcome) {
     (Attempt { at: began, url, millis, status, answer, error }, outcome)
 }
 
-fn request(app: &App, letter: Letter) -> OutgoingRequest {
-    let mut request = OutgoingRequest::new(OutgoingMethod::Post, letter.url.reveal())
+fn request(app: &App, request: HookRequest) -> OutgoingRequest {
+    let mut request = OutgoingRequest::new(OutgoingMethod::Post, request.url.reveal())
         .header("Content-Type", "application/json")
-        .header("X-Gitlab-Event", letter.event);
-    if let Some(token) = &letter.token {
+        .header("X-Gitlab-Event", request.event);
+    if let Some(token) = &request.token {
         request = request.header("X-Gitlab-Token", token.reveal());
     }
     let timeout = app.settings.hook_timeout;
     OutgoingRequest {
-        body: OutgoingBody::Bytes(letter.body.into_bytes()),
+        body: OutgoingBody::Bytes(request.body.into_bytes()),
         time_outs: TimeOuts { connect: timeout, idle: timeout, whole: Some(timeout * 2) },
-        certificates: match letter.verify {
+        certificates: match request.verify {
             true => Certificates::Verified,
             false => Certificates::Ignored,
         },
-        ..request.header("Idempotency-Key", letter.key.as_str())
+        ..request.header("Idempotency-Key", request.key.as_str())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
-use hexforge_domain::delivery::Letter;
+use hexforge_domain::delivery::HookRequest;
 use hexforge_domain::delivery::lane::{Claim, Claimed, Sent, Settlement};
 use hexforge_domain::delivery::state::Tried;
 use hexforge_domain::id::DeliveryId;
@@ -30,14 +30,14 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
         if !go_on() || app.clock.now() + longest(app) > claim.until {
             break;
         }
-        let letter = match ahead.letter(app, &claim.deliveries[place..]) {
-            Ok(Some(letter)) => letter,
+        let request = match ahead.request(app, &claim.deliveries[place..]) {
+            Ok(Some(request)) => request,
             // The hook was removed meanwhile.
             Ok(None) => continue,
             // Stop on any error, so that the outcomes so far can be stored.
             Err(_) => break,
         };
-        let (attempt, outcome) = post(app, letter);
+        let (attempt, outcome) = post(app, request);
         let (now, tries) = (app.clock.now(), delivery.tries + 1);
         let tried = Tried { id: delivery.id, tries, since: delivery.since, now };
         let state = tried.after(outcome);
@@ -53,7 +53,7 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
 /// The letters that were read ahead for a lane.
 #[derive(Default)]
 struct Ahead {
-    letters: VecDeque<(DeliveryId, Letter)>,
+    requests: VecDeque<(DeliveryId, HookRequest)>,
     /// The time of the read, and the last delivery that it covered.
     read: Option<(Timestamp, DeliveryId)>,
 }
@@ -61,18 +61,22 @@ struct Ahead {
 impl Ahead {
     /// Returns the letter of the first delivery, or `None` if its hook was removed. Reads the letters of the following
     /// deliveries ahead.
-    fn letter(&mut self, app: &App, wanted: &[Claimed]) -> Result<Option<Letter>, StoreError> {
+    fn request(
+        &mut self,
+        app: &App,
+        wanted: &[Claimed],
+    ) -> Result<Option<HookRequest>, StoreError> {
         let Some(Claimed { id, .. }) = wanted.first() else { return Ok(None) };
         let now = app.clock.now();
         let holds = |(read, upto): (Timestamp, DeliveryId)| now - read <= FRESH && *id <= upto;
         if !self.read.is_some_and(holds) {
             let ids: Vec<DeliveryId> = wanted.iter().map(|delivery| delivery.id).collect();
-            self.letters = app.store.read(|tx| tx.deliveries().letters(&ids, AHEAD))?.into();
-            let last = self.letters.back().map(|(last, _)| *last);
+            self.requests = app.store.read(|tx| tx.deliveries().requests(&ids, AHEAD))?.into();
+            let last = self.requests.back().map(|(last, _)| *last);
             // Deliveries up to this one without a letter have none; when no letter was read, that holds for all.
             self.read = last.or(ids.last().copied()).map(|upto| (now, upto));
         }
-        let is_there = self.letters.front().is_some_and(|(first, _)| first == id);
-        Ok(if is_there { self.letters.pop_front().map(|(_, letter)| letter) } else { None })
+        let is_there = self.requests.front().is_some_and(|(first, _)| first == id);
+        Ok(if is_there { self.requests.pop_front().map(|(_, request)| request) } else { None })
     }
 }

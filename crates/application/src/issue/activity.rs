@@ -5,7 +5,7 @@ use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::UserId;
 use hexforge_domain::issue::Issue;
 use hexforge_domain::milestone::Milestone;
-use hexforge_domain::note::system::Remark;
+use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, Note};
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::{
@@ -56,17 +56,17 @@ pub fn note(
 }
 
 /// Adds a system note about a change to an issue.
-pub(crate) fn remark(
+pub(crate) fn note(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
     issue: &Issue,
-    remark: &Remark<'_>,
+    note: &SystemNote<'_>,
 ) -> Result<(), StoreError> {
     let new = NewNote {
         project: issue.project,
         issue: issue.id,
         author: editor.user,
-        body: remark.body(),
+        body: note.body(),
         system: true,
         source: None,
         created_at: editor.now,

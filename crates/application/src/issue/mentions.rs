@@ -5,7 +5,7 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{IssueId, ProjectId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::reference::{IssueReference, references};
-use hexforge_domain::note::system::Remark;
+use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, NoteSource};
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -179,14 +179,14 @@ impl Mention<'_> {
         }
         issues.sort_by_key(|issue| issue.iid);
         let ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
-        let told = tx.notes().mentioned_by(self.source(), &ids)?;
+        let noted = tx.notes().mentioned_by(self.source(), &ids)?;
         let name = self.name_in(tx, &tracker.project)?;
-        for issue in issues.iter().filter(|issue| !told.contains(&issue.id)) {
+        for issue in issues.iter().filter(|issue| !noted.contains(&issue.id)) {
             tx.notes().insert(NewNote {
                 project: issue.project,
                 issue: issue.id,
                 author: self.author,
-                body: Remark::MentionedIn(&name).body(),
+                body: SystemNote::MentionedIn(&name).body(),
                 system: true,
                 source: Some(self.source()),
                 created_at: self.at,

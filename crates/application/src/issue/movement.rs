@@ -5,7 +5,7 @@ use hexforge_domain::id::{IssueId, LabelId, ProjectId};
 use hexforge_domain::issue::{Issue, IssueCommand, IssueState, NewIssue};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::note::NewNote;
-use hexforge_domain::note::system::Remark;
+use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
@@ -142,7 +142,7 @@ fn copy(
         })?;
     }
     let name = name(tx, source, old)?;
-    activity::remark(tx, editor, &new, &Remark::MovedFrom(&name))?;
+    activity::note(tx, editor, &new, &SystemNote::MovedFrom(&name))?;
     Ok(new)
 }
 
@@ -155,7 +155,7 @@ fn close(
     new: &Issue,
 ) -> Result<(), StoreError> {
     let name = name(tx, target, new)?;
-    activity::remark(tx, editor, &old, &Remark::MovedTo(&name))?;
+    activity::note(tx, editor, &old, &SystemNote::MovedTo(&name))?;
     let was_open = old.state.is_open();
     let closed = Issue {
         state: IssueState::Closed,

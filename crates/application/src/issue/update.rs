@@ -6,7 +6,7 @@ use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{IssueId, LabelId};
 use hexforge_domain::issue::{Issue, IssueCommand, mention};
 use hexforge_domain::label::Label;
-use hexforge_domain::note::system::Remark;
+use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::IssueAbility;
@@ -121,12 +121,12 @@ impl Editor<'_> {
         command: Option<IssueCommand>,
     ) -> Result<Issue, StoreError> {
         let Some(command) = command else { return Ok(issue) };
-        self.turn_into(tx, issue, command, &Remark::State(command))
+        self.turn_into(tx, issue, command, &SystemNote::State(command))
     }
 
     /// Closes an open issue. The system note names the commit that closed it.
     pub fn close_via(self, tx: &mut dyn Tx, issue: Issue, name: &str) -> Result<(), StoreError> {
-        self.turn_into(tx, issue, IssueCommand::Close, &Remark::ClosedVia(name)).map(drop)
+        self.turn_into(tx, issue, IssueCommand::Close, &SystemNote::ClosedVia(name)).map(drop)
     }
 
     fn turn_into(
@@ -134,12 +134,12 @@ impl Editor<'_> {
         tx: &mut dyn Tx,
         issue: Issue,
         command: IssueCommand,
-        remark: &Remark<'_>,
+        note: &SystemNote<'_>,
     ) -> Result<Issue, StoreError> {
         let Change::Applied(state) = issue.state.apply(command) else { return Ok(issue) };
         let after = Issue { state, updated_by: Some(self.user), updated_at: self.now, ..issue };
         tx.issues().update(&after)?;
-        activity::remark(tx, self, &after, remark)?;
+        activity::note(tx, self, &after, note)?;
         self.tell_state(tx, &after, command)?;
         Ok(after)
     }
@@ -151,13 +151,13 @@ impl Editor<'_> {
         issue: &Issue,
         command: IssueCommand,
     ) -> Result<(), StoreError> {
-        let (action, told) = match command {
+        let (action, change) = match command {
             IssueCommand::Close => (EventAction::Closed, IssueAction::Close),
             // Activity feeds have no action for reopening.
             IssueCommand::Reopen => (EventAction::Opened, IssueAction::Reopen),
         };
         activity::note(tx, self.user, action, About::Issue(issue), self.now)?;
-        activity::tell_issue(tx, self, issue, told)
+        activity::tell_issue(tx, self, issue, change)
     }
 
     /// Stores an edit if anything changed, and writes the system notes about the changes.
@@ -179,8 +179,8 @@ impl Editor<'_> {
         self.remark_on(tx, &before, &after)?;
         if relabelled {
             let (added, removed) = (shown(tx, &added)?, shown(tx, &removed)?);
-            let labels = Remark::Labels { added: &added, removed: &removed };
-            activity::remark(tx, self, &after, &labels)?;
+            let labels = SystemNote::Labels { added: &added, removed: &removed };
+            activity::note(tx, self, &after, &labels)?;
         }
         if after.description != before.description {
             let text = after.description.as_ref().map_or("", LongText::as_str);
@@ -213,7 +213,7 @@ impl Editor<'_> {
     fn remark_on(self, tx: &mut dyn Tx, before: &Issue, after: &Issue) -> Result<(), StoreError> {
         if after.title != before.title {
             let (from, to) = (before.title.as_str(), after.title.as_str());
-            activity::remark(tx, self, after, &Remark::Title { from, to })?;
+            activity::note(tx, self, after, &SystemNote::Title { from, to })?;
         }
         if after.assignee != before.assignee {
             let assignee = match after.assignee {
@@ -221,7 +221,7 @@ impl Editor<'_> {
                 None => None,
             };
             let name = assignee.as_ref().map(|user| user.username.as_str());
-            activity::remark(tx, self, after, &Remark::Assignee(name))?;
+            activity::note(tx, self, after, &SystemNote::Assignee(name))?;
         }
         if after.milestone != before.milestone {
             let milestone = match after.milestone {
@@ -229,11 +229,11 @@ impl Editor<'_> {
                 None => None,
             };
             let iid = milestone.map(|milestone| milestone.iid);
-            activity::remark(tx, self, after, &Remark::Milestone(iid))?;
+            activity::note(tx, self, after, &SystemNote::Milestone(iid))?;
         }
         if after.confidential != before.confidential {
-            let remark = Remark::Confidential(after.confidential);
-            activity::remark(tx, self, after, &remark)?;
+            let note = SystemNote::Confidential(after.confidential);
+            activity::note(tx, self, after, &note)?;
         }
         Ok(())
     }

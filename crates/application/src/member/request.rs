@@ -45,8 +45,8 @@ pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestV
                 (group.request_access_enabled, level.is_some())
             }
             Found::Project(project) => {
-                let standing = tx.projects().standing(project.id, user, requester.today)?;
-                let member = standing.owner || standing.level.is_some();
+                let role = tx.projects().role(project.id, user, requester.today)?;
+                let member = role.owner || role.level.is_some();
                 (project.features.request_access, member)
             }
         };

@@ -22,7 +22,7 @@ pub(super) fn tell(
     tx: &mut dyn Tx,
     pipeline: &Pipeline,
     builds: &[Build],
-    told: &BTreeSet<BuildId>,
+    reported: &BTreeSet<BuildId>,
     moved: bool,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -32,7 +32,7 @@ pub(super) fn tell(
     let (_, commit) = commit.ok_or(StoreError::Gone)?;
     let people = People::load(tx, pipeline, builds)?;
     let row = PipelineRow::from(pipeline);
-    for build in builds.iter().filter(|build| told.contains(&build.id) && build.kind.is_job()) {
+    for build in builds.iter().filter(|build| reported.contains(&build.id) && build.kind.is_job()) {
         let news = BuildNews {
             project: card(&placed),
             project_name: name(&placed),

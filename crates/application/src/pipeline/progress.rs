@@ -26,7 +26,7 @@ pub(crate) struct Progress {
     new: bool,
     changed: BTreeSet<BuildId>,
     /// The builds for which hook events are recorded.
-    told: BTreeSet<BuildId>,
+    reported: BTreeSet<BuildId>,
 }
 
 /// A pipeline after its changes were stored.
@@ -59,14 +59,14 @@ impl Progress {
 
     fn of_locked(tx: &mut dyn Tx, pipeline: Pipeline) -> Result<Self, StoreError> {
         let builds = tx.builds().of_pipeline(pipeline.id)?;
-        let (changed, told) = (BTreeSet::new(), BTreeSet::new());
-        Ok(Self { pipeline, builds, new: false, changed, told })
+        let (changed, reported) = (BTreeSet::new(), BTreeSet::new());
+        Ok(Self { pipeline, builds, new: false, changed, reported })
     }
 
     /// Starts with a pipeline that this transaction created and that has no builds yet.
     pub fn of_new(pipeline: Pipeline) -> Self {
-        let (changed, told) = (BTreeSet::new(), BTreeSet::new());
-        Self { pipeline, builds: vec![], new: true, changed, told }
+        let (changed, reported) = (BTreeSet::new(), BTreeSet::new());
+        Self { pipeline, builds: vec![], new: true, changed, reported }
     }
 
     /// Returns the pipeline as it was when it was locked.
@@ -117,7 +117,7 @@ impl Progress {
             build.finished_at = Some(now);
         }
         if transition.sets_started_at() || transition.sets_finished_at() {
-            self.told.insert(id);
+            self.reported.insert(id);
         }
         self.changed.insert(id);
         true
@@ -131,7 +131,7 @@ impl Progress {
         let build = tx.builds().insert(new)?;
         let id = build.id;
         self.builds.push(build);
-        self.told.insert(id);
+        self.reported.insert(id);
         Ok(id)
     }
 
@@ -185,8 +185,8 @@ impl Progress {
             self.follow(status, now);
             tx.pipelines().update(&self.pipeline)?;
         }
-        if moved || !self.told.is_empty() {
-            news::tell(tx, &self.pipeline, &self.builds, &self.told, moved, now)?;
+        if moved || !self.reported.is_empty() {
+            news::tell(tx, &self.pipeline, &self.builds, &self.reported, moved, now)?;
         }
         Ok(Done { pipeline: self.pipeline, builds: self.builds })
     }

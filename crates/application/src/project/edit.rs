@@ -96,9 +96,10 @@ fn picture(
     branch: &str,
 ) -> Result<Option<FoundAvatar>, Error> {
     let ability = ProjectAbility::Administer;
-    let gate = app.store.glance(|tx| app.requester(actor).gate(tx, ability, named))?;
+    let header =
+        app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, ability, named))?;
     let Ok(branch) = BranchName::parse(branch) else { return Ok(None) };
-    let repository = open::open_gate(app, &gate, Caller::new(actor, None))?;
+    let repository = open::open_by_header(app, &header, Caller::new(actor, None))?;
     Ok(Some(FoundAvatar::read(&*repository, Some(&branch))?))
 }
 

@@ -36,7 +36,7 @@ pub fn create(
     access::service(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
         let requester = app.requester(actor);
-        let (Some(from), Some(to)) = (tx.projects().gate(source)?, tx.projects().gate(fork)?)
+        let (Some(from), Some(to)) = (tx.projects().header(source)?, tx.projects().header(fork)?)
         else {
             return Err(Error::NotFound(Thing::Project));
         };

@@ -32,7 +32,7 @@ pub fn create(
 ) -> Result<Share, Error> {
     app.store.write(|tx| {
         let requester = app.requester(actor);
-        requester.gate(tx, ProjectAbility::Administer, named)?;
+        requester.project_header(tx, ProjectAbility::Administer, named)?;
         let group = fields.group_id.ok_or(Error::NotGiven("group_id"))?;
         let level = fields.group_access.ok_or(Error::NotGiven("group_access"))?;
         let group = find_group(tx, requester, group)?;

@@ -16,7 +16,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::user::email::EmailAddress;
 
-use super::told::Told;
+use super::details::ChangeDetails;
 use crate::access::Requester;
 use crate::access::tracker::Tracker;
 use crate::error::Error;
@@ -27,7 +27,7 @@ use crate::issue::mentions::{self, Mention, Others, Where};
 const MOST: usize = 500;
 
 /// A commit message that refers to issues.
-struct Speaking {
+struct ReferringCommit {
     commit: ObjectId,
     author_email: String,
     closes: Vec<IssueReference>,
@@ -36,44 +36,44 @@ struct Speaking {
 
 /// All issue references in the messages of a push.
 #[derive(Default)]
-pub(super) struct Said(Vec<Speaking>);
+pub(super) struct IssueReferences(Vec<ReferringCommit>);
 
 /// Collects the issue references of pushed commits. Only commits on the default branch close issues.
-pub(super) fn said(
-    changed: &mut [(RefChange, Told)],
+pub(super) fn collect(
+    changed: &mut [(RefChange, ChangeDetails)],
     default: Option<&BranchName>,
     address: &str,
-) -> Said {
+) -> IssueReferences {
     let default = default.map(BranchName::full);
     let is_default = |change: &RefChange| Some(&change.name) == default.as_ref();
     // The default branch comes first: a commit on several branches is read once, where it may close issues.
-    let mut order: Vec<&mut (RefChange, Told)> = changed.iter_mut().collect();
+    let mut order: Vec<&mut (RefChange, ChangeDetails)> = changed.iter_mut().collect();
     order.sort_by_key(|(change, _)| !is_default(change));
-    let (mut read, mut count, mut said) = (HashSet::new(), 0, Vec::new());
-    for (change, told) in order {
-        for commit in told.take_messages() {
+    let (mut read, mut count, mut commits) = (HashSet::new(), 0, Vec::new());
+    for (change, details) in order {
+        for commit in details.take_messages() {
             if count >= MOST || !read.insert(commit.id) {
                 continue;
             }
-            let spoken = speaking(commit, is_default(change), address);
-            let names = spoken.closes.len() + spoken.mentions.len();
+            let referring = referring_commit(commit, is_default(change), address);
+            let names = referring.closes.len() + referring.mentions.len();
             count += names;
             if names > 0 {
-                said.push(spoken);
+                commits.push(referring);
             }
         }
     }
-    Said(said)
+    IssueReferences(commits)
 }
 
-fn speaking(commit: Commit, may_close: bool, address: &str) -> Speaking {
+fn referring_commit(commit: Commit, may_close: bool, address: &str) -> ReferringCommit {
     let closes = if may_close { closed_by(&commit.message, address) } else { vec![] };
     let mut mentions = references(&commit.message, address);
     mentions.retain(|reference| !closes.contains(reference));
-    Speaking { commit: commit.id, author_email: commit.author.email, closes, mentions }
+    ReferringCommit { commit: commit.id, author_email: commit.author.email, closes, mentions }
 }
 
-impl Said {
+impl IssueReferences {
     /// Locks the project of the push together with the projects of the referenced issues.
     pub(super) fn locked(
         self,
@@ -81,16 +81,17 @@ impl Said {
         requester: Requester,
         project: ProjectId,
     ) -> Result<(Option<Project>, SaidLocked), Error> {
-        let named = self.0.iter().flat_map(|spoken| spoken.closes.iter().chain(&spoken.mentions));
+        let named =
+            self.0.iter().flat_map(|referring| referring.closes.iter().chain(&referring.mentions));
         let named: Vec<IssueReference> = named.cloned().collect();
         let (project, others) = Others::locked(tx, requester, project, &named)?;
-        Ok((project, SaidLocked { said: self, others, requester }))
+        Ok((project, SaidLocked { commits: self, others, requester }))
     }
 }
 
-/// [`Said`], after the projects of the referenced issues are locked.
+/// [`IssueReferences`], after the projects of the referenced issues are locked.
 pub(super) struct SaidLocked {
-    said: Said,
+    commits: IssueReferences,
     others: Others,
     requester: Requester,
 }
@@ -104,14 +105,14 @@ impl SaidLocked {
         project: &Project,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let Self { said: Said(said), others, requester } = self;
-        if said.is_empty() {
+        let Self { commits: IssueReferences(commits), others, requester } = self;
+        if commits.is_empty() {
             return Ok(());
         }
         let home = mentions::visible(tx, *requester, project.clone())?;
         let mut authors = HashMap::new();
-        for spoken in said {
-            let email = spoken.author_email.as_str();
+        for referring in commits {
+            let email = referring.author_email.as_str();
             let author = match authors.get(email) {
                 Some(author) => *author,
                 None => {
@@ -119,13 +120,13 @@ impl SaidLocked {
                     *authors.entry(email).or_insert(author)
                 }
             };
-            let mention = Mention { place: Where::Commit(spoken.commit), project, author, at };
-            for reference in &spoken.closes {
+            let mention = Mention { place: Where::Commit(referring.commit), project, author, at };
+            for reference in &referring.closes {
                 if let Some(tracker) = others.of(home.as_ref(), reference) {
                     close(tx, tracker, reference.iid, &mention)?;
                 }
             }
-            mention.write(tx, home.as_ref(), others, &spoken.mentions)?;
+            mention.write(tx, home.as_ref(), others, &referring.mentions)?;
         }
         Ok(())
     }

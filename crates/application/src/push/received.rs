@@ -11,7 +11,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::push::RefKind;
 use hexforge_domain::refs::Snapshot;
 
-use super::{Outcome, Wanted, Way, facts};
+use super::{ChangeKind, Outcome, Wanted, facts};
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
@@ -45,8 +45,8 @@ pub fn receive(
         Err(refusal) => push.decline(&refusal.to_string()),
         Ok(actions) => {
             if let Some(proposal) = push.keep(&refs)? {
-                let (project, way) = (project.id, Way::Push);
-                let wanted = Wanted { actor, project, proposal, actions, way, release: None };
+                let (project, kind) = (project.id, ChangeKind::Push);
+                let wanted = Wanted { actor, project, proposal, actions, kind, release: None };
                 take(app, wanted, &refs, push.as_mut())?;
             }
         }
@@ -68,7 +68,7 @@ fn allowed(
     // Since the push began, the project may have been archived or removed, and the user blocked or demoted.
     let facts = app.store.read(|tx| {
         let project = tx.projects().find(&ProjectRef::Id(project.id))?;
-        match project.zip(access::anew(tx, actor)?) {
+        match project.zip(access::reload(tx, actor)?) {
             Some((project, actor)) => facts(tx, app.requester(actor), &project, refs).map(Some),
             None => Ok(None),
         }

@@ -6,7 +6,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::Repository;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::ProjectGate;
+use hexforge_domain::project::ProjectHeader;
 use hexforge_domain::refs::{RepositoryState, Snapshot};
 
 use crate::app::App;
@@ -28,18 +28,18 @@ pub fn open_for(
 
 /// Like [`open_for`], with the repository version that was read together with the project. Needs no query when the
 /// cache has this version.
-pub(crate) fn open_gate(
+pub(crate) fn open_by_header(
     app: &App,
-    gate: &ProjectGate,
+    header: &ProjectHeader,
     caller: Caller,
 ) -> Result<Box<dyn Repository>, Error> {
-    let refs = since(app, gate.id, gate.repository_version)?;
-    Ok(app.git.open(gate.id, refs, caller)?)
+    let refs = since(app, header.id, header.repository_version)?;
+    Ok(app.git.open(header.id, refs, caller)?)
 }
 
 /// Returns the current refs of a project.
 pub fn refs(app: &App, project: ProjectId) -> Result<Arc<Snapshot>, StoreError> {
-    let state = app.store.glance(|tx| tx.refs().state(project))?;
+    let state = app.store.read_autocommit(|tx| tx.refs().state(project))?;
     since(app, project, state.unwrap_or_default().version())
 }
 

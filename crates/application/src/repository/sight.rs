@@ -49,7 +49,7 @@ pub(crate) fn sees(
         Ok(false) | Err(GitError::Unfinished | GitError::Busy) => (),
         Err(error) => return Err(error.into()),
     }
-    match app.store.glance(|tx| exception(app, tx, actor, project, object))? {
+    match app.store.read_autocommit(|tx| exception(app, tx, actor, project, object))? {
         Exception::Holds => Ok(true),
         Exception::Kept(commits) => {
             let through_refs = repository.is_reachable(object, &[])?;
@@ -75,7 +75,7 @@ fn exception(
 ) -> Result<Exception, Error> {
     let (ability, named) = (ProjectAbility::ReadUnreachable, ProjectRef::Id(project));
     let is_foreign = !matches!(actor, Actor::Admin { .. }) && tx.projects().is_copy(project)?;
-    match app.requester(actor).gate(tx, ability, &named) {
+    match app.requester(actor).project_header(tx, ability, &named) {
         Ok(_) if is_foreign => (),
         Ok(_) => return Ok(Exception::Holds),
         Err(Error::NotFound(_) | Error::Forbidden(_) | Error::Unauthenticated) => (),

@@ -10,7 +10,7 @@ use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::imports::{ImportError, Imported};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::refs::{self, Manner, Ref, RepositoryState, Snapshot};
+use hexforge_domain::refs::{self, Atomicity, Ref, RepositoryState, Snapshot};
 use hexforge_domain::repository::task::{RepositoryTask, TaskKind, retry_at};
 
 use super::{open, packs};
@@ -149,7 +149,7 @@ fn fill(app: &App, project: ProjectId, imported: Imported) -> Result<(), Error> 
     let new = |one: &Ref| RefChange { name: one.name.clone(), old: None, new: Some(one.target) };
     let changes = refs.iter().map(new).collect();
     let peeled = refs.iter().filter_map(|one| Some((one.target, one.peeled?))).collect();
-    let mut proposal = Proposal { changes, peeled, manner: Manner::Each, packs };
+    let mut proposal = Proposal { changes, peeled, atomicity: Atomicity::Independent, packs };
     let refs_version = Snapshot::UNCOMMITTED;
     let state = RepositoryState { head: head.clone(), refs_version, packs_version: 0 };
     let before = super::refs(app, project)?;
@@ -160,9 +160,9 @@ fn fill(app: &App, project: ProjectId, imported: Imported) -> Result<(), Error> 
     let after = app.store.write(|tx| {
         let Some(found) = tx.projects().lock(project)? else { return Ok(None) };
         let before = open::locked(app, tx, project)?;
-        let Proposal { changes, peeled, manner, packs } = &proposal;
+        let Proposal { changes, peeled, atomicity, packs } = &proposal;
         packs::add(app, tx, project, &before, packs)?;
-        let made = refs::change(tx, project, changes, peeled, *manner)?;
+        let made = refs::change(tx, project, changes, peeled, *atomicity)?;
         if before.is_empty() {
             tx.refs().set_head(project, &head)?;
         }

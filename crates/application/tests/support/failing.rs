@@ -41,7 +41,7 @@ impl Store for FailingStore {
     ) -> Result<(), StoreError> {
         let planned = match mode {
             Mode::Write => self.plan.lock().expect("nobody panics").pop_front().flatten(),
-            Mode::Read | Mode::Glance => None,
+            Mode::Read | Mode::Autocommit => None,
         };
         match planned {
             Some(error) => {

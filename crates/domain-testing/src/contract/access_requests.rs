@@ -79,8 +79,8 @@ pub fn a_request_gives_nothing(store: &dyn Store) {
     };
     read(store, |tx| {
         assert_eq!(tx.groups().level(group, ada, a_day())?, None);
-        let standing = tx.projects().standing(project, ada, a_day())?;
-        assert_eq!((standing.level, standing.owner), (None, false));
+        let role = tx.projects().role(project, ada, a_day())?;
+        assert_eq!((role.level, role.owner), (None, false));
         let scope = ProjectScope::VisibleTo(insider(ada));
         let seen = tx.projects().list(&ProjectFilter::newest_first(scope, a_day()), Page::Whole)?;
         assert_eq!(seen.items, []);

@@ -119,18 +119,18 @@ pub fn a_reader_sees_one_consistent_state(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.users().find(ada.id)), None);
 }
 
-/// See [`Mode::Glance`](hexforge_domain::ports::store::Mode::Glance): a glance sees committed
+/// See [`Mode::Autocommit`](hexforge_domain::ports::store::Mode::Autocommit): such a read sees committed
 /// changes, does not wait, and does not see uncommitted ones.
-pub fn a_glance_sees_what_is_committed(store: &dyn Store) {
-    let glance = |work: fn(&mut dyn Tx) -> Result<u64, StoreError>| {
-        store.glance(work).expect("the store is there")
+pub fn autocommit_sees_committed_rows(store: &dyn Store) {
+    let autocommit = |work: fn(&mut dyn Tx) -> Result<u64, StoreError>| {
+        store.read_autocommit(work).expect("the store is there")
     };
     write(store, |tx| {
         a_user("ada").insert(tx)?;
-        assert_eq!(glance(count), 0);
+        assert_eq!(autocommit(count), 0);
         Ok(())
     });
-    assert_eq!(glance(count), 1);
+    assert_eq!(autocommit(count), 1);
 }
 
 /// Of several concurrent inserts with the same username, one succeeds.

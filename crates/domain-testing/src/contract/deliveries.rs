@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Health, Sent, Settlement};
 use hexforge_domain::delivery::{
-    Attempt, DeliveryKey, DeliveryState, HookRef, Letter, NewDelivery,
+    Attempt, DeliveryKey, DeliveryState, HookRef, HookRequest, NewDelivery,
 };
 use hexforge_domain::hook::kind::SYSTEM_HOOK;
 use hexforge_domain::id::{DeliveryId, ProjectHookId};
@@ -33,10 +33,10 @@ pub(super) fn a_service_hook(store: &dyn Store) -> HookRef {
 /// A size above that of any payload in the cases.
 const LONG: u32 = 1_000_000;
 
-fn letter(store: &dyn Store, id: DeliveryId) -> Option<Letter> {
-    let mut letters = read(store, |tx| tx.deliveries().letters(&[id], LONG));
-    assert!(letters.len() <= 1 && letters.iter().all(|(of, _)| *of == id), "{letters:?}");
-    letters.pop().map(|(_, letter)| letter)
+fn request(store: &dyn Store, id: DeliveryId) -> Option<HookRequest> {
+    let mut requests = read(store, |tx| tx.deliveries().requests(&[id], LONG));
+    assert!(requests.len() <= 1 && requests.iter().all(|(of, _)| *of == id), "{requests:?}");
+    requests.pop().map(|(_, request)| request)
 }
 
 fn key(number: u8) -> DeliveryKey {
@@ -64,8 +64,8 @@ pub(super) fn claim(store: &dyn Store, now: Timestamp, limits: ClaimLimits) -> V
 /// Returns the payloads of each claim.
 fn said(store: &dyn Store, claims: &[Claim]) -> Vec<Vec<String>> {
     let body = |id: DeliveryId| {
-        let letter = letter(store, id);
-        letter.map(|letter| letter.body).unwrap_or_default()
+        let request = request(store, id);
+        request.map(|request| request.body).unwrap_or_default()
     };
     let of = |claim: &Claim| claim.deliveries.iter().map(|one| body(one.id)).collect();
     claims.iter().map(of).collect()
@@ -126,10 +126,10 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
     assert!(!read(store, |tx| tx.deliveries().any_due(at(0))));
     assert_eq!(claim(store, at(0), ALL), []);
     let claims = claim(store, at(1), ALL);
-    let letters: Vec<Option<Letter>> =
-        claims.iter().map(|claim| letter(store, claim.deliveries[0].id)).collect();
+    let requests: Vec<Option<HookRequest>> =
+        claims.iter().map(|claim| request(store, claim.deliveries[0].id)).collect();
     let body = r#"{"a":"\u0000 🦀 \\"}"#;
-    let first = Letter {
+    let first = HookRequest {
         key: key(1),
         event: "Tag Push Hook".into(),
         body: body.into(),
@@ -137,7 +137,7 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
         token: Some(Secret::new("s🦀")),
         verify: false,
     };
-    let second = Letter {
+    let second = HookRequest {
         key: key(2),
         event: SYSTEM_HOOK.into(),
         body: body.into(),
@@ -145,14 +145,14 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
         token: None,
         verify: true,
     };
-    assert_eq!(letters, [Some(first), Some(second)]);
+    assert_eq!(requests, [Some(first), Some(second)]);
     for claim in &claims {
         assert_eq!(claim.deliveries.len(), 1);
         let delivery = claim.deliveries[0];
         assert_eq!((delivery.tries, delivery.since), (0, at(1)));
         assert_eq!((claim.health, claim.until), (Health::default(), at(31)));
     }
-    assert_eq!(letter(store, DeliveryId(i64::MAX)), None);
+    assert_eq!(request(store, DeliveryId(i64::MAX)), None);
 }
 
 /// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters).
@@ -172,17 +172,17 @@ pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
         (5, vec!["1", "2", "3", "10"]),
         (LONG, vec!["1", "2", "3", "10", "11"]),
     ] {
-        let letters = read(store, |tx| tx.deliveries().letters(&ids, most));
-        let bodies: Vec<&str> = letters.iter().map(|(_, letter)| letter.body.as_str()).collect();
+        let requests = read(store, |tx| tx.deliveries().requests(&ids, most));
+        let bodies: Vec<&str> = requests.iter().map(|(_, request)| request.body.as_str()).collect();
         assert_eq!(bodies, expected, "{most}");
-        assert!(letters.iter().map(|(id, _)| id).eq(&ids[..expected.len()]), "{most}");
+        assert!(requests.iter().map(|(id, _)| id).eq(&ids[..expected.len()]), "{most}");
     }
     // Deliveries that no longer wait are left out, wherever they are in the list.
     let attempt = an_attempt(at(1), Some(200), None);
     settle(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
-    let letters = read(store, |tx| tx.deliveries().letters(&ids, LONG));
-    assert!(letters.iter().map(|(id, _)| id).eq(&ids[3..]));
-    assert_eq!(read(store, |tx| tx.deliveries().letters(&[], LONG)), []);
+    let requests = read(store, |tx| tx.deliveries().requests(&ids, LONG));
+    assert!(requests.iter().map(|(id, _)| id).eq(&ids[3..]));
+    assert_eq!(read(store, |tx| tx.deliveries().requests(&[], LONG)), []);
 }
 
 /// Pending deliveries use the current URL of their hook, so that a corrected URL applies to them.
@@ -195,8 +195,8 @@ pub fn a_delivery_is_sent_where_its_hook_goes_now(store: &dyn Store) {
     settings.url = a_hook_url("http://new.example");
     write(store, |tx| tx.project_hooks().update(hook.id, &settings, at(1)));
     let id = claim(store, at(1), ALL)[0].deliveries[0].id;
-    let letter = letter(store, id).expect("it waits");
-    assert_eq!(letter.url.reveal(), "http://new.example");
+    let request = request(store, id).expect("it waits");
+    assert_eq!(request.url.reveal(), "http://new.example");
 }
 
 /// See [`Deliveries::claim`](hexforge_domain::delivery::port::Deliveries::claim).
@@ -273,7 +273,7 @@ pub fn what_was_sent_is_written_down(store: &dyn Store) {
     for (delivery, place) in log.iter().rev().zip(0..) {
         assert_eq!((delivery.state, delivery.tries), (states[place], 1));
         assert_eq!(delivery.last.as_ref(), Some(&attempts[place]));
-        assert_eq!(letter(store, delivery.id), None);
+        assert_eq!(request(store, delivery.id), None);
     }
     // The lane is free again, and keeps its health.
     add(store, hook, &[3], at(5));
@@ -335,7 +335,7 @@ pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
     let now = claim(store, at(30), ALL);
     let failed = an_attempt(at(29), Some(404), Some("404"));
     settle(store, &late[0], DeliveryState::Failed, Health::default(), &failed);
-    assert!(letter(store, now[0].deliveries[0].id).is_some());
+    assert!(request(store, now[0].deliveries[0].id).is_some());
     assert_eq!(claim(store, at(31), ALL), []);
     let delivered = an_attempt(at(31), Some(200), None);
     settle(store, &now[0], DeliveryState::Delivered, Health::default(), &delivered);

@@ -147,8 +147,9 @@ pub fn mentions_are_shown_to_those_who_can_follow_them(store: &dyn Store) {
             assert_eq!(found.is_some(), seen.contains(&at), "{at} {reader:?}");
         }
     }
-    let told = read(store, |tx| tx.notes().mentioned_by(sources[3], &[issue, IssueId(i64::MAX)]));
-    assert_eq!(told, [issue]);
+    let mentioned =
+        read(store, |tx| tx.notes().mentioned_by(sources[3], &[issue, IssueId(i64::MAX)]));
+    assert_eq!(mentioned, [issue]);
     let again = NewNote { source: Some(sources[0]), ..a_note(open, issue, ada, "again") };
     assert_duplicate(store, "source", |tx| tx.notes().insert(again));
     write(store, |tx| tx.projects().delete(shut));

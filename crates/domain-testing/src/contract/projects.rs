@@ -6,7 +6,7 @@ use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::project::{
-    Archived, Description, Features, NewProject, Project, ProjectGate, ProjectName, ProjectPath,
+    Archived, Description, Features, NewProject, Project, ProjectHeader, ProjectName, ProjectPath,
     ProjectRef,
 };
 use hexforge_domain::text::Secret;
@@ -117,12 +117,12 @@ pub fn a_project_is_found_by_its_id_and_by_its_path_in_any_case(store: &dyn Stor
     let personal = a_project("site", home, ada).path("Site.js").stored_in(store);
     let shared = a_project("site", group, ada).path("site.js").stored_in(store);
     let found = |named: &ProjectRef| {
-        let (project, gate) =
-            read(store, |tx| Ok((tx.projects().find(named)?, tx.projects().gate(named)?)));
-        let told = project.clone().map(|Project { id, path, visibility, archived, .. }| {
-            ProjectGate { id, path, visibility, archived, repository_version: 0 }
+        let (project, header) =
+            read(store, |tx| Ok((tx.projects().find(named)?, tx.projects().header(named)?)));
+        let expected = project.clone().map(|Project { id, path, visibility, archived, .. }| {
+            ProjectHeader { id, path, visibility, archived, repository_version: 0 }
         });
-        assert_eq!(gate, told, "{named:?}");
+        assert_eq!(header, expected, "{named:?}");
         project
     };
     for project in [&personal, &shared] {

@@ -6,7 +6,7 @@ use super::refs::{a_ref, all, id, put, two_projects};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{Store, StoreError};
-use hexforge_domain::refs::{Made, Manner, Peeled, Ref, change};
+use hexforge_domain::refs::{Atomicity, ChangedRefs, Peeled, Ref, change};
 use std::sync::Barrier;
 use std::thread;
 
@@ -17,17 +17,18 @@ fn moved(branch: &str, old: u8, new: u8) -> RefChange {
 }
 
 /// Makes changes and returns the names of the refused branches. A refusal under
-/// [`Manner::Together`] rolls back.
+/// [`Atomicity::AllOrNone`] rolls back.
 fn refused(
     store: &dyn Store,
     project: ProjectId,
     changes: &[RefChange],
-    manner: Manner,
+    atomicity: Atomicity,
 ) -> Vec<String> {
     let mut made = None;
     let outcome = store.write(|tx| {
-        let Made { refused, done } = change(tx, project, changes, &Peeled::new(), manner)?;
-        let ends = manner == Manner::Together && !refused.is_empty();
+        let ChangedRefs { refused, done } =
+            change(tx, project, changes, &Peeled::new(), atomicity)?;
+        let ends = atomicity == Atomicity::AllOrNone && !refused.is_empty();
         assert_eq!(done.len(), if ends { 0 } else { changes.len() - refused.len() });
         made = Some(refused);
         if ends { Err(StoreError::Aborted) } else { Ok(()) }
@@ -61,13 +62,13 @@ pub fn refs_change_only_from_what_they_hold(store: &dyn Store) {
         (vec![moved("a", 1, 1)], vec![], vec!["a=1"]),
         (vec![], vec![], vec!["a=1"]),
     ] {
-        assert_eq!(refused(store, one, &changes, Manner::Each), expected, "{changes:?}");
+        assert_eq!(refused(store, one, &changes, Atomicity::Independent), expected, "{changes:?}");
         assert_eq!(branches(store, one), left, "{changes:?}");
     }
     assert_eq!(branches(store, two), ["a=9"]);
 }
 
-/// See [`Manner::Together`].
+/// See [`Atomicity::AllOrNone`].
 pub fn changes_that_belong_together_are_made_together(store: &dyn Store) {
     let [one, _] = two_projects(store);
     put(store, one, &[a_ref("refs/heads/a", 1)]);
@@ -77,11 +78,11 @@ pub fn changes_that_belong_together_are_made_together(store: &dyn Store) {
         ([moved("b", 0, 1), moved("b/c", 0, 1)], vec!["b", "b/c"]),
         ([moved("b", 0, 1), moved("a/c", 0, 1)], vec!["a/c"]),
     ] {
-        assert_eq!(refused(store, one, &changes, Manner::Together), in_the_way, "{changes:?}");
+        assert_eq!(refused(store, one, &changes, Atomicity::AllOrNone), in_the_way, "{changes:?}");
         assert_eq!(branches(store, one), ["a=1"], "{changes:?}");
     }
     let changes = [moved("a", 1, 2), moved("b", 0, 2)];
-    assert_eq!(refused(store, one, &changes, Manner::Together), [""; 0]);
+    assert_eq!(refused(store, one, &changes, Atomicity::AllOrNone), [""; 0]);
     assert_eq!(branches(store, one), ["a=2", "b=2"]);
 }
 
@@ -98,7 +99,7 @@ pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
         (vec!["n", "n/m", "o", "p/q", "p/q/r/s"], vec!["n", "n/m", "p/q", "p/q/r/s"]),
     ] {
         let changes: Vec<RefChange> = names.iter().map(|name| moved(name, 0, 1)).collect();
-        assert_eq!(refused(store, one, &changes, Manner::Each), expected, "{names:?}");
+        assert_eq!(refused(store, one, &changes, Atomicity::Independent), expected, "{names:?}");
     }
     let left = ["a-b=1", "a/b=1", "a/c=1", "ab=1", "c=1", "o=1", "x=1"];
     assert_eq!(branches(store, one), left);
@@ -109,10 +110,10 @@ pub fn a_removed_ref_makes_room(store: &dyn Store) {
     let [one, _] = two_projects(store);
     put(store, one, &["a", "b/c", "b/d"].map(|name| a_ref(&format!("refs/heads/{name}"), 1)));
     let changes = [moved("a/b", 0, 2), moved("a", 1, 0), moved("b", 0, 2), moved("b/c", 1, 0)];
-    assert_eq!(refused(store, one, &changes, Manner::Each), ["b"]);
+    assert_eq!(refused(store, one, &changes, Atomicity::Independent), ["b"]);
     assert_eq!(branches(store, one), ["a/b=2", "b/d=1"]);
     let changes = [moved("b", 0, 3), moved("b/d", 1, 0)];
-    assert_eq!(refused(store, one, &changes, Manner::Together), [""; 0]);
+    assert_eq!(refused(store, one, &changes, Atomicity::AllOrNone), [""; 0]);
     assert_eq!(branches(store, one), ["a/b=2", "b=3"]);
 }
 
@@ -121,7 +122,7 @@ pub fn many_refs_are_made_at_once(store: &dyn Store) {
     let [one, _] = two_projects(store);
     let changes: Vec<RefChange> = (0..1003).map(|n| moved(&format!("{n:04}/x"), 0, 1)).collect();
     let made = write(store, |tx| {
-        change(tx, one, &changes, &Peeled::from([(id(1), id(2))]), Manner::Together)
+        change(tx, one, &changes, &Peeled::from([(id(1), id(2))]), Atomicity::AllOrNone)
     });
     assert_eq!((made.done.len(), made.refused.len()), (1003, 0));
     let expected: Vec<Ref> = changes
@@ -146,8 +147,9 @@ pub fn one_of_several_changes_at_once_wins(store: &dyn Store) {
                 let start = &start;
                 move || {
                     start.wait();
-                    let made =
-                        write(store, |tx| change(tx, one, &changes, &Peeled::new(), Manner::Each));
+                    let made = write(store, |tx| {
+                        change(tx, one, &changes, &Peeled::new(), Atomicity::Independent)
+                    });
                     made.done.len()
                 }
             };

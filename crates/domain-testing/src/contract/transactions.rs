@@ -22,7 +22,7 @@ pub fn an_open_store_is_ready(store: &dyn Store) {
 
 /// See [`Store::transact`].
 pub fn the_work_of_a_transaction_is_called_once(store: &dyn Store) {
-    for mode in [Mode::Read, Mode::Glance, Mode::Write] {
+    for mode in [Mode::Read, Mode::Autocommit, Mode::Write] {
         for verdict in [Verdict::Commit, Verdict::RollBack] {
             let mut calls = 0;
             let ended = store.transact(mode, &mut |_| {
@@ -97,15 +97,15 @@ pub fn committing_after_an_error_of_a_port_aborts(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.keys().find_by_fingerprint(&a_key(1).fingerprint)), None);
 }
 
-/// See [`StoreError::Aborted`]: the same holds for a glance, and the store stays usable.
-pub fn a_glance_after_an_error_of_a_port_aborts(store: &dyn Store) {
+/// See [`StoreError::Aborted`]: the same holds in this mode, and the store stays usable.
+pub fn autocommit_after_an_error_of_a_port_aborts(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
-    let outcome: Result<(), StoreError> = store.glance(|tx| {
+    let outcome: Result<(), StoreError> = store.read_autocommit(|tx| {
         assert!(a_user("ada").insert(tx).is_err());
         Ok(())
     });
     assert!(matches!(outcome, Err(StoreError::Aborted)), "{outcome:?}");
-    let seen: Result<_, StoreError> = store.glance(everybody);
+    let seen: Result<_, StoreError> = store.read_autocommit(everybody);
     assert_eq!(seen.expect("the store is there"), [ada]);
 }
 
@@ -214,7 +214,8 @@ pub fn a_store_works_on_after_an_aborted_transaction(store: &dyn Store) {
 pub fn a_reading_transaction_changes_nothing(store: &dyn Store) {
     let _refused_or_dropped: Result<User, StoreError> = store.read(|tx| a_user("ada").insert(tx));
     assert_eq!(read(store, everybody), []);
-    let _refused_or_dropped: Result<User, StoreError> = store.glance(|tx| a_user("ada").insert(tx));
+    let _refused_or_dropped: Result<User, StoreError> =
+        store.read_autocommit(|tx| a_user("ada").insert(tx));
     assert_eq!(read(store, everybody), []);
     insert(store, a_user("ada"));
 }

@@ -4,7 +4,7 @@ use super::tx::Tables;
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, UserId};
 use hexforge_domain::member::{AccessLevel, in_force};
-use hexforge_domain::policy::project::Standing;
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::Viewer;
 use hexforge_domain::project::share::NewShare;
@@ -23,8 +23,8 @@ impl Tables {
         in_force(member.expires_at, today).then_some(member.level)
     }
 
-    /// See [`Standing`].
-    pub fn standing(&self, project: &Project, user: UserId, today: NaiveDate) -> Standing {
+    /// See [`ProjectRole`].
+    pub fn role(&self, project: &Project, user: UserId, today: NaiveDate) -> ProjectRole {
         let own = (self.project_members.iter())
             .filter(|(p, member)| *p == project.id && member.user == user)
             .filter(|(_, member)| in_force(member.expires_at, today))
@@ -33,7 +33,7 @@ impl Tables {
         let of_shares = self.shares_in_force(project, today).filter_map(|share| {
             Some(self.level_in_group(share.group, user, today)?.min(share.access))
         });
-        Standing {
+        ProjectRole {
             level: own.chain(of_group).chain(of_shares).max(),
             owner: self.is_home_of(project.namespace, user) || of_group == Some(AccessLevel::Owner),
         }
@@ -42,8 +42,8 @@ impl Tables {
     /// Returns whether a user has access to a project as a member or owner; see
     /// [`ProjectScope`](hexforge_domain::project::query::ProjectScope).
     pub fn is_authorized(&self, project: &Project, user: UserId, today: NaiveDate) -> bool {
-        let standing = self.standing(project, user, today);
-        standing.owner || standing.level.is_some()
+        let role = self.role(project, user, today);
+        role.owner || role.level.is_some()
     }
 
     /// Returns whether a viewer may see a project.

@@ -5,7 +5,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Claimed, Health, Settlement};
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::delivery::{
-    Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, Letter, NewDelivery,
+    Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, HookRequest, NewDelivery,
     Queue, SHOWN_BODY,
 };
 use hexforge_domain::hook::HookUrl;
@@ -82,10 +82,10 @@ impl Tables {
         }
     }
 
-    fn letter(&self, row: &DeliveryRow) -> Option<Letter> {
+    fn request(&self, row: &DeliveryRow) -> Option<HookRequest> {
         let hook = self.lanes.iter().find(|lane| lane.id == row.lane)?.hook;
         let target = self.target(hook)?;
-        Some(Letter {
+        Some(HookRequest {
             key: row.key.clone(),
             event: row.event.clone(),
             body: self.payloads.get(&row.payload)?.clone(),
@@ -205,26 +205,26 @@ impl Deliveries for FakeTx {
         Ok(claims)
     }
 
-    fn letters(
+    fn requests(
         &mut self,
         ids: &[DeliveryId],
         most: u32,
-    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError> {
+    ) -> Result<Vec<(DeliveryId, HookRequest)>, StoreError> {
         let tables = &self.tables;
         let waiting = tables.deliveries.iter().filter(|row| row.state.due().is_some());
-        let mut letters: Vec<_> = waiting
+        let mut requests: Vec<_> = waiting
             .filter(|row| ids.contains(&row.id))
-            .filter_map(|row| Some((row.id, tables.letter(row)?)))
+            .filter_map(|row| Some((row.id, tables.request(row)?)))
             .collect();
-        letters.sort_by_key(|(id, _)| *id);
+        requests.sort_by_key(|(id, _)| *id);
         let mut length = 0;
-        let fitting = letters.iter().take_while(|(_, letter)| {
-            length += letter.body.chars().count();
+        let fitting = requests.iter().take_while(|(_, request)| {
+            length += request.body.chars().count();
             length <= most as usize
         });
         let fitting = fitting.count().max(1);
-        letters.truncate(fitting);
-        Ok(letters)
+        requests.truncate(fitting);
+        Ok(requests)
     }
 
     fn settle(&mut self, done: &[Settlement]) -> Result<(), StoreError> {

@@ -63,9 +63,9 @@ impl Events for FakeTx {
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
         let newest_first = self.tables.events.iter().rev();
-        let told = newest_first.filter(|event| {
+        let visible = newest_first.filter(|event| {
             event.project == project && self.tables.is_told(event, clearance, today)
         });
-        Ok(page.cut(told.cloned().collect()))
+        Ok(page.cut(visible.cloned().collect()))
     }
 }

@@ -22,7 +22,7 @@ use hexforge_domain::ports::git_transport::{
     Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
 };
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::push::{ChangedPaths, told_text};
+use hexforge_domain::push::{ChangedPaths, truncated_for_event};
 use hexforge_domain::refs::{Ref, Snapshot};
 use hexforge_domain::repository::{
     Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, TreeEntry,
@@ -421,8 +421,9 @@ impl GitHistory for FakeRepository {
         let mut commits = self.stored().between(hidden, to);
         let total = commits.len();
         let newest = commits.split_off(total.saturating_sub(limit)).into_iter();
-        let told = newest.map(|commit| Commit { message: told_text(commit.message), ..commit });
-        Ok((total as u64, told.collect()))
+        let truncated =
+            newest.map(|commit| Commit { message: truncated_for_event(commit.message), ..commit });
+        Ok((total as u64, truncated.collect()))
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {

@@ -33,9 +33,9 @@ impl Tables {
                 Clearance::ByStanding(user) => {
                     issue.concerns(user)
                         || self.projects.get(&issue.project).is_some_and(|project| {
-                            let standing = self.standing(project, user, today);
-                            standing.owner
-                                || standing.level
+                            let role = self.role(project, user, today);
+                            role.owner
+                                || role.level
                                     >= Some(hexforge_domain::member::AccessLevel::Reporter)
                         })
                 }

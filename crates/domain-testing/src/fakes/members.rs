@@ -199,7 +199,7 @@ impl ProjectMembers for FakeTx {
         let team = users.filter(|user| {
             let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
             query.is_none_or(|text| is_part(text, &fields))
-                && self.tables.standing(project, user.id, today).level.is_some()
+                && self.tables.role(project, user.id, today).level.is_some()
         });
         Ok(page.cut(team.cloned().collect()))
     }

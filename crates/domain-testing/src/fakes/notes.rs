@@ -34,10 +34,10 @@ impl Tables {
                     && self.is_cleared(issue, clearance, today)
             }
             None => {
-                let standing = self.standing(project, viewer.user, today);
+                let role = self.role(project, viewer.user, today);
                 is_open(project.visibility, viewer.external)
-                    || standing.owner
-                    || standing.level >= Some(AccessLevel::Reporter)
+                    || role.owner
+                    || role.level >= Some(AccessLevel::Reporter)
             }
         }
     }
@@ -71,8 +71,8 @@ impl Notes for FakeTx {
         source: NoteSource,
         issues: &[IssueId],
     ) -> Result<Vec<IssueId>, StoreError> {
-        let told = self.tables.notes.iter().filter(|note| note.source == Some(source));
-        Ok(told.map(|note| note.issue).filter(|issue| issues.contains(issue)).collect())
+        let matching = self.tables.notes.iter().filter(|note| note.source == Some(source));
+        Ok(matching.map(|note| note.issue).filter(|issue| issues.contains(issue)).collect())
     }
 
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {

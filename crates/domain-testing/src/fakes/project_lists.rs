@@ -49,7 +49,7 @@ impl Tables {
     }
 
     fn is_owned(&self, project: &Project, user: UserId, today: NaiveDate) -> bool {
-        self.standing(project, user, today).owner
+        self.role(project, user, today).owner
     }
 
     fn is_found(&self, project: &Project, text: &str) -> bool {

@@ -6,12 +6,12 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::policy::project::Standing;
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, CoverageExpression, NewProject, Project, ProjectGate, ProjectName, ProjectPath,
+    Archived, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName, ProjectPath,
     ProjectRef,
 };
 use hexforge_domain::refs::RepositoryState;
@@ -84,12 +84,12 @@ impl Projects for FakeTx {
         Ok(found.map(|project| self.tables.counted(project)))
     }
 
-    fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError> {
+    fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
         let found = Projects::find(self, named)?;
         Ok(found.map(|Project { id, path, visibility, archived, .. }| {
             let state = self.tables.repositories.get(&id);
             let repository_version = state.map_or(0, RepositoryState::version);
-            ProjectGate { id, path, visibility, archived, repository_version }
+            ProjectHeader { id, path, visibility, archived, repository_version }
         }))
     }
 
@@ -113,14 +113,14 @@ impl Projects for FakeTx {
         Ok(page.cut(self.tables.fitting(filter)).map(|project| self.tables.counted(project)))
     }
 
-    fn standing(
+    fn role(
         &mut self,
         project: ProjectId,
         user: UserId,
         today: NaiveDate,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<ProjectRole, StoreError> {
         let found = self.tables.projects.get(&project);
-        Ok(found.map(|found| self.tables.standing(found, user, today)).unwrap_or_default())
+        Ok(found.map(|found| self.tables.role(found, user, today)).unwrap_or_default())
     }
 
     fn authorized_among(

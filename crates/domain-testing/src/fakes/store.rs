@@ -32,7 +32,7 @@ impl Store for FakeStore {
         let _turn = match mode {
             Mode::Write => Some(self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)),
             // Readers do not wait for a writer.
-            Mode::Read | Mode::Glance => None,
+            Mode::Read | Mode::Autocommit => None,
         };
         let before = Arc::clone(&self.tables());
         let mut tx = FakeTx::on(Tables::clone(&before));
@@ -41,10 +41,10 @@ impl Store for FakeStore {
             (Verdict::Commit, _) if tx.failed => Err(StoreError::Aborted),
             // A read transaction that changed rows is an error here, because a real store would
             // have rejected the first change.
-            (Verdict::Commit, Mode::Read | Mode::Glance) if tx.tables != *before => {
+            (Verdict::Commit, Mode::Read | Mode::Autocommit) if tx.tables != *before => {
                 Err(StoreError::Failed("a reading transaction changed something".into()))
             }
-            (Verdict::Commit, Mode::Read | Mode::Glance) => Ok(()),
+            (Verdict::Commit, Mode::Read | Mode::Autocommit) => Ok(()),
             (Verdict::Commit, Mode::Write) => {
                 *self.tables() = Arc::new(tx.tables);
                 Ok(())

@@ -1,7 +1,7 @@
 //! The ports to queued deliveries and to the log of deliveries.
 
 use super::lane::{Claim, ClaimLimits, Settlement};
-use super::{Delivery, FailingHook, HookRef, Letter, NewDelivery, Queue};
+use super::{Delivery, FailingHook, HookRef, HookRequest, NewDelivery, Queue};
 use crate::Timestamp;
 use crate::id::{DeliveryId, PayloadId};
 use crate::paging::{Page, Paged};
@@ -31,11 +31,11 @@ pub trait Deliveries {
     /// The data to send these deliveries, by id, with the current settings of their hooks. Deliveries that were deleted
     /// or are no longer pending are left out. The last ones are also left out if all bodies together exceed `most`
     /// characters; the first one is always included.
-    fn letters(
+    fn requests(
         &mut self,
         ids: &[DeliveryId],
         most: u32,
-    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError>;
+    ) -> Result<Vec<(DeliveryId, HookRequest)>, StoreError>;
 
     /// Records the results of claims and releases their lanes. Ignores a claim that was given to another caller
     /// meanwhile: that caller sends the deliveries again.

@@ -6,7 +6,7 @@ use crate::issue::IssueCommand;
 
 /// A change of an issue that creates a system note.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Remark<'a> {
+pub enum SystemNote<'a> {
     /// The issue was closed or reopened.
     State(IssueCommand),
     /// The issue was closed by a commit; the text names the commit.
@@ -39,24 +39,24 @@ pub enum Remark<'a> {
     MovedFrom(&'a str),
 }
 
-impl Remark<'_> {
+impl SystemNote<'_> {
     /// The text of the system note.
     pub fn body(&self) -> NoteBody {
         NoteBody(match self {
-            Remark::State(IssueCommand::Close) => "closed".to_owned(),
-            Remark::State(IssueCommand::Reopen) => "reopened".to_owned(),
-            Remark::ClosedVia(name) => format!("closed via {name}"),
-            Remark::MentionedIn(name) => format!("mentioned in {name}"),
-            Remark::Title { from, to } => format!("changed title from **{from}** to **{to}**"),
-            Remark::Assignee(Some(username)) => format!("assigned to @{username}"),
-            Remark::Assignee(None) => "removed assignee".to_owned(),
-            Remark::Milestone(Some(iid)) => format!("changed milestone to %{iid}"),
-            Remark::Milestone(None) => "removed milestone".to_owned(),
-            Remark::Labels { added, removed } => labels(added, removed),
-            Remark::Confidential(true) => "made the issue confidential".to_owned(),
-            Remark::Confidential(false) => "made the issue visible to everyone".to_owned(),
-            Remark::MovedTo(name) => format!("moved to {name}"),
-            Remark::MovedFrom(name) => format!("moved from {name}"),
+            SystemNote::State(IssueCommand::Close) => "closed".to_owned(),
+            SystemNote::State(IssueCommand::Reopen) => "reopened".to_owned(),
+            SystemNote::ClosedVia(name) => format!("closed via {name}"),
+            SystemNote::MentionedIn(name) => format!("mentioned in {name}"),
+            SystemNote::Title { from, to } => format!("changed title from **{from}** to **{to}**"),
+            SystemNote::Assignee(Some(username)) => format!("assigned to @{username}"),
+            SystemNote::Assignee(None) => "removed assignee".to_owned(),
+            SystemNote::Milestone(Some(iid)) => format!("changed milestone to %{iid}"),
+            SystemNote::Milestone(None) => "removed milestone".to_owned(),
+            SystemNote::Labels { added, removed } => labels(added, removed),
+            SystemNote::Confidential(true) => "made the issue confidential".to_owned(),
+            SystemNote::Confidential(false) => "made the issue visible to everyone".to_owned(),
+            SystemNote::MovedTo(name) => format!("moved to {name}"),
+            SystemNote::MovedFrom(name) => format!("moved from {name}"),
         })
     }
 }
@@ -81,26 +81,29 @@ mod tests {
     #[test]
     fn every_change_has_its_words() {
         let [one, two, three] = [1, 2, 3].map(LabelId);
-        for (remark, body) in [
-            (Remark::State(IssueCommand::Close), "closed"),
-            (Remark::State(IssueCommand::Reopen), "reopened"),
-            (Remark::ClosedVia("commit 1a"), "closed via commit 1a"),
-            (Remark::MentionedIn("issue #1"), "mentioned in issue #1"),
-            (Remark::Title { from: "a", to: "b" }, "changed title from **a** to **b**"),
-            (Remark::Assignee(Some("ada")), "assigned to @ada"),
-            (Remark::Assignee(None), "removed assignee"),
-            (Remark::Milestone(Some(3)), "changed milestone to %3"),
-            (Remark::Milestone(None), "removed milestone"),
-            (Remark::Labels { added: &[one], removed: &[] }, "added ~1 label"),
-            (Remark::Labels { added: &[one, two], removed: &[] }, "added ~1 ~2 labels"),
-            (Remark::Labels { added: &[], removed: &[three] }, "removed ~3 label"),
-            (Remark::Labels { added: &[one], removed: &[two] }, "added ~1 and removed ~2 labels"),
-            (Remark::Confidential(true), "made the issue confidential"),
-            (Remark::Confidential(false), "made the issue visible to everyone"),
-            (Remark::MovedTo("a/b#1"), "moved to a/b#1"),
-            (Remark::MovedFrom("a/b#1"), "moved from a/b#1"),
+        for (note, body) in [
+            (SystemNote::State(IssueCommand::Close), "closed"),
+            (SystemNote::State(IssueCommand::Reopen), "reopened"),
+            (SystemNote::ClosedVia("commit 1a"), "closed via commit 1a"),
+            (SystemNote::MentionedIn("issue #1"), "mentioned in issue #1"),
+            (SystemNote::Title { from: "a", to: "b" }, "changed title from **a** to **b**"),
+            (SystemNote::Assignee(Some("ada")), "assigned to @ada"),
+            (SystemNote::Assignee(None), "removed assignee"),
+            (SystemNote::Milestone(Some(3)), "changed milestone to %3"),
+            (SystemNote::Milestone(None), "removed milestone"),
+            (SystemNote::Labels { added: &[one], removed: &[] }, "added ~1 label"),
+            (SystemNote::Labels { added: &[one, two], removed: &[] }, "added ~1 ~2 labels"),
+            (SystemNote::Labels { added: &[], removed: &[three] }, "removed ~3 label"),
+            (
+                SystemNote::Labels { added: &[one], removed: &[two] },
+                "added ~1 and removed ~2 labels",
+            ),
+            (SystemNote::Confidential(true), "made the issue confidential"),
+            (SystemNote::Confidential(false), "made the issue visible to everyone"),
+            (SystemNote::MovedTo("a/b#1"), "moved to a/b#1"),
+            (SystemNote::MovedFrom("a/b#1"), "moved from a/b#1"),
         ] {
-            assert_eq!(remark.body().as_str(), body);
+            assert_eq!(note.body().as_str(), body);
         }
     }
 }

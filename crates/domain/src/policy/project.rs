@@ -11,14 +11,14 @@ pub struct ProjectFacts {
     /// The visibility level of the project.
     pub visibility: Visibility,
     /// The actor's access level and ownership.
-    pub standing: Standing,
+    pub role: ProjectRole,
     /// Whether the project is archived.
     pub archived: Archived,
 }
 
 /// The rights of a user in a project: the combination of all memberships and of ownership.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ProjectRole {
     /// The highest access level from memberships in the project, in its group and in groups with which it is shared. A
     /// share limits the level to its own.
     pub level: Option<AccessLevel>,
@@ -107,7 +107,7 @@ impl ProjectFacts {
     pub(super) fn is_team(&self, actor: Actor, least: AccessLevel) -> bool {
         match actor {
             Actor::Admin { .. } => true,
-            Actor::User { .. } => self.standing.owner || self.standing.level >= Some(least),
+            Actor::User { .. } => self.role.owner || self.role.level >= Some(least),
             Actor::Anonymous => false,
         }
     }
@@ -116,7 +116,7 @@ impl ProjectFacts {
     pub(super) fn is_owner(&self, actor: Actor) -> bool {
         match actor {
             Actor::Admin { .. } => true,
-            Actor::User { .. } => self.standing.owner,
+            Actor::User { .. } => self.role.owner,
             Actor::Anonymous => false,
         }
     }

@@ -141,7 +141,7 @@ pub trait GitHistory {
 
     /// The number of commits reachable from `to` and from none of `hidden`, and the newest `limit` of them, oldest
     /// first. Fewer commits are returned when their messages take too much memory. Texts are truncated by
-    /// [`told_text`](crate::push::told_text).
+    /// [`truncated_for_event`](crate::push::truncated_for_event).
     /// # Errors
     /// [`GitError::TooLarge`] when there are too many commits to count in time.
     fn commits_between(
@@ -151,7 +151,8 @@ pub trait GitHistory {
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError>;
 
-    /// The paths that a commit added, changed or removed, at most [`TOLD_PATHS`](crate::push::TOLD_PATHS) of each kind.
+    /// The paths that a commit added, changed or removed, at most [`EVENT_PATHS`](crate::push::EVENT_PATHS) of each
+    /// kind.
     /// For a huge commit the lists may be shorter, and a renamed file may appear as one added and one removed path.
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError>;
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::git::{GitError, RefChange};
 use crate::pack::Pack;
 use crate::policy::push::RefAction;
-use crate::refs::{Made, Manner, Peeled, Ref, Snapshot};
+use crate::refs::{Atomicity, ChangedRefs, Peeled, Ref, Snapshot};
 
 /// The git service that a client requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub struct Proposal {
     /// The objects to which new tag objects peel.
     pub peeled: Peeled,
     /// Whether the changes are applied atomically or one by one.
-    pub manner: Manner,
+    pub atomicity: Atomicity,
     /// The stored packs with the new objects.
     pub packs: Vec<Pack>,
 }
@@ -172,7 +172,7 @@ pub trait ReceivedPush {
     fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError>;
 
     /// Sets the outcome of each change for the [`answer`](Self::answer). `refs` is the state after the changes.
-    fn conclude(&mut self, made: &Made, refs: &Snapshot);
+    fn conclude(&mut self, made: &ChangedRefs, refs: &Snapshot);
 
     /// Refuses all changes because the repository would exceed its size limit.
     fn no_room(&mut self);

@@ -117,7 +117,7 @@ pub enum Mode {
     Read,
     /// Reads without a transaction: each query may see commits that happened after the previous query. For a single
     /// query, or for queries that need no common snapshot. Saves the round trips of BEGIN and COMMIT.
-    Glance,
+    Autocommit,
     /// Reads and writes. A successful commit is durable.
     Write,
 }
@@ -134,8 +134,8 @@ pub enum Verdict {
 /// Stores all data except git objects and files.
 pub trait Store: Send + Sync {
     /// Calls `work` exactly once inside a transaction, then commits or rolls back by the verdict. With
-    /// [`Mode::Glance`], `work` is called a second time when its first call found that the connection was lost. `work`
-    /// may run on another thread while the current one waits.
+    /// [`Mode::Autocommit`], `work` is called a second time when its first call found that the connection was lost.
+    /// `work` may run on another thread while the current one waits.
     /// # Errors
     /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction returned an error: the
     /// transaction is rolled back then.
@@ -167,12 +167,12 @@ impl dyn Store + '_ {
     }
 
     /// Runs queries without a common snapshot. `work` may be called twice, see [`Store::transact`].
-    pub fn glance<T: Send, E: From<StoreError> + Send>(
+    pub fn read_autocommit<T: Send, E: From<StoreError> + Send>(
         &self,
         mut work: impl FnMut(&mut dyn Tx) -> Result<T, E> + Send,
     ) -> Result<T, E> {
         let mut outcome = None;
-        self.transact(Mode::Glance, &mut |tx| match outcome.insert(work(tx)) {
+        self.transact(Mode::Autocommit, &mut |tx| match outcome.insert(work(tx)) {
             Ok(_) => Verdict::Commit,
             Err(_) => Verdict::RollBack,
         })?;

@@ -6,14 +6,14 @@ use super::hook::{ProjectHook, ProjectHookSettings};
 use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
 use super::{
-    CoverageExpression, NewProject, Project, ProjectGate, ProjectName, ProjectPath, ProjectRef,
+    CoverageExpression, NewProject, Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef,
     Starred,
 };
 use crate::Timestamp;
 use crate::branch::BranchName;
 use crate::id::{NamespaceId, ProjectHookId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
-use crate::policy::project::Standing;
+use crate::policy::project::ProjectRole;
 use crate::ports::store_error::StoreError;
 use crate::text::Secret;
 
@@ -22,8 +22,8 @@ pub trait Projects {
     /// The project with this id or path. An exact match of the path is preferred to a match in another case.
     fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError>;
 
-    /// Like [`find`](Self::find), but reads only the fields of [`ProjectGate`].
-    fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError>;
+    /// Like [`find`](Self::find), but reads only the fields of [`ProjectHeader`].
+    fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError>;
 
     /// Like [`find`](Self::find) by id, and locks the row: until the transaction ends, no other transaction can change
     /// or lock it.
@@ -40,12 +40,12 @@ pub trait Projects {
     fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError>;
 
     /// The rights of a user in a project on a day, from all memberships and from ownership.
-    fn standing(
+    fn role(
         &mut self,
         project: ProjectId,
         user: UserId,
         today: NaiveDate,
-    ) -> Result<Standing, StoreError>;
+    ) -> Result<ProjectRole, StoreError>;
 
     /// The projects among `projects` for which a user is authorized, in no particular order; see
     /// [`ProjectScope`](super::query::ProjectScope).

@@ -12,11 +12,11 @@ use crate::ports::store_error::StoreError;
 
 /// The atomicity of several changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum Atomicity {
     /// All changes are made, or none.
-    Together,
+    AllOrNone,
     /// Each change is made independently of the others.
-    Each,
+    Independent,
 }
 
 /// Maps tag objects to the objects at the end of their tag chains.
@@ -24,26 +24,26 @@ pub type Peeled = HashMap<ObjectId, ObjectId>;
 
 /// The result of [`change`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
+pub struct ChangedRefs {
     /// The names of the changed refs, in the order of the request.
     pub done: Vec<String>,
     /// The names of the refs that could not be changed, in the same order: the ref points to
     /// another object than expected, or the name collides with another ref as a folder. Under
-    /// [`Manner::Together`] a change may be in neither list.
+    /// [`Atomicity::AllOrNone`] a change may be in neither list.
     pub refused: Vec<String>,
 }
 
 /// Changes refs of a repository. Each name may occur once.
 ///
-/// Under [`Manner::Together`] a refusal ends the call. Refs may already be deleted in the
+/// Under [`Atomicity::AllOrNone`] a refusal ends the call. Refs may already be deleted in the
 /// transaction by then, so the caller must roll it back.
 pub fn change(
     tx: &mut dyn Tx,
     project: ProjectId,
     changes: &[RefChange],
     peeled: &Peeled,
-    manner: Manner,
-) -> Result<Made, StoreError> {
+    atomicity: Atomicity,
+) -> Result<ChangedRefs, StoreError> {
     tx.refs().lock(project)?;
     let names: Vec<&str> = changes.iter().map(|change| change.name.as_str()).collect();
     let found = tx.refs().find(project, &names)?;
@@ -55,8 +55,8 @@ pub fn change(
     };
     let (mut possible, stale): (Vec<&RefChange>, Vec<&RefChange>) =
         changes.iter().partition(is_expected);
-    if manner == Manner::Together && !stale.is_empty() {
-        return Ok(Made { done: vec![], refused: names_of(&stale) });
+    if atomicity == Atomicity::AllOrNone && !stale.is_empty() {
+        return Ok(ChangedRefs { done: vec![], refused: names_of(&stale) });
     }
     // The names of deleted refs are free for new refs.
     let removed: Vec<&str> =
@@ -68,9 +68,9 @@ pub fn change(
         possible.iter().filter(|change| change.old.is_none()).map(|c| c.name.as_str()).collect();
     let colliding = colliding(tx, project, &created)?;
     let collides = |change: &&RefChange| colliding.contains(change.name.as_str());
-    if manner == Manner::Together && !colliding.is_empty() {
+    if atomicity == Atomicity::AllOrNone && !colliding.is_empty() {
         let colliding: Vec<&RefChange> = possible.into_iter().filter(collides).collect();
-        return Ok(Made { done: vec![], refused: names_of(&colliding) });
+        return Ok(ChangedRefs { done: vec![], refused: names_of(&colliding) });
     }
     possible.retain(|change| !collides(change));
     let kept = possible.iter().filter_map(|change| {
@@ -84,7 +84,7 @@ pub fn change(
     let done: HashSet<&str> = possible.iter().map(|change| change.name.as_str()).collect();
     let names = changes.iter().map(|change| change.name.clone());
     let (done, refused) = names.partition(|name| done.contains(name.as_str()));
-    Ok(Made { done, refused })
+    Ok(ChangedRefs { done, refused })
 }
 
 fn names_of(changes: &[&RefChange]) -> Vec<String> {

@@ -7,7 +7,7 @@ use gix::ObjectId;
 use gix::objs::Find;
 use hexforge_domain::commit::{Commit, Signature};
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::push::told_text;
+use hexforge_domain::push::truncated_for_event;
 use hexforge_domain::repository::Comparison;
 
 use crate::content::commit;
@@ -211,11 +211,14 @@ fn newest(
 /// The approximate size of a commit without its message and names.
 const COMMIT_HEADER: usize = 300;
 
-fn told(commit: Commit) -> Commit {
-    let signature =
-        |of: Signature| Signature { name: told_text(of.name), email: told_text(of.email), ..of };
+fn truncated(commit: Commit) -> Commit {
+    let signature = |of: Signature| Signature {
+        name: truncated_for_event(of.name),
+        email: truncated_for_event(of.email),
+        ..of
+    };
     Commit {
-        message: told_text(commit.message),
+        message: truncated_for_event(commit.message),
         author: signature(commit.author),
         committer: signature(commit.committer),
         ..commit
@@ -229,7 +232,7 @@ const HELD: usize = 64 << 20;
 fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
     let (mut commits, mut held) = (Vec::with_capacity(ids.len()), 0);
     for &id in ids.iter().rev() {
-        let commit = told(commit::read(repo, id)?);
+        let commit = truncated(commit::read(repo, id)?);
         held += commit.message.len();
         commits.push(commit);
         if held > HELD {

@@ -22,7 +22,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::push::RefAction;
 use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
-use hexforge_domain::refs::{Made, Manner, Peeled, Snapshot};
+use hexforge_domain::refs::{Atomicity, ChangedRefs, Peeled, Snapshot};
 
 pub(crate) use advertise::advertise;
 
@@ -269,11 +269,12 @@ impl ReceivedPush for Received {
             Some(_) | None => None,
         };
         let packs = pack.into_iter().collect();
-        let manner = if self.asked.atomic { Manner::Together } else { Manner::Each };
-        Ok(Some(Proposal { changes, peeled, manner, packs }))
+        let atomicity =
+            if self.asked.atomic { Atomicity::AllOrNone } else { Atomicity::Independent };
+        Ok(Some(Proposal { changes, peeled, atomicity, packs }))
     }
 
-    fn conclude(&mut self, made: &Made, refs: &Snapshot) {
+    fn conclude(&mut self, made: &ChangedRefs, refs: &Snapshot) {
         let refused: HashSet<&str> = made.refused.iter().map(String::as_str).collect();
         self.refuse_waiting(NOT_UPDATED, |change| refused.contains(change.name.as_str()));
         self.keep_together();

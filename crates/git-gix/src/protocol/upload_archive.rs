@@ -19,7 +19,7 @@ const FORMATS: [ArchiveFormat; 4] =
 
 /// The parsed request.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Wish {
+struct ArchiveRequest {
     list: bool,
     format: Option<ArchiveFormat>,
     folder: String,
@@ -62,20 +62,20 @@ enum Answer {
 }
 
 fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, GitError> {
-    let wish = Wish::parse(&arguments(from)?)?;
-    if wish.list {
+    let request = ArchiveRequest::parse(&arguments(from)?)?;
+    if request.list {
         return Ok(Answer::Formats);
     }
     let revision =
-        wish.revision.ok_or_else(|| GitError::Protocol("must specify tree-ish".into()))?;
+        request.revision.ok_or_else(|| GitError::Protocol("must specify tree-ish".into()))?;
     let unknown = || GitError::Protocol("no such ref, or no commit".into());
     let Resolved { commit, through_ref } = repository.resolve(&revision)?.ok_or_else(unknown)?;
     // Deleted or rewritten commits stay hidden, even from a client that knows the id.
     if !through_ref && !repository.is_reachable_until(to_gix(commit), &[], None)? {
         return Err(unknown());
     }
-    let format = wish.format.unwrap_or(ArchiveFormat::Tar);
-    Ok(Answer::Archive(Archive { commit, format, folder: wish.folder }))
+    let format = request.format.unwrap_or(ArchiveFormat::Tar);
+    Ok(Answer::Archive(Archive { commit, format, folder: request.folder }))
 }
 
 fn arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
@@ -100,27 +100,27 @@ fn arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
     }
 }
 
-impl Wish {
+impl ArchiveRequest {
     fn parse(arguments: &[String]) -> Result<Self, GitError> {
         let refused = |what: &str| GitError::Protocol(format!("{what} is not served here"));
-        let mut wish = Self::default();
+        let mut request = Self::default();
         let mut options = true;
         for argument in arguments {
             let argument = argument.as_str();
             if !options || !argument.starts_with('-') {
-                if wish.revision.replace(argument.to_owned()).is_some() {
+                if request.revision.replace(argument.to_owned()).is_some() {
                     return Err(refused("a part of the files"));
                 }
             } else if let Some(format) = argument.strip_prefix("--format=") {
                 let known = FORMATS.into_iter().find(|one| one.extension() == format);
                 let known = known.or((format == "tgz").then_some(ArchiveFormat::TarGz));
-                wish.format = Some(known.ok_or_else(|| refused("that format"))?);
+                request.format = Some(known.ok_or_else(|| refused("that format"))?);
             } else if let Some(prefix) = argument.strip_prefix("--prefix=") {
-                wish.folder = folder(prefix).ok_or_else(|| refused("that prefix"))?;
+                request.folder = folder(prefix).ok_or_else(|| refused("that prefix"))?;
             } else {
                 match argument {
                     "--" => options = false,
-                    "-l" | "--list" => wish.list = true,
+                    "-l" | "--list" => request.list = true,
                     // The compression level is decided by the server, and no progress is sent.
                     "-v" | "--verbose" | "-0" | "-1" | "-2" | "-3" | "-4" | "-5" | "-6" | "-7"
                     | "-8" | "-9" => {}
@@ -128,7 +128,7 @@ impl Wish {
                 }
             }
         }
-        Ok(wish)
+        Ok(request)
     }
 }
 
@@ -162,12 +162,12 @@ impl Banded<'_> {
         if matches!(written, Err(GitError::ReaderGone(_))) {
             return written;
         }
-        let told = match &written {
+        let end = match &written {
             Ok(()) => self.send(),
             Err(_) => packet::band(self.to, Band::Error, b"the server failed\n"),
         };
-        let told = told.and_then(|()| packet::flush(self.to)).and_then(|()| self.to.flush());
-        written.and(told.map_err(reader_gone))
+        let end = end.and_then(|()| packet::flush(self.to)).and_then(|()| self.to.flush());
+        written.and(end.map_err(reader_gone))
     }
 }
 
@@ -191,23 +191,23 @@ impl Write for Banded<'_> {
 mod tests {
     use super::*;
 
-    fn wish(arguments: &[&str]) -> Result<Wish, String> {
+    fn request(arguments: &[&str]) -> Result<ArchiveRequest, String> {
         let arguments: Vec<String> = arguments.iter().map(|&one| one.to_owned()).collect();
-        Wish::parse(&arguments).map_err(|error| error.to_string())
+        ArchiveRequest::parse(&arguments).map_err(|error| error.to_string())
     }
 
     #[test]
     fn what_git_archive_sends_is_understood() {
-        let zip = wish(&["--format=zip", "--prefix=a/b/", "-9", "v1.0"]).expect("served");
-        let expected = Wish {
+        let zip = request(&["--format=zip", "--prefix=a/b/", "-9", "v1.0"]).expect("served");
+        let expected = ArchiveRequest {
             list: false,
             format: Some(ArchiveFormat::Zip),
             folder: "a/b".to_owned(),
             revision: Some("v1.0".to_owned()),
         };
         assert_eq!(zip, expected);
-        assert_eq!(wish(&["--", "-x"]).expect("served").revision.as_deref(), Some("-x"));
-        assert!(wish(&["--list"]).expect("served").list);
+        assert_eq!(request(&["--", "-x"]).expect("served").revision.as_deref(), Some("-x"));
+        assert!(request(&["--list"]).expect("served").list);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             &["--prefix=../", "HEAD"],
             &["--prefix=a", "HEAD"],
         ] {
-            let why = wish(arguments).expect_err("refused");
+            let why = request(arguments).expect_err("refused");
             assert!(why.contains("is not served here"), "{arguments:?}: {why}");
         }
     }

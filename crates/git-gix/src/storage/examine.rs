@@ -11,7 +11,7 @@ use crate::protocol::upload::packs::Pack;
 use crate::storage::store::GixStore;
 
 /// The maximum number of faults reported per repository.
-const TOLD: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 impl GixStore {
     /// Returns the faults of a repository, as text. Checks that its packs and indexes exist and contain the targets of
@@ -28,9 +28,9 @@ impl GixStore {
             let target = to_gix(one.target);
             packs.iter().all(|pack| pack.index.lookup(target).is_none())
         };
-        let told = |one: &Ref| format!("{} holds {}, which is not there", one.name, one.target);
-        wrong.extend(refs.iter().filter(is_missing).take(TOLD).map(told));
-        wrong.truncate(TOLD);
+        let message = |one: &Ref| format!("{} holds {}, which is not there", one.name, one.target);
+        wrong.extend(refs.iter().filter(is_missing).take(MAX_SHOWN).map(message));
+        wrong.truncate(MAX_SHOWN);
         wrong
     }
 

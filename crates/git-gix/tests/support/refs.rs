@@ -13,7 +13,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::{GitError, GitStore, RefChange, Repository};
 use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
-use hexforge_domain::refs::{Made, Manner, Ref, RepositoryState, Snapshot};
+use hexforge_domain::refs::{Atomicity, ChangedRefs, Ref, RepositoryState, Snapshot};
 use hexforge_git_gix::refs::disk;
 use hexforge_git_gix::{GixStore, PushLimits};
 use hexforge_pack_store::FolderPacks;
@@ -140,13 +140,13 @@ pub fn take(
 }
 
 /// Changes refs with git. What git refuses is refused.
-pub fn make(folder: &Path, proposal: &Proposal) -> Made {
+pub fn make(folder: &Path, proposal: &Proposal) -> ChangedRefs {
     let names = |changes: &[RefChange]| changes.iter().map(|change| change.name.clone()).collect();
     if update(folder, &proposal.changes) {
-        return Made { done: names(&proposal.changes), refused: vec![] };
+        return ChangedRefs { done: names(&proposal.changes), refused: vec![] };
     }
-    if proposal.manner == Manner::Together {
-        return Made { done: vec![], refused: names(&proposal.changes) };
+    if proposal.atomicity == Atomicity::AllOrNone {
+        return ChangedRefs { done: vec![], refused: names(&proposal.changes) };
     }
     // The names of removed refs are free for new refs.
     let mut ordered: Vec<&RefChange> = proposal.changes.iter().collect();
@@ -157,7 +157,7 @@ pub fn make(folder: &Path, proposal: &Proposal) -> Made {
             if update(folder, std::slice::from_ref(change)) { &mut done } else { &mut refused };
         list.push(change.name.clone());
     }
-    Made { done, refused }
+    ChangedRefs { done, refused }
 }
 
 /// Gives the repository in a folder these refs, and HEAD if there is one.

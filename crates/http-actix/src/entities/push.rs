@@ -83,14 +83,14 @@ impl<'a> PushJson<'a> {
         }
     }
 
-    /// The push as hooks of the service are told it: without what came.
+    /// The push as hooks of the service are whole it: without what came.
     pub fn for_service(push: &'a Push, links: &Links) -> Self {
-        let told = Self::new(push, links);
+        let whole = Self::new(push, links);
         let message = match RefKind::of(&push.reference) {
             RefKind::Tag(_) => Some(""),
             RefKind::Branch(_) | RefKind::Other => None,
         };
-        Self { message, commits: vec![], total_commits_count: 0, ..told }
+        Self { message, commits: vec![], total_commits_count: 0, ..whole }
     }
 }
 

@@ -10,7 +10,7 @@ use hexforge_domain::token::TokenHash;
 
 use crate::client::client_address;
 use crate::error::ApiError;
-use crate::limits::Standing;
+use crate::limits::LimitState;
 use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
 
@@ -20,21 +20,21 @@ pub async fn limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let Some(standing) = standing(request.request()) else {
+    let Some(state) = state(request.request()) else {
         return Ok(next.call(request).await?.map_into_boxed_body());
     };
-    let mut response = if standing.is_over {
+    let mut response = if state.is_over {
         let error = ApiError::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
-            .with_header(RETRY_AFTER, &standing.reset().to_string());
+            .with_header(RETRY_AFTER, &state.reset().to_string());
         request.into_response(error.error_response())
     } else {
         next.call(request).await?.map_into_boxed_body()
     };
-    standing.put_on(response.headers_mut());
+    state.put_on(response.headers_mut());
     Ok(response)
 }
 
-fn standing(request: &HttpRequest) -> Option<Standing> {
+fn state(request: &HttpRequest) -> Option<LimitState> {
     let shared = request.app_data::<web::Data<Shared>>()?;
     let usage = shared.usage.as_ref()?;
     if request.path().starts_with("/-/") {

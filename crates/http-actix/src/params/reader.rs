@@ -305,13 +305,13 @@ mod tests {
 
     #[test]
     fn of_picked_parameters_the_first_problem_is_told() {
-        for (values, told) in [
+        for (values, message) in [
             (json!({"first": [], "second": [], "third": "x"}), "first is invalid"),
             (json!({"first": "a", "second": [], "third": "x"}), "second is invalid"),
             (json!({"first": "a", "second": "b", "third": "x"}), "third is invalid"),
         ] {
-            let Err(error) = read::<Mixed>(&params(values)) else { panic!("{told}") };
-            assert_eq!(error.body(), json!({ "error": told }).to_string());
+            let Err(error) = read::<Mixed>(&params(values)) else { panic!("{message}") };
+            assert_eq!(error.body(), json!({ "error": message }).to_string());
         }
     }
 

@@ -1,7 +1,7 @@
 //! Commit statuses, set by builds and external services.
 
 use actix_web::{HttpResponse, web};
-use hexforge_application::commit_status::{self, Wanted, Word};
+use hexforge_application::commit_status::{self, NewStatus, Wanted};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::text::limit;
 
@@ -30,7 +30,7 @@ parameters!(Wanted {
     name: declared::text("name", limit::SHORT).unless_empty(),
 });
 
-parameters!(Word {
+parameters!(NewStatus {
     state: declared::one_of("state", &["pending", "running", "success", "failed", "canceled"])
         .needed()
         .map(|word| Status::parse(word).unwrap_or(Status::Pending)),
@@ -49,7 +49,10 @@ async fn list(api: Api<Wanted>, ids: web::Path<(ProjectPath, String)>) -> ApiRes
     respond::paged(&api, page, found)
 }
 
-async fn post(api: Api<Word>, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+async fn post(
+    api: Api<NewStatus>,
+    ids: web::Path<(ProjectPath, String)>,
+) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), sha) = ids.into_inner();
     let said = api
         .run(move |app, actor, word| commit_status::post(app, actor, &named, &sha, word))

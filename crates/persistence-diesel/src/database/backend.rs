@@ -34,11 +34,11 @@ impl Backend {
 
 /// Begins a transaction. A write transaction on SQLite takes the write lock at once: if it read first, another
 /// transaction could write before it gets the lock. A read transaction sees one snapshot on both databases.
-/// `Mode::Glance` begins no transaction: each statement commits by itself, which saves two of three round trips to
+/// `Mode::Autocommit` begins no transaction: each statement commits by itself, which saves two of three round trips to
 /// PostgreSQL.
 pub(crate) fn begin(conn: &mut DbConn, mode: Mode) -> QueryResult<()> {
     match (conn, mode) {
-        (DbConn::Sqlite(_) | DbConn::Postgres(_), Mode::Glance) => Ok(()),
+        (DbConn::Sqlite(_) | DbConn::Postgres(_), Mode::Autocommit) => Ok(()),
         (DbConn::Sqlite(conn), Mode::Read) => conn.batch_execute("BEGIN DEFERRED"),
         (DbConn::Sqlite(conn), Mode::Write) => conn.batch_execute("BEGIN IMMEDIATE"),
         (DbConn::Postgres(conn), Mode::Read) => {

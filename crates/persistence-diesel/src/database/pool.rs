@@ -11,7 +11,7 @@ use diesel::{Connection, ConnectionError};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::database::connection::{DatabaseUrl, DbConn, Role};
-use crate::database::turns::{Turn, Turns};
+use crate::database::fair_semaphore::{FairSemaphore, Permit};
 
 /// Opens connections for one role.
 pub(crate) struct Connector {
@@ -68,11 +68,11 @@ const GLANCE: Duration = Duration::from_millis(300);
 const RETRY: Duration = Duration::from_secs(2);
 
 /// Connections of one role. The pool is not fair to waiting callers, and does not tell them that the last
-/// connection is broken. So callers first wait for a turn, in order of arrival; there are as many turns as
+/// connection is broken. So callers first wait for a permit, in order of arrival; there are as many permits as
 /// connections.
 pub(crate) struct Connections {
     pool: Pool<Connector>,
-    turns: Turns,
+    semaphore: FairSemaphore,
     is_away: Arc<AtomicBool>,
 }
 
@@ -81,16 +81,16 @@ pub(crate) struct Borrowed<'a> {
     from: &'a Connections,
     conn: Option<PooledConnection<Connector>>,
     #[expect(dead_code, reason = "it ends after the connection is given back")]
-    turn: Turn<'a>,
+    permit: Permit<'a>,
 }
 
 impl Connections {
     /// Returns a connection in exclusive use. Waits for a free connection, but not for an unreachable database.
     pub fn get(&self) -> Result<Borrowed<'_>, StoreError> {
-        let turn = self.turns.take(Instant::now() + PATIENCE);
-        let turn =
-            turn.ok_or_else(|| StoreError::Unreachable("all connections are used".into()))?;
-        Ok(Borrowed { from: self, conn: Some(self.connection()?), turn })
+        let permit = self.semaphore.take(Instant::now() + PATIENCE);
+        let permit =
+            permit.ok_or_else(|| StoreError::Unreachable("all connections are used".into()))?;
+        Ok(Borrowed { from: self, conn: Some(self.connection()?), permit })
     }
 
     fn connection(&self) -> Result<PooledConnection<Connector>, StoreError> {
@@ -149,5 +149,5 @@ pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
         // Waiting callers get the error and log it once; the pool would log it at each attempt.
         .error_handler(Box::new(NopErrorHandler))
         .build_unchecked(connector);
-    Connections { pool, turns: Turns::new(size), is_away }
+    Connections { pool, semaphore: FairSemaphore::new(size), is_away }
 }

@@ -117,7 +117,7 @@ impl DieselStore {
 
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
         match mode {
-            Mode::Read | Mode::Glance => self.readers.get(),
+            Mode::Read | Mode::Autocommit => self.readers.get(),
             Mode::Write => self.writers.get(),
         }
     }
@@ -182,7 +182,7 @@ impl Store for DieselStore {
         }
         let mut tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
         let mut verdict = work(&mut tx);
-        if mode == Mode::Glance && tx.is_lost() {
+        if mode == Mode::Autocommit && tx.is_lost() {
             // This mode begins no transaction, so the lost connection was not noticed earlier.
             drop(tx);
             renew(&mut conn)?;

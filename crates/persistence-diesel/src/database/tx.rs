@@ -62,7 +62,7 @@ pub(crate) struct DieselTx<'c> {
     /// A transaction was begun and not ended.
     open: bool,
     /// The transaction wrote to the outbox.
-    pub(crate) told: bool,
+    pub(crate) has_outbox_rows: bool,
     /// Cached after the first query. A read transaction sees one snapshot, so the value stays valid.
     extent: Option<Extent>,
     /// The number of dependent rows that the transaction may still delete.
@@ -81,7 +81,7 @@ pub(crate) struct Extent {
 impl<'c> DieselTx<'c> {
     /// Wraps a connection on which a transaction was just begun, if the mode has transactions.
     pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, seals: &'c Seals, mode: Mode) -> Self {
-        let open = mode != Mode::Glance;
+        let open = mode != Mode::Autocommit;
         Self {
             conn,
             totals,
@@ -90,7 +90,7 @@ impl<'c> DieselTx<'c> {
             failed: false,
             lost: false,
             open,
-            told: false,
+            has_outbox_rows: false,
             extent: None,
             leftovers: LEFTOVERS_AT_ONCE,
         }
@@ -237,7 +237,7 @@ impl<'c> DieselTx<'c> {
             self.conn.batch_execute("COMMIT").map_err(error::translate)?;
             self.open = false;
         }
-        Ok(self.told)
+        Ok(self.has_outbox_rows)
     }
 
     pub fn roll_back(mut self) -> Result<(), StoreError> {

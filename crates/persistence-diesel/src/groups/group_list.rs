@@ -23,7 +23,7 @@ const FOUND: usize = 200;
 
 /// The query strategy for a list of groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Strategy {
     /// Reads an index in list order until the page is full.
     Walk,
     /// Reads all groups of the list, then sorts them.
@@ -69,14 +69,15 @@ impl DieselTx<'_> {
         if total == 0 {
             return Ok(Paged { items: vec![], total });
         }
-        let way = if few || found.is_some() { Way::Gather } else { Way::Walk };
-        let ids = match way {
+        let strategy = if few || found.is_some() { Strategy::Gather } else { Strategy::Walk };
+        let ids = match strategy {
             // The condition of the partial indexes that are in list order.
-            Way::Walk => fitting("coalesce(namespaces.owner_id, 0) = 0"),
-            Way::Gather => fitting("namespaces.owner_id IS NULL"),
+            Strategy::Walk => fitting("coalesce(namespaces.owner_id, 0) = 0"),
+            Strategy::Gather => fitting("namespaces.owner_id IS NULL"),
         };
         let span = self.span(page, total, &name)?;
-        let mut ids = self.ids(ids.then(order(filter, way, span, self.backend())).span(span))?;
+        let mut ids =
+            self.ids(ids.then(order(filter, strategy, span, self.backend())).span(span))?;
         span.restore(&mut ids);
         Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
     }
@@ -152,8 +153,8 @@ fn named(search: &Search) -> Option<Sql> {
 }
 
 /// Names and paths are unique among groups, so no second sort column is needed.
-fn order(filter: &GroupFilter, way: Way, span: Span, backend: Backend) -> Sql {
-    let sorts = (way, backend) == (Way::Gather, Backend::Sqlite);
+fn order(filter: &GroupFilter, strategy: Strategy, span: Span, backend: Backend) -> Sql {
+    let sorts = (strategy, backend) == (Strategy::Gather, Backend::Sqlite);
     let key = match filter.order {
         GroupOrder::Name => "namespaces.name",
         GroupOrder::Path => "namespaces.path",

@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Health, Settlement};
 use hexforge_domain::delivery::port::Deliveries;
-use hexforge_domain::delivery::{HookRef, Letter, NewDelivery};
+use hexforge_domain::delivery::{HookRef, HookRequest, NewDelivery};
 use hexforge_domain::id::{DeliveryId, PayloadId};
 use hexforge_domain::ports::store::StoreError;
 
@@ -98,11 +98,11 @@ impl Deliveries for DieselTx<'_> {
         self.claim_lanes(now, until, limits)
     }
 
-    fn letters(
+    fn requests(
         &mut self,
         ids: &[DeliveryId],
         most: u32,
-    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError> {
+    ) -> Result<Vec<(DeliveryId, HookRequest)>, StoreError> {
         self.read_letters(ids.iter().map(|id| id.0).collect(), most)
     }
 

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use hexforge_domain::delivery::lane::Sent;
-use hexforge_domain::delivery::{DeliveryKey, Letter};
+use hexforge_domain::delivery::{DeliveryKey, HookRequest};
 use hexforge_domain::id::DeliveryId;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::Secret;
@@ -26,7 +26,7 @@ impl DieselTx<'_> {
         &mut self,
         ids: Vec<i64>,
         most: u32,
-    ) -> Result<Vec<(DeliveryId, Letter)>, StoreError> {
+    ) -> Result<Vec<(DeliveryId, HookRequest)>, StoreError> {
         type Row = (BigInt, Text, Text, Text, Nullable<Text>, Nullable<Text>, Nullable<Bool>);
         type Found = (i64, String, String, String, Option<String>, Option<String>, Option<bool>);
         let query = Sql::new(
@@ -52,7 +52,7 @@ impl DieselTx<'_> {
         .sql(" ORDER BY deliveries.id");
         let found: Vec<Found> = self.run(|conn| query.rows::<Row>().load(conn))?;
         let seals = self.seals;
-        let letter = |(id, key, event, body, url, token, verify): Found| {
+        let request = |(id, key, event, body, url, token, verify): Found| {
             let (url, verify) = (url?, verify?);
             let opened = seals.open(Purpose::HookUrl, &url).and_then(|url| {
                 Ok((Secret::new(url), seals.open_opt(Purpose::HookToken, token.as_deref())?))
@@ -60,9 +60,9 @@ impl DieselTx<'_> {
             // A damaged row is treated like a deleted hook, so that it does not block the hooks of others.
             let (url, token) = opened.ok()?;
             let key = DeliveryKey::stored(key);
-            Some((DeliveryId(id), Letter { key, event, body, url, token, verify }))
+            Some((DeliveryId(id), HookRequest { key, event, body, url, token, verify }))
         };
-        Ok(found.into_iter().filter_map(letter).collect())
+        Ok(found.into_iter().filter_map(request).collect())
     }
 
     /// Writes the outcomes of deliveries.

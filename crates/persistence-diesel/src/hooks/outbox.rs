@@ -23,7 +23,7 @@ impl Outbox for DieselTx<'_> {
         let values =
             (outbox::kind.eq(kind), outbox::payload.eq(payload), outbox::created_at.eq(stored(at)));
         self.run(|conn| diesel::insert_into(outbox::table).values(values).execute(conn))?;
-        self.told = true;
+        self.has_outbox_rows = true;
         Ok(())
     }
 

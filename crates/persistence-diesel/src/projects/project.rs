@@ -11,12 +11,12 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::policy::project::Standing;
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, CoverageExpression, Description, Features, NewProject, Project, ProjectGate,
+    Archived, CoverageExpression, Description, Features, NewProject, Project, ProjectHeader,
     ProjectName, ProjectPath, ProjectRef,
 };
 use hexforge_domain::text::Secret;
@@ -167,11 +167,11 @@ struct GateRow {
     repository_version: i64,
 }
 
-impl TryFrom<GateRow> for ProjectGate {
+impl TryFrom<GateRow> for ProjectHeader {
     type Error = StoreError;
 
     fn try_from(row: GateRow) -> Result<Self, StoreError> {
-        Ok(ProjectGate {
+        Ok(ProjectHeader {
             id: ProjectId(row.id),
             path: ProjectPath::stored(row.path),
             visibility: visibility(row.visibility_level)?,
@@ -289,7 +289,7 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
 
 impl DieselTx<'_> {
     /// Converts a row, if there is one, into its domain type.
-    fn told<R, T: TryFrom<R, Error = StoreError>>(
+    fn converted<R, T: TryFrom<R, Error = StoreError>>(
         &mut self,
         row: Option<R>,
     ) -> Result<Option<T>, StoreError> {
@@ -313,12 +313,12 @@ impl DieselTx<'_> {
 impl Projects for DieselTx<'_> {
     fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
         let row = find_named!(self, named, ProjectRow::as_select(), ProjectRow)?;
-        self.told(row)
+        self.converted(row)
     }
 
-    fn gate(&mut self, named: &ProjectRef) -> Result<Option<ProjectGate>, StoreError> {
+    fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
         let row = find_named!(self, named, GateRow::as_select(), GateRow)?;
-        self.told(row)
+        self.converted(row)
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -337,7 +337,7 @@ impl Projects for DieselTx<'_> {
                 alone
             )
         })?;
-        self.told(row)
+        self.converted(row)
     }
 
     fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
@@ -369,15 +369,15 @@ impl Projects for DieselTx<'_> {
         self.list_projects(filter, page)
     }
 
-    fn standing(
+    fn role(
         &mut self,
         project: ProjectId,
         user: UserId,
         today: NaiveDate,
-    ) -> Result<Standing, StoreError> {
-        let query = access::standing(project, user, today);
+    ) -> Result<ProjectRole, StoreError> {
+        let query = access::role(project, user, today);
         let rows: Vec<(i32, bool)> = self.run(|conn| query.rows::<(Integer, Bool)>().load(conn))?;
-        Ok(Standing {
+        Ok(ProjectRole {
             level: rows
                 .iter()
                 .filter_map(|(level, _)| AccessLevel::from_level(i64::from(*level)))

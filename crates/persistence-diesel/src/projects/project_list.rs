@@ -30,7 +30,7 @@ const ASKED: u128 = 3;
 
 /// The query strategy for a list of projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Strategy {
     /// Reads all projects in list order until the page is full. Fast if many projects match.
     Walk,
     /// Reads the projects of a group in list order, and all projects that are shared with it.
@@ -99,14 +99,15 @@ impl DieselTx<'_> {
         if let Some(name) = lasting
             && short
         {
-            let all = self.ids(list.page_of(Way::ByScope, Span::forward(Page::Whole)))?;
+            let all = self.ids(list.page_of(Strategy::ByScope, Span::forward(Page::Whole)))?;
             let (all, changes): (Arc<[i64]>, _) = (all.into(), self.extent()?.changes);
             self.totals.keep_members(name, changes, Arc::clone(&all));
             return self.page_of_known(&all, page);
         }
         let span = self.span(page, total, &counted_as)?;
-        let way = if short { Way::ByScope } else { self.way(&list, base, total, span)? };
-        let mut ids = self.ids(list.page_of(way, span))?;
+        let strategy =
+            if short { Strategy::ByScope } else { self.strategy(&list, base, total, span)? };
+        let mut ids = self.ids(list.page_of(strategy, span))?;
         span.restore(&mut ids);
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
@@ -194,15 +195,15 @@ impl DieselTx<'_> {
     }
 
     /// Chooses the strategy that reads the fewest projects.
-    fn way(
+    fn strategy(
         &mut self,
         list: &List<'_>,
         base: Option<u64>,
         total: u64,
         span: Span,
-    ) -> Result<Way, StoreError> {
+    ) -> Result<Strategy, StoreError> {
         if list.found.is_some() {
-            return Ok(Way::BySearch);
+            return Ok(Strategy::BySearch);
         }
         let projects = u128::from(self.extent()?.projects.unsigned_abs());
         let shown = u128::from(span.reach().min(total));
@@ -224,14 +225,14 @@ impl DieselTx<'_> {
         if let (Some(base), Some(_), true) = (base, list.scope().group(), is_in_order)
             && shown * u128::from(base) / u128::from(total).max(1) <= in_scope.min(matching)
         {
-            return Ok(Way::WalkInside);
+            return Ok(Strategy::WalkInside);
         }
         Ok(if walked <= in_scope.min(matching) {
-            Way::Walk
+            Strategy::Walk
         } else if in_scope <= matching {
-            Way::ByScope
+            Strategy::ByScope
         } else {
-            Way::BySearch
+            Strategy::BySearch
         })
     }
 }
@@ -282,7 +283,7 @@ impl List<'_> {
         Sql::new("SELECT projects.id FROM projects WHERE projects.id IN (")
             .ids(members.to_vec())
             .sql(")")
-            .then(self.order(Way::BySearch, Span::forward(page)))
+            .then(self.order(Strategy::BySearch, Span::forward(page)))
             .page(page)
     }
 
@@ -315,39 +316,39 @@ impl List<'_> {
     }
 
     /// Selects the ids of a page, in order.
-    fn page_of(&self, way: Way, span: Span) -> Sql {
+    fn page_of(&self, strategy: Strategy, span: Span) -> Sql {
         let scope = self.scope();
-        if let (Way::WalkInside, Some(group)) = (way, scope.group()) {
+        if let (Strategy::WalkInside, Some(group)) = (strategy, scope.group()) {
             return self.page_of_group(group, span);
         }
         let contains = self.containing();
-        let conditions: Vec<Sql> = match way {
+        let conditions: Vec<Sql> = match strategy {
             // Most rows are skipped, so the cheapest condition comes first.
-            Way::Walk | Way::WalkInside => {
+            Strategy::Walk | Strategy::WalkInside => {
                 self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
             }
-            Way::ByScope => {
+            Strategy::ByScope => {
                 let mut set = scope.set().into_iter();
                 set.next().into_iter().chain(self.rest()).chain(contains).chain(set).collect()
             }
-            Way::BySearch => {
+            Strategy::BySearch => {
                 let matching = self.found_ids().or_else(|| self.matching().map(one_of));
                 matching.into_iter().chain(self.rest()).chain(scope.each()).collect()
             }
         };
         // `OFFSET 0` is an optimization barrier: it keeps PostgreSQL from walking an index where few projects
         // match.
-        let fitting = match (way, self.backend) {
-            (Way::Walk | Way::WalkInside, _) | (_, Backend::Sqlite) => {
+        let fitting = match (strategy, self.backend) {
+            (Strategy::Walk | Strategy::WalkInside, _) | (_, Backend::Sqlite) => {
                 Sql::new("SELECT projects.id FROM projects").filter(conditions)
             }
-            (Way::ByScope | Way::BySearch, Backend::Postgres) => {
+            (Strategy::ByScope | Strategy::BySearch, Backend::Postgres) => {
                 Sql::new("SELECT projects.id FROM (SELECT * FROM projects")
                     .filter(conditions)
                     .sql(" OFFSET 0) AS projects")
             }
         };
-        fitting.then(self.order(way, span)).span(span)
+        fitting.then(self.order(strategy, span)).span(span)
     }
 
     /// Selects the ids of a page of a group's projects. It merges the first projects inside of the group, by an
@@ -355,19 +356,19 @@ impl List<'_> {
     fn page_of_group(&self, group: NamespaceId, span: Span) -> Sql {
         let scope = self.scope();
         let reach = Span { offset: 0, limit: span.reach(), ..span };
-        let first = |conditions: Vec<Sql>, way| {
+        let first = |conditions: Vec<Sql>, strategy| {
             Sql::new("SELECT * FROM (SELECT projects.id, ")
                 .sql(self.key().unwrap_or("projects.id"))
                 .sql(" AS place FROM projects")
                 .filter(conditions.into_iter().chain(self.rest_of_walk()).chain(self.containing()))
-                .then(self.order(way, span))
+                .then(self.order(strategy, span))
                 .span(reach)
         };
         let direction = if self.filter.descending == span.backward { "" } else { " DESC" };
-        let inside = first(scope.inside(group), Way::Walk).sql(") AS inside");
+        let inside = first(scope.inside(group), Strategy::Walk).sql(") AS inside");
         let all = match scope.shared(group) {
             Some(shared) => {
-                inside.sql(" UNION ALL ").then(first(shared, Way::BySearch)).sql(") AS shared")
+                inside.sql(" UNION ALL ").then(first(shared, Strategy::BySearch)).sql(") AS shared")
             }
             None => inside,
         };
@@ -445,9 +446,9 @@ impl List<'_> {
         }
     }
 
-    fn order(&self, way: Way, span: Span) -> Sql {
+    fn order(&self, strategy: Strategy, span: Span) -> Sql {
         // SQLite prefers an index in list order to one that selects the rows. The unary plus makes it sort instead.
-        let sorts = way != Way::Walk && self.backend == Backend::Sqlite;
+        let sorts = strategy != Strategy::Walk && self.backend == Backend::Sqlite;
         let plus = if sorts { "+" } else { "" };
         let direction = |descending| if descending != span.backward { " DESC" } else { "" };
         let builds = direction(true);

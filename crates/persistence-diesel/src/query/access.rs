@@ -240,8 +240,8 @@ pub(crate) fn code_visible(viewer: Viewer) -> Sql {
 }
 
 /// Selects a user's access to a project. Each row has an access level and a flag that is true if the user owns the
-/// project by it. See [`Standing`](hexforge_domain::policy::project::Standing).
-pub(crate) fn standing(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
+/// project by it. See [`ProjectRole`](hexforge_domain::policy::project::ProjectRole).
+pub(crate) fn role(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
     let of_project =
         Sql::new("SELECT access_level, FALSE FROM project_members WHERE project_id = ")
             .id(project.0)

@@ -28,8 +28,8 @@ impl DieselTx<'_> {
         if total == 0 && led(filter) {
             return Ok(Paged { items: vec![], total });
         }
-        let way = self.way_to_issues(filter, several.as_ref(), total, page)?;
-        let ids = self.ids(in_order(filter, several.as_ref(), way).page(page))?;
+        let strategy = self.way_to_issues(filter, several.as_ref(), total, page)?;
+        let ids = self.ids(in_order(filter, several.as_ref(), strategy).page(page))?;
         Ok(Paged { items: self.issues_by_id(&ids)?, total })
     }
 
@@ -43,7 +43,7 @@ impl DieselTx<'_> {
             return Ok(sum.first().copied().unwrap_or_default().unsigned_abs());
         }
         let name = format!("issues {filter:?}");
-        let counted = || fitting("SELECT issues.id", filter, several, Way::Gather);
+        let counted = || fitting("SELECT issues.id", filter, several, Strategy::Gather);
         match several {
             Some(several) if several.finds_nothing() => Ok(0),
             Some(several) if several.candidates > LOOKED_AT => {
@@ -60,16 +60,16 @@ impl DieselTx<'_> {
         several: Option<&Several>,
         total: u64,
         page: Page,
-    ) -> Result<Way, StoreError> {
+    ) -> Result<Strategy, StoreError> {
         let gathered = several.map_or(total, |several| several.candidates.max(total));
         let all = match filter.scope {
             // An author's few labelled issues are collected. Other lists of an author are in the order of an index.
             IssueScope::AuthoredBy(..) if several.is_some() && total > LOOKED_AT => {
-                return Ok(Way::Walk);
+                return Ok(Strategy::Walk);
             }
-            IssueScope::AuthoredBy(..) => return Ok(Way::Gather),
-            IssueScope::Project(_) if !led(filter) => return Ok(Way::Gather),
-            _ if gathered <= FEW || total == 0 => return Ok(Way::Gather),
+            IssueScope::AuthoredBy(..) => return Ok(Strategy::Gather),
+            IssueScope::Project(_) if !led(filter) => return Ok(Strategy::Gather),
+            _ if gathered <= FEW || total == 0 => return Ok(Strategy::Gather),
             IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
                 Sql::new("SELECT issues FROM iids WHERE project_id = ").id(project.0)
             }
@@ -78,7 +78,7 @@ impl DieselTx<'_> {
         let all = self.ids(all)?.first().copied().unwrap_or_default().unsigned_abs();
         let shown = page.limit().map_or(total, |limit| page.offset().saturating_add(limit));
         let walked = all.saturating_mul(shown) / total;
-        Ok(if walked < gathered { Way::Walk } else { Way::Gather })
+        Ok(if walked < gathered { Strategy::Walk } else { Strategy::Gather })
     }
 
     /// Returns the ids of all labels and milestones that select issues together. `None` if only one title of a
@@ -223,15 +223,17 @@ impl Several {
     }
 
     /// The conditions on an issue.
-    fn conditions(&self, way: Way) -> Vec<Sql> {
+    fn conditions(&self, strategy: Strategy) -> Vec<Sql> {
         let for_milestone = |column: &'static str| {
             let ids = self.milestones.clone();
             ids.map(|ids| Sql::new(column).sql(" IN (").few_ids(&ids).sql(")"))
         };
-        let (led, leader, milestone) = match (way, self.lead) {
-            (Way::Walk, _) => (None, None, for_milestone("+issues.milestone_id")),
-            (Way::Gather, Lead::Milestones) => (None, None, for_milestone("issues.milestone_id")),
-            (Way::Gather, Lead::Labels(at)) => {
+        let (led, leader, milestone) = match (strategy, self.lead) {
+            (Strategy::Walk, _) => (None, None, for_milestone("+issues.milestone_id")),
+            (Strategy::Gather, Lead::Milestones) => {
+                (None, None, for_milestone("issues.milestone_id"))
+            }
+            (Strategy::Gather, Lead::Labels(at)) => {
                 (self.led_by(at), Some(at), for_milestone("+issues.milestone_id"))
             }
         };
@@ -276,7 +278,7 @@ impl Several {
 
 /// The query strategy for the issues of a label, a milestone or a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Strategy {
     /// Reads the issues of the project, or of all projects, in list order until the page is full. Fast if many
     /// issues match.
     Walk,
@@ -291,14 +293,14 @@ fn led(filter: &IssueFilter) -> bool {
 
 /// Selects the ids of the matching issues, in list order. Collected issues are sorted in a separate step. Otherwise
 /// planners would use an index in list order and read all issues of all projects for a rare label.
-fn in_order(filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
+fn in_order(filter: &IssueFilter, several: Option<&Several>, strategy: Strategy) -> Sql {
     let at_once = match filter.scope {
         IssueScope::AuthoredBy(..) => several.is_none(),
         IssueScope::Project(_) => !led(filter),
         IssueScope::Milestone(..) | IssueScope::Group(..) => false,
     };
-    if at_once || way == Way::Walk {
-        return fitting("SELECT issues.id", filter, several, way).sql(order(filter));
+    if at_once || strategy == Strategy::Walk {
+        return fitting("SELECT issues.id", filter, several, strategy).sql(order(filter));
     }
     let (select, order) = match (filter.order, filter.descending) {
         (IssueOrder::CreatedAt, false) => (CREATED, " ORDER BY moment, id"),
@@ -307,7 +309,7 @@ fn in_order(filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
         (IssueOrder::UpdatedAt, true) => (UPDATED, " ORDER BY moment DESC, id DESC"),
     };
     Sql::new("WITH gathered (id, moment) AS MATERIALIZED (")
-        .then(fitting(select, filter, several, way))
+        .then(fitting(select, filter, several, strategy))
         .sql(") SELECT id FROM gathered")
         .sql(order)
 }
@@ -316,14 +318,19 @@ const CREATED: &str = "SELECT issues.id, issues.created_at";
 const UPDATED: &str = "SELECT issues.id, issues.updated_at";
 
 /// Selects columns of the matching issues, unordered.
-fn fitting(select: &'static str, filter: &IssueFilter, several: Option<&Several>, way: Way) -> Sql {
-    let (from, scope, viewer) = scope(filter, several, way);
+fn fitting(
+    select: &'static str,
+    filter: &IssueFilter,
+    several: Option<&Several>,
+    strategy: Strategy,
+) -> Sql {
+    let (from, scope, viewer) = scope(filter, several, strategy);
     let named = [
         viewer.map(|viewer| access::authorized_as_named(viewer, filter.today)),
         access::reported_as_named(filter.clearance, filter.today),
     ];
     let everywhere = match filter.scope {
-        IssueScope::Group(..) => way == Way::Walk,
+        IssueScope::Group(..) => strategy == Strategy::Walk,
         IssueScope::AuthoredBy(..) => true,
         IssueScope::Project(_) | IssueScope::Milestone(..) => false,
     };
@@ -332,9 +339,9 @@ fn fitting(select: &'static str, filter: &IssueFilter, several: Option<&Several>
         Some(several) => {
             // For an author's issues the milestone has no id: any milestone of that title matches, in any project.
             let title = several.author.and(filter.milestone.as_deref());
-            several.conditions(way).into_iter().chain(title.map(is_for_milestone)).collect()
+            several.conditions(strategy).into_iter().chain(title.map(is_for_milestone)).collect()
         }
-        None => one_lead(filter, way),
+        None => one_lead(filter, strategy),
     };
     let conditions = [
         Some(scope),
@@ -350,13 +357,13 @@ fn fitting(select: &'static str, filter: &IssueFilter, several: Option<&Several>
 }
 
 /// The conditions that an issue has the label, or the milestone, of a title.
-fn one_lead(filter: &IssueFilter, way: Way) -> Vec<Sql> {
+fn one_lead(filter: &IssueFilter, strategy: Strategy) -> Vec<Sql> {
     let labels = filter.labels.as_ref().map(|labels| match place(filter.scope) {
-        Some(place) if way == Way::Gather => among_labelled(labels, place),
+        Some(place) if strategy == Strategy::Gather => among_labelled(labels, place),
         Some(_) | None => is_labelled(labels),
     });
     let milestone = filter.milestone.as_deref().map(|title| match place(filter.scope) {
-        Some(place) if way == Way::Gather => among_milestones(title, place),
+        Some(place) if strategy == Strategy::Gather => among_milestones(title, place),
         Some(_) | None => is_for_milestone(title),
     });
     milestone.into_iter().chain(labels).collect()
@@ -378,7 +385,7 @@ fn state(open: bool, everywhere: bool) -> &'static str {
 fn scope(
     filter: &IssueFilter,
     several: Option<&Several>,
-    way: Way,
+    strategy: Strategy,
 ) -> (&'static str, Sql, Option<Viewer>) {
     const ISSUES: &str = " FROM issues";
     // `CROSS JOIN` fixes the join order: issues are read in list order, and their projects are looked up.
@@ -388,39 +395,39 @@ fn scope(
     let led = led(filter);
     match filter.scope {
         IssueScope::Project(project) => {
-            let other = led && way == Way::Gather;
+            let other = led && strategy == Strategy::Gather;
             let column = if other { "+issues.project_id = " } else { "issues.project_id = " };
             (ISSUES, Sql::new(column).id(project.0), None)
         }
         IssueScope::Milestone(project, _) if several.is_some() => {
-            let column = match way {
-                Way::Gather => "+issues.project_id = ",
-                Way::Walk => "issues.project_id = ",
+            let column = match strategy {
+                Strategy::Gather => "+issues.project_id = ",
+                Strategy::Walk => "issues.project_id = ",
             };
             (ISSUES, Sql::new(column).id(project.0), None)
         }
         IssueScope::Milestone(project, milestone) => {
-            let (column, other) = match way {
-                Way::Gather => ("issues.milestone_id = ", " AND +issues.project_id = "),
-                Way::Walk => ("+issues.milestone_id = ", " AND issues.project_id = "),
+            let (column, other) = match strategy {
+                Strategy::Gather => ("issues.milestone_id = ", " AND +issues.project_id = "),
+                Strategy::Walk => ("+issues.milestone_id = ", " AND issues.project_id = "),
             };
             (ISSUES, Sql::new(column).id(milestone.0).sql(other).id(project.0), None)
         }
         IssueScope::AuthoredBy(author, viewer) => {
-            let column = match way {
-                Way::Gather if several.is_some() => " AND +issues.author_id = ",
-                Way::Gather | Way::Walk => " AND issues.author_id = ",
+            let column = match strategy {
+                Strategy::Gather if several.is_some() => " AND +issues.author_id = ",
+                Strategy::Gather | Strategy::Walk => " AND issues.author_id = ",
             };
             (ISSUES_FIRST, joined().sql(column).id(author.0), viewer.restricted_to())
         }
-        IssueScope::Group(group, viewer) => match way {
+        IssueScope::Group(group, viewer) => match strategy {
             // The labels or milestone belong to projects of the group, and so do the issues.
-            Way::Gather if led => (ISSUES_FIRST, joined(), viewer.restricted_to()),
-            Way::Gather => {
+            Strategy::Gather if led => (ISSUES_FIRST, joined(), viewer.restricted_to()),
+            Strategy::Gather => {
                 let there = joined().sql(" AND projects.namespace_id = ").id(group.0);
                 (PROJECTS_FIRST, there, viewer.restricted_to())
             }
-            Way::Walk => {
+            Strategy::Walk => {
                 // This form keeps SQLite from using an index, and PostgreSQL can still estimate the number of
                 // projects.
                 let there =

@@ -149,7 +149,7 @@ impl Notes for DieselTx<'_> {
         source: NoteSource,
         issues: &[IssueId],
     ) -> Result<Vec<IssueId>, StoreError> {
-        let told = match source {
+        let query = match source {
             NoteSource::Issue { issue, .. } => {
                 Sql::new("SELECT issue_id FROM notes WHERE source_issue_id = ").id(issue.0)
             }
@@ -161,7 +161,7 @@ impl Notes for DieselTx<'_> {
             }
         };
         let issues = issues.iter().map(|issue| issue.0).collect();
-        let ids = self.ids(told.sql(" AND issue_id IN (").ids(issues).sql(")"))?;
+        let ids = self.ids(query.sql(" AND issue_id IN (").ids(issues).sql(")"))?;
         Ok(ids.into_iter().map(IssueId).collect())
     }
 

@@ -17,7 +17,7 @@ impl SignInFailures for DieselTx<'_> {
     fn find(&mut self, subject: &str) -> Result<Option<Failures>, StoreError> {
         match self.mode {
             Mode::Write => self.run(|conn| backend::hold(conn, subject))?,
-            Mode::Read | Mode::Glance => (),
+            Mode::Read | Mode::Autocommit => (),
         }
         let found: Option<(i32, NaiveDateTime, Option<NaiveDateTime>)> = self.run(|conn| {
             sign_in_failures::table

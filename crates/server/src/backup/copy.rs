@@ -133,10 +133,10 @@ impl<W: Write> Copy<'_, W> {
     /// Writes the directories of all projects below a root directory, if the database has the project.
     pub fn projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
         let data = self.data;
-        let shelves =
+        let folders =
             entries(&data.join(root))?.into_iter().filter(|snapshots| is_shelf(snapshots));
-        let shelves = shelves.flat_map(|snapshots| entries(&snapshots).unwrap_or_default());
-        let folders = shelves.filter(|snapshots| is_shelf(snapshots));
+        let folders = folders.flat_map(|snapshots| entries(&snapshots).unwrap_or_default());
+        let folders = folders.filter(|snapshots| is_shelf(snapshots));
         let folders = folders.flat_map(|snapshots| entries(&snapshots).unwrap_or_default());
         let mut folders = folders.filter_map(|folder| Some((project_of(&folder)?, folder)));
         loop {

@@ -19,10 +19,10 @@ use super::snapshot_store::{SnapshotStore, Target};
 use super::staging::StagingFolder;
 use crate::config::Config;
 use crate::storage::{self, Check};
-use crate::system::{self, FsBuildFiles, FsUploads, Hold, Trash};
+use crate::system::{self, BackupLock, FsBuildFiles, FsUploads, Trash};
 
 /// The result of a backup.
-pub struct Made {
+pub struct BackupResult {
     pub summary: Summary,
     /// The name of the snapshot, if the target holds several.
     pub snapshot: Option<String>,
@@ -32,7 +32,7 @@ pub struct Made {
 
 /// Writes a backup into a new file, or as a snapshot into a target that holds several. With `keep`,
 /// only the newest snapshots stay.
-pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<Made> {
+pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<BackupResult> {
     match Target::for_writing(place)? {
         Target::File(file) => {
             ensure!(
@@ -43,7 +43,7 @@ pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<Made> {
             let staging = StagingFolder::beside(&file)?;
             let finish = |written: &File| staging.finish(written, &file);
             let summary = write(config, &staging, None, &finish)?;
-            Ok(Made { summary, snapshot: None, removed: 0 })
+            Ok(BackupResult { summary, snapshot: None, removed: 0 })
         }
         Target::Store(mut snapshots) => {
             snapshots.prepare()?;
@@ -55,7 +55,7 @@ pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<Made> {
             let summary = write(config, &staging, Some(&mut snapshots), &|_| Ok(()))?;
             snapshots.store_snapshot(&name, &staging.unfinished())?;
             let removed = keep.map(|keep| snapshots.keep_newest(keep, &name)).transpose()?;
-            Ok(Made { summary, snapshot: Some(name), removed: removed.unwrap_or_default() })
+            Ok(BackupResult { summary, snapshot: Some(name), removed: removed.unwrap_or_default() })
         }
     }
 }
@@ -77,8 +77,8 @@ fn write(
         );
     }
     let mut progress = Progress::new();
-    let hold = Hold::take(data).context("the data folder cannot be held on to")?;
-    let Some(hold) = hold else { bail!("another backup is being made") };
+    let backup_lock = BackupLock::take(data).context("the data folder cannot be held on to")?;
+    let Some(backup_lock) = backup_lock else { bail!("another backup is being made") };
     // The database is copied first: the objects of its refs were stored before the refs.
     progress.step("copying the database");
     let mut snapshot = Snapshot::take(&config.database_url, &staging.folder)?;
@@ -121,7 +121,7 @@ fn write(
     let Copy { writer, summary, missing, .. } = copy;
     let written = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     finish(&written)?;
-    drop(hold);
+    drop(backup_lock);
     // Removed files stayed in the trash during the backup.
     Trash::new(data).empty().context("the trash cannot be emptied")?;
     let lost = missing.len();

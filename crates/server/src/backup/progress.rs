@@ -13,13 +13,13 @@ const OFTEN: Duration = Duration::from_millis(200);
 pub(super) struct Progress {
     is_terminal: bool,
     step: &'static str,
-    told: Instant,
+    last_report: Instant,
 }
 
 impl Progress {
     pub fn new() -> Self {
         let is_terminal = std::io::stderr().is_terminal();
-        Self { is_terminal, step: "", told: Instant::now() }
+        Self { is_terminal, step: "", last_report: Instant::now() }
     }
 
     /// Begins the next step.
@@ -33,13 +33,13 @@ impl Progress {
 
     /// Updates the line with the bytes and files done so far.
     pub fn done(&mut self, summary: &Summary) {
-        if self.is_terminal && self.told.elapsed() >= OFTEN {
+        if self.is_terminal && self.last_report.elapsed() >= OFTEN {
             self.line(&format!(": {summary}"));
         }
     }
 
     fn line(&mut self, more: &str) {
-        self.told = Instant::now();
+        self.last_report = Instant::now();
         self.write(&format!("\r\x1b[K{}{more}", self.step));
     }
 

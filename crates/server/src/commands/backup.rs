@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::say;
-use crate::backup::{self, Made};
+use crate::backup::{self, BackupResult};
 use crate::config::Config;
 
 /// Writes a backup.
 pub fn make(config: &Config, place: &str, keep: Option<u32>) -> Result<ExitCode> {
-    let Made { summary, snapshot, removed } =
+    let BackupResult { summary, snapshot, removed } =
         backup::make(config, place, keep.map(|keep| keep as usize))?;
     match snapshot {
         None => say(&format!("{place} has {summary}\n"))?,

@@ -54,7 +54,7 @@ fn database(config: &Config) -> Finding {
     {
         return Err(vec![format!("{} does not exist; `hexforge serve` makes it", path.display())]);
     }
-    let pending = store::pending_migrations(&config.database_url).map_err(told)?;
+    let pending = store::pending_migrations(&config.database_url).map_err(causes)?;
     if pending.is_empty() {
         return Ok(format!("{} answers and is up to date", config.database_url));
     }
@@ -99,8 +99,8 @@ fn disk(config: &Config) -> Finding {
 
 /// Checks that no hook keeps failing.
 fn hooks(app: &App) -> Finding {
-    let failing = delivery::failing(app).map_err(told)?;
-    let queue = delivery::queue(app).map_err(told)?;
+    let failing = delivery::failing(app).map_err(causes)?;
+    let queue = delivery::queue(app).map_err(causes)?;
     if failing.is_empty() {
         return Ok(format!("none keeps failing, {} deliveries wait", queue.deliveries));
     }
@@ -122,6 +122,6 @@ fn hooks(app: &App) -> Finding {
 }
 
 /// Formats an error with its causes on one line.
-fn told(error: impl std::error::Error + Send + Sync + 'static) -> Vec<String> {
+fn causes(error: impl std::error::Error + Send + Sync + 'static) -> Vec<String> {
     vec![format!("{:#}", anyhow::Error::new(error))]
 }

@@ -42,7 +42,7 @@ pub fn move_in(config: &Config, terminal: &mut dyn Write) -> Result<Vec<PathBuf>
         return Ok(folders);
     }
     let Some(to) = &object_storage(config)? else { return Ok(folders) };
-    let mut progress = Progress { terminal, done: 0, told: Instant::now() };
+    let mut progress = Progress { terminal, done: 0, last_report: Instant::now() };
     for (folder, copy) in [
         (PACKS, copy_packs as fn(&Config, &ObjectStorage, &mut Progress<'_>) -> Result<()>),
         (FsUploads::ROOT, copy_uploads),
@@ -65,14 +65,14 @@ pub fn move_in(config: &Config, terminal: &mut dyn Write) -> Result<Vec<PathBuf>
 struct Progress<'a> {
     terminal: &'a mut dyn Write,
     done: u64,
-    told: Instant,
+    last_report: Instant,
 }
 
 impl Progress<'_> {
     fn step(&mut self) -> Result<()> {
         self.done += 1;
-        if self.told.elapsed() > BETWEEN {
-            self.told = Instant::now();
+        if self.last_report.elapsed() > BETWEEN {
+            self.last_report = Instant::now();
             writeln!(self.terminal, "{} files are done.", self.done)?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
 
-use super::shelves::{self, Shelves};
+use super::folders::{self, ProjectFolders};
 use super::trash::Trash;
 use super::{make_folders, random_name};
 
@@ -21,7 +21,7 @@ const ARTIFACTS: &str = "artifacts";
 
 /// Stores logs and artifacts below a data folder.
 pub struct FsBuildFiles {
-    shelves: Shelves,
+    folders: ProjectFolders,
     trash: Arc<Trash>,
 }
 
@@ -31,38 +31,38 @@ impl FsBuildFiles {
 
     /// Lists the projects that have logs or artifacts in a data folder, each with its directory.
     pub(crate) fn folders(data_dir: &Path) -> io::Result<Vec<(ProjectId, PathBuf)>> {
-        Shelves::new(data_dir.join(Self::ROOT)).folders()
+        ProjectFolders::new(data_dir.join(Self::ROOT)).folders()
     }
 
     /// Creates the store. No directory is created before the first file.
     pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
-        Self { shelves: Shelves::new(data_dir.join(Self::ROOT)), trash }
+        Self { folders: ProjectFolders::new(data_dir.join(Self::ROOT)), trash }
     }
 
     /// The path of a log, relative to the data folder.
     pub(crate) fn trace_path(project: ProjectId, build: BuildId) -> PathBuf {
-        path(&Shelves::new(Self::ROOT.into()), project, build, TRACE)
+        path(&ProjectFolders::new(Self::ROOT.into()), project, build, TRACE)
     }
 
     /// The path of the artifacts, relative to the data folder.
     pub(crate) fn artifacts_path(project: ProjectId, build: BuildId) -> PathBuf {
-        path(&Shelves::new(Self::ROOT.into()), project, build, ARTIFACTS)
+        path(&ProjectFolders::new(Self::ROOT.into()), project, build, ARTIFACTS)
     }
 
     fn path(&self, project: ProjectId, build: BuildId, kind: &str) -> PathBuf {
-        path(&self.shelves, project, build, kind)
+        path(&self.folders, project, build, kind)
     }
 
     /// Writes a complete file under a temporary name, and renames it once it is on disk.
     fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let mut new = Receiving::begin(&self.shelves, path)?;
+        let mut new = Receiving::begin(&self.folders, path)?;
         new.file.write_all(content)?;
         new.place()
     }
 }
 
-fn path(shelves: &Shelves, project: ProjectId, build: BuildId, kind: &str) -> PathBuf {
-    shelves.folder_of(project).join(format!("{build}.{kind}"))
+fn path(folders: &ProjectFolders, project: ProjectId, build: BuildId, kind: &str) -> PathBuf {
+    folders.folder_of(project).join(format!("{build}.{kind}"))
 }
 
 fn failed(what: &'static str) -> impl FnOnce(io::Error) -> FilesError {
@@ -94,17 +94,17 @@ fn tail(path: &Path, bytes: u64) -> io::Result<Vec<u8>> {
 
 impl ProjectFiles for FsBuildFiles {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
-        self.shelves.projects().map_err(failed("listed"))
+        self.folders.projects().map_err(failed("listed"))
     }
 
     fn discard(&self, project: ProjectId) {
-        if let Err(error) = self.trash.take(&self.shelves.folder_of(project)) {
+        if let Err(error) = self.trash.take(&self.folders.folder_of(project)) {
             tracing::warn!(%project, %error, "files of builds stay until the next start");
         }
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
-        self.shelves.remove_interrupted().map_err(failed("removed"))
+        self.folders.remove_interrupted().map_err(failed("removed"))
     }
 }
 
@@ -140,7 +140,7 @@ impl BuildFiles for FsBuildFiles {
     ) -> Result<(), FilesError> {
         let path = self.path(project, build, TRACE);
         let append = || {
-            make_folders(&self.shelves.folder_of(project))?;
+            make_folders(&self.folders.folder_of(project))?;
             let options = || OpenOptions::new().write(true).mode(0o600).clone();
             let (mut file, new) = match options().open(&path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -152,7 +152,7 @@ impl BuildFiles for FsBuildFiles {
             file.seek(SeekFrom::Start(at))?;
             file.write_all(chunk)?;
             file.sync_data()?;
-            if new { self.shelves.sync(project) } else { Ok(()) }
+            if new { self.folders.sync(project) } else { Ok(()) }
         };
         append().map_err(failed("written"))
     }
@@ -172,7 +172,7 @@ impl BuildFiles for FsBuildFiles {
         build: BuildId,
     ) -> Result<Box<dyn NewUpload>, FilesError> {
         let path = self.path(project, build, ARTIFACTS);
-        Ok(Box::new(Receiving::begin(&self.shelves, &path).map_err(failed("begun"))?))
+        Ok(Box::new(Receiving::begin(&self.folders, &path).map_err(failed("begun"))?))
     }
 
     fn open_artifacts(
@@ -196,19 +196,19 @@ impl BuildFiles for FsBuildFiles {
 
 /// A file that is being written under a temporary name.
 struct Receiving {
-    shelves: Shelves,
+    folders: ProjectFolders,
     file: File,
     beside: PathBuf,
     path: PathBuf,
 }
 
 impl Receiving {
-    fn begin(shelves: &Shelves, path: &Path) -> io::Result<Self> {
-        let folder = shelves.receiving();
+    fn begin(folders: &ProjectFolders, path: &Path) -> io::Result<Self> {
+        let folder = folders.receiving();
         make_folders(&folder)?;
         let beside = folder.join(random_name());
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-        Ok(Self { shelves: shelves.clone(), file, beside, path: path.to_owned() })
+        Ok(Self { folders: folders.clone(), file, beside, path: path.to_owned() })
     }
 
     /// Syncs the file, renames it, then syncs the directories, so that a crash leaves no incomplete file.
@@ -217,7 +217,7 @@ impl Receiving {
         let folder = self.path.parent().unwrap_or(&self.path);
         make_folders(folder)?;
         fs::rename(&self.beside, &self.path)?;
-        shelves::sync_up_to(folder, self.shelves.root())
+        folders::sync_up_to(folder, self.folders.root())
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 
 use hexforge_domain::ports::files::is_no_room;
 
-use super::hold::is_held;
+use super::backup_lock::is_held;
 use super::random_name;
 
 /// The trash directory of a data folder. Entries that are left when the program ends are deleted at the next start.

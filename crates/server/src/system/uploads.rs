@@ -12,13 +12,13 @@ use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
 use hexforge_domain::project::upload::UploadPlace;
 
-use super::shelves::{Shelves, sync_up_to};
+use super::folders::{ProjectFolders, sync_up_to};
 use super::trash::Trash;
 use super::{make_folders, random_name};
 
 /// Stores uploaded files below a data folder.
 pub struct FsUploads {
-    shelves: Shelves,
+    folders: ProjectFolders,
     trash: Arc<Trash>,
 }
 
@@ -32,35 +32,35 @@ impl FsUploads {
 
     /// Lists the projects that have uploaded files in a data folder, each with its directory.
     pub(crate) fn folders(data_dir: &Path) -> io::Result<Vec<(ProjectId, PathBuf)>> {
-        Shelves::new(data_dir.join(Self::ROOT)).folders()
+        ProjectFolders::new(data_dir.join(Self::ROOT)).folders()
     }
 
     /// The directory of an uploaded file, relative to the data folder.
     pub(crate) fn folder_of(place: &UploadPlace) -> PathBuf {
-        let shelves = Shelves::new(Self::ROOT.into());
-        shelves.folder_of(place.project).join(place.secret.as_str())
+        let folders = ProjectFolders::new(Self::ROOT.into());
+        folders.folder_of(place.project).join(place.secret.as_str())
     }
 
     /// Creates the store. No directory is created before the first file.
     pub fn new(data_dir: &Path, trash: Arc<Trash>) -> Self {
-        Self { shelves: Shelves::new(data_dir.join(Self::ROOT)), trash }
+        Self { folders: ProjectFolders::new(data_dir.join(Self::ROOT)), trash }
     }
 }
 
 impl ProjectFiles for FsUploads {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
-        self.shelves.projects().map_err(|error| failed("listed", error))
+        self.folders.projects().map_err(|error| failed("listed", error))
     }
 
     fn discard(&self, project: ProjectId) {
-        if let Err(error) = self.trash.take(&self.shelves.folder_of(project)) {
+        if let Err(error) = self.trash.take(&self.folders.folder_of(project)) {
             tracing::warn!(%project, %error, "uploads stay until the next start");
         }
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
         self.trash.empty().map_err(|error| failed("removed", error))?;
-        self.shelves.remove_interrupted().map_err(|error| failed("removed", error))
+        self.folders.remove_interrupted().map_err(|error| failed("removed", error))
     }
 }
 
@@ -71,7 +71,7 @@ impl Uploads for FsUploads {
     }
 
     fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
-        match open(&self.shelves.folder_of(place.project), place) {
+        match open(&self.folders.folder_of(place.project), place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             outcome => outcome.map_err(|error| failed("read", error)),
         }
@@ -100,7 +100,7 @@ struct Receiving {
 
 impl Receiving {
     fn begin(uploads: &FsUploads, place: &UploadPlace) -> io::Result<Self> {
-        let receiving = uploads.shelves.receiving();
+        let receiving = uploads.folders.receiving();
         make_folders(&receiving)?;
         let folder = receiving.join(random_name());
         DirBuilder::new().mode(0o700).create(&folder)?;
@@ -111,9 +111,9 @@ impl Receiving {
             folder,
             content,
             name: place.name.as_str().to_owned(),
-            project: uploads.shelves.folder_of(place.project),
+            project: uploads.folders.folder_of(place.project),
             secret: place.secret.as_str().to_owned(),
-            root: uploads.shelves.root().to_owned(),
+            root: uploads.folders.root().to_owned(),
             trash: Arc::clone(&uploads.trash),
         })
     }
@@ -166,7 +166,7 @@ fn failed(what: &str, error: io::Error) -> FilesError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::shelves::INTERRUPTED;
+    use crate::system::folders::INTERRUPTED;
     use hexforge_domain::project::upload::{UploadName, UploadSecret};
     use hexforge_domain_testing::uploads_contract::CASES;
     use std::os::unix::fs::PermissionsExt;

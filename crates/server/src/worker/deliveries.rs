@@ -14,7 +14,7 @@ use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Sent, Settlement};
 use hexforge_domain::id::LaneId;
 use hexforge_domain::ports::payloads::Payloads;
 
-use super::desk::Desk;
+use super::signals::Signals;
 
 /// The most lanes that are sent at the same time.
 const LANES: usize = 64;
@@ -39,22 +39,23 @@ const STACK: usize = 512 * 1024;
 
 /// The scheduler thread. Dropping this stops it.
 pub struct Deliveries {
-    desk: Arc<Desk>,
+    signals: Arc<Signals>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Deliveries {
     /// Starts the scheduler thread.
-    pub fn start(app: App, payloads: Arc<dyn Payloads>, desk: Arc<Desk>) -> Result<Self> {
-        let mut books = Books { app, payloads, desk: Arc::clone(&desk), under_way: HashMap::new() };
+    pub fn start(app: App, payloads: Arc<dyn Payloads>, signals: Arc<Signals>) -> Result<Self> {
+        let mut books =
+            Scheduler { app, payloads, signals: Arc::clone(&signals), under_way: HashMap::new() };
         let thread = thread::Builder::new().name("deliveries".into()).spawn(move || books.keep());
         let thread = thread.context("the thread `deliveries` cannot be started")?;
-        Ok(Self { desk, thread: Some(thread) })
+        Ok(Self { signals, thread: Some(thread) })
     }
 
     /// Prevents new deliveries from starting.
     pub fn close(&self) {
-        self.desk.close();
+        self.signals.close();
     }
 }
 
@@ -68,23 +69,23 @@ impl Drop for Deliveries {
     }
 }
 
-struct Books {
+struct Scheduler {
     app: App,
     payloads: Arc<dyn Payloads>,
-    desk: Arc<Desk>,
+    signals: Arc<Signals>,
     /// The active lanes, and whether each had failed before.
     under_way: HashMap<LaneId, bool>,
 }
 
-impl Books {
+impl Scheduler {
     fn keep(&mut self) {
         let mut done = Vec::new();
-        while self.desk.is_open() {
+        while self.signals.is_open() {
             if let Err(error) = self.round(&mut done) {
                 tracing::warn!(%error, "hooks could not be sent to, later again");
                 thread::sleep(LOOK);
             }
-            done.extend(self.desk.wait(LOOK));
+            done.extend(self.signals.wait(LOOK));
         }
         self.finish(done);
     }
@@ -100,7 +101,7 @@ impl Books {
                 rounds += 1;
             }
             if rounds == FAN_OUTS {
-                self.desk.ring();
+                self.signals.notify();
             }
         }
         if done.is_empty() && !work.deliveries {
@@ -137,7 +138,7 @@ impl Books {
     }
 
     fn begin(&self, claim: Claim) {
-        let (app, desk) = (self.app.clone(), Arc::clone(&self.desk));
+        let (app, signals) = (self.app.clone(), Arc::clone(&self.signals));
         let unsent = Settlement {
             lane: claim.lane,
             number: claim.number,
@@ -145,13 +146,13 @@ impl Books {
             sent: vec![],
         };
         let work = move || {
-            let settlement = delivery::send(&app, claim, &|| desk.is_open());
-            desk.report(settlement);
+            let settlement = delivery::send(&app, claim, &|| signals.is_open());
+            signals.report(settlement);
         };
         let thread = thread::Builder::new().name("hook".into()).stack_size(STACK).spawn(work);
         if let Err(error) = thread {
             tracing::warn!(%error, "no thread for a hook, later again");
-            self.desk.report(unsent);
+            self.signals.report(unsent);
         }
     }
 
@@ -164,7 +165,7 @@ impl Books {
             if now >= end || self.under_way.keys().all(reported) {
                 break;
             }
-            done.extend(self.desk.wait_for_report(end - now));
+            done.extend(self.signals.wait_for_report(end - now));
         }
         let nothing = ClaimLimits { healthy: 0, failing: 0, each: 0 };
         match delivery::claim(&self.app, &done, nothing) {

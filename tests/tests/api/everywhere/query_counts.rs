@@ -280,6 +280,6 @@ fn pages_of_pipelines_and_builds_send_as_many_queries(backend: Backend) {
         push(&forge, &stage, &format!("branch-{number}"));
     }
     assert_eq!(counts(), few);
-    // Token, project, standing, total, ids, rows, users; for builds also pipelines and their commits.
+    // Token, project, role, total, ids, rows, users; for builds also pipelines and their commits.
     assert!(few[0] <= 9 && few[1] <= 11 && few[2] <= 9, "{few:?}");
 }

@@ -25,7 +25,7 @@ fn limited(per_token: u32, per_address: u32) -> Forge {
     Forge::start_limited(options, limits).expect("the fake is always there")
 }
 
-fn standing(answer: &Response) -> [Option<&str>; 3] {
+fn limit_headers(answer: &Response) -> [Option<&str>; 3] {
     ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"].map(|name| answer.header(name))
 }
 
@@ -33,16 +33,16 @@ fn standing(answer: &Response) -> [Option<&str>; 3] {
 fn assert_refused(answer: &Response, limit: &str, seconds: &str) {
     assert_eq!(answer.expect(429), message("429 Too Many Requests"));
     assert_eq!(answer.header("Retry-After"), Some(seconds));
-    assert_eq!(standing(answer), [Some(limit), Some("0"), Some(seconds)]);
+    assert_eq!(limit_headers(answer), [Some(limit), Some("0"), Some(seconds)]);
 }
 
 #[test]
 fn who_shows_nothing_is_counted_by_address() {
     let forge = limited(100, 2);
     let ask = || forge.get("/user").send();
-    assert_eq!(standing(&ask()), [Some("2"), Some("1"), Some("60")]);
+    assert_eq!(limit_headers(&ask()), [Some("2"), Some("1"), Some("60")]);
     let second = ask();
-    assert_eq!((second.status, standing(&second)), (401, [Some("2"), Some("0"), Some("60")]));
+    assert_eq!((second.status, limit_headers(&second)), (401, [Some("2"), Some("0"), Some("60")]));
     forge.clock.advance(TimeDelta::milliseconds(14_500));
     assert_refused(&ask(), "2", "46");
     // Not even looked at.
@@ -59,13 +59,13 @@ fn who_shows_a_good_token_is_counted_by_it() {
     let forge = limited(3, 4);
     let ask = |token: &str| forge.get("/user").token(token).send();
     // Nobody knows at first that it is good.
-    assert_eq!(standing(&ask(ROOT)), [Some("4"), Some("3"), Some("60")]);
+    assert_eq!(limit_headers(&ask(ROOT)), [Some("4"), Some("3"), Some("60")]);
     for (remaining, by_query) in [("2", false), ("1", true), ("0", false)] {
         let answer = match by_query {
             true => forge.get(&format!("/user?private_token={ROOT}")).send(),
             false => ask(ROOT),
         };
-        assert_eq!((answer.status, standing(&answer)[1]), (200, Some(remaining)));
+        assert_eq!((answer.status, limit_headers(&answer)[1]), (200, Some(remaining)));
     }
     assert_refused(&ask(ROOT), "3", "60");
     assert_refused(
@@ -97,12 +97,12 @@ fn made_up_tokens_count_for_the_address() {
 #[test]
 fn with_one_limit_the_other_is_none() {
     let forge = limited(0, 2);
-    assert_eq!(standing(&forge.get("/user").token(ROOT).send())[1], Some("1"));
-    assert_eq!(standing(&forge.get("/user").token(ROOT).send())[1], Some("0"));
+    assert_eq!(limit_headers(&forge.get("/user").token(ROOT).send())[1], Some("1"));
+    assert_eq!(limit_headers(&forge.get("/user").token(ROOT).send())[1], Some("0"));
     assert_refused(&forge.get("/user").token(ROOT).send(), "2", "60");
     let forge = limited(1, 0);
     for _ in 0..3 {
-        assert_eq!(standing(&forge.get("/user").send()), [None; 3]);
+        assert_eq!(limit_headers(&forge.get("/user").send()), [None; 3]);
     }
     assert_eq!(forge.get("/user").token(ROOT).send().status, 200);
     assert_eq!(forge.get("/user").token(ROOT).send().status, 200);

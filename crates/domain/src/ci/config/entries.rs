@@ -70,12 +70,12 @@ pub(super) fn environment(
                 action: EnvironmentAction::Start,
                 on_stop: None,
             };
-            let told = [("name", Node::text(name)), ("action", Node::text("start"))];
-            Ok(Some((environment, Node::map(told))))
+            let entries = [("name", Node::text(name)), ("action", Node::text("start"))];
+            Ok(Some((environment, Node::map(entries))))
         }
         Some(Node::Map(map)) => {
-            let told = map.iter().filter(|(_, value)| *value != Node::Null).cloned().collect();
-            Ok(Some((environment_map(map, place)?, Node::Map(told))))
+            let entries = map.iter().filter(|(_, value)| *value != Node::Null).cloned().collect();
+            Ok(Some((environment_map(map, place)?, Node::Map(entries))))
         }
         Some(Node::Null | Node::Bool(_) | Node::Integer(_) | Node::Float(_) | Node::List(_)) => {
             Err(place.wrong("config", "should be a hash or a string"))

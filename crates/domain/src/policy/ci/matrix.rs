@@ -3,7 +3,7 @@
 use super::{CiAbility, CiFacts};
 use crate::id::UserId;
 use crate::member::AccessLevel;
-use crate::policy::project::{ProjectFacts, Standing};
+use crate::policy::project::{ProjectFacts, ProjectRole};
 use crate::policy::{Actor, Denied, authorize};
 use crate::project::Archived;
 use crate::visibility::Visibility;
@@ -51,7 +51,7 @@ fn facts(who: Who, visibility: Visibility) -> CiFacts {
     };
     let project = ProjectFacts {
         visibility,
-        standing: Standing { level, owner: who == Owner },
+        role: ProjectRole { level, owner: who == Owner },
         archived: Archived::No,
     };
     CiFacts { project, builds: true, public_builds: true }

@@ -1,6 +1,6 @@
 //! The permission matrix of every actor, visibility level and ability: reference section 1.11.
 
-use super::{ProjectAbility, ProjectFacts, Standing};
+use super::{ProjectAbility, ProjectFacts, ProjectRole};
 use crate::id::UserId;
 use crate::member::AccessLevel;
 use crate::policy::{Actor, Denied, authorize};
@@ -55,7 +55,7 @@ impl Who {
         }
     }
 
-    fn standing(self) -> Standing {
+    fn role(self) -> ProjectRole {
         let level = match self {
             Anonymous | Stranger | ExternalStranger | Admin => None,
             Guest | ExternalGuest => Some(AccessLevel::Guest),
@@ -65,7 +65,7 @@ impl Who {
             // The owner of the namespace owns the project without a membership.
             Owner | ExternalOwner => None,
         };
-        Standing { level, owner: matches!(self, Owner | ExternalOwner) }
+        ProjectRole { level, owner: matches!(self, Owner | ExternalOwner) }
     }
 }
 
@@ -137,8 +137,8 @@ fn the_whole_matrix_of_projects() {
         (Visibility::Public, PUBLIC),
     ] {
         for (who, expected) in table {
-            let standing = who.standing();
-            let facts = ProjectFacts { visibility, standing, archived: Archived::No };
+            let role = who.role();
+            let facts = ProjectFacts { visibility, role, archived: Archived::No };
             let found = ProjectAbility::ALL.map(|ability| authorize(who.actor(), ability, &facts));
             assert_eq!(found, expected, "{who:?} of a {} project", visibility.as_str());
         }
@@ -148,9 +148,8 @@ fn the_whole_matrix_of_projects() {
 #[test]
 fn nobody_pushes_to_an_archived_project_and_nothing_else_changes() {
     for (who, expected) in PRIVATE {
-        let standing = who.standing();
-        let facts =
-            ProjectFacts { visibility: Visibility::Private, standing, archived: Archived::Yes };
+        let role = who.role();
+        let facts = ProjectFacts { visibility: Visibility::Private, role, archived: Archived::Yes };
         for (ability, expected) in ProjectAbility::ALL.into_iter().zip(expected) {
             let expected = match (ability, expected) {
                 (ProjectAbility::PushCode, OK) => NO,
@@ -181,16 +180,15 @@ fn owning_by_level_alone_is_not_owning() {
         (Some(AccessLevel::Owner), false, NO),
         (Some(AccessLevel::Guest), true, OK),
     ] {
-        let standing = Standing { level, owner };
-        let facts =
-            ProjectFacts { visibility: Visibility::Private, standing, archived: Archived::No };
-        assert_eq!(authorize(user, ProjectAbility::Own, &facts), expected, "{standing:?}");
+        let role = ProjectRole { level, owner };
+        let facts = ProjectFacts { visibility: Visibility::Private, role, archived: Archived::No };
+        assert_eq!(authorize(user, ProjectAbility::Own, &facts), expected, "{role:?}");
     }
 }
 
 #[test]
 fn what_others_know_of_an_administrator_or_of_nobody_changes_nothing() {
-    let standing = Standing { level: Some(AccessLevel::Master), owner: true };
+    let role = ProjectRole { level: Some(AccessLevel::Master), owner: true };
     for visibility in Visibility::ALL {
         for (who, table_line) in [(Anonymous, 0), (Admin, 13)] {
             let table = match visibility {
@@ -198,7 +196,7 @@ fn what_others_know_of_an_administrator_or_of_nobody_changes_nothing() {
                 Visibility::Internal => INTERNAL,
                 Visibility::Public => PUBLIC,
             };
-            let facts = ProjectFacts { visibility, standing, archived: Archived::No };
+            let facts = ProjectFacts { visibility, role, archived: Archived::No };
             let found = ProjectAbility::ALL.map(|ability| authorize(who.actor(), ability, &facts));
             assert_eq!((who, found), table[table_line], "{visibility:?}");
         }

@@ -4,7 +4,7 @@
 use super::{IssueAbility, IssueFacts, NoteAbility, NoteFacts, TrackerAbility, TrackerFacts};
 use crate::id::UserId;
 use crate::member::AccessLevel;
-use crate::policy::project::{ProjectFacts, Standing};
+use crate::policy::project::{ProjectFacts, ProjectRole};
 use crate::policy::{Actor, Denied, authorize};
 use crate::project::Archived;
 use crate::visibility::Visibility;
@@ -53,7 +53,7 @@ impl Who {
         };
         ProjectFacts {
             visibility,
-            standing: Standing { level, owner: self == Owner },
+            role: ProjectRole { level, owner: self == Owner },
             archived: Archived::No,
         }
     }

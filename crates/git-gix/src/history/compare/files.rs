@@ -10,7 +10,7 @@ use gix::diff::tree::{Recorder, Visit, visit};
 use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::push::{ChangedPaths, TOLD_PATHS};
+use hexforge_domain::push::{ChangedPaths, EVENT_PATHS};
 use hexforge_domain::repository::FileDiff;
 
 use super::content::Entry;
@@ -47,7 +47,7 @@ pub(super) fn changes(
     Ok(diffs)
 }
 
-/// Returns the paths that a commit added, modified and removed compared with its first parent, at most [`TOLD_PATHS`]
+/// Returns the paths that a commit added, modified and removed compared with its first parent, at most [`EVENT_PATHS`]
 /// of each.
 pub(crate) fn changed_paths(
     repo: &gix::Repository,
@@ -66,7 +66,7 @@ pub(crate) fn changed_paths(
             (Some(old), None) => (&mut paths.removed, old),
             (None, None) => continue,
         };
-        if list.len() < TOLD_PATHS && effort.may_show(entry.path.len()) {
+        if list.len() < EVENT_PATHS && effort.may_show(entry.path.len()) {
             list.push(text::path(&entry.path));
         }
     }

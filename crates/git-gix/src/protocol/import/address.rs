@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn what_a_server_repeats_is_not_told() {
-        for (url, text, told) in [
+        for (url, text, message) in [
             ("http://ada:p%40ss@h/a", "no p@ss for ada", "no [hidden] for ada"),
             ("http://ada:p%40ss@h/a", "no p%40ss", "no [hidden]"),
             ("http://t0ken@h/a", "t0ken is t0ken", "[hidden] is [hidden]"),
@@ -186,7 +186,7 @@ mod tests {
             ("http://h/a", "fine", "fine"),
         ] {
             let error = address(url).without_secrets(ImportError::Failed(text.into()));
-            assert_eq!(error, ImportError::Failed(told.into()), "{url}");
+            assert_eq!(error, ImportError::Failed(message.into()), "{url}");
         }
     }
 }

@@ -11,7 +11,7 @@ use hexforge_domain::ports::outgoing::{
 };
 
 use super::address::Address;
-use super::greeting::{self, Capabilities, Said, shallow};
+use super::greeting::{self, Advertisement, Capabilities, shallow};
 use super::listing::{Listing, split_id};
 use super::packet::{Packets, SideBand, write};
 use super::stream::{Bounded, Patience};
@@ -30,7 +30,7 @@ pub(crate) struct Remote<'a> {
     address: Address,
     limits: ImportLimits,
     patience: Patience,
-    said: Said,
+    said: Advertisement,
 }
 
 impl<'a> Remote<'a> {
@@ -68,8 +68,8 @@ impl<'a> Remote<'a> {
     /// Returns all branches and tags.
     pub(crate) fn listing(&mut self) -> Result<Listing, ImportError> {
         match &mut self.said {
-            Said::Told(listing, _) => std::mem::take(listing).checked(),
-            Said::Capable(_) => self.ask_for_refs()?.checked(),
+            Advertisement::WithRefs(listing, _) => std::mem::take(listing).checked(),
+            Advertisement::Version2(_) => self.ask_for_refs()?.checked(),
         }
     }
 
@@ -102,7 +102,9 @@ impl<'a> Remote<'a> {
 
     fn capabilities(&self) -> &Capabilities {
         match &self.said {
-            Said::Capable(capabilities) | Said::Told(_, capabilities) => capabilities,
+            Advertisement::Version2(capabilities) | Advertisement::WithRefs(_, capabilities) => {
+                capabilities
+            }
         }
     }
 
@@ -110,7 +112,7 @@ impl<'a> Remote<'a> {
     pub(crate) fn pack(&self, listing: &Listing) -> Result<Box<dyn BufRead + Send>, ImportError> {
         let wanted = listing.wanted();
         match &self.said {
-            Said::Capable(capabilities) => {
+            Advertisement::Version2(capabilities) => {
                 let mut body = command("fetch", capabilities);
                 write(&mut body, "ofs-delta");
                 for id in wanted {
@@ -125,7 +127,7 @@ impl<'a> Remote<'a> {
                     _ => Err(strange("no objects")),
                 }
             }
-            Said::Told(_, capabilities) => {
+            Advertisement::WithRefs(_, capabilities) => {
                 let (body, banded) = first_request(wanted, capabilities);
                 let mut packets = self.post(body, self.limits.bytes)?;
                 if packets.line()? != Some(b"NAK") {
@@ -150,7 +152,7 @@ impl<'a> Remote<'a> {
             .header("content-type", "application/x-git-upload-pack-request")
             .header("accept", "application/x-git-upload-pack-result")
             .header("user-agent", AGENT);
-        if matches!(self.said, Said::Capable(_)) {
+        if matches!(self.said, Advertisement::Version2(_)) {
             request = request.header("git-protocol", "version=2");
         }
         let answer = self.outgoing.send(request).map_err(unsent)?;

@@ -10,11 +10,11 @@ use super::packet::Packets;
 use super::strange;
 
 /// The first answer of the server.
-pub(crate) enum Said {
+pub(crate) enum Advertisement {
     /// Version 2: the refs have to be requested.
-    Capable(Capabilities),
+    Version2(Capabilities),
     /// Version 0 or 1: the answer contains all refs.
-    Told(Listing, Capabilities),
+    WithRefs(Listing, Capabilities),
 }
 
 /// The capabilities of the server.
@@ -45,7 +45,10 @@ impl Capabilities {
 }
 
 /// Parses the answer to the request for the refs.
-pub(crate) fn read<R: BufRead>(packets: &mut Packets<R>, most: usize) -> Result<Said, ImportError> {
+pub(crate) fn read<R: BufRead>(
+    packets: &mut Packets<R>,
+    most: usize,
+) -> Result<Advertisement, ImportError> {
     let mut line = packets.line()?.map(<[u8]>::to_vec);
     if line.as_deref().is_some_and(|line| line.starts_with(b"# service=")) {
         // The service announcement ends with a flush packet; the advertisement follows.
@@ -62,25 +65,25 @@ pub(crate) fn read<R: BufRead>(packets: &mut Packets<R>, most: usize) -> Result<
                 capabilities.0.push(line.to_vec());
             }
             capabilities.check_objects()?;
-            Ok(Said::Capable(capabilities))
+            Ok(Advertisement::Version2(capabilities))
         }
         Some(b"version 1") => {
             let line = packets.line()?.map(<[u8]>::to_vec);
-            told(line, packets, most)
+            read_refs(line, packets, most)
         }
-        _ => told(line, packets, most),
+        _ => read_refs(line, packets, most),
     }
 }
 
 /// Parses the refs of version 0 or 1. The capabilities follow the first ref after a NUL.
-fn told<R: BufRead>(
+fn read_refs<R: BufRead>(
     first: Option<Vec<u8>>,
     packets: &mut Packets<R>,
     most: usize,
-) -> Result<Said, ImportError> {
+) -> Result<Advertisement, ImportError> {
     let mut listing = Listing::new(most);
     let Some(first) = first else {
-        return Ok(Said::Told(listing, Capabilities::default()));
+        return Ok(Advertisement::WithRefs(listing, Capabilities::default()));
     };
     let (first, words) = first.split_once_str("\0").unwrap_or((&first, b""));
     let words = words.split_str(" ").filter(|word| !word.is_empty()).map(<[u8]>::to_vec);
@@ -100,7 +103,7 @@ fn told<R: BufRead>(
         let (id, name) = split_id(line)?;
         listing.add(id, name)?;
     }
-    Ok(Said::Told(listing, capabilities))
+    Ok(Advertisement::WithRefs(listing, capabilities))
 }
 
 pub(crate) fn shallow() -> ImportError {

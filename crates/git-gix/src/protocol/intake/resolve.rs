@@ -115,7 +115,7 @@ impl<'a> Differences<'a> {
         let threads = if self.deltas() <= FEW { 1 } else { THREADS.min(bases.len()) };
         self.reserve_memory(threads)?;
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let work = || -> Result<Made, Unfit> {
+        let work = || -> Result<ResolvedObjects, Unfit> {
             let mut work = Work::new(self, None);
             while let Some(&at) = bases.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let Stored::Whole(kind, id) = self.entries[at as usize].stored else { continue };
@@ -234,7 +234,7 @@ impl<'a> Differences<'a> {
 }
 
 impl Found {
-    pub fn add(&mut self, made: Made) {
+    pub fn add(&mut self, made: ResolvedObjects) {
         for (at, id, kind) in made.objects {
             self.objects[at as usize] = Some((id, kind));
         }
@@ -243,7 +243,7 @@ impl Found {
 }
 
 /// The objects that one thread resolved.
-pub(super) struct Made {
+pub(super) struct ResolvedObjects {
     objects: Vec<(u32, ObjectId, Kind)>,
     wholes: Vec<Whole>,
 }
@@ -328,8 +328,8 @@ impl<'a> Work<'a> {
         Self::new(differences, None)
     }
 
-    pub fn finish(self) -> Made {
-        Made { objects: self.found, wholes: self.wholes.list }
+    pub fn finish(self) -> ResolvedObjects {
+        ResolvedObjects { objects: self.found, wholes: self.wholes.list }
     }
 
     /// Resolves all deltas on an object, the deltas on their results, and so on.

@@ -164,7 +164,7 @@ fn starts_with_any(name: &BStr, prefixes: &[BString]) -> bool {
 
 /// Arguments of `fetch` that only exist in this version.
 #[derive(Default)]
-struct Said {
+struct FetchOptions {
     haves: bool,
     done: bool,
     wait_for_done: bool,
@@ -173,12 +173,12 @@ struct Said {
 fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let listing = Listing::of(&source.refs);
     let mut request = Request::default();
-    let mut said = Said::default();
+    let mut options = FetchOptions::default();
     wire.begin_request(listing.len() + 1);
     while let Some(line) = argument(wire)? {
-        take(source, &listing, &mut request, &mut said, &line)?;
+        take(source, &listing, &mut request, &mut options, &line)?;
     }
-    if request.wants.is_empty() && !(said.wait_for_done && said.haves) {
+    if request.wants.is_empty() && !(options.wait_for_done && options.haves) {
         // A request without wants gets an empty answer.
         return wire.flush();
     }
@@ -187,7 +187,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let wants = Roots::of(repo, &request.wants)?.commits;
     // Computed before the first line of the answer, so that the request can still be refused with an error.
     let ends = depth::ends(source, &listing, &request, &wants)?;
-    if said.haves && !said.done {
+    if options.haves && !options.done {
         wire.line("acknowledgments")?;
         if request.common.is_empty() {
             wire.line("NAK")?;
@@ -195,7 +195,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
         for id in &request.common {
             wire.line(&format!("ACK {id}"))?;
         }
-        if said.wait_for_done || !send::is_ready(source, &request, &wants, &ends)? {
+        if options.wait_for_done || !send::is_ready(source, &request, &wants, &ends)? {
             return wire.end();
         }
         wire.line("ready")?;
@@ -231,11 +231,11 @@ fn take(
     source: &Source,
     listing: &Listing,
     request: &mut Request,
-    said: &mut Said,
+    options: &mut FetchOptions,
     line: &[u8],
 ) -> Result<(), GitError> {
     if let Some(hex) = line.strip_prefix(b"have ") {
-        said.haves = true;
+        options.haves = true;
         request.have(object(hex)?, source)?;
     } else if let Some(hex) = line.strip_prefix(b"want ") {
         request.want(object(hex)?);
@@ -249,8 +249,8 @@ fn take(
         request.want(target);
     } else {
         match line {
-            b"done" => said.done = true,
-            b"wait-for-done" => said.wait_for_done = true,
+            b"done" => options.done = true,
+            b"wait-for-done" => options.wait_for_done = true,
             b"thin-pack" => request.thin = true,
             b"ofs-delta" => request.ofs_delta = true,
             b"include-tag" => request.include_tag = true,

@@ -13,7 +13,7 @@ pub fn payload_json(news: &IssueNews, links: &Links) -> Value {
     let mut attributes = row(&news.issue);
     attributes["url"] = json!(page(&news.project, &news.issue, links));
     attributes["action"] = json!(news.action.as_str());
-    let mut told = json!({
+    let mut payload = json!({
         "object_kind": "issue",
         "user": PersonBlock::new(&news.user, links),
         "project": ProjectBlock::new(place, links),
@@ -21,9 +21,9 @@ pub fn payload_json(news: &IssueNews, links: &Links) -> Value {
         "repository": ShortRepositoryBlock::new(place, links),
     });
     if let Some(assignee) = &news.assignee {
-        told["assignee"] = json!(PersonBlock::new(assignee, links));
+        payload["assignee"] = json!(PersonBlock::new(assignee, links));
     }
-    told
+    payload
 }
 
 /// The page of an issue.

@@ -10,75 +10,75 @@ use super::system_time;
 
 /// A user who came or goes.
 pub fn user(name: &str, user: &UserFacts) -> Value {
-    let mut told = begun(name, user.created_at, user.updated_at);
-    told["name"] = json!(user.name);
-    told["email"] = json!(user.email);
-    told["user_id"] = json!(user.id.0);
-    told["username"] = json!(user.username);
-    told
+    let mut payload = begun(name, user.created_at, user.updated_at);
+    payload["name"] = json!(user.name);
+    payload["email"] = json!(user.email);
+    payload["user_id"] = json!(user.id.0);
+    payload["username"] = json!(user.username);
+    payload
 }
 
 /// A key that came or goes.
 pub fn key(name: &str, key: &KeyFacts) -> Value {
     // Keys never change.
-    let mut told = begun(name, key.created_at, key.created_at);
-    told["key"] = json!(key.key);
-    told["id"] = json!(key.id.0);
-    told["username"] = json!(key.username);
-    told
+    let mut payload = begun(name, key.created_at, key.created_at);
+    payload["key"] = json!(key.key);
+    payload["id"] = json!(key.id.0);
+    payload["username"] = json!(key.username);
+    payload
 }
 
 /// A project that came or goes, or that has another path than before.
 pub fn project(name: &str, project: &ProjectFacts, before: Option<&str>) -> Value {
-    let mut told = begun(name, project.created_at, project.updated_at);
-    told["name"] = json!(project.name);
-    told["path"] = json!(project.path);
-    told["path_with_namespace"] = json!(project.path_with_namespace);
-    told["project_id"] = json!(project.id.0);
-    told["owner_name"] = json!(project.owner_name);
-    told["owner_email"] = json!(project.owner_email);
-    told["project_visibility"] = json!(project.visibility.as_str());
+    let mut payload = begun(name, project.created_at, project.updated_at);
+    payload["name"] = json!(project.name);
+    payload["path"] = json!(project.path);
+    payload["path_with_namespace"] = json!(project.path_with_namespace);
+    payload["project_id"] = json!(project.id.0);
+    payload["owner_name"] = json!(project.owner_name);
+    payload["owner_email"] = json!(project.owner_email);
+    payload["project_visibility"] = json!(project.visibility.as_str());
     if let Some(before) = before {
-        told["old_path_with_namespace"] = json!(before);
+        payload["old_path_with_namespace"] = json!(before);
     }
-    told
+    payload
 }
 
 /// A member of a project who came or goes.
 pub fn team(name: &str, team: &TeamFacts) -> Value {
     let TeamFacts { project, member } = team;
-    let mut told = begun(name, member.at, member.at);
-    told["project_name"] = json!(project.name);
-    told["project_path"] = json!(project.path);
-    told["project_path_with_namespace"] = json!(project.path_with_namespace);
-    told["project_id"] = json!(project.id.0);
-    add_member(&mut told, member);
-    told["access_level"] = json!(member.access.word());
-    told["project_visibility"] = json!(project.visibility.as_str());
-    told
+    let mut payload = begun(name, member.at, member.at);
+    payload["project_name"] = json!(project.name);
+    payload["project_path"] = json!(project.path);
+    payload["project_path_with_namespace"] = json!(project.path_with_namespace);
+    payload["project_id"] = json!(project.id.0);
+    add_member(&mut payload, member);
+    payload["access_level"] = json!(member.access.word());
+    payload["project_visibility"] = json!(project.visibility.as_str());
+    payload
 }
 
 /// A group that came or goes.
 pub fn group(name: &str, group: &GroupFacts) -> Value {
-    let mut told = begun(name, group.created_at, group.updated_at);
-    told["name"] = json!(group.name);
-    told["path"] = json!(group.path);
-    told["group_id"] = json!(group.id.0);
-    told["owner_name"] = Value::Null;
-    told["owner_email"] = Value::Null;
-    told
+    let mut payload = begun(name, group.created_at, group.updated_at);
+    payload["name"] = json!(group.name);
+    payload["path"] = json!(group.path);
+    payload["group_id"] = json!(group.id.0);
+    payload["owner_name"] = Value::Null;
+    payload["owner_email"] = Value::Null;
+    payload
 }
 
 /// A member of a group who came or goes.
 pub fn group_member(name: &str, facts: &GroupMemberFacts) -> Value {
     let GroupMemberFacts { group, member } = facts;
-    let mut told = begun(name, member.at, member.at);
-    told["group_name"] = json!(group.name);
-    told["group_path"] = json!(group.path);
-    told["group_id"] = json!(group.id.0);
-    add_member(&mut told, member);
-    told["group_access"] = json!(member.access.word());
-    told
+    let mut payload = begun(name, member.at, member.at);
+    payload["group_name"] = json!(group.name);
+    payload["group_path"] = json!(group.path);
+    payload["group_id"] = json!(group.id.0);
+    add_member(&mut payload, member);
+    payload["group_access"] = json!(member.access.word());
+    payload
 }
 
 /// The fields that all payloads of system hooks begin with.
@@ -90,9 +90,9 @@ fn begun(name: &str, created_at: Timestamp, updated_at: Timestamp) -> Value {
     })
 }
 
-fn add_member(told: &mut Value, member: &MemberFacts) {
-    told["user_username"] = json!(member.username);
-    told["user_name"] = json!(member.name);
-    told["user_email"] = json!(member.email);
-    told["user_id"] = json!(member.user.0);
+fn add_member(payload: &mut Value, member: &MemberFacts) {
+    payload["user_username"] = json!(member.username);
+    payload["user_name"] = json!(member.name);
+    payload["user_email"] = json!(member.email);
+    payload["user_id"] = json!(member.user.0);
 }

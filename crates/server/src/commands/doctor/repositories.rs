@@ -19,7 +19,7 @@ use hexforge_domain::refs::Snapshot;
 use hexforge_git_gix::GixStore;
 use tempfile::TempDir;
 
-use super::{Finding, told};
+use super::{Finding, causes};
 use crate::config::Config;
 use crate::storage::{self, Check};
 
@@ -27,7 +27,7 @@ use crate::storage::{self, Check};
 const BATCH: usize = 500;
 
 /// The most faults that are printed.
-const TOLD: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// Checks the repository of every project, and looks for repositories without a project. Memory
 /// does not grow with their number.
@@ -36,8 +36,8 @@ pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
     let (look, _folder) = Look::new(config, check).map_err(|error| vec![format!("{error:#}")])?;
     let git = &look.git;
     let mut faults = Faults::default();
-    let projects = of_projects(app, &look, &mut faults).map_err(told)?;
-    let repositories = without_project(app, git, &mut faults).map_err(told)?;
+    let projects = of_projects(app, &look, &mut faults).map_err(causes)?;
+    let repositories = without_project(app, git, &mut faults).map_err(causes)?;
     if faults.count == 0 {
         return Ok(format!("{repositories} of {projects} projects, all whole"));
     }
@@ -103,13 +103,14 @@ pub(super) fn check_packs(app: &App) -> Finding {
         }
         look(&mut batch).map_err(|error| PackError::Failed(error.to_string()))
     });
-    seen.map_err(told)?;
-    look(&mut batch).map_err(told)?;
+    seen.map_err(causes)?;
+    look(&mut batch).map_err(causes)?;
     let hours = app.settings.sweep_after.num_hours();
     Ok(match unnamed.len() {
         0 => format!("{count} are stored, each belongs to a repository"),
         of_none => {
-            let names: Vec<String> = unnamed.iter().take(TOLD).map(PackName::to_string).collect();
+            let names: Vec<String> =
+                unnamed.iter().take(MAX_SHOWN).map(PackName::to_string).collect();
             let names = names.join(", ");
             format!(
                 "{count} are stored, {of_none} belong to no repository and are removed when they are older than \
@@ -121,24 +122,24 @@ pub(super) fn check_packs(app: &App) -> Finding {
 
 #[derive(Default)]
 struct Faults {
-    told: Vec<String>,
+    shown: Vec<String>,
     count: usize,
 }
 
 impl Faults {
     fn add(&mut self, fault: String) {
         self.count += 1;
-        if self.told.len() < TOLD {
-            self.told.push(fault);
+        if self.shown.len() < MAX_SHOWN {
+            self.shown.push(fault);
         }
     }
 
     fn lines(mut self) -> Vec<String> {
-        let more = self.count - self.told.len();
+        let more = self.count - self.shown.len();
         if more > 0 {
-            self.told.push(format!("and {more} more"));
+            self.shown.push(format!("and {more} more"));
         }
-        self.told
+        self.shown
     }
 }
 
@@ -174,7 +175,7 @@ fn of_project(app: &App, how: &Look, project: &Project) -> Result<Vec<String>, E
 }
 
 fn look(app: &App, how: &Look, project: &Project) -> Vec<String> {
-    let told = project.default_branch.as_ref().map(BranchName::as_str);
+    let recorded = project.default_branch.as_ref().map(BranchName::as_str);
     let refs = match repository::refs(app, project.id) {
         Ok(refs) => refs,
         Err(error) => return vec![format!("its refs cannot be read: {error}")],
@@ -182,10 +183,10 @@ fn look(app: &App, how: &Look, project: &Project) -> Vec<String> {
     let mut wrong = how.faults(&refs);
     let found = refs.default_branch();
     let found = found.as_ref().map(BranchName::as_str);
-    if found != told {
+    if found != recorded {
         let name = |branch: Option<&str>| branch.map_or("none".into(), |name| format!("`{name}`"));
-        let (found, told) = (name(found), name(told));
-        wrong.push(format!("its default branch is {found}, its project says {told}"));
+        let (found, recorded) = (name(found), name(recorded));
+        wrong.push(format!("its default branch is {found}, its project says {recorded}"));
     }
     wrong
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::push::{ChangedPaths, TOLD_PATHS, TOLD_TEXT};
+use hexforge_domain::push::{ChangedPaths, EVENT_PATHS, EVENT_TEXT_BYTES};
 
 use super::super::{
     Ancestry, Effort, FOR_NEWS, FOR_READERS, Limits, changed_paths, commits_between,
@@ -50,23 +50,23 @@ fn files_are_read_for_similarity_only_within_a_budget() {
 fn moved_files_are_told_as_new_ones_where_that_can_be_found_out() {
     let scratch = Scratch::new();
     let (from, to) = moves(&scratch);
-    let told = paths(&scratch, &to, FOR_NEWS);
-    assert_eq!(told.added, ["new/a2", "new/b2", "new/c2"]);
-    assert_eq!((told.modified, told.removed), (vec![], vec![]));
-    let told = paths(&scratch, &to, Limits { reading: 0, ..FOR_NEWS });
-    assert_eq!(told.added, ["new/a2", "new/b2", "new/c2"]);
-    assert_eq!(told.removed, ["old/a", "old/b"]);
+    let found = paths(&scratch, &to, FOR_NEWS);
+    assert_eq!(found.added, ["new/a2", "new/b2", "new/c2"]);
+    assert_eq!((found.modified, found.removed), (vec![], vec![]));
+    let found = paths(&scratch, &to, Limits { reading: 0, ..FOR_NEWS });
+    assert_eq!(found.added, ["new/a2", "new/b2", "new/c2"]);
+    assert_eq!(found.removed, ["old/a", "old/b"]);
     assert_eq!(paths(&scratch, &from, FOR_NEWS).added, ["old/a", "old/b", "old/c"]);
 }
 
 #[test]
 fn of_a_huge_commit_the_first_paths_are_told() {
     let scratch = Scratch::new();
-    for number in 0..TOLD_PATHS + 10 {
+    for number in 0..EVENT_PATHS + 10 {
         scratch.write(format!("{number:05}"), "x");
     }
     let commit = scratch.commit("Many");
-    assert_eq!(paths(&scratch, &commit, FOR_NEWS).added.len(), TOLD_PATHS);
+    assert_eq!(paths(&scratch, &commit, FOR_NEWS).added.len(), EVENT_PATHS);
     assert_eq!(paths(&scratch, &commit, Limits { changes: 7, ..FOR_NEWS }).added.len(), 7);
     assert_eq!(paths(&scratch, &commit, Limits { showing: 52, ..FOR_NEWS }).added.len(), 10);
     let hurried = Limits { time: Duration::ZERO, ..FOR_NEWS };
@@ -115,12 +115,12 @@ fn nothing_goes_on_when_time_is_up() {
 #[test]
 fn long_messages_are_not_held_whole_to_be_told() {
     let scratch = Scratch::new();
-    scratch.write("../message", "m".repeat(3 * TOLD_TEXT));
+    scratch.write("../message", "m".repeat(3 * EVENT_TEXT_BYTES));
     scratch.write("x", "x");
     scratch.git(&["add", "x"]);
     scratch.git(&["commit", "-q", "-F", "../message"]);
     let tip = scratch.git(&["rev-parse", "HEAD"]);
-    let (_, told) = commits_between(
+    let (_, found) = commits_between(
         &open(&scratch),
         &Ancestry::default(),
         &[],
@@ -129,5 +129,5 @@ fn long_messages_are_not_held_whole_to_be_told() {
         &Effort::new(FOR_NEWS),
     )
     .expect("it exists");
-    assert_eq!(told[0].message.len(), TOLD_TEXT);
+    assert_eq!(found[0].message.len(), EVENT_TEXT_BYTES);
 }

@@ -1,5 +1,5 @@
-//! The standing of users in projects; see
-//! [`Projects::standing`](hexforge_domain::project::port::Projects::standing).
+//! The role of users in projects; see
+//! [`Projects::role`](hexforge_domain::project::port::Projects::role).
 
 use super::check::{read, write};
 use super::world::a_world;
@@ -10,21 +10,21 @@ use crate::builders::{
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::namespace::Namespace;
-use hexforge_domain::policy::project::Standing;
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::share::NewShare;
 
 use AccessLevel::{Developer, Guest, Master, Owner, Reporter};
 
-fn standing(store: &dyn Store, project: ProjectId, user: UserId, days: i64) -> Standing {
-    read(store, |tx| tx.projects().standing(project, user, day(days)))
+fn role(store: &dyn Store, project: ProjectId, user: UserId, days: i64) -> ProjectRole {
+    read(store, |tx| tx.projects().role(project, user, day(days)))
 }
 
-fn team(level: AccessLevel) -> Standing {
-    Standing { level: Some(level), owner: false }
+fn team(level: AccessLevel) -> ProjectRole {
+    ProjectRole { level: Some(level), owner: false }
 }
 
-const NOTHING: Standing = Standing { level: None, owner: false };
+const NOTHING: ProjectRole = ProjectRole { level: None, owner: false };
 
 /// Creates a project in a group without members, and a user.
 fn a_project_apart(store: &dyn Store) -> (ProjectId, NamespaceId, UserId) {
@@ -34,24 +34,24 @@ fn a_project_apart(store: &dyn Store) -> (ProjectId, NamespaceId, UserId) {
     (project, group, a_user("ada").stored_in(store).id)
 }
 
-/// Neither visibility nor having created a project gives a standing.
-pub fn a_stranger_has_no_standing(store: &dyn Store) {
+/// Neither visibility nor having created a project gives a role.
+pub fn a_stranger_has_no_role(store: &dyn Store) {
     let (site, _, ada) = a_project_apart(store);
     let maker = read(store, |tx| tx.users().find_by_username("maker")).expect("it was made").id;
-    assert_eq!(standing(store, site, ada, 0), NOTHING);
-    assert_eq!(standing(store, site, maker, 0), NOTHING);
-    assert_eq!(standing(store, site, UserId(i64::MAX), 0), NOTHING);
-    assert_eq!(standing(store, ProjectId(i64::MAX), ada, 0), NOTHING);
+    assert_eq!(role(store, site, ada, 0), NOTHING);
+    assert_eq!(role(store, site, maker, 0), NOTHING);
+    assert_eq!(role(store, site, UserId(i64::MAX), 0), NOTHING);
+    assert_eq!(role(store, ProjectId(i64::MAX), ada, 0), NOTHING);
 }
 
 /// The owner of the personal namespace owns its projects, with or without a membership.
 pub fn a_user_owns_the_projects_at_home(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let site = a_project("site", home_of(store, ada), bob).stored_in(store).id;
-    assert_eq!(standing(store, site, ada, 0), Standing { level: None, owner: true });
-    assert_eq!(standing(store, site, bob, 0), NOTHING);
+    assert_eq!(role(store, site, ada, 0), ProjectRole { level: None, owner: true });
+    assert_eq!(role(store, site, bob, 0), NOTHING);
     join_project(store, site, a_member(ada, Master));
-    assert_eq!(standing(store, site, ada, 0), Standing { level: Some(Master), owner: true });
+    assert_eq!(role(store, site, ada, 0), ProjectRole { level: Some(Master), owner: true });
 }
 
 /// A membership counts in its own project, until it expires.
@@ -61,12 +61,12 @@ pub fn a_membership_in_a_project_gives_its_level(store: &dyn Store) {
     join_project(store, site, a_member(ada, Guest));
     for level in [Guest, Reporter, Developer, Master] {
         write(store, |tx| tx.project_members().update(site, a_member(ada, level)));
-        assert_eq!(standing(store, site, ada, 0), team(level));
+        assert_eq!(role(store, site, ada, 0), team(level));
     }
-    assert_eq!(standing(store, other, ada, 0), NOTHING);
+    assert_eq!(role(store, other, ada, 0), NOTHING);
     let ending = Membership::new(ada, Master, Some(day(2)));
     write(store, |tx| tx.project_members().update(site, ending));
-    let on_days = [1, 2, 3].map(|days| standing(store, site, ada, days));
+    let on_days = [1, 2, 3].map(|days| role(store, site, ada, days));
     assert_eq!(on_days, [team(Master), NOTHING, NOTHING]);
 }
 
@@ -76,13 +76,13 @@ pub fn a_membership_in_the_group_gives_its_level(store: &dyn Store) {
     join_group(store, group, a_member(ada, Guest));
     for level in AccessLevel::ALL {
         write(store, |tx| tx.group_members().update(group, a_member(ada, level)));
-        let expected = Standing { level: Some(level), owner: level == Owner };
-        assert_eq!(standing(store, site, ada, 0), expected);
+        let expected = ProjectRole { level: Some(level), owner: level == Owner };
+        assert_eq!(role(store, site, ada, 0), expected);
     }
     let ending = Membership::new(ada, Owner, Some(day(2)));
     write(store, |tx| tx.group_members().update(group, ending));
-    let on_days = [1, 2].map(|days| standing(store, site, ada, days));
-    assert_eq!(on_days, [Standing { level: Some(Owner), owner: true }, NOTHING]);
+    let on_days = [1, 2].map(|days| role(store, site, ada, days));
+    assert_eq!(on_days, [ProjectRole { level: Some(Owner), owner: true }, NOTHING]);
 }
 
 /// A share gives the members of its group their access level there, limited by that of the share. A
@@ -105,10 +105,10 @@ pub fn a_share_gives_no_more_than_it_allows(store: &dyn Store) {
     let other = a_project("other", group, ada).stored_in(store).id;
     for (access, level, user) in cases {
         let expected = team(access.min(level));
-        assert_eq!(standing(store, site, user, 0), expected, "{access:?} {level:?}");
-        assert_eq!(standing(store, other, user, 0), NOTHING);
+        assert_eq!(role(store, site, user, 0), expected, "{access:?} {level:?}");
+        assert_eq!(role(store, other, user, 0), NOTHING);
     }
-    assert_eq!(standing(store, site, ada, 0), NOTHING);
+    assert_eq!(role(store, site, ada, 0), NOTHING);
 }
 
 /// A share counts until it expires, and only for members whose membership in the group is in force.
@@ -119,7 +119,7 @@ pub fn a_share_ends_with_its_day_or_with_the_membership(store: &dyn Store) {
     share(store, NewShare { expires_at: Some(day(3)), ..a_share(site, crew, Master) });
     let bob = a_user("bob").stored_in(store).id;
     join_group(store, crew, Membership::new(bob, Developer, Some(day(2))));
-    let on_days = |user| [1, 2, 3, 4].map(|days| standing(store, site, user, days).level);
+    let on_days = |user| [1, 2, 3, 4].map(|days| role(store, site, user, days).level);
     assert_eq!(on_days(ada), [Some(Developer), Some(Developer), None, None]);
     assert_eq!(on_days(bob), [Some(Developer), None, None, None]);
 }
@@ -136,17 +136,17 @@ pub fn a_forbidden_share_gives_nothing(store: &dyn Store) {
         });
     };
     forbid(true);
-    assert_eq!(standing(store, site, ada, 0), NOTHING);
+    assert_eq!(role(store, site, ada, 0), NOTHING);
     join_project(store, site, a_member(ada, Guest));
-    assert_eq!(standing(store, site, ada, 0), team(Guest));
+    assert_eq!(role(store, site, ada, 0), team(Guest));
     forbid(false);
-    assert_eq!(standing(store, site, ada, 0), team(Master));
+    assert_eq!(role(store, site, ada, 0), team(Master));
     // The setting of the project's group counts, not that of the group it is shared with.
     write(store, |tx| {
         let crew = tx.groups().lock(crew)?.expect("it was made");
         tx.groups().update(&Namespace { share_with_group_lock: true, ..crew })
     });
-    assert_eq!(standing(store, site, ada, 0), team(Master));
+    assert_eq!(role(store, site, ada, 0), team(Master));
 }
 
 /// The highest level of several memberships and shares counts.
@@ -178,9 +178,9 @@ pub fn the_highest_level_counts(store: &dyn Store) {
         Ok(())
     });
     for (site, user, (own, in_group, by_share)) in cases {
-        let expected = Standing { level: own.max(in_group).max(by_share), owner: false };
+        let expected = ProjectRole { level: own.max(in_group).max(by_share), owner: false };
         let reasons = (own, in_group, by_share);
-        assert_eq!(standing(store, site, user, 0), expected, "{reasons:?}");
+        assert_eq!(role(store, site, user, 0), expected, "{reasons:?}");
     }
 }
 
@@ -192,11 +192,11 @@ pub fn the_better_of_two_shares_counts(store: &dyn Store) {
     join_group(store, two, a_member(ada, Developer));
     share(store, a_share(site, one, Guest));
     share(store, a_share(site, two, Master));
-    assert_eq!(standing(store, site, ada, 0), team(Developer));
+    assert_eq!(role(store, site, ada, 0), team(Developer));
 }
 
-/// Standing and project lists agree.
-pub fn whoever_has_a_standing_is_authorized(store: &dyn Store) {
+/// ProjectRole and project lists agree.
+pub fn a_user_with_a_role_is_authorized(store: &dyn Store) {
     let world = a_world(store);
     for (name, level, owner) in [
         ("home", None, true),
@@ -214,8 +214,8 @@ pub fn whoever_has_a_standing_is_authorized(store: &dyn Store) {
         ("public", None, false),
     ] {
         let project = world.project(name).id;
-        assert_eq!(standing(store, project, world.ada, 0), Standing { level, owner }, "{name}");
-        assert_eq!(standing(store, project, world.eve, 0), NOTHING, "{name}");
+        assert_eq!(role(store, project, world.ada, 0), ProjectRole { level, owner }, "{name}");
+        assert_eq!(role(store, project, world.eve, 0), NOTHING, "{name}");
     }
 }
 
@@ -230,7 +230,7 @@ pub fn of_several_projects_those_one_works_on_are_known(store: &dyn Store) {
     };
     let mut expected: Vec<ProjectId> = (world.projects.iter())
         .map(|project| project.id)
-        .filter(|id| standing(store, *id, world.ada, 0) != NOTHING)
+        .filter(|id| role(store, *id, world.ada, 0) != NOTHING)
         .collect();
     expected.sort_unstable();
     assert!(!expected.is_empty() && expected.len() < all.len());

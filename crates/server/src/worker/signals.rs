@@ -10,47 +10,48 @@ const GATHER: Duration = Duration::from_millis(15);
 
 /// Collects signals and reports until the scheduler takes them.
 #[derive(Default)]
-pub struct Desk {
-    lying: Mutex<Lying>,
+pub struct Signals {
+    pending: Mutex<Pending>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Lying {
+struct Pending {
     news: bool,
     reports: Vec<Settlement>,
     closed: bool,
 }
 
-impl Desk {
+impl Signals {
     /// Signals new events in the outbox. It costs almost nothing.
-    pub fn ring(&self) {
-        let mut lying = self.lying();
-        if !std::mem::replace(&mut lying.news, true) {
+    pub fn notify(&self) {
+        let mut pending = self.pending();
+        if !std::mem::replace(&mut pending.news, true) {
             self.changed.notify_all();
         }
     }
 
     /// Reports that a sender thread is done with a lane.
     pub(super) fn report(&self, settlement: Settlement) {
-        self.lying().reports.push(settlement);
+        self.pending().reports.push(settlement);
         self.changed.notify_all();
     }
 
     /// Prevents new deliveries from starting.
     pub(super) fn close(&self) {
-        self.lying().closed = true;
+        self.pending().closed = true;
         self.changed.notify_all();
     }
 
     pub(super) fn is_open(&self) -> bool {
-        !self.lying().closed
+        !self.pending().closed
     }
 
     /// Waits for a signal, a report or the end, and takes the reports.
     pub(super) fn wait(&self, longest: Duration) -> Vec<Settlement> {
-        let nothing = |lying: &mut Lying| !lying.news && lying.reports.is_empty() && !lying.closed;
-        let waited = self.changed.wait_timeout_while(self.lying(), longest, nothing);
+        let nothing =
+            |pending: &mut Pending| !pending.news && pending.reports.is_empty() && !pending.closed;
+        let waited = self.changed.wait_timeout_while(self.pending(), longest, nothing);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         std::thread::sleep(GATHER);
         self.take()
@@ -58,19 +59,19 @@ impl Desk {
 
     /// Waits for reports only, after the end was signaled.
     pub(super) fn wait_for_report(&self, longest: Duration) -> Vec<Settlement> {
-        let nothing = |lying: &mut Lying| lying.reports.is_empty();
-        let waited = self.changed.wait_timeout_while(self.lying(), longest, nothing);
+        let nothing = |pending: &mut Pending| pending.reports.is_empty();
+        let waited = self.changed.wait_timeout_while(self.pending(), longest, nothing);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
         self.take()
     }
 
     fn take(&self) -> Vec<Settlement> {
-        let mut lying = self.lying();
-        lying.news = false;
-        std::mem::take(&mut lying.reports)
+        let mut pending = self.pending();
+        pending.news = false;
+        std::mem::take(&mut pending.reports)
     }
 
-    fn lying(&self) -> MutexGuard<'_, Lying> {
-        self.lying.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

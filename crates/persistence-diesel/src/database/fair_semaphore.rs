@@ -6,7 +6,7 @@ use std::thread::{self, Thread};
 use std::time::Instant;
 
 /// A semaphore with a fixed number of permits.
-pub(crate) struct Turns(Mutex<State>);
+pub(crate) struct FairSemaphore(Mutex<State>);
 
 struct State {
     free: u32,
@@ -15,15 +15,15 @@ struct State {
 }
 
 /// A permit. Dropping it frees the permit.
-pub(crate) struct Turn<'a>(&'a Turns);
+pub(crate) struct Permit<'a>(&'a FairSemaphore);
 
-impl Turns {
+impl FairSemaphore {
     pub fn new(free: u32) -> Self {
         Self(Mutex::new(State { free, next: 0, waiting: VecDeque::new() }))
     }
 
     /// Waits for a permit. Returns `None` when none is free before `until`.
-    pub fn take(&self, until: Instant) -> Option<Turn<'_>> {
+    pub fn take(&self, until: Instant) -> Option<Permit<'_>> {
         let mut state = self.state();
         let number = state.next;
         state.next += 1;
@@ -35,7 +35,7 @@ impl Turns {
                 state.free -= 1;
                 // Another permit may be free for the next thread.
                 state.wake_first();
-                return Some(Turn(self));
+                return Some(Permit(self));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -66,7 +66,7 @@ impl State {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.free += 1;
@@ -81,27 +81,27 @@ mod tests {
 
     #[test]
     fn who_came_first_is_first_and_nobody_waits_for_ever() {
-        let turns = Turns::new(1);
+        let semaphore = FairSemaphore::new(1);
         let soon = || Instant::now() + Duration::from_millis(20);
         let late = || Instant::now() + Duration::from_secs(60);
-        let first = turns.take(soon()).expect("it is free");
-        assert!(turns.take(soon()).is_none(), "it is taken");
+        let first = semaphore.take(soon()).expect("it is free");
+        assert!(semaphore.take(soon()).is_none(), "it is taken");
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for number in 0..8 {
-                let (turns, order) = (&turns, &order);
+                let (semaphore, order) = (&semaphore, &order);
                 scope.spawn(move || {
-                    let _turn = turns.take(late()).expect("it becomes free");
+                    let _permit = semaphore.take(late()).expect("it becomes free");
                     order.lock().expect("no thread panics").push(number);
                 });
                 // Waits until the thread is in the queue.
-                while turns.state().waiting.len() <= number {
+                while semaphore.state().waiting.len() <= number {
                     std::thread::yield_now();
                 }
             }
             drop(first);
         });
         assert_eq!(order.into_inner().expect("no thread panics"), (0..8).collect::<Vec<_>>());
-        assert!(turns.take(soon()).is_some(), "all were given back");
+        assert!(semaphore.take(soon()).is_some(), "all were given back");
     }
 }

@@ -16,9 +16,9 @@ pub(super) const INTERRUPTED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A root directory with a directory for each project.
 #[derive(Clone, Debug)]
-pub(super) struct Shelves(PathBuf);
+pub(super) struct ProjectFolders(PathBuf);
 
-impl Shelves {
+impl ProjectFolders {
     /// Uses this root directory. It is created with the first file.
     pub fn new(root: PathBuf) -> Self {
         Self(root)
@@ -32,8 +32,8 @@ impl Shelves {
     /// The directory of a project, below two levels named by the last two bytes of its id.
     pub fn folder_of(&self, project: ProjectId) -> PathBuf {
         let [.., second, first] = project.0.to_be_bytes();
-        let shelf = self.0.join(format!("{first:02x}")).join(format!("{second:02x}"));
-        shelf.join(project.0.to_string())
+        let subfolder = self.0.join(format!("{first:02x}")).join(format!("{second:02x}"));
+        subfolder.join(project.0.to_string())
     }
 
     /// The directory for unfinished files.
@@ -43,9 +43,9 @@ impl Shelves {
 
     /// Lists the projects that have a directory.
     pub fn projects(&self) -> io::Result<Box<dyn Iterator<Item = ProjectId>>> {
-        let outer = shelves(&self.0)?;
-        let inner = outer.into_iter().flat_map(|shelf| read_or_warn(&shelf, shelves));
-        Ok(Box::new(inner.flat_map(|shelf| read_or_warn(&shelf, ids))))
+        let outer = subfolders(&self.0)?;
+        let inner = outer.into_iter().flat_map(|subfolder| read_or_warn(&subfolder, subfolders));
+        Ok(Box::new(inner.flat_map(|subfolder| read_or_warn(&subfolder, ids))))
     }
 
     /// Lists the projects that have a directory, each with its path.
@@ -94,12 +94,12 @@ fn entries(folder: &Path, wanted: fn(&str) -> bool) -> io::Result<Vec<PathBuf>> 
     paths.filter(|path| path.as_ref().map_or(true, named)).collect()
 }
 
-fn shelves(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn subfolders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     entries(folder, |name| name.len() == 2 && name.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-fn ids(shelf: &Path) -> io::Result<Vec<ProjectId>> {
-    let folders = entries(shelf, |name| name.bytes().all(|b| b.is_ascii_digit()))?;
+fn ids(subfolder: &Path) -> io::Result<Vec<ProjectId>> {
+    let folders = entries(subfolder, |name| name.bytes().all(|b| b.is_ascii_digit()))?;
     let names = folders.iter().filter_map(|path| path.file_name().and_then(OsStr::to_str));
     Ok(names.filter_map(|name| name.parse().ok()).map(ProjectId).collect())
 }

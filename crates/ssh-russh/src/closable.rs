@@ -8,36 +8,36 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::oneshot;
 
-/// A stream that works until its [`Knife`] is dropped.
-pub(crate) struct Cuttable<T> {
+/// A stream that works until its [`CloseHandle`] is dropped.
+pub(crate) struct Closable<T> {
     inner: T,
-    knife: oneshot::Receiver<()>,
-    is_cut: bool,
+    handle: oneshot::Receiver<()>,
+    is_closed: bool,
 }
 
 /// Closes the stream when dropped.
-pub(crate) struct Knife {
+pub(crate) struct CloseHandle {
     #[expect(dead_code, reason = "its end is the message")]
     sender: oneshot::Sender<()>,
 }
 
-impl<T> Cuttable<T> {
-    pub(crate) fn new(inner: T) -> (Self, Knife) {
-        let (sender, knife) = oneshot::channel();
-        (Self { inner, knife, is_cut: false }, Knife { sender })
+impl<T> Closable<T> {
+    pub(crate) fn new(inner: T) -> (Self, CloseHandle) {
+        let (sender, handle) = oneshot::channel();
+        (Self { inner, handle, is_closed: false }, CloseHandle { sender })
     }
 
     /// Returns an error if the stream was closed. One task polls the whole stream, so any call may notice it.
     fn check(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        if self.is_cut || Pin::new(&mut self.knife).poll(context).is_ready() {
-            self.is_cut = true;
+        if self.is_closed || Pin::new(&mut self.handle).poll(context).is_ready() {
+            self.is_closed = true;
             return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "ended by the server"));
         }
         Ok(())
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Cuttable<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for Closable<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -48,7 +48,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Cuttable<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Cuttable<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for Closable<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -74,16 +74,16 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[tokio::test]
-    async fn a_cut_ends_reading_and_writing() {
+    async fn closing_ends_reading_and_writing() {
         let (near, mut far) = tokio::io::duplex(16);
-        let (mut near, knife) = Cuttable::new(near);
+        let (mut near, handle) = Closable::new(near);
         near.write_all(b"hi").await.expect("it works");
         far.write_all(b"x").await.expect("it works");
         assert_eq!(near.read_u8().await.expect("it works"), b'x');
         let reading = tokio::spawn(async move { near.read_u8().await });
         tokio::task::yield_now().await;
-        drop(knife);
+        drop(handle);
         let read = reading.await.expect("it does not panic");
-        assert_eq!(read.expect_err("it is cut").kind(), io::ErrorKind::ConnectionAborted);
+        assert_eq!(read.expect_err("it is closed").kind(), io::ErrorKind::ConnectionAborted);
     }
 }

@@ -14,7 +14,7 @@ const TRIES: u32 = 10;
 const BETWEEN: Duration = Duration::from_millis(20);
 
 /// Keeps removed files on disk until it is dropped.
-pub struct Hold {
+pub struct BackupLock {
     path: PathBuf,
     _lock: File,
 }
@@ -23,7 +23,7 @@ fn path(data: &Path) -> PathBuf {
     data.join("backup.lock")
 }
 
-impl Hold {
+impl BackupLock {
     /// Takes the lock of a data folder. Returns `None` if another process holds it.
     pub fn take(data: &Path) -> io::Result<Option<Self>> {
         let path = path(data);
@@ -42,7 +42,7 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for BackupLock {
     fn drop(&mut self) {
         // If the file cannot be removed, the next call of `is_held` removes it.
         let _ = fs::remove_file(&self.path);
@@ -77,14 +77,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_holds_on_until_it_lets_go() {
+    fn one_process_has_the_lock_until_it_drops_it() {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-        let take = || Hold::take(folder.path()).expect("the folder can be written");
+        let take = || BackupLock::take(folder.path()).expect("the folder can be written");
         assert!(!is_held(folder.path()));
-        let hold = take();
-        assert!(hold.is_some() && is_held(folder.path()));
+        let lock = take();
+        assert!(lock.is_some() && is_held(folder.path()));
         assert!(take().is_none());
-        drop(hold);
+        drop(lock);
         assert!(!is_held(folder.path()));
         // A holder that was killed leaves the file and no lock.
         fs::write(path(folder.path()), "").expect("the folder can be written");

@@ -6,18 +6,18 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::push::{
-    ChangedPaths, Push, PushedCommit, PushedProject, Pusher, Reach, RefKind, TOLD_COMMITS, cut,
-    told_text,
+    ChangedPaths, EVENT_COMMITS, Push, PushedCommit, PushedProject, Pusher, Reach, RefKind, cut,
+    truncated_for_event,
 };
 use hexforge_domain::user::User;
 
-use super::{Way, or_zero};
+use super::{ChangeKind, or_zero};
 use crate::app::App;
 use crate::view::project::PlacedProject;
 
 /// The data that is read from the repository about one change.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct ChangeDetails {
     before: ObjectId,
     checkout: Option<ObjectId>,
     message: Option<String>,
@@ -32,14 +32,14 @@ const READ_COMMITS: usize = 1000;
 
 /// The number of refs per push for which commits and messages are read. Of further refs only names and object ids are
 /// reported.
-const TOLD_REFS: usize = 200;
+const MAX_REFS: usize = 200;
 
 /// The bytes of texts and paths that are reported per push. Beyond this limit paths are left out and texts are cut to
 /// [`SHORT_MESSAGE`].
-const TOLD_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// The time limit for reading the data of one push.
-const TIME_TO_TELL: TimeDelta = TimeDelta::seconds(60);
+const TIME_LIMIT: TimeDelta = TimeDelta::seconds(60);
 
 /// The length to which texts are cut when the byte limit is used up.
 const SHORT_MESSAGE: usize = 500;
@@ -49,26 +49,26 @@ pub(super) fn all(
     app: &App,
     repository: &dyn Repository,
     default: Option<&BranchName>,
-    way: Way,
+    kind: ChangeKind,
     changes: &[RefChange],
-) -> Result<Vec<(RefChange, Told)>, GitError> {
-    let until = app.clock.now() + TIME_TO_TELL;
-    let (refs, bytes) = (TOLD_REFS, TOLD_BYTES);
-    let mut telling = Telling { app, repository, default, until, refs, bytes };
+) -> Result<Vec<(RefChange, ChangeDetails)>, GitError> {
+    let until = app.clock.now() + TIME_LIMIT;
+    let (refs, bytes) = (MAX_REFS, MAX_BYTES);
+    let mut reader = DetailsReader { app, repository, default, until, refs, bytes };
     let shown = changes.iter().filter(|change| RefKind::of(&change.name) != RefKind::Other);
-    let told = shown.map(|change| {
-        let told = telling.told(change)?;
-        let told = match way {
-            Way::TagRemoval(_) => told.before_peeled(repository)?,
-            Way::Push => told,
+    let details = shown.map(|change| {
+        let details = reader.read(change)?;
+        let details = match kind {
+            ChangeKind::TagRemoval(_) => details.before_peeled(repository)?,
+            ChangeKind::Push => details,
         };
-        Ok((change.clone(), told))
+        Ok((change.clone(), details))
     });
-    told.collect()
+    details.collect()
 }
 
 /// The remaining limits while the data of one push is read.
-struct Telling<'a> {
+struct DetailsReader<'a> {
     app: &'a App,
     repository: &'a dyn Repository,
     default: Option<&'a BranchName>,
@@ -77,16 +77,22 @@ struct Telling<'a> {
     bytes: usize,
 }
 
-impl Telling<'_> {
+impl DetailsReader<'_> {
     /// Reads the data of a change. Corrupt, missing or too large objects leave only the ref name and the object ids.
-    fn told(&mut self, change: &RefChange) -> Result<Told, GitError> {
+    fn read(&mut self, change: &RefChange) -> Result<ChangeDetails, GitError> {
         let before = or_zero(change.old);
         let checkout = match RefKind::of(&change.name) {
             RefKind::Branch(_) => change.new,
             RefKind::Tag(_) | RefKind::Other => None,
         };
-        let little =
-            Told { before, checkout, message: None, commits: vec![], total: 0, messages: vec![] };
+        let little = ChangeDetails {
+            before,
+            checkout,
+            message: None,
+            commits: vec![],
+            total: 0,
+            messages: vec![],
+        };
         let Some(new) = change.new else { return Ok(little) };
         if self.refs == 0 || !self.has_time() {
             return Ok(little);
@@ -94,7 +100,7 @@ impl Telling<'_> {
         self.refs -= 1;
         match self.looked_up(change, new, little.clone()) {
             Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => Ok(little),
-            told => told,
+            details => details,
         }
     }
 
@@ -102,15 +108,15 @@ impl Telling<'_> {
         &mut self,
         change: &RefChange,
         new: ObjectId,
-        little: Told,
-    ) -> Result<Told, GitError> {
+        little: ChangeDetails,
+    ) -> Result<ChangeDetails, GitError> {
         match RefKind::of(&change.name) {
             RefKind::Tag(name) => {
                 let Some(tag) = self.repository.tag(&name)? else { return Ok(little) };
                 let message = tag.message.map(|text| self.text(text));
                 let checkout = Some(tag.commit.id);
                 let commits = vec![self.pushed(tag.commit)?];
-                Ok(Told { checkout, message, commits, total: 1, ..little })
+                Ok(ChangeDetails { checkout, message, commits, total: 1, ..little })
             }
             RefKind::Branch(name) => {
                 let hidden = match (change.old, self.default) {
@@ -124,13 +130,13 @@ impl Telling<'_> {
                 // The first commits of a repository refer to issues from before the project existed, so their messages
                 // are not read.
                 let begins = change.old.is_none() && self.default == Some(&name);
-                let limit = if begins { TOLD_COMMITS } else { READ_COMMITS };
+                let limit = if begins { EVENT_COMMITS } else { READ_COMMITS };
                 let (total, messages) = self.repository.commits_between(&hidden, new, limit)?;
-                let newest = messages.len().saturating_sub(TOLD_COMMITS);
+                let newest = messages.len().saturating_sub(EVENT_COMMITS);
                 let commits = messages[newest..].iter().cloned().map(|commit| self.pushed(commit));
                 let commits = commits.collect::<Result<_, _>>()?;
                 let messages = if begins { vec![] } else { messages };
-                Ok(Told { commits, total, messages, ..little })
+                Ok(ChangeDetails { commits, total, messages, ..little })
             }
             RefKind::Other => Ok(little),
         }
@@ -157,7 +163,7 @@ impl Telling<'_> {
 
     /// Returns the text, shortened to the remaining limit.
     fn text(&mut self, text: String) -> String {
-        let text = told_text(text);
+        let text = truncated_for_event(text);
         if self.take(text.len()) { text } else { cut(text, SHORT_MESSAGE) }
     }
 
@@ -173,7 +179,7 @@ impl Telling<'_> {
     }
 }
 
-impl Told {
+impl ChangeDetails {
     /// Takes the commits whose messages may refer to issues, oldest first.
     pub(super) fn take_messages(&mut self) -> Vec<Commit> {
         std::mem::take(&mut self.messages)
@@ -195,16 +201,16 @@ pub(super) fn push(
     placed: &PlacedProject,
     user: &User,
     change: &RefChange,
-    told: Told,
+    details: ChangeDetails,
     reach: Reach,
 ) -> Push {
     let project = &placed.project;
     Push {
         reference: change.name.clone(),
-        before: told.before,
+        before: details.before,
         after: or_zero(change.new),
-        checkout: told.checkout,
-        message: told.message,
+        checkout: details.checkout,
+        message: details.message,
         user: Pusher {
             id: user.id,
             name: user.name.as_str().to_owned(),
@@ -221,8 +227,8 @@ pub(super) fn push(
             path_with_namespace: placed.place.path_of(project),
             default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
         },
-        commits: told.commits,
-        total_commits: told.total,
+        commits: details.commits,
+        total_commits: details.total,
         reach,
     }
 }
