@@ -21,7 +21,7 @@ use hexforge_domain::project::ProjectRef;
 
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::repository::{self, sight};
+use crate::repository::{self, CommitRef, sight};
 use crate::view::build::{self as view, BuildView};
 
 /// Lists the builds of a project, newest first. `statuses` restricts the list to these statuses.
@@ -45,8 +45,7 @@ pub fn list(
 pub fn list_of_commit(
     app: &App,
     actor: Actor,
-    named: &ProjectRef,
-    revision: &str,
+    CommitRef { project: named, revision }: CommitRef<'_>,
     statuses: Option<Vec<Status>>,
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {

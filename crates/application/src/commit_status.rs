@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::error::{Error, Refusal, Thing};
 use crate::pipeline::prepare::Target;
 use crate::pipeline::progress::Progress;
-use crate::repository::{self, sight};
+use crate::repository::{self, CommitRef, sight};
 use crate::view::build::{self as view, BuildView};
 
 /// The stage of external statuses, which comes after all other stages.
@@ -47,8 +47,7 @@ pub struct Wanted {
 pub fn list(
     app: &App,
     actor: Actor,
-    named: &ProjectRef,
-    revision: &str,
+    CommitRef { project: named, revision }: CommitRef<'_>,
     wanted: Wanted,
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {

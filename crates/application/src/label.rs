@@ -34,6 +34,8 @@ pub struct LabelFields {
 /// The changes of a label in a request. `None` means not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelChanges {
+    /// The title of the label before the change.
+    pub name: String,
     pub new_name: Option<String>,
     pub color: Option<String>,
     pub description: Option<String>,
@@ -109,14 +111,14 @@ pub fn update(
     actor: Actor,
     named: &ProjectRef,
     rule: ColorRule,
-    name: &str,
     changes: &LabelChanges,
 ) -> Result<LabelView, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerLabels)?;
-        let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::LabelToChange))?;
+        let label = own(tx, &tracker, &changes.name)?;
+        let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
         let label = changed(tx, &tracker, label, rule, changes)?;
         tx.labels().update(&label, app.clock.now()).map_err(|error| match error {
             StoreError::Duplicate(_) => taken().into(),

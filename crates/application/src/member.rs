@@ -12,6 +12,7 @@ use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::UserId;
 use hexforge_domain::member::{AccessLevel, Membership, in_force};
+use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -105,7 +106,8 @@ pub fn add(
             // An expired membership gives no access, so it is replaced.
             (_, Some(past)) if !in_force(past.expires_at, requester.today) => {
                 let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
-                leave(tx, &found, &user, past, EventAction::Expired, now)?;
+                let member = MemberFacts::new(&user, past.level, now);
+                leave(tx, &found, member, EventAction::Expired)?;
             }
             (Found::Group(_), Some(_)) => return Err(Error::Conflict(Conflict::MemberExists)),
             (Found::Project(_), Some(membership)) => {
@@ -184,7 +186,8 @@ pub fn remove(
                 Found::Project(project)
             }
         };
-        leave(tx, &found, &user, membership, EventAction::Left, app.clock.now())?;
+        let member = MemberFacts::new(&user, membership.level, app.clock.now());
+        leave(tx, &found, member, EventAction::Left)?;
         Ok(Removal::Removed(Box::new((user, membership))))
     })
 }

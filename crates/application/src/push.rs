@@ -4,18 +4,15 @@
 mod closing;
 mod details;
 mod received;
+mod rows;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use hexforge_domain::branch::BranchName;
-use hexforge_domain::branch::protection::{DeveloperRights, Protected, Protection};
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::event::NewEvent;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
-use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::{ProjectAbility, ProjectRole};
 use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
@@ -23,7 +20,7 @@ use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
-use hexforge_domain::push::{Push, Reach, RefKind};
+use hexforge_domain::push::{Reach, RefKind};
 use hexforge_domain::refs::{self, Atomicity, ChangedRefs, Peeled, Snapshot};
 use hexforge_domain::tag::Release;
 
@@ -257,38 +254,18 @@ impl Wanted {
         let before = open::locked(app, tx, project)?;
         self.check(tx, requester, &found, &before)?;
 
-        let Proposal { changes, peeled, atomicity, packs } = &self.proposal;
-        packs::add(app, tx, project, &before, packs)?;
-        let made = refs::change(tx, project, changes, peeled, *atomicity)?;
-        if !made.refused.is_empty() {
-            return Err(Stop::Refused(made.refused));
-        }
-        let after = self.proposal.applied(&before);
-        if let Some(default) = &after.default_branch()
-            && changes.iter().any(|change| change.old.is_none() && change.name == default.full())
-        {
-            if after.head() != default.full() {
-                tx.refs().set_head(project, &default.full())?;
-            }
-            protect(tx, project, default)?;
-        }
+        packs::add(app, tx, project, &before, &self.proposal.packs)?;
+        let after = self.write_refs(tx, &before)?;
         let found = avatar.store(tx, found, &after)?;
         let placed = view::placed(tx, found)?;
-        for change in changes {
-            note_ref(tx, project, change)?;
-        }
         let reach = match self.kind {
             ChangeKind::Push => Reach::Everywhere,
             ChangeKind::TagRemoval(_) => Reach::Project,
         };
-        if !details.is_empty() {
-            tx.projects().touch(project, now)?;
-        }
-        for (change, details) in details {
-            let push = details::push(&placed, &user, &change, details, reach);
-            tx.events().insert(event(&push, now))?;
-            tx.outbox().record(&SystemEvent::Pushed(Box::new(push)), now)?;
-        }
+        let pushes = details
+            .into_iter()
+            .map(|(change, details)| details::push(&placed, &user, &change, details, reach));
+        rows::write_events(tx, project, pushes.collect(), now)?;
         for prepared in &pipelines {
             create::of_push(tx, &placed, &user, prepared, now)?;
         }
@@ -297,6 +274,28 @@ impl Wanted {
             release::put(tx, project, release, now)?;
         }
         Ok(open::committed(tx, project, &after)?)
+    }
+
+    /// Writes the refs and the rows that depend on them. Returns the refs after the changes.
+    fn write_refs(&self, tx: &mut dyn Tx, before: &Snapshot) -> Result<Snapshot, Stop> {
+        let Proposal { changes, peeled, atomicity, .. } = &self.proposal;
+        let changed = refs::change(tx, self.project, changes, peeled, *atomicity)?;
+        if !changed.refused.is_empty() {
+            return Err(Stop::Refused(changed.refused));
+        }
+        let after = self.proposal.applied(before);
+        if let Some(default) = &after.default_branch()
+            && changes.iter().any(|change| change.old.is_none() && change.name == default.full())
+        {
+            if after.head() != default.full() {
+                tx.refs().set_head(self.project, &default.full())?;
+            }
+            rows::protect(tx, self.project, default)?;
+        }
+        for change in changes {
+            rows::note_ref(tx, self.project, change)?;
+        }
+        Ok(after)
     }
 
     /// Checks the push rules for each change.
@@ -323,45 +322,6 @@ impl Wanted {
             Some(change) => Err(Stop::Refused(vec![change.name.clone()])),
             None => Ok(()),
         }
-    }
-}
-
-/// Updates the rows that depend on a ref: the release of a removed tag, and whether the ref of a pipeline exists.
-fn note_ref(tx: &mut dyn Tx, project: ProjectId, change: &RefChange) -> Result<(), StoreError> {
-    let present = change.new.is_some();
-    match RefKind::of(&change.name) {
-        RefKind::Tag(tag) if !present => {
-            tx.releases().remove(project, &tag)?;
-            tx.pipelines().note_ref(project, true, tag.as_str(), false)
-        }
-        RefKind::Tag(tag) if change.old.is_none() => {
-            tx.pipelines().note_ref(project, true, tag.as_str(), true)
-        }
-        RefKind::Branch(branch) if change.old.is_none() || !present => {
-            tx.pipelines().note_ref(project, false, branch.as_str(), present)
-        }
-        RefKind::Branch(_) | RefKind::Tag(_) | RefKind::Other => Ok(()),
-    }
-}
-
-/// Protects a branch that became the default one, unless it is protected.
-fn protect(tx: &mut dyn Tx, project: ProjectId, branch: &BranchName) -> Result<(), StoreError> {
-    if Protected::of(branch.as_str(), &tx.protections().list(project)?).protected {
-        return Ok(());
-    }
-    let developers = DeveloperRights::default();
-    let protection = Protection { pattern: branch.as_str().to_owned(), developers };
-    tx.protections().put(project, &protection)
-}
-
-fn event(push: &Push, at: hexforge_domain::Timestamp) -> NewEvent {
-    NewEvent {
-        project: push.project.id,
-        author: push.user.id,
-        action: push.action(),
-        target: None,
-        push: Some(Box::new(push.clone())),
-        at,
     }
 }
 

@@ -23,6 +23,15 @@ pub use open::{open, open_for, refs};
 /// The minimum length of an abbreviated blob id. Shorter ones would allow to enumerate all blobs.
 const SHORTEST_NAME: usize = 7;
 
+/// A commit as a request names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitRef<'a> {
+    /// The project.
+    pub project: &'a ProjectRef,
+    /// A commit id, branch or tag in the project.
+    pub revision: &'a str,
+}
+
 /// A project whose code the caller may read.
 pub struct Readable {
     project: ProjectHeader,

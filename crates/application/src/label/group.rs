@@ -89,13 +89,12 @@ pub fn update(
     actor: Actor,
     named: &GroupRef,
     rule: ColorRule,
-    name: &str,
     changes: &LabelChanges,
 ) -> Result<GroupLabelView, Error> {
     app.store.write(|tx| {
         let requester = app.requester(actor);
         let group = locked(tx, requester, named)?;
-        let label = tx.group_labels().find_by_title(group.id, name)?;
+        let label = tx.group_labels().find_by_title(group.id, &changes.name)?;
         let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
         let label = changed(tx, label, rule, changes)?;
         tx.group_labels().update(&label, app.clock.now()).map_err(|error| match error {

@@ -5,6 +5,7 @@ use chrono::NaiveDate;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::id::UserId;
 use hexforge_domain::member::in_force;
+use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
 use super::news::leave;
@@ -74,7 +75,8 @@ fn end(
         if let Some(membership) = found.member(tx, user.id)?
             && !in_force(membership.expires_at, today)
         {
-            leave(tx, &found, &user, membership, EventAction::Expired, now)?;
+            let member = MemberFacts::new(&user, membership.level, now);
+            leave(tx, &found, member, EventAction::Expired)?;
             ended += 1;
         }
     }

@@ -43,26 +43,24 @@ pub(super) fn join(
     }
 }
 
-/// Removes a membership and records the event with this action.
+/// Removes the membership of a user and records the event with this action.
 pub(super) fn leave(
     tx: &mut dyn Tx,
     found: &Found,
-    user: &User,
-    membership: Membership,
-    how: EventAction,
-    now: Timestamp,
+    member: MemberFacts,
+    action: EventAction,
 ) -> Result<(), StoreError> {
-    let member = MemberFacts::new(user, membership.level, now);
+    let (user, now) = (member.user, member.at);
     match found {
         Found::Group(group) => {
-            tx.group_members().delete(group.id, user.id)?;
+            tx.group_members().delete(group.id, user)?;
             let left = GroupMemberFacts { group: GroupFacts::from(group), member };
             tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)
         }
         Found::Project(project) => {
             let placed = project_view::placed(tx, project.clone())?;
-            tx.project_members().delete(placed.project.id, user.id)?;
-            note(tx, placed.project.id, user.id, how, now)?;
+            tx.project_members().delete(placed.project.id, user)?;
+            note(tx, placed.project.id, user, action, now)?;
             tell_team(tx, &placed, member, SystemEvent::TeamMemberRemoved, now)
         }
     }

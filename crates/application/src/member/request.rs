@@ -4,6 +4,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::id::UserId;
 use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::request::may_ask_for_access;
@@ -78,7 +79,8 @@ pub fn approve(
         let now = app.clock.now();
         // Current members cannot request access, so an existing membership has expired.
         if let Some(past) = found.member(tx, user.id)? {
-            leave(tx, &found, &user, past, EventAction::Expired, now)?;
+            let member = MemberFacts::new(&user, past.level, now);
+            leave(tx, &found, member, EventAction::Expired)?;
         }
         let membership = Membership::new(user.id, level, None);
         join(tx, &found, &user, membership, now)?;

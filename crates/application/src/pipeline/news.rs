@@ -16,23 +16,32 @@ use hexforge_domain::user::User;
 
 use crate::view::project::{self as project_view, PlacedProject};
 
-/// Records a hook event for each of these builds, and one for the pipeline if its status changed. Runs a bounded number
+/// The changes of a pipeline that hooks report.
+pub(super) struct Changes<'a> {
+    pub pipeline: &'a Pipeline,
+    /// All builds of the pipeline.
+    pub builds: &'a [Build],
+    /// The builds whose status changed.
+    pub changed: &'a BTreeSet<BuildId>,
+    /// Whether the status of the pipeline changed.
+    pub moved: bool,
+}
+
+/// Records a hook event for each changed build, and one for the pipeline if its status changed. Runs a bounded number
 /// of queries, plus one insert per event.
-pub(super) fn tell(
+pub(super) fn record_changes(
     tx: &mut dyn Tx,
-    pipeline: &Pipeline,
-    builds: &[Build],
-    reported: &BTreeSet<BuildId>,
-    moved: bool,
+    changes: &Changes<'_>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let Changes { pipeline, builds, changed, moved } = *changes;
     let project = tx.projects().find(&ProjectRef::Id(pipeline.project))?;
     let placed = project_view::placed(tx, project.ok_or(StoreError::Gone)?)?;
     let commit = tx.pipelines().commits(&[pipeline.id])?.into_iter().next();
     let (_, commit) = commit.ok_or(StoreError::Gone)?;
     let people = People::load(tx, pipeline, builds)?;
     let row = PipelineRow::from(pipeline);
-    for build in builds.iter().filter(|build| reported.contains(&build.id) && build.kind.is_job()) {
+    for build in builds.iter().filter(|build| changed.contains(&build.id) && build.kind.is_job()) {
         let news = BuildNews {
             project: card(&placed),
             project_name: name(&placed),

@@ -16,7 +16,7 @@ use hexforge_domain::id::{BuildId, PipelineId, UserId};
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
-use super::news;
+use super::news::{self, Changes};
 
 /// A locked pipeline with all its builds and the changes made to them.
 pub(crate) struct Progress {
@@ -186,7 +186,8 @@ impl Progress {
             tx.pipelines().update(&self.pipeline)?;
         }
         if moved || !self.reported.is_empty() {
-            news::tell(tx, &self.pipeline, &self.builds, &self.reported, moved, now)?;
+            let Self { pipeline, builds, reported: changed, .. } = &self;
+            news::record_changes(tx, &Changes { pipeline, builds, changed, moved }, now)?;
         }
         Ok(Done { pipeline: self.pipeline, builds: self.builds })
     }

@@ -8,6 +8,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::app::App;
 use hexforge_application::build::{self, ArtifactsFile};
 use hexforge_application::error::Error;
+use hexforge_application::repository::CommitRef;
 use hexforge_application::view::build::BuildView;
 use hexforge_domain::Timestamp;
 use hexforge_domain::ci::status::Status;
@@ -98,7 +99,8 @@ async fn list_of_commit(
     let ((ProjectPath(named), sha), page) = (ids.into_inner(), api.page());
     let (found, now) = api
         .run(move |app, actor, Scope { statuses }| {
-            let found = build::list_of_commit(app, actor, &named, &sha, statuses, page);
+            let commit = CommitRef { project: &named, revision: &sha };
+            let found = build::list_of_commit(app, actor, commit, statuses, page);
             found.map(|found| (found, app.clock.now()))
         })
         .await?;

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::commit_status::{self, NewStatus, Wanted};
+use hexforge_application::repository::CommitRef;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::text::limit;
 
@@ -43,7 +44,10 @@ parameters!(NewStatus {
 async fn list(api: Api<Wanted>, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let ((ProjectPath(named), sha), page) = (ids.into_inner(), api.page());
     let found = api
-        .run(move |app, actor, wanted| commit_status::list(app, actor, &named, &sha, wanted, page))
+        .run(move |app, actor, wanted| {
+            let commit = CommitRef { project: &named, revision: &sha };
+            commit_status::list(app, actor, commit, wanted, page)
+        })
         .await?;
     let found = found.as_ref().map(|view| CommitStatusJson::new(view, api.links()));
     respond::paged(&api, page, found)

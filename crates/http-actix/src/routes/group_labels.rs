@@ -34,6 +34,7 @@ parameters! {
 
 parameters! {
     struct Changes {
+        name: String = declared::text("name", limit::SHORT).needed(),
         new_name: Option<String> = declared::text("new_name", limit::SHORT),
         color: Option<String> = declared::text("color", limit::COLOR),
         description: Option<String> = declared::text("description", limit::LABEL_DESCRIPTION),
@@ -58,16 +59,12 @@ async fn create(api: Api<NewLabel>, GroupPath(named): GroupPath) -> ApiResult<Ht
     respond::with(api.dialect().created_label(), LabelJson::from(&made))
 }
 
-async fn update(
-    api: Api<(Named, Changes)>,
-    GroupPath(named): GroupPath,
-) -> ApiResult<HttpResponse> {
+async fn update(api: Api<Changes>, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {
     let rule = api.dialect().color_rule();
     let changed = api
-        .run(move |app, actor, (Named { name }, changes)| {
-            let Changes { new_name, color, description } = changes;
-            let changes = LabelChanges { new_name, color, description, priority: None };
-            label::update(app, actor, &named, rule, &name, &changes)
+        .run(move |app, actor, Changes { name, new_name, color, description }| {
+            let changes = LabelChanges { name, new_name, color, description, priority: None };
+            label::update(app, actor, &named, rule, &changes)
         })
         .await?;
     respond::ok(LabelJson::from(&changed))

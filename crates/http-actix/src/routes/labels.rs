@@ -48,6 +48,7 @@ parameters! {
 
 parameters! {
     LabelChanges {
+        name: declared::text("name", limit::SHORT).needed(),
         new_name: declared::text("new_name", limit::SHORT),
         color: declared::text("color", limit::COLOR),
         description: declared::text("description", limit::LABEL_DESCRIPTION),
@@ -70,14 +71,12 @@ async fn create(api: Api<LabelFields>, ProjectPath(named): ProjectPath) -> ApiRe
 }
 
 async fn update(
-    api: Api<(Named, LabelChanges)>,
+    api: Api<LabelChanges>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
     let rule = api.dialect().color_rule();
     let changed = api
-        .run(move |app, actor, (Named { name }, changes)| {
-            label::update(app, actor, &named, rule, &name, &changes)
-        })
+        .run(move |app, actor, changes| label::update(app, actor, &named, rule, &changes))
         .await?;
     respond::ok(LabelJson::from(&changed))
 }
