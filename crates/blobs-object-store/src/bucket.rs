@@ -20,45 +20,46 @@ use url::Url;
 
 use crate::connect::connect;
 use crate::read::ObjectReader;
-use crate::redact::redacted;
+use crate::redact::redact;
 
 /// The maximum size of the part of a file that one request carries.
 const PIECE: usize = 8 * 1024 * 1024;
 
 /// The number of attempts to download a piece.
-const PIECE_TRIES: u32 = 4;
+const PIECE_ATTEMPTS: u32 = 4;
 
-/// The maximum number of pieces that all downloads together request at a time. On a slow connection, more would time
-/// out.
-const PIECES_AT_ONCE: usize = 8;
+/// The maximum number of pieces that all downloads together request at a time. With more, requests would time out on a
+/// slow connection.
+const MAX_PIECE_DOWNLOADS: usize = 8;
 
 /// The timeout of a small request.
-const SHORT_WAIT: Duration = Duration::from_secs(10);
+const SMALL_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The time without small requests after one timed out. Callers may hold a transaction, so they fail at once instead.
-const REST: Duration = Duration::from_secs(5);
+/// The time for which small requests fail at once after one timed out. Callers may hold a transaction, so they must not
+/// wait for each timeout.
+const BACKOFF: Duration = Duration::from_secs(5);
 
-/// The maximum number of bytes that are read of a small object.
-const SMALL: u64 = 64 * 1024;
+/// The number of bytes that are read of a small object at most.
+const MAX_SMALL_OBJECT: u64 = 64 * 1024;
 
 /// The maximum number of pieces of one file that are transferred at a time.
-const AT_ONCE: usize = 4;
+const MAX_PIECES_PER_FILE: usize = 4;
 
 /// A blocking client of one prefix of an object store.
 #[derive(Clone)]
 pub struct Bucket {
     store: Arc<dyn ObjectStore>,
-    background: Arc<Background>,
+    background: Arc<BackgroundRuntime>,
     downloads: Arc<Semaphore>,
-    /// Until this time, small requests fail at once: an earlier one timed out.
-    rests_until: Arc<Mutex<Option<Instant>>>,
+    /// Small requests fail at once until this time, because an earlier one timed out.
+    backoff_until: Arc<Mutex<Option<Instant>>>,
 }
 
 /// The error of a request to the object store.
 #[derive(Debug, thiserror::Error)]
 pub enum BucketError {
     /// No object has this key.
-    #[error("there is no object {0}")]
+    #[error("object `{0}` does not exist")]
     Missing(String),
     /// The object store did not respond, or refused the request. A later attempt may succeed.
     #[error("{0}")]
@@ -118,12 +119,13 @@ impl Bucket {
         address: &str,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, BucketError> {
-        let wrong = |error: &dyn std::fmt::Display| BucketError::Address(error.to_string());
-        let url = Url::parse(address).map_err(|error| wrong(&error))?;
-        let (scheme, prefix) = ObjectStoreScheme::parse(&url).map_err(|error| wrong(&error))?;
+        let address_error = |error: &dyn std::fmt::Display| BucketError::Address(error.to_string());
+        let url = Url::parse(address).map_err(|error| address_error(&error))?;
+        let (scheme, prefix) =
+            ObjectStoreScheme::parse(&url).map_err(|error| address_error(&error))?;
         let variables: Vec<(String, String)> = variables.into_iter().collect();
         let store = connect(&scheme, &url, &variables)
-            .map_err(|error| wrong(&redacted(&error.to_string())))?;
+            .map_err(|error| address_error(&redact(&error.to_string())))?;
         let store: Arc<dyn ObjectStore> = match scheme {
             // A local folder is the root of its store.
             ObjectStoreScheme::Local => store,
@@ -131,16 +133,16 @@ impl Bucket {
         };
         Ok(Self {
             store,
-            background: Arc::new(Background::start()?),
-            downloads: Arc::new(Semaphore::new(PIECES_AT_ONCE)),
-            rests_until: Arc::default(),
+            background: Arc::new(BackgroundRuntime::start()?),
+            downloads: Arc::new(Semaphore::new(MAX_PIECE_DOWNLOADS)),
+            backoff_until: Arc::default(),
         })
     }
 
     /// Reads the content of a small object. Returns `None` if no object has this key.
     pub fn small(&self, key: &str) -> Result<Option<Bytes>, BucketError> {
         match self.find(key)? {
-            Some(found) => self.get(key, 0..found.bytes.min(SMALL)).map(Some),
+            Some(found) => self.get(key, 0..found.bytes.min(MAX_SMALL_OBJECT)).map(Some),
             None => Ok(None),
         }
     }
@@ -148,7 +150,7 @@ impl Bucket {
     /// Stores an object, and replaces an existing one with this key.
     pub fn put(&self, key: &str, content: Bytes) -> Result<(), BucketError> {
         let path = Path::from(key);
-        self.wait_shortly(key, self.store.put(&path, content.into())).map(drop)
+        self.wait_with_timeout(key, self.store.put(&path, content.into())).map(drop)
     }
 
     /// Stores a file as an object, and replaces an existing one with this key.
@@ -164,10 +166,10 @@ impl Bucket {
             return put.map(drop).map_err(|error| to_bucket_error(key, error));
         }
         let path = Path::from(key);
-        let begun = self
+        let multipart = self
             .wait(self.store.put_multipart(&path))
             .map_err(|error| to_bucket_error(key, error))?;
-        let mut upload = WriteMultipart::new_with_chunk_size(begun, PIECE);
+        let mut upload = WriteMultipart::new_with_chunk_size(multipart, PIECE);
         // Entering the runtime lets the upload spawn tasks for its parts.
         let _entered = self.background.runtime().enter();
         let sent = loop {
@@ -175,7 +177,7 @@ impl Bucket {
                 break Ok(());
             }
             upload.put(piece);
-            if let Err(error) = self.wait(upload.wait_for_capacity(AT_ONCE)) {
+            if let Err(error) = self.wait(upload.wait_for_capacity(MAX_PIECES_PER_FILE)) {
                 break Err(to_bucket_error(key, error));
             }
             match next_piece(file) {
@@ -197,7 +199,7 @@ impl Bucket {
 
     /// Requests the metadata of an object. Returns `None` if no object has this key.
     pub fn find(&self, key: &str) -> Result<Option<ObjectInfo>, BucketError> {
-        match self.wait_shortly(key, self.store.head(&Path::from(key))) {
+        match self.wait_with_timeout(key, self.store.head(&Path::from(key))) {
             Err(BucketError::Missing(_)) => Ok(None),
             found => Ok(Some(found?.into())),
         }
@@ -209,7 +211,7 @@ impl Bucket {
             return Ok(Bytes::new());
         }
         let path = Path::from(key);
-        self.wait_shortly(key, self.store.get_range(&path, range))
+        self.wait_with_timeout(key, self.store.get_range(&path, range))
     }
 
     /// Opens an object for reading, piece by piece.
@@ -235,7 +237,9 @@ impl Bucket {
                     loop {
                         let _permit = downloads.acquire().await;
                         match store.get_range(&path, start..end).await {
-                            Err(object_store::Error::Generic { .. }) if tries + 1 < PIECE_TRIES => {
+                            Err(object_store::Error::Generic { .. })
+                                if tries + 1 < PIECE_ATTEMPTS =>
+                            {
                                 tries += 1;
                             }
                             piece => break piece,
@@ -243,7 +247,7 @@ impl Bucket {
                     }
                 }
             })
-            .buffered(AT_ONCE)
+            .buffered(MAX_PIECES_PER_FILE)
             .boxed();
         while let Some(piece) = self.wait(pieces.next()) {
             to.write_all(&piece.map_err(|error| to_bucket_error(&stored.key, error))?)?;
@@ -267,7 +271,7 @@ impl Bucket {
     /// All objects below a prefix with few objects, sorted by key. This is a small request with a timeout.
     pub(crate) fn list_few(&self, prefix: &str) -> Result<Vec<ObjectInfo>, BucketError> {
         let found = self.store.list(Some(&Path::from(prefix)));
-        let found = self.wait_shortly(prefix, found.try_collect::<Vec<ObjectMeta>>())?;
+        let found = self.wait_with_timeout(prefix, found.try_collect::<Vec<ObjectMeta>>())?;
         let mut all: Vec<ObjectInfo> = found.into_iter().map(ObjectInfo::from).collect();
         all.sort_unstable_by(|one, other| one.key.cmp(&other.key));
         Ok(all)
@@ -297,30 +301,30 @@ impl Bucket {
     pub fn remove(&self, keys: Vec<String>) -> Result<(), BucketError> {
         let paths = stream::iter(keys).map(|key| Ok(Path::from(key)));
         let removed = self.store.delete_stream(paths.boxed());
-        self.wait(all_or_missing(removed)).map_err(|error| to_bucket_error("objects", error))
+        self.wait(ignore_missing(removed)).map_err(|error| to_bucket_error("objects", error))
     }
 
     /// Waits for a small request with a timeout. After a timeout, further small requests fail at once for a while.
-    fn wait_shortly<T>(
+    fn wait_with_timeout<T>(
         &self,
         key: &str,
         request: impl Future<Output = object_store::Result<T>>,
     ) -> Result<T, BucketError> {
-        let away = || BucketError::Away("it does not answer in time".into());
-        if self.rests().is_some_and(|until| Instant::now() < until) {
-            return Err(away());
+        let timed_out = || BucketError::Away("the object store did not respond in time".into());
+        if self.lock_backoff().is_some_and(|until| Instant::now() < until) {
+            return Err(timed_out());
         }
-        match self.wait(async { tokio::time::timeout(SHORT_WAIT, request).await }) {
+        match self.wait(async { tokio::time::timeout(SMALL_REQUEST_TIMEOUT, request).await }) {
             Ok(answer) => answer.map_err(|error| to_bucket_error(key, error)),
             Err(_) => {
-                *self.rests() = Some(Instant::now() + REST);
-                Err(away())
+                *self.lock_backoff() = Some(Instant::now() + BACKOFF);
+                Err(timed_out())
             }
         }
     }
 
-    fn rests(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.rests_until.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_backoff(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.backoff_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait<T>(&self, future: impl Future<Output = T>) -> T {
@@ -328,7 +332,8 @@ impl Bucket {
     }
 }
 
-async fn all_or_missing(
+/// Waits for all removals. Objects that do not exist are not an error.
+async fn ignore_missing(
     mut removed: impl Stream<Item = object_store::Result<Path>> + Unpin,
 ) -> object_store::Result<()> {
     loop {
@@ -349,15 +354,15 @@ fn next_piece(file: &mut File) -> io::Result<Bytes> {
 
 fn to_bucket_error(key: &str, error: object_store::Error) -> BucketError {
     match error {
-        object_store::Error::NotFound { .. } => BucketError::Missing(redacted(key)),
-        error => BucketError::Away(redacted(&error.to_string())),
+        object_store::Error::NotFound { .. } => BucketError::Missing(redact(key)),
+        error => BucketError::Away(redact(&error.to_string())),
     }
 }
 
 /// The threads of the asynchronous runtime.
-struct Background(Option<Runtime>);
+struct BackgroundRuntime(Option<Runtime>);
 
-impl Background {
+impl BackgroundRuntime {
     fn start() -> io::Result<Self> {
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         builder.worker_threads(2).thread_name("object-store").enable_all();
@@ -365,11 +370,11 @@ impl Background {
     }
 
     fn runtime(&self) -> &Runtime {
-        self.0.as_ref().expect("it is taken when it is dropped")
+        self.0.as_ref().expect("the runtime is taken only on drop")
     }
 }
 
-impl Drop for Background {
+impl Drop for BackgroundRuntime {
     fn drop(&mut self) {
         // Dropping a runtime inside async code panics, so its threads end by themselves.
         if let Some(runtime) = self.0.take() {

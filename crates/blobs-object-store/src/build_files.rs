@@ -12,14 +12,14 @@ use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
 use crate::bucket::{Bucket, BucketError, ObjectInfo};
 use crate::prefix::ProjectPrefix;
 use crate::read::ObjectReader;
-use crate::receive::Receiving;
-use crate::uploads::open;
+use crate::receive::PendingUpload;
+use crate::uploads::open_object;
 
 /// A last piece shorter than this is replaced by a longer one when text is appended.
-const SHORT: u64 = 256 * 1024;
+const SHORT_PIECE: u64 = 256 * 1024;
 
 /// The number of attempts to open a log whose pieces are replaced meanwhile.
-const READ_TRIES: u32 = 5;
+const READ_ATTEMPTS: u32 = 5;
 
 /// Stores logs and artifacts of builds in an object store.
 ///
@@ -40,7 +40,7 @@ impl BucketBuildFiles {
     /// The builds of a project that have a log or artifacts.
     pub fn builds(&self, project: ProjectId) -> Result<Vec<BuildId>, FilesError> {
         let found =
-            self.0.bucket.folders(&self.0.project_key(project)).map_err(failed("listed"))?;
+            self.0.bucket.folders(&self.0.project_key(project)).map_err(file_error("listed"))?;
         Ok(found.into_iter().filter_map(|name| name.parse().ok().map(BuildId)).collect())
     }
 
@@ -53,14 +53,18 @@ impl BucketBuildFiles {
         format!("{}/artifacts", self.build_key(project, build))
     }
 
-    /// The key of the current artifacts.
-    fn artifacts(&self, project: ProjectId, build: BuildId) -> Result<Option<String>, BucketError> {
+    /// The key of the current artifacts. Returns `None` if the build has no artifacts.
+    fn current_artifacts(
+        &self,
+        project: ProjectId,
+        build: BuildId,
+    ) -> Result<Option<String>, BucketError> {
         let name = self.0.bucket.small(&self.artifacts_key(project, build))?;
         let name = name.map(|name| String::from_utf8_lossy(&name).into_owned());
         Ok(name.map(|name| format!("{}/{name}", self.build_key(project, build))))
     }
 
-    fn log(&self, project: ProjectId, build: BuildId) -> Result<Log, BucketError> {
+    fn load_log(&self, project: ProjectId, build: BuildId) -> Result<Log, BucketError> {
         let prefix = format!("{}/log", self.build_key(project, build));
         Ok(Log::from_objects(self.0.bucket.list_few(&prefix)?, prefix))
     }
@@ -69,7 +73,7 @@ impl BucketBuildFiles {
         let bucket = &self.0.bucket;
         let last = log.pieces.iter().rfind(|piece| piece.offset < at);
         let (offset, kept) = match last {
-            Some(piece) if at < piece.end() || at - piece.offset < SHORT => {
+            Some(piece) if at < piece.end() || at - piece.offset < SHORT_PIECE => {
                 let kept = at.min(piece.end()) - piece.offset;
                 (piece.offset, bucket.get(&piece.stored.key, 0..kept)?)
             }
@@ -82,10 +86,9 @@ impl BucketBuildFiles {
         // Pieces that begin later are left over from an interrupted call.
         let is_old =
             |(edition, start, _): &(u64, u64, u64)| *edition == log.edition && *start >= offset;
-        let old = log
-            .all
-            .iter()
-            .filter(|other| **other != key && place_of(other).is_some_and(|place| is_old(&place)));
+        let old = log.keys.iter().filter(|other| {
+            **other != key && parse_piece_key(other).is_some_and(|place| is_old(&place))
+        });
         let old: Vec<String> = old.cloned().collect();
         if old.is_empty() { Ok(()) } else { bucket.remove(old) }
     }
@@ -94,7 +97,7 @@ impl BucketBuildFiles {
         let bucket = &self.0.bucket;
         let key = log.key(log.edition + 1, 0, content.len() as u64);
         bucket.put(&key, Bytes::copy_from_slice(content))?;
-        bucket.remove(log.all)
+        bucket.remove(log.keys)
     }
 }
 
@@ -104,7 +107,7 @@ struct Log {
     edition: u64,
     pieces: Vec<Piece>,
     /// The keys of all objects, including older editions.
-    all: Vec<String>,
+    keys: Vec<String>,
 }
 
 /// A piece of a log.
@@ -122,10 +125,10 @@ impl Piece {
 impl Log {
     /// Selects the current pieces from the objects of a log. The objects must be sorted by key.
     fn from_objects(objects: Vec<ObjectInfo>, prefix: String) -> Self {
-        let all = objects.iter().map(|stored| stored.key.clone()).collect();
-        let mut log = Self { prefix, edition: 0, pieces: vec![], all };
+        let keys = objects.iter().map(|stored| stored.key.clone()).collect();
+        let mut log = Self { prefix, edition: 0, pieces: vec![], keys };
         for stored in objects {
-            let Some((edition, offset, end)) = place_of(&stored.key) else { continue };
+            let Some((edition, offset, end)) = parse_piece_key(&stored.key) else { continue };
             if end != offset + stored.bytes {
                 continue;
             }
@@ -146,7 +149,7 @@ impl Log {
     }
 
     fn key(&self, edition: u64, offset: u64, end: u64) -> String {
-        // Padded numbers, so that keys sort in the order of the numbers.
+        // The numbers are padded with zeros, so that keys sort in numeric order.
         format!("{}/{edition:010}-{offset:020}-{end:020}", self.prefix)
     }
 
@@ -175,19 +178,19 @@ impl Log {
     }
 }
 
-fn random() -> [u8; 16] {
+fn random_bytes() -> [u8; 16] {
     let mut random = [0; 16];
     getrandom::fill(&mut random).expect("the operating system has random numbers");
     random
 }
 
 /// Parses the edition and the offsets from the key of a piece.
-fn place_of(key: &str) -> Option<(u64, u64, u64)> {
+fn parse_piece_key(key: &str) -> Option<(u64, u64, u64)> {
     let mut numbers = key.rsplit('/').next()?.split('-').map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??, numbers.next()??))
 }
 
-fn failed(what: &'static str) -> impl FnOnce(BucketError) -> FilesError {
+fn file_error(what: &'static str) -> impl FnOnce(BucketError) -> FilesError {
     move |error| error.into_files_error(&format!("a file of a build could not be {what}"))
 }
 
@@ -208,7 +211,7 @@ impl ProjectFiles for BucketBuildFiles {
 
 impl BuildFiles for BucketBuildFiles {
     fn trace_size(&self, project: ProjectId, build: BuildId) -> Result<u64, FilesError> {
-        self.log(project, build).map(|log| log.bytes()).map_err(failed("read"))
+        self.load_log(project, build).map(|log| log.bytes()).map_err(file_error("read"))
     }
 
     fn open_trace(
@@ -219,11 +222,11 @@ impl BuildFiles for BucketBuildFiles {
         let mut tries = 0;
         loop {
             tries += 1;
-            let log = self.log(project, build);
+            let log = self.load_log(project, build);
             match log.and_then(|log| log.read(&self.0.bucket)) {
                 // A piece was replaced by a longer one meanwhile.
-                Err(BucketError::Missing(_)) if tries < READ_TRIES => (),
-                opened => return opened.map_err(failed("read")),
+                Err(BucketError::Missing(_)) if tries < READ_ATTEMPTS => (),
+                opened => return opened.map_err(file_error("read")),
             }
         }
     }
@@ -234,8 +237,8 @@ impl BuildFiles for BucketBuildFiles {
         build: BuildId,
         bytes: u64,
     ) -> Result<Vec<u8>, FilesError> {
-        let log = self.log(project, build);
-        log.and_then(|log| log.tail(&self.0.bucket, bytes)).map_err(failed("read"))
+        let log = self.load_log(project, build);
+        log.and_then(|log| log.tail(&self.0.bucket, bytes)).map_err(file_error("read"))
     }
 
     fn append_trace(
@@ -245,8 +248,8 @@ impl BuildFiles for BucketBuildFiles {
         at: u64,
         chunk: &[u8],
     ) -> Result<(), FilesError> {
-        let log = self.log(project, build);
-        log.and_then(|log| self.append(&log, at, chunk)).map_err(failed("written"))
+        let log = self.load_log(project, build);
+        log.and_then(|log| self.append(&log, at, chunk)).map_err(file_error("written"))
     }
 
     fn replace_trace(
@@ -255,8 +258,8 @@ impl BuildFiles for BucketBuildFiles {
         build: BuildId,
         content: &[u8],
     ) -> Result<(), FilesError> {
-        let log = self.log(project, build);
-        log.and_then(|log| self.replace(log, content)).map_err(failed("written"))
+        let log = self.load_log(project, build);
+        log.and_then(|log| self.replace(log, content)).map_err(file_error("written"))
     }
 
     fn begin_artifacts(
@@ -264,17 +267,20 @@ impl BuildFiles for BucketBuildFiles {
         project: ProjectId,
         build: BuildId,
     ) -> Result<Box<dyn NewUpload>, FilesError> {
-        let name = format!("artifacts-{}", hex::encode(&random()));
+        let name = format!("artifacts-{}", hex::encode(&random_bytes()));
         let key = format!("{}/{name}", self.build_key(project, build));
-        let begun = Receiving::begin(&self.0.bucket, &self.0.scratch, key)?;
+        let upload = PendingUpload::begin(&self.0.bucket, &self.0.scratch, key)?;
         let (bucket, pointer) = (self.0.bucket.clone(), self.artifacts_key(project, build));
-        let before = self.artifacts(project, build).map_err(failed("begun"))?;
-        Ok(Box::new(begun.published_by(Box::new(move || {
-            bucket.put(&pointer, name.into()).map_err(failed("stored"))?;
+        let before = self.current_artifacts(project, build).map_err(file_error("read"))?;
+        Ok(Box::new(upload.with_publish(Box::new(move || {
+            bucket.put(&pointer, name.into()).map_err(file_error("stored"))?;
             let old = before.map_or(Ok(()), |before| bucket.remove(vec![before]));
-            // Old artifacts that cannot be removed now go with the project.
+            // Old artifacts that cannot be removed now are removed with the project.
             if let Err(error) = old {
-                tracing::warn!(%error, "replaced artifacts stay");
+                tracing::warn!(
+                    %error,
+                    "replaced artifacts could not be removed and stay until their project is removed"
+                );
             }
             Ok(())
         }))))
@@ -285,8 +291,8 @@ impl BuildFiles for BucketBuildFiles {
         project: ProjectId,
         build: BuildId,
     ) -> Result<Option<StoredUpload>, FilesError> {
-        match self.artifacts(project, build).map_err(failed("read"))? {
-            Some(key) => open(&self.0.bucket, &key),
+        match self.current_artifacts(project, build).map_err(file_error("read"))? {
+            Some(key) => open_object(&self.0.bucket, &key),
             None => Ok(None),
         }
     }
@@ -296,10 +302,10 @@ impl BuildFiles for BucketBuildFiles {
     }
 
     fn remove_artifacts(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError> {
-        let removed = self.artifacts(project, build).and_then(|key| {
+        let removed = self.current_artifacts(project, build).and_then(|key| {
             let keys = key.into_iter().chain([self.artifacts_key(project, build)]);
             self.0.bucket.remove(keys.collect())
         });
-        removed.map_err(failed("removed"))
+        removed.map_err(file_error("removed"))
     }
 }

@@ -5,15 +5,15 @@ use std::sync::{Mutex, PoisonError};
 
 use hexforge_domain::pack::PackName;
 
-/// The packs in a local folder, with a limit on their total size.
+/// The names of the packs in a local folder, with a limit on their total size.
 pub(crate) struct CachedNames {
     limit: u64,
-    kept: Mutex<Kept>,
+    state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Kept {
-    packs: HashMap<PackName, Use>,
+struct State {
+    packs: HashMap<PackName, CachedPack>,
     bytes: u64,
     /// A logical clock that advances with each use.
     clock: u64,
@@ -21,45 +21,45 @@ struct Kept {
     wanted: u64,
 }
 
-struct Use {
+struct CachedPack {
     bytes: u64,
-    last: u64,
+    last_use: u64,
 }
 
 impl CachedNames {
     pub(crate) fn new(limit: u64) -> Self {
-        Self { limit, kept: Mutex::default() }
+        Self { limit, state: Mutex::default() }
     }
 
     /// Records that a pack of this size, index included, is in the folder and in use now.
-    pub(crate) fn note(&self, name: PackName, bytes: u64) {
-        let mut kept = self.lock();
-        kept.clock += 1;
-        let last = kept.clock;
-        let before = kept.packs.insert(name, Use { bytes, last });
-        kept.bytes = kept.bytes + bytes - before.map_or(0, |before| before.bytes);
+    pub(crate) fn record(&self, name: PackName, bytes: u64) {
+        let mut state = self.lock();
+        state.clock += 1;
+        let last_use = state.clock;
+        let before = state.packs.insert(name, CachedPack { bytes, last_use });
+        state.bytes = state.bytes + bytes - before.map_or(0, |before| before.bytes);
     }
 
     /// Records a use of a pack. Returns whether it is in the folder.
     pub(crate) fn touch(&self, name: PackName) -> bool {
-        let mut kept = self.lock();
-        kept.clock += 1;
-        let last = kept.clock;
-        kept.packs.get_mut(&name).map(|used| used.last = last).is_some()
+        let mut state = self.lock();
+        state.clock += 1;
+        let last_use = state.clock;
+        state.packs.get_mut(&name).map(|used| used.last_use = last_use).is_some()
     }
 
     /// Records that a pack is no longer in the folder.
     pub(crate) fn forget(&self, name: PackName) {
-        let mut kept = self.lock();
-        let bytes = kept.packs.remove(&name).map_or(0, |used| used.bytes);
-        kept.bytes -= bytes;
-        kept.wanted = kept.wanted.saturating_sub(bytes);
+        let mut state = self.lock();
+        let bytes = state.packs.remove(&name).map_or(0, |used| used.bytes);
+        state.bytes -= bytes;
+        state.wanted = state.wanted.saturating_sub(bytes);
     }
 
     /// Requests that this number of bytes be freed, even below the limit, because the disk is full.
     pub(crate) fn want(&self, bytes: u64) {
-        let mut kept = self.lock();
-        kept.wanted = kept.wanted.max(bytes);
+        let mut state = self.lock();
+        state.wanted = state.wanted.max(bytes);
     }
 
     /// Cancels the request of [`CachedNames::want`].
@@ -69,21 +69,21 @@ impl CachedNames {
 
     /// The number of bytes to free.
     pub(crate) fn excess(&self) -> u64 {
-        let kept = self.lock();
-        kept.bytes.saturating_sub(self.limit).max(kept.wanted)
+        let state = self.lock();
+        state.bytes.saturating_sub(self.limit).max(state.wanted)
     }
 
     /// All packs, the least recently used first.
     pub(crate) fn oldest_first(&self) -> Vec<PackName> {
-        let kept = self.lock();
+        let state = self.lock();
         let mut packs: Vec<(u64, PackName)> =
-            kept.packs.iter().map(|(name, used)| (used.last, *name)).collect();
+            state.packs.iter().map(|(name, used)| (used.last_use, *name)).collect();
         packs.sort_unstable();
         packs.into_iter().map(|(_, name)| name).collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -92,12 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packs_are_counted_once_and_told_in_the_order_of_their_use() {
+    fn packs_are_counted_once_and_listed_by_last_use() {
         let [one, two, three] = [1, 2, 3].map(|byte| PackName::from_bytes([byte; 32]));
         let names = CachedNames::new(100);
         assert!(!names.touch(one));
         for (name, bytes) in [(one, 60), (two, 30), (three, 50), (two, 40)] {
-            names.note(name, bytes);
+            names.record(name, bytes);
         }
         assert!(names.touch(one));
         assert_eq!((names.excess(), names.oldest_first()), (50, vec![three, two, one]));

@@ -11,10 +11,10 @@ use object_store::{BackoffConfig, ObjectStore, ObjectStoreScheme, RetryConfig};
 use url::Url;
 
 /// The timeout of one request, including its body.
-const REQUEST: &str = "30 seconds";
+const REQUEST_TIMEOUT: &str = "30 seconds";
 
 /// The timeout of a connection attempt.
-const CONNECT: &str = "5 seconds";
+const CONNECT_TIMEOUT: &str = "5 seconds";
 
 /// Creates the client of an object store.
 pub(crate) fn connect(
@@ -32,7 +32,7 @@ pub(crate) fn connect(
     /// A macro, because the builders have the same methods but no common trait.
     macro_rules! build {
         ($builder:ty) => {{
-            let limits = [("timeout", REQUEST), ("connect_timeout", CONNECT)];
+            let limits = [("timeout", REQUEST_TIMEOUT), ("connect_timeout", CONNECT_TIMEOUT)];
             let limits = limits.map(|(name, value)| (name.to_owned(), value.to_owned()));
             let is_plain = |(name, value): &&(String, String)| {
                 name.to_ascii_lowercase().contains("endpoint") && value.starts_with("http://")
@@ -57,13 +57,14 @@ pub(crate) fn connect(
         ObjectStoreScheme::MicrosoftAzure => build!(MicrosoftAzureBuilder),
         ObjectStoreScheme::Local => {
             let unusable = |source| object_store::Error::Generic { store: "file", source };
-            let folder = url.to_file_path().map_err(|()| unusable("no path".into()))?;
+            let folder =
+                url.to_file_path().map_err(|()| unusable("the address has no file path".into()))?;
             std::fs::create_dir_all(&folder).map_err(|error| unusable(error.into()))?;
             let store = LocalFileSystem::new_with_prefix(folder)?;
             Ok(Arc::new(store.with_fsync(true).with_automatic_cleanup(true)))
         }
         _ => Err(object_store::Error::NotSupported {
-            source: "it has to begin with s3://, gs://, az:// or file:///".into(),
+            source: "the address must begin with s3://, gs://, az:// or file:///".into(),
         }),
     }
 }

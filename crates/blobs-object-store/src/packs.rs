@@ -20,10 +20,10 @@ use crate::index;
 use crate::single_flight::SingleFlight;
 
 /// The number of attempts to fetch a pack that is evicted right after the download.
-const TRIES: u32 = 5;
+const FETCH_ATTEMPTS: u32 = 5;
 
-/// The maximum time that a fetch waits for space on a full disk, in seconds.
-const ROOM: u32 = 20;
+/// The maximum time in seconds that a fetch waits for space on a full disk.
+const MAX_SPACE_WAIT: u32 = 20;
 
 /// A pack store in an object store, with a size-limited cache in a local folder.
 ///
@@ -54,23 +54,25 @@ impl CachedPacks {
             downloads: SingleFlight::default(),
         };
         let mut found = Vec::new();
-        let seen = packs.folder.each(&mut |name, since| {
+        let visited = packs.folder.each(&mut |name, since| {
             found.push((since, name));
             Ok(())
         });
-        seen.map_err(io::Error::other)?;
+        visited.map_err(io::Error::other)?;
         found.sort_unstable();
         for (_, name) in found {
-            packs.note(name)?;
+            packs.record(name)?;
         }
         Ok(packs)
     }
 
     /// Uploads a pack to the object store without caching it, unless it is stored there with the same size.
     pub fn upload(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
-        let bytes = fs::metadata(data).map_err(local)?.len();
+        let bytes = fs::metadata(data).map_err(local_error)?.len();
         match self.check_stored(&Pack { name, bytes, objects: 0 }) {
-            Err(PackError::Missing(_) | PackError::Damaged(..)) => self.send(name, data, index),
+            Err(PackError::Missing(_) | PackError::Damaged(..)) => {
+                self.upload_files(name, data, index)
+            }
             checked => checked,
         }
     }
@@ -92,12 +94,13 @@ impl CachedPacks {
         Ok((data, index))
     }
 
-    fn send(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
+    /// Uploads a pack and its index in parallel.
+    fn upload_files(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
         let sent = std::thread::scope(|scope| {
             let sent = scope.spawn(|| self.bucket.put_file(&index_key(name), index));
             let data = self.bucket.put_file(&data_key(name), data);
             let index = sent.join().unwrap_or_else(|_| {
-                Err(BucketError::Away("the index of a pack was not sent".into()))
+                Err(BucketError::Away("the upload of a pack index was aborted".into()))
             });
             data.and(index)
         });
@@ -126,7 +129,7 @@ impl CachedPacks {
             }
             match fs::metadata(self.folder.path(name)) {
                 Ok(found) if found.nlink() > 1 => (),
-                Ok(_) => self.forget(name)?,
+                Ok(_) => self.evict(name)?,
                 Err(_) => self.names.forget(name),
             }
         }
@@ -134,18 +137,18 @@ impl CachedPacks {
     }
 
     /// Removes a pack from the cache.
-    fn forget(&self, name: PackName) -> Result<(), PackError> {
-        // The order matters: a pack that is fetched again meanwhile is recorded after this.
+    fn evict(&self, name: PackName) -> Result<(), PackError> {
+        // The name is removed first: if the pack is fetched again meanwhile, its new record stays.
         self.names.forget(name);
         self.folder.remove(name)
     }
 
     /// Records a pack that is in the cache folder.
-    fn note(&self, name: PackName) -> io::Result<()> {
+    fn record(&self, name: PackName) -> io::Result<()> {
         let path = self.folder.path(name);
         let bytes = fs::metadata(&path)?.len();
         let index = fs::metadata(path.with_extension("idx")).map_or(0, |found| found.len());
-        self.names.note(name, bytes + index);
+        self.names.record(name, bytes + index);
         Ok(())
     }
 
@@ -155,7 +158,7 @@ impl CachedPacks {
         loop {
             match self.try_fetch(pack) {
                 Err(PackError::Full(text)) => {
-                    if waited >= ROOM {
+                    if waited >= MAX_SPACE_WAIT {
                         self.names.clear_wanted();
                         return Err(PackError::Full(text));
                     }
@@ -176,16 +179,19 @@ impl CachedPacks {
         let name = pack.name;
         let (data, index) = self.find_both(pack)?;
         let (data, index) = (self.download(name, &data)?, self.download(name, &index)?);
-        let is_whole = index::belongs_to(index.path(), data.path()).map_err(local)?;
-        if !is_whole {
-            return Err(PackError::Damaged(name, "its index is another one".into()));
+        let is_intact = index::belongs_to(index.path(), data.path()).map_err(local_error)?;
+        if !is_intact {
+            return Err(PackError::Damaged(
+                name,
+                "its index is damaged or belongs to another pack".into(),
+            ));
         }
         let stored = self.folder.put(data.path(), index.path(), pack.objects)?;
         if stored.name != name {
             self.folder.remove(stored.name)?;
             return Err(PackError::Damaged(name, format!("its SHA-256 is {}", stored.name)));
         }
-        self.note(name).map_err(local)
+        self.record(name).map_err(local_error)
     }
 
     fn find(&self, key: &str) -> Result<Option<ObjectInfo>, PackError> {
@@ -195,7 +201,7 @@ impl CachedPacks {
     fn download(&self, name: PackName, stored: &ObjectInfo) -> Result<NamedTempFile, PackError> {
         let made = fs::create_dir_all(&self.incoming);
         let made = made.and_then(|()| NamedTempFile::new_in(&self.incoming));
-        let mut file = made.map_err(local)?;
+        let mut file = made.map_err(local_error)?;
         match self.bucket.download(stored, &mut file) {
             Err(BucketError::Missing(_)) => Err(PackError::Missing(name)),
             outcome => outcome.map(|()| file).map_err(to_pack_error),
@@ -206,33 +212,33 @@ impl CachedPacks {
 impl PackStore for CachedPacks {
     fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError> {
         let pack = self.folder.put(data, index, objects)?;
-        self.note(pack.name).map_err(local)?;
-        self.send(pack.name, data, index)?;
+        self.record(pack.name).map_err(local_error)?;
+        self.upload_files(pack.name, data, index)?;
         Ok(pack)
     }
 
     fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
-        for _ in 0..TRIES {
+        for _ in 0..FETCH_ATTEMPTS {
             match self.folder.local(pack) {
                 // The pack is being evicted: its index is already gone.
-                Ok(path) if !path.with_extension("idx").exists() => self.forget(pack.name)?,
+                Ok(path) if !path.with_extension("idx").exists() => self.evict(pack.name)?,
                 Ok(path) => {
-                    if self.names.touch(pack.name) || self.note(pack.name).is_ok() {
+                    if self.names.touch(pack.name) || self.record(pack.name).is_ok() {
                         return Ok(path);
                     }
                     // The pack was evicted meanwhile.
                 }
                 Err(PackError::Missing(_)) => (),
                 Err(PackError::Damaged(name, reason)) => {
-                    tracing::warn!(%name, reason, "a pack in the cache is damaged and fetched again");
-                    self.forget(name)?;
+                    tracing::warn!(%name, reason, "a pack in the cache is damaged; it is fetched again");
+                    self.evict(name)?;
                 }
                 Err(error) => return Err(error),
             }
-            let broken = PackError::Failed("a pack was not fetched".into());
+            let broken = PackError::Failed("the download of a pack was aborted".into());
             self.downloads.run(pack.name, broken, || self.fetch(pack))?;
         }
-        Err(PackError::Full("the cache of packs is too small for one repository".into()))
+        Err(PackError::Full("the pack cache is too small for one repository".into()))
     }
 
     fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
@@ -245,29 +251,32 @@ impl PackStore for CachedPacks {
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        // An index may exist without its pack. Some stores do not list objects in the order of their keys.
-        let mut seen = HashSet::new();
+        // Each name is visited once, even if only the pack or only the index exists. The set is needed because some
+        // stores do not list objects in key order.
+        let mut visited = HashSet::new();
         self.bucket
-            .each::<Stopped>("packs", &mut |stored| {
+            .each::<ListingError>("packs", &mut |stored| {
                 let name = Path::new(&stored.key).file_stem().and_then(|name| name.to_str());
                 match name.and_then(PackName::parse) {
-                    Some(name) if seen.insert(name) => visit(name, stored.since).map_err(Stopped),
+                    Some(name) if visited.insert(name) => {
+                        visit(name, stored.since).map_err(ListingError)
+                    }
                     Some(_) | None => Ok(()),
                 }
             })
-            .map_err(|Stopped(error)| error)
+            .map_err(|ListingError(error)| error)
     }
 
     fn remove(&self, name: PackName) -> Result<(), PackError> {
         self.bucket.remove(vec![index_key(name), data_key(name)]).map_err(to_pack_error)?;
-        self.forget(name)
+        self.evict(name)
     }
 }
 
 /// The error that ended the listing.
-struct Stopped(PackError);
+struct ListingError(PackError);
 
-impl From<BucketError> for Stopped {
+impl From<BucketError> for ListingError {
     fn from(error: BucketError) -> Self {
         Self(to_pack_error(error))
     }
@@ -290,12 +299,12 @@ fn to_pack_error(error: BucketError) -> PackError {
     match error {
         BucketError::Missing(key) => PackError::Failed(format!("{key} is missing")),
         BucketError::Away(text) => PackError::Away(text),
-        BucketError::Local(error) => local(error),
+        BucketError::Local(error) => local_error(error),
         BucketError::Address(text) => PackError::Failed(text),
     }
 }
 
-fn local(error: io::Error) -> PackError {
+fn local_error(error: io::Error) -> PackError {
     if is_no_room(&error) {
         PackError::Full(error.to_string())
     } else {

@@ -36,7 +36,11 @@ impl ProjectPrefix {
     /// Removes all files of a project.
     pub(crate) fn discard(&self, project: ProjectId) {
         if let Err(error) = self.remove_below(&self.project_key(project)) {
-            tracing::warn!(%project, %error, "files of a removed project stay until the next start");
+            tracing::warn!(
+                %project,
+                %error,
+                "files of a removed project could not be removed; the next start tries again"
+            );
         }
     }
 

@@ -12,8 +12,8 @@ use crate::bucket::Bucket;
 /// The step that makes a stored object visible.
 pub(crate) type Publish = Box<dyn FnOnce() -> Result<(), FilesError> + Send>;
 
-/// An upload: a local file until it is stored.
-pub(crate) struct Receiving {
+/// An upload that is received into a local file and then stored as an object.
+pub(crate) struct PendingUpload {
     bucket: Bucket,
     key: String,
     /// `None` once the file is stored.
@@ -21,31 +21,31 @@ pub(crate) struct Receiving {
     publish: Option<Publish>,
 }
 
-impl Receiving {
-    /// Starts an upload, which is visible under its key as soon as it is stored.
+impl PendingUpload {
+    /// Starts an upload. Without [`Self::with_publish`] it is visible under its key as soon as it is stored.
     pub(crate) fn begin(bucket: &Bucket, scratch: &Path, key: String) -> Result<Self, FilesError> {
         let made = std::fs::create_dir_all(scratch).and_then(|()| NamedTempFile::new_in(scratch));
-        let file = Some(made.map_err(|error| failed("begun", error))?);
+        let file = Some(made.map_err(|error| upload_error("created", error))?);
         Ok(Self { bucket: bucket.clone(), key, file, publish: None })
     }
 
-    /// Makes the upload visible by `publish`, which runs after it is stored.
-    pub(crate) fn published_by(self, publish: Publish) -> Self {
+    /// Adds a last step that makes the upload visible after it is stored.
+    pub(crate) fn with_publish(self, publish: Publish) -> Self {
         Self { publish: Some(publish), ..self }
     }
 }
 
-impl NewUpload for Receiving {
+impl NewUpload for PendingUpload {
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        file.write_all(chunk).map_err(|error| failed("written", error))
+        file.write_all(chunk).map_err(|error| upload_error("written", error))
     }
 
     fn prepare(&mut self) -> Result<(), FilesError> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
-        file.flush().map_err(|error| failed("written", error))?;
+        file.flush().map_err(|error| upload_error("written", error))?;
         let stored = self.bucket.put_file(&self.key, file.path());
-        stored.map_err(|error| failed("stored", error.into()))
+        stored.map_err(|error| upload_error("stored", error.into()))
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), FilesError> {
@@ -57,6 +57,6 @@ impl NewUpload for Receiving {
     }
 }
 
-fn failed(what: &str, error: io::Error) -> FilesError {
-    FilesError(format!("a received file could not be {what}"), Box::new(error))
+fn upload_error(what: &str, error: io::Error) -> FilesError {
+    FilesError(format!("an uploaded file could not be {what}"), Box::new(error))
 }

@@ -6,17 +6,17 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Running work by key.
 pub(crate) struct SingleFlight<K, E> {
-    all: Mutex<HashMap<K, Arc<Flight<E>>>>,
+    running: Mutex<HashMap<K, Arc<Flight<E>>>>,
 }
 
 struct Flight<E> {
     outcome: Mutex<Option<Result<(), E>>>,
-    landed: Condvar,
+    finished: Condvar,
 }
 
 impl<K, E> Default for SingleFlight<K, E> {
     fn default() -> Self {
-        Self { all: Mutex::default() }
+        Self { running: Mutex::default() }
     }
 }
 
@@ -30,13 +30,13 @@ impl<K: Copy + Eq + Hash, E: Clone> SingleFlight<K, E> {
         work: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
         let (flight, is_first) = {
-            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-            match all.get(&key) {
+            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            match running.get(&key) {
                 Some(flight) => (Arc::clone(flight), false),
                 None => {
                     let flight =
-                        Arc::new(Flight { outcome: Mutex::default(), landed: Condvar::new() });
-                    all.insert(key, Arc::clone(&flight));
+                        Arc::new(Flight { outcome: Mutex::default(), finished: Condvar::new() });
+                    running.insert(key, Arc::clone(&flight));
                     (flight, true)
                 }
             }
@@ -44,7 +44,7 @@ impl<K: Copy + Eq + Hash, E: Clone> SingleFlight<K, E> {
         if !is_first {
             let outcome = flight.outcome.lock().unwrap_or_else(PoisonError::into_inner);
             let outcome = flight
-                .landed
+                .finished
                 .wait_while(outcome, |outcome| outcome.is_none())
                 .unwrap_or_else(PoisonError::into_inner);
             return outcome.clone().unwrap_or(Err(broken));
@@ -65,10 +65,10 @@ struct Completion<'a, K: Copy + Eq + Hash, E: Clone> {
 
 impl<K: Copy + Eq + Hash, E: Clone> Drop for Completion<'_, K, E> {
     fn drop(&mut self) {
-        self.flights.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.flights.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
         let mut outcome = self.flight.outcome.lock().unwrap_or_else(PoisonError::into_inner);
         *outcome = Some(self.outcome.clone());
-        self.flight.landed.notify_all();
+        self.flight.finished.notify_all();
     }
 }
 
@@ -80,10 +80,10 @@ mod tests {
 
     impl<E> SingleFlight<i32, E> {
         /// Waits until this number of callers wait for the running work.
-        fn wait_for(&self, callers: usize) {
+        fn wait_for_callers(&self, callers: usize) {
             // The map and the working caller hold one reference each.
             let is_shared = |flight: &Arc<Flight<E>>| Arc::strong_count(flight) == callers + 2;
-            while !self.all.lock().expect("unharmed").get(&1).is_some_and(is_shared) {
+            while !self.running.lock().expect("unharmed").get(&1).is_some_and(is_shared) {
                 std::thread::yield_now();
             }
         }
@@ -95,7 +95,7 @@ mod tests {
             let (flights, count) = (SingleFlight::default(), AtomicUsize::new(0));
             let work = || {
                 count.fetch_add(1, Ordering::SeqCst);
-                flights.wait_for(7);
+                flights.wait_for_callers(7);
                 outcome
             };
             std::thread::scope(|scope| {
@@ -116,11 +116,11 @@ mod tests {
         std::thread::scope(|scope| {
             let first = scope.spawn(|| {
                 flights.run(1, "broken", || {
-                    flights.wait_for(1);
+                    flights.wait_for_callers(1);
                     panic!("it broke")
                 })
             });
-            while flights.all.lock().expect("unharmed").is_empty() {
+            while flights.running.lock().expect("unharmed").is_empty() {
                 std::thread::yield_now();
             }
             assert_eq!(flights.run(1, "broken", || Ok(())), Err("broken"));

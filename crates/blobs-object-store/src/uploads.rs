@@ -11,7 +11,7 @@ use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
 use crate::bucket::Bucket;
 use crate::prefix::ProjectPrefix;
 use crate::read::ObjectReader;
-use crate::receive::Receiving;
+use crate::receive::PendingUpload;
 
 /// The number of name bytes per segment of a key. File systems limit the length of a segment.
 const NAME_PART: usize = 100;
@@ -33,10 +33,10 @@ impl BucketUploads {
     ) -> Result<(), E> {
         let found = self.0.bucket.list(&self.0.project_key(project));
         for stored in found.map_err(|error| error.into_files_error("files cannot be listed"))? {
-            let Some((secret, name)) = self.place_of(project, &stored.key) else { continue };
+            let Some((secret, name)) = self.parse_key(project, &stored.key) else { continue };
             let place = UploadPlace { project, secret, name: UploadName::from_given(&name) };
             // The file may have been removed meanwhile.
-            if let Some(file) = open(&self.0.bucket, &stored.key)? {
+            if let Some(file) = open_object(&self.0.bucket, &stored.key)? {
                 visit(place, file)?;
             }
         }
@@ -53,7 +53,7 @@ impl BucketUploads {
     }
 
     /// Parses the secret and the name from the key of a file.
-    fn place_of(&self, project: ProjectId, key: &str) -> Option<(UploadSecret, String)> {
+    fn parse_key(&self, project: ProjectId, key: &str) -> Option<(UploadSecret, String)> {
         let rest = key.strip_prefix(&self.0.project_key(project))?.strip_prefix('/')?;
         let (secret, name) = rest.split_once('/')?;
         let name = String::from_utf8(hex::decode(&name.replace('/', ""))?).ok()?;
@@ -78,17 +78,17 @@ impl ProjectFiles for BucketUploads {
 
 impl Uploads for BucketUploads {
     fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError> {
-        let begun = Receiving::begin(&self.0.bucket, &self.0.scratch, self.key(place))?;
-        Ok(Box::new(begun))
+        let upload = PendingUpload::begin(&self.0.bucket, &self.0.scratch, self.key(place))?;
+        Ok(Box::new(upload))
     }
 
     fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
-        open(&self.0.bucket, &self.key(place))
+        open_object(&self.0.bucket, &self.key(place))
     }
 }
 
 /// Opens an object for reading. Returns `None` if it does not exist.
-pub(crate) fn open(bucket: &Bucket, key: &str) -> Result<Option<StoredUpload>, FilesError> {
+pub(crate) fn open_object(bucket: &Bucket, key: &str) -> Result<Option<StoredUpload>, FilesError> {
     let opened = bucket.find(key).and_then(|found| {
         let Some(stored) = found else { return Ok(None) };
         let size = stored.bytes;

@@ -32,19 +32,20 @@ pub struct World<'a> {
 }
 
 impl World<'_> {
-    fn file(&self, name: &str, content: &str) -> PathBuf {
+    fn write_file(&self, name: &str, content: &str) -> PathBuf {
         let file = self.folder.join(name);
         fs::write(&file, content).expect("it can be written");
         file
     }
 
     /// Stores a pack with this content.
-    pub fn put(&self, content: &str) -> Pack {
-        let (data, index) = (self.file("data", content), self.file("index", "an index"));
+    pub fn store_pack(&self, content: &str) -> Pack {
+        let (data, index) =
+            (self.write_file("data", content), self.write_file("index", "an index"));
         let pack = self.store.put(&data, &index, 3).expect("it can be stored");
         // The caller may remove the source files after the pack is stored.
         for file in [data, index] {
-            fs::remove_file(file).expect("it is left in its place");
+            fs::remove_file(file).expect("the store leaves its source files in place");
         }
         pack
     }
@@ -52,13 +53,13 @@ impl World<'_> {
     /// The names of all packs, sorted. Checks that each was stored within the last minute.
     pub fn names(&self) -> Vec<PackName> {
         let mut names = Vec::new();
-        let seen = self.store.each(&mut |name, since| {
+        let visited = self.store.each(&mut |name, since| {
             let age = Timestamp::from(SystemTime::now()) - since;
             assert!(age < TimeDelta::minutes(1) && age > TimeDelta::minutes(-1), "{age}");
             names.push(name);
             Ok(())
         });
-        seen.expect("they can be listed");
+        visited.expect("they can be listed");
         names.sort();
         names
     }
@@ -66,7 +67,7 @@ impl World<'_> {
 
 fn a_pack_is_stored_under_the_sha_256_of_its_bytes(world: &World<'_>) {
     assert_eq!(world.names(), []);
-    let pack = world.put("abc");
+    let pack = world.store_pack("abc");
     let name = PackName::parse(NAME).expect("a name");
     assert_eq!(pack, Pack { name, bytes: 3, objects: 3 });
     let file = world.store.local(&pack).expect("it is stored");
@@ -76,9 +77,9 @@ fn a_pack_is_stored_under_the_sha_256_of_its_bytes(world: &World<'_>) {
     let inode =
         |file: &Path| std::os::unix::fs::MetadataExt::ino(&file.metadata().expect("a file"));
     let before = inode(&file);
-    assert_eq!(world.put("abc"), pack, "it may be stored again");
+    assert_eq!(world.store_pack("abc"), pack, "it may be stored again");
     assert_eq!(inode(&file), before, "links to it stay links to the stored file");
-    let other = world.put("other");
+    let other = world.store_pack("other");
     let mut names = vec![name, other.name];
     names.sort();
     assert_eq!(world.names(), names);
@@ -89,7 +90,7 @@ fn a_pack_is_stored_under_the_sha_256_of_its_bytes(world: &World<'_>) {
 }
 
 fn a_pack_made_of_an_old_file_is_stored_from_now_on(world: &World<'_>) {
-    let (data, index) = (world.file("data", "abc"), world.file("index", "an index"));
+    let (data, index) = (world.write_file("data", "abc"), world.write_file("index", "an index"));
     for file in [&data, &index] {
         let opened = fs::File::open(file).expect("it is there");
         opened.set_modified(SystemTime::UNIX_EPOCH).expect("it is ours");
@@ -99,15 +100,15 @@ fn a_pack_made_of_an_old_file_is_stored_from_now_on(world: &World<'_>) {
 }
 
 fn a_removed_pack_is_missing(world: &World<'_>) {
-    let (pack, other) = (world.put("abc"), world.put("other"));
+    let (pack, other) = (world.store_pack("abc"), world.store_pack("other"));
     for _ in 0..2 {
-        world.store.remove(pack.name).expect("a missing pack is passed over");
+        world.store.remove(pack.name).expect("removing a missing pack succeeds");
         assert_eq!(world.store.stored_since(pack.name), Ok(None));
         assert_eq!(world.store.local(&pack), Err(PackError::Missing(pack.name)));
     }
     assert!(world.store.stored_since(other.name).expect("it can be asked").is_some());
     assert_eq!(world.names(), [other.name]);
-    assert_eq!(world.put("abc"), pack, "it may be stored again");
+    assert_eq!(world.store_pack("abc"), pack, "it may be stored again");
     assert!(world.store.local(&pack).is_ok());
 }
 
@@ -119,11 +120,11 @@ fn a_pack_that_was_never_stored_is_missing(world: &World<'_>) {
 }
 
 fn a_visit_ends_with_its_failure(world: &World<'_>) {
-    let _ = (world.put("abc"), world.put("other"));
+    let _ = (world.store_pack("abc"), world.store_pack("other"));
     let mut count = 0;
-    let seen = world.store.each(&mut |_, _| {
+    let visited = world.store.each(&mut |_, _| {
         count += 1;
         Err(PackError::Failed("enough".into()))
     });
-    assert_eq!((seen, count), (Err(PackError::Failed("enough".into())), 1));
+    assert_eq!((visited, count), (Err(PackError::Failed("enough".into())), 1));
 }

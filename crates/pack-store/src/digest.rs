@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 /// The size of the read buffer in bytes.
 const BUFFER: usize = 256 * 1024;
 
-/// The name of a pack, which is the SHA-256 of its bytes, and its size in bytes.
-pub(crate) fn name_of(file: &Path) -> io::Result<(PackName, u64)> {
+/// Computes the name of a pack, which is the SHA-256 of its bytes, and its size in bytes.
+pub(crate) fn hash_pack(file: &Path) -> io::Result<(PackName, u64)> {
     let mut file = File::open(file)?;
     let (mut hasher, mut buffer, mut bytes) = (Sha256::new(), vec![0; BUFFER], 0);
     loop {

@@ -14,33 +14,33 @@ use hexforge_domain::ports::files::is_no_room;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use quick_cache::sync::Cache;
 
-use crate::digest::name_of;
+use crate::digest::hash_pack;
 
 /// The maximum number of packs that are remembered as verified.
-const CHECKED: usize = 100_000;
+const MAX_VERIFIED: usize = 100_000;
 
 /// Stores packs as `<first two hex digits>/<name>.pack`, each with its index beside it.
 ///
 /// Each process verifies the SHA-256 of a pack when it uses the pack for the first time.
 pub struct FolderPacks {
     folder: PathBuf,
-    checked: Cache<PackName, ()>,
-    /// Whether the SHA-256 of packs is verified.
-    is_thorough: bool,
+    verified: Cache<PackName, ()>,
+    /// True if the SHA-256 of packs is verified, false if only their size is.
+    verifies_digests: bool,
     /// Folders that were synced by this process, together with their parents.
     synced: Mutex<HashSet<PathBuf>>,
 }
 
 impl FolderPacks {
-    /// The packs in a folder, which is created with the first pack.
+    /// Creates a store on a folder. The folder is created when the first pack is stored.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        let (folder, checked) = (folder.into(), Cache::new(CHECKED));
-        Self { folder, checked, is_thorough: true, synced: Mutex::default() }
+        let (folder, verified) = (folder.into(), Cache::new(MAX_VERIFIED));
+        Self { folder, verified, verifies_digests: true, synced: Mutex::default() }
     }
 
     /// Like [`FolderPacks::new`], but checks only the size of packs, not their SHA-256. For read-only inspection.
     pub fn glancing(folder: impl Into<PathBuf>) -> Self {
-        Self { is_thorough: false, ..Self::new(folder) }
+        Self { verifies_digests: false, ..Self::new(folder) }
     }
 
     /// The path of a pack, whether it is stored or not.
@@ -55,18 +55,19 @@ impl FolderPacks {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => (),
             linked => return linked,
         }
-        let shelf = to.parent().unwrap_or(Path::new("."));
-        let beside = tempfile::tempdir_in(shelf)?;
+        let subfolder = to.parent().unwrap_or(Path::new("."));
+        let beside = tempfile::tempdir_in(subfolder)?;
         let new = beside.path().join("new");
         fs::hard_link(from, &new)?;
         fs::rename(&new, to)
     }
 
-    fn store(&self, name: PackName, data: &Path, index: &Path) -> io::Result<()> {
+    /// Links or copies a pack and its index into the store, unless both are stored and intact already.
+    fn store_files(&self, name: PackName, data: &Path, index: &Path) -> io::Result<()> {
         let path = self.path(name);
-        let shelf = path.parent().unwrap_or(&self.folder);
-        self.make_shelf(shelf)?;
-        if self.is_there(name, &path)? {
+        let subfolder = path.parent().unwrap_or(&self.folder);
+        self.create_subfolder(subfolder)?;
+        if self.refresh_if_intact(name, &path)? {
             return Ok(());
         }
         for (from, to) in [(data, path.clone()), (index, path.with_extension("idx"))] {
@@ -77,21 +78,21 @@ impl FolderPacks {
             file.set_modified(SystemTime::now())?;
             file.sync_all()?;
             match Self::link(from, &to) {
-                // The source is on another file system, or the file has too many links.
+                // A hard link fails if the source is on another file system or has too many links. A copy works then.
                 Err(error) if error.kind() != ErrorKind::NotFound && !is_no_room(&error) => {
                     copy(from, &to)?;
                 }
                 linked => linked?,
             }
         }
-        File::open(shelf)?.sync_all()
+        File::open(subfolder)?.sync_all()
     }
 
     /// Returns whether a pack is stored and undamaged. If so, its time is set to now. Its file is not replaced, because
     /// repositories have hard links to it.
-    fn is_there(&self, name: PackName, path: &Path) -> io::Result<bool> {
+    fn refresh_if_intact(&self, name: PackName, path: &Path) -> io::Result<bool> {
         let index = path.with_extension("idx");
-        if !path.try_exists()? || !index.try_exists()? || name_of(path)?.0 != name {
+        if !path.try_exists()? || !index.try_exists()? || hash_pack(path)?.0 != name {
             return Ok(false);
         }
         for file in [path, &index] {
@@ -104,64 +105,65 @@ impl FolderPacks {
 
     /// Creates the folder of a pack, synced. Each process syncs the parent folders once, because another process may
     /// have created them without syncing them yet.
-    fn make_shelf(&self, shelf: &Path) -> io::Result<()> {
+    fn create_subfolder(&self, subfolder: &Path) -> io::Result<()> {
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
-        if synced.contains(shelf) && shelf.is_dir() {
+        if synced.contains(subfolder) && subfolder.is_dir() {
             return Ok(());
         }
-        fs::create_dir_all(shelf)?;
-        for above in shelf.ancestors().skip(1).take(2) {
-            File::open(above)?.sync_all()?;
+        fs::create_dir_all(subfolder)?;
+        for parent in subfolder.ancestors().skip(1).take(2) {
+            File::open(parent)?.sync_all()?;
         }
-        synced.insert(shelf.to_owned());
+        synced.insert(subfolder.to_owned());
         Ok(())
     }
 
-    fn check(&self, pack: &Pack, path: &Path) -> Result<(), PackError> {
+    /// Verifies the size of a pack, and its SHA-256 unless this process has verified it before.
+    fn verify(&self, pack: &Pack, path: &Path) -> Result<(), PackError> {
         let length = match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(PackError::Missing(pack.name));
             }
-            found => found.map_err(failed)?.len(),
+            found => found.map_err(to_pack_error)?.len(),
         };
         if length != pack.bytes {
             let reason = format!("it has {length} bytes instead of {}", pack.bytes);
             return Err(PackError::Damaged(pack.name, reason));
         }
-        if !self.is_thorough || self.checked.get(&pack.name).is_some() {
+        if !self.verifies_digests || self.verified.get(&pack.name).is_some() {
             return Ok(());
         }
-        let (found, _) = name_of(path).map_err(failed)?;
+        let (found, _) = hash_pack(path).map_err(to_pack_error)?;
         if found != pack.name {
             return Err(PackError::Damaged(pack.name, format!("its SHA-256 is {found}")));
         }
-        self.checked.insert(pack.name, ());
+        self.verified.insert(pack.name, ());
         Ok(())
     }
 }
 
 impl PackStore for FolderPacks {
     fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError> {
-        let (name, bytes) = name_of(data).map_err(failed)?;
-        self.store(name, data, index).map_err(failed)?;
-        self.checked.insert(name, ());
+        let (name, bytes) = hash_pack(data).map_err(to_pack_error)?;
+        self.store_files(name, data, index).map_err(to_pack_error)?;
+        self.verified.insert(name, ());
         Ok(Pack { name, bytes, objects })
     }
 
     fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
         let path = self.path(pack.name);
-        self.check(pack, &path)?;
+        self.verify(pack, &path)?;
         Ok(path)
     }
 
     fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
         let path = self.path(name);
-        if !path.with_extension("idx").try_exists().map_err(failed)? {
+        if !path.with_extension("idx").try_exists().map_err(to_pack_error)? {
             return Ok(None);
         }
         match fs::metadata(path).and_then(|found| found.modified()) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            changed => Ok(Some(changed.map_err(failed)?.into())),
+            changed => Ok(Some(changed.map_err(to_pack_error)?.into())),
         }
     }
 
@@ -169,8 +171,8 @@ impl PackStore for FolderPacks {
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        for shelf in entries(&self.folder).map_err(failed)? {
-            for file in entries(&shelf).map_err(failed)? {
+        for subfolder in entries(&self.folder).map_err(to_pack_error)? {
+            for file in entries(&subfolder).map_err(to_pack_error)? {
                 if file.extension().is_none_or(|extension| extension != "pack") {
                     continue;
                 }
@@ -186,11 +188,13 @@ impl PackStore for FolderPacks {
     }
 
     fn remove(&self, name: PackName) -> Result<(), PackError> {
-        self.checked.remove(&name);
+        self.verified.remove(&name);
         let path = self.path(name);
         for file in [path.with_extension("idx"), path] {
             match fs::remove_file(file) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(to_pack_error(error));
+                }
                 Ok(()) | Err(_) => (),
             }
         }
@@ -198,7 +202,7 @@ impl PackStore for FolderPacks {
     }
 }
 
-fn failed(error: io::Error) -> PackError {
+fn to_pack_error(error: io::Error) -> PackError {
     if is_no_room(&error) {
         PackError::Full(error.to_string())
     } else {
@@ -207,8 +211,8 @@ fn failed(error: io::Error) -> PackError {
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let shelf = to.parent().unwrap_or(Path::new("."));
-    let mut new = tempfile::NamedTempFile::new_in(shelf)?;
+    let subfolder = to.parent().unwrap_or(Path::new("."));
+    let mut new = tempfile::NamedTempFile::new_in(subfolder)?;
     io::copy(&mut File::open(from)?, &mut new)?;
     new.as_file().set_permissions(Permissions::from_mode(0o444))?;
     new.as_file().sync_all()?;

@@ -1,4 +1,4 @@
-//! What every store of packs does, and what packs in a folder do.
+//! The contract of pack stores on `FolderPacks`, and cases that only packs in a folder have.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,16 +34,18 @@ fn replace(file: &Path, content: &str) {
 #[test]
 fn a_damaged_pack_is_known_by_its_bytes_and_mended_by_storing_it_again() {
     with_world(|world, packs| {
-        let pack = world.put("abc");
+        let pack = world.store_pack("abc");
         let file = world.store.local(&pack).expect("it is stored");
-        for (content, told) in [("abd", "its SHA-256 is"), ("ab", "it has 2 bytes instead of 3")] {
+        for (content, expected) in
+            [("abd", "its SHA-256 is"), ("ab", "it has 2 bytes instead of 3")]
+        {
             replace(&file, content);
             let error = (world.anew)().local(&pack).expect_err("it is damaged").to_string();
-            assert!(error.contains(NAME) && error.contains(told), "{error}");
+            assert!(error.contains(NAME) && error.contains(expected), "{error}");
         }
-        assert_eq!(world.put("abc"), pack);
+        assert_eq!(world.store_pack("abc"), pack);
         assert_eq!((world.anew)().local(&pack), Ok(file.clone()));
-        // Whoever only glances reads no bytes.
+        // `glancing` checks only the size, so it accepts other bytes of the same length.
         replace(&file, "abd");
         assert_eq!(FolderPacks::glancing(packs).local(&pack), Ok(file));
     });
@@ -52,10 +54,10 @@ fn a_damaged_pack_is_known_by_its_bytes_and_mended_by_storing_it_again() {
 #[test]
 fn other_files_are_no_packs() {
     with_world(|world, packs| {
-        let pack = world.put("abc");
-        let shelf = packs.join(&NAME[..2]);
+        let pack = world.store_pack("abc");
+        let subfolder = packs.join(&NAME[..2]);
         for name in ["short.pack", &format!("{NAME}.tmp"), "left"] {
-            fs::write(shelf.join(name), "").expect("it can be written");
+            fs::write(subfolder.join(name), "").expect("it can be written");
         }
         fs::write(packs.join("file"), "").expect("it can be written");
         assert_eq!(world.names(), [pack.name]);
