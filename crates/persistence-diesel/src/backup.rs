@@ -98,14 +98,14 @@ impl Snapshot {
 
     /// Returns the versions of the applied migrations, oldest first.
     pub fn migrations(&mut self) -> Result<Vec<String>, BackupError> {
-        Ok(migrations::applied(&mut self.conn)?)
+        Ok(migrations::applied_versions(&mut self.conn)?)
     }
 
     /// Passes all parts to a receiver.
     pub fn give(&mut self, parts: &mut dyn Parts) -> Result<(), BackupError> {
         match (&mut self.conn, &self.copy) {
-            (DbConn::Postgres(conn), _) => postgres::give(conn, parts),
-            (DbConn::Sqlite(_), Some(copy)) => sqlite::give(copy, parts),
+            (DbConn::Postgres(conn), _) => postgres::write_parts(conn, parts),
+            (DbConn::Sqlite(_), Some(copy)) => sqlite::write_parts(copy, parts),
             (DbConn::Sqlite(_), None) => Ok(()),
         }
     }
@@ -132,8 +132,8 @@ impl Snapshot {
             .order(packs::sha256)
             .limit(limit)
             .load(&mut self.conn)?;
-        let packs: Result<Vec<Pack>, _> = found.into_iter().map(pack::pack).collect();
-        packs.map_err(|_| BackupError::Refused("the name of a pack cannot be read".into()))
+        let packs: Result<Vec<Pack>, _> = found.into_iter().map(pack::to_pack).collect();
+        packs.map_err(|_| BackupError::Refused("the database contains an invalid pack name".into()))
     }
 
     /// Returns the number of repositories with packs in the snapshot.
@@ -157,7 +157,7 @@ impl Snapshot {
     }
 }
 
-/// A restore in progress. The database appears when it is finished, not before.
+/// A restore in progress. The database becomes visible when the restore is finished, not before.
 pub enum Restore {
     /// A restore to a file of the embedded database.
     Sqlite(SqliteRestore),
@@ -166,22 +166,24 @@ pub enum Restore {
 }
 
 impl Restore {
-    /// Begins a restore into an empty database. `seen` are the migrations applied to the backup.
-    pub fn begin(url: &DatabaseUrl, seen: &[String]) -> Result<Self, BackupError> {
-        let known = migrations::known(url).map_err(BackupError::Database)?;
-        if let Some(newer) = seen.iter().find(|version| !known.contains(version)) {
+    /// Begins a restore into an empty database. `applied` are the migrations applied to the backup.
+    pub fn begin(url: &DatabaseUrl, applied: &[String]) -> Result<Self, BackupError> {
+        let known = migrations::embedded_versions(url).map_err(BackupError::Database)?;
+        if let Some(newer) = applied.iter().find(|version| !known.contains(version)) {
             return Err(BackupError::Refused(format!(
-                "the backup is of a newer hexforge: it has the migration {newer}, which this one \
-                 does not know"
+                "the backup is of a newer hexforge: it has the migration {newer}, which this version \
+                 does not have"
             )));
         }
         match url {
             DatabaseUrl::Sqlite(path) => Ok(Self::Sqlite(SqliteRestore::begin(path)?)),
             DatabaseUrl::Postgres(_) => match url.connect(Role::Writer)? {
                 DbConn::Postgres(conn) => {
-                    Ok(Self::Postgres(Box::new(PostgresRestore::begin(conn, url, seen)?)))
+                    Ok(Self::Postgres(Box::new(PostgresRestore::begin(conn, url, applied)?)))
                 }
-                DbConn::Sqlite(_) => Err(BackupError::Refused("not the database asked for".into())),
+                DbConn::Sqlite(_) => {
+                    Err(BackupError::Refused("the connection is not to PostgreSQL".into()))
+                }
             },
         }
     }

@@ -13,7 +13,7 @@ use hexforge_domain::push::Push;
 
 use crate::database::json;
 use crate::database::schema::events;
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::among::AmongValues;
@@ -46,7 +46,7 @@ impl TryFrom<EventRow> for Event {
             action: EventAction::parse(&row.action).ok_or(StoreError::Corrupt("event action"))?,
             target: row.target_type.map(|kind| EventTarget { kind, id, title, issue }),
             push: row.data.as_deref().map(read_push).transpose()?,
-            created_at: moment(row.created_at),
+            created_at: to_utc(row.created_at),
         })
     }
 }
@@ -67,7 +67,7 @@ impl Events for DieselTx<'_> {
             events::target_title.eq(target.and_then(|target| target.title.as_deref())),
             events::issue_id.eq(target.and_then(|target| target.issue).map(|issue| issue.0)),
             events::data.eq(new.push.as_deref().map(json::to_text)),
-            events::created_at.eq(stored(new.at)),
+            events::created_at.eq(to_naive(new.at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(events::table).values(values).returning(events::id).get_result(conn)
@@ -92,22 +92,20 @@ impl Events for DieselTx<'_> {
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
-        // `CROSS JOIN` fixes the join order: events are read newest first, and their projects are looked up.
-        let named = [
-            Some(access::authorized_as_named(viewer, today)),
-            access::reported_as_named(clearance, today),
-        ];
+        // `CROSS JOIN` fixes the join order: the query reads events newest first, and looks up their projects.
+        let named =
+            [Some(access::authorized_cte(viewer, today)), access::reported_cte(clearance, today)];
         let conditions = [
             Some(Sql::new("projects.id = events.project_id")),
             Some(Sql::new("events.author_id = ").id(author.0)),
             Some(access::visible(viewer)),
-            visible_to(clearance),
+            issue_visible_to(clearance),
         ];
-        let seen = Sql::with(named.into_iter().flatten())
+        let visible = Sql::with(named.into_iter().flatten())
             .sql("SELECT events.id FROM events CROSS JOIN projects")
             .filter(conditions.into_iter().flatten());
         let name = format!("events of {author} for {viewer:?} {clearance:?} on {today}");
-        self.page_of_events(&name, seen, page)
+        self.page_of_events(&name, visible, page)
     }
 
     /// Three queries, like [`authored_by`](Events::authored_by).
@@ -119,16 +117,16 @@ impl Events for DieselTx<'_> {
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
         let inside = Sql::new("events.project_id = ").id(project.0);
-        let seen = Sql::with(access::reported_as_named(clearance, today))
+        let visible = Sql::with(access::reported_cte(clearance, today))
             .sql("SELECT events.id FROM events")
-            .filter([Some(inside), visible_to(clearance)].into_iter().flatten());
-        self.page_of_events(&format!("events in {project} {clearance:?} on {today}"), seen, page)
+            .filter([Some(inside), issue_visible_to(clearance)].into_iter().flatten());
+        self.page_of_events(&format!("events in {project} {clearance:?} on {today}"), visible, page)
     }
 }
 
 /// The condition that the viewer may see the issue of a row of `events`, if it has one.
-fn visible_to(clearance: Clearance) -> Option<Sql> {
-    let cleared = access::cleared(clearance)?;
+fn issue_visible_to(clearance: Clearance) -> Option<Sql> {
+    let cleared = access::may_see_issue(clearance)?;
     Some(
         Sql::new(
             "(events.issue_id IS NULL OR EXISTS \

@@ -50,11 +50,12 @@ struct Constraint {
 
 /// Begins a read transaction on one snapshot, without timeouts.
 pub(super) fn begin(conn: &mut PgConnection) -> QueryResult<()> {
-    let_take_long(conn)?;
+    disable_timeouts(conn)?;
     conn.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1;")
 }
 
-fn let_take_long(conn: &mut PgConnection) -> QueryResult<()> {
+/// Disables the timeouts of a connection, because a backup or restore takes long.
+fn disable_timeouts(conn: &mut PgConnection) -> QueryResult<()> {
     conn.batch_execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;")
 }
 
@@ -74,7 +75,10 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-pub(super) fn give(conn: &mut PgConnection, parts: &mut dyn Parts) -> Result<(), BackupError> {
+pub(super) fn write_parts(
+    conn: &mut PgConnection,
+    parts: &mut dyn Parts,
+) -> Result<(), BackupError> {
     for table in tables(conn)? {
         if table == MIGRATIONS {
             continue;
@@ -114,16 +118,16 @@ impl PostgresRestore {
     pub(super) fn begin(
         mut conn: PgConnection,
         url: &DatabaseUrl,
-        seen: &[String],
+        applied: &[String],
     ) -> Result<Self, BackupError> {
-        let_take_long(&mut conn)?;
+        disable_timeouts(&mut conn)?;
         if !tables(&mut conn)?.is_empty() {
             return Err(BackupError::Refused(format!("the database {url} is not empty")));
         }
         // Uses the transaction manager instead of a `BEGIN` statement: migrations begin transactions too, and these
         // must be nested in this one.
         AnsiTransactionManager::begin_transaction(&mut conn)?;
-        migrations::run_these(&mut conn, seen).map_err(BackupError::Database)?;
+        migrations::run_versions(&mut conn, applied).map_err(BackupError::Database)?;
         let mut tables = tables(&mut conn)?;
         tables.retain(|table| table != MIGRATIONS);
         let constraints = diesel::sql_query(
@@ -151,16 +155,16 @@ impl PostgresRestore {
         content: &mut dyn BufRead,
     ) -> Result<(), BackupError> {
         if name == SEQUENCES {
-            return self.sequences(content);
+            return self.restore_sequences(content);
         }
         let table = name.strip_prefix(TABLE).filter(|table| self.tables.iter().any(|t| t == table));
         let Some(table) = table else {
             return Err(BackupError::Refused(format!("the backup has an unknown part `{name}`")));
         };
-        self.fill(table, content)
+        self.restore_table(table, content)
     }
 
-    fn fill(&mut self, table: &str, content: &mut dyn BufRead) -> Result<(), BackupError> {
+    fn restore_table(&mut self, table: &str, content: &mut dyn BufRead) -> Result<(), BackupError> {
         // Generated columns cannot be inserted.
         let columns = diesel::sql_query(
             "SELECT column_name::text AS line FROM information_schema.columns \
@@ -196,13 +200,16 @@ impl PostgresRestore {
         }
     }
 
-    fn sequences(&mut self, content: &mut dyn BufRead) -> Result<(), BackupError> {
+    fn restore_sequences(&mut self, content: &mut dyn BufRead) -> Result<(), BackupError> {
         for line in content.lines() {
             let line = line?;
             let parts =
                 line.split_once(' ').and_then(|(last, name)| Some((last.parse().ok()?, name)));
-            let (last, name): (i64, &str) =
-                parts.ok_or_else(|| BackupError::Refused("the sequences cannot be read".into()))?;
+            let (last, name): (i64, &str) = parts.ok_or_else(|| {
+                BackupError::Refused(
+                    "the part `database/sequences` of the backup is invalid".into(),
+                )
+            })?;
             diesel::sql_query("SELECT setval($1::regclass, $2)")
                 .bind::<Text, _>(quoted(name))
                 .bind::<BigInt, _>(last)

@@ -15,14 +15,16 @@ const PART: &str = "database.sqlite";
 /// Copies the current state of the database. Writers continue meanwhile, and their changes are not in the copy.
 pub(super) fn copy(url: &DatabaseUrl, scratch: &Path) -> Result<PathBuf, BackupError> {
     let copy = scratch.join(PART);
-    let path = copy.to_str().ok_or_else(|| BackupError::Refused("no path in UTF-8".into()))?;
+    let path = copy.to_str().ok_or_else(|| {
+        BackupError::Refused("the path of the temporary folder is not UTF-8".into())
+    })?;
     // `VACUUM INTO` gets the path as a literal, so quotes are doubled.
     let statement = format!("VACUUM INTO '{}'", path.replace('\'', "''"));
     url.connect(Role::Writer)?.batch_execute(&statement)?;
     Ok(copy)
 }
 
-pub(super) fn give(copy: &Path, parts: &mut dyn Parts) -> Result<(), BackupError> {
+pub(super) fn write_parts(copy: &Path, parts: &mut dyn Parts) -> Result<(), BackupError> {
     parts.part(PART, &mut |to| {
         io::copy(&mut File::open(copy)?, to)?;
         Ok(())
@@ -32,22 +34,22 @@ pub(super) fn give(copy: &Path, parts: &mut dyn Parts) -> Result<(), BackupError
 /// Writes the file next to its final path, and renames it at the end.
 pub struct SqliteRestore {
     path: PathBuf,
-    beside: PathBuf,
+    temporary: PathBuf,
 }
 
 impl SqliteRestore {
     pub(super) fn begin(path: &Path) -> Result<Self, BackupError> {
-        let beside = |end: &str| {
+        let with_suffix = |end: &str| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             path.with_file_name(format!("{name}{end}"))
         };
-        for file in [path.to_owned(), beside("-wal")] {
+        for file in [path.to_owned(), with_suffix("-wal")] {
             if file.exists() {
-                let why = format!("there is a database already at {}", file.display());
+                let why = format!("a database already exists at {}", file.display());
                 return Err(BackupError::Refused(why));
             }
         }
-        Ok(Self { path: path.to_owned(), beside: beside(".restoring") })
+        Ok(Self { path: path.to_owned(), temporary: with_suffix(".restoring") })
     }
 
     pub(super) fn part(
@@ -61,13 +63,13 @@ impl SqliteRestore {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let mut file = private(&self.beside)?;
+        let mut file = create_private_file(&self.temporary)?;
         io::copy(content, &mut file)?;
         Ok(file.sync_all()?)
     }
 
     pub(super) fn finish(self) -> Result<(), BackupError> {
-        fs::rename(&self.beside, &self.path)?;
+        fs::rename(&self.temporary, &self.path)?;
         if let Some(folder) = self.path.parent() {
             File::open(folder)?.sync_all()?;
         }
@@ -78,12 +80,12 @@ impl SqliteRestore {
 impl Drop for SqliteRestore {
     fn drop(&mut self) {
         // After a successful restore the file was renamed, and there is nothing to remove.
-        let _ = fs::remove_file(&self.beside);
+        let _ = fs::remove_file(&self.temporary);
     }
 }
 
 /// Creates a file that only its owner can read.
-fn private(path: &Path) -> io::Result<File> {
+fn create_private_file(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
 }

@@ -16,11 +16,11 @@ use hexforge_domain::runner::Runner;
 
 use crate::ci::build_definition;
 use crate::ci::build_list;
-use crate::ci::pipeline::status;
+use crate::ci::pipeline::parse_status;
 use crate::database::backend;
 use crate::database::json;
 use crate::database::schema::{build_definitions, builds, projects};
-use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::page;
@@ -77,7 +77,7 @@ impl TryFrom<BuildRow> for Build {
             (Some(file_name), Some(size)) => Some(Artifacts {
                 file_name,
                 size: size.unsigned_abs(),
-                expire_at: moment_opt(row.artifacts_expire_at),
+                expire_at: to_utc_opt(row.artifacts_expire_at),
             }),
             _ => None,
         };
@@ -90,7 +90,7 @@ impl TryFrom<BuildRow> for Build {
             name: row.name,
             stage: row.stage,
             stage_index: row.stage_index,
-            status: status(&row.status)?,
+            status: parse_status(&row.status)?,
             when: When::parse(&row.run_when).ok_or(StoreError::Corrupt("`when` of a build"))?,
             allow_failure: row.allow_failure,
             tags: tags_from_text(&row.tags)?,
@@ -99,19 +99,19 @@ impl TryFrom<BuildRow> for Build {
             runner: row.runner_id.map(RunnerId),
             coverage: coverage.map_err(|_| StoreError::Corrupt("coverage of a build"))?,
             artifacts,
-            erased_at: moment_opt(row.erased_at),
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
-            queued_at: moment_opt(row.queued_at),
-            started_at: moment_opt(row.started_at),
-            finished_at: moment_opt(row.finished_at),
+            erased_at: to_utc_opt(row.erased_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
+            queued_at: to_utc_opt(row.queued_at),
+            started_at: to_utc_opt(row.started_at),
+            finished_at: to_utc_opt(row.finished_at),
         })
     }
 }
 
 /// Returns the stored text of tags. Equal tags always have the same text.
 pub(crate) fn tags_to_text(tags: &Tags) -> String {
-    let words: Vec<String> = tags.iter().map(backend::storable).collect();
+    let words: Vec<String> = tags.iter().map(backend::without_nul).collect();
     json::to_text(&words)
 }
 
@@ -192,7 +192,7 @@ impl Builds for DieselTx<'_> {
     ) -> Result<DefinitionId, StoreError> {
         let values = (
             build_definitions::pipeline_id.eq(pipeline.0),
-            build_definitions::commands.eq(backend::storable(&definition.commands)),
+            build_definitions::commands.eq(backend::without_nul(&definition.commands)),
             build_definitions::options.eq(build_definition::options_to_text(&definition.options)),
             build_definitions::variables
                 .eq(build_definition::variables_to_text(&definition.variables)),
@@ -229,7 +229,7 @@ impl Builds for DieselTx<'_> {
     fn insert(&mut self, new: NewBuild) -> Result<Build, StoreError> {
         let earlier = builds::table
             .filter(builds::pipeline_id.eq(new.pipeline.0))
-            .filter(builds::name.eq(backend::storable(&new.name)))
+            .filter(builds::name.eq(backend::without_nul(&new.name)))
             .filter(builds::superseded.eq(false));
         self.run(|conn| diesel::update(earlier).set(builds::superseded.eq(true)).execute(conn))?;
         let (kind, definition, target_url, description) = match &new.kind {
@@ -245,8 +245,8 @@ impl Builds for DieselTx<'_> {
                 builds::pipeline_id.eq(new.pipeline.0),
                 builds::definition_id.eq(definition),
                 builds::kind.eq(kind),
-                builds::name.eq(backend::storable(&new.name)),
-                builds::stage.eq(backend::storable(&new.stage)),
+                builds::name.eq(backend::without_nul(&new.name)),
+                builds::stage.eq(backend::without_nul(&new.stage)),
                 builds::stage_index.eq(new.stage_index),
                 builds::status.eq(new.status.as_str()),
                 builds::run_when.eq(new.when.as_str()),
@@ -256,11 +256,11 @@ impl Builds for DieselTx<'_> {
                 builds::tags.eq(tags_to_text(&new.tags)),
                 builds::superseded.eq(false),
                 builds::user_id.eq(new.user.map(|user| user.0)),
-                builds::target_url.eq(target_url.map(backend::storable)),
-                builds::description.eq(description.map(backend::storable)),
-                builds::created_at.eq(stored(new.at)),
-                builds::updated_at.eq(stored(new.at)),
-                builds::queued_at.eq(stored_opt(queued)),
+                builds::target_url.eq(target_url.map(backend::without_nul)),
+                builds::description.eq(description.map(backend::without_nul)),
+                builds::created_at.eq(to_naive(new.at)),
+                builds::updated_at.eq(to_naive(new.at)),
+                builds::queued_at.eq(to_naive_opt(queued)),
             ),
         );
         let id = self.run(|conn| {
@@ -300,14 +300,14 @@ impl Builds for DieselTx<'_> {
             builds::user_id.eq(build.user.map(|user| user.0)),
             builds::runner_id.eq(build.runner.map(|runner| runner.0)),
             builds::coverage.eq(build.coverage.map(|coverage| coverage.to_string())),
-            builds::artifacts_name.eq(artifacts.map(|file| backend::storable(&file.file_name))),
+            builds::artifacts_name.eq(artifacts.map(|file| backend::without_nul(&file.file_name))),
             builds::artifacts_size.eq(artifacts.map(size)),
-            builds::artifacts_expire_at.eq(stored_opt(artifacts.and_then(|file| file.expire_at))),
-            builds::erased_at.eq(stored_opt(build.erased_at)),
-            builds::updated_at.eq(stored(build.updated_at)),
-            builds::queued_at.eq(stored_opt(build.queued_at)),
-            builds::started_at.eq(stored_opt(build.started_at)),
-            builds::finished_at.eq(stored_opt(build.finished_at)),
+            builds::artifacts_expire_at.eq(to_naive_opt(artifacts.and_then(|file| file.expire_at))),
+            builds::erased_at.eq(to_naive_opt(build.erased_at)),
+            builds::updated_at.eq(to_naive(build.updated_at)),
+            builds::queued_at.eq(to_naive_opt(build.queued_at)),
+            builds::started_at.eq(to_naive_opt(build.started_at)),
+            builds::finished_at.eq(to_naive_opt(build.finished_at)),
         );
         let row = builds::table.find(build.id.0);
         self.run(|conn| diesel::update(row).set(values).execute(conn))?;
@@ -315,7 +315,7 @@ impl Builds for DieselTx<'_> {
     }
 
     fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError> {
-        let ids = self.waiting_for(runner, limit)?;
+        let ids = self.pending_for(runner, limit)?;
         if ids.is_empty() { Ok(vec![]) } else { self.builds_by_id(&ids) }
     }
 
@@ -325,9 +325,9 @@ impl Builds for DieselTx<'_> {
                 "SELECT id FROM builds \
                  WHERE status IN ('pending', 'running') AND kind = 'build' AND updated_at <= ",
             )
-            .moment(stored(since))
+            .moment(to_naive(since))
             .sql(" AND ")
-            .then(removal::project_is_there("builds.project_id"))
+            .then(removal::project_exists("builds.project_id"))
             .sql(" ORDER BY updated_at, id LIMIT ")
             .id(i64::from(limit)),
         )?;
@@ -341,9 +341,9 @@ impl Builds for DieselTx<'_> {
     ) -> Result<Vec<Build>, StoreError> {
         let ids = self.ids(
             Sql::new("SELECT id FROM builds WHERE artifacts_expire_at <= ")
-                .moment(stored(now))
+                .moment(to_naive(now))
                 .sql(" AND ")
-                .then(removal::project_is_there("builds.project_id"))
+                .then(removal::project_exists("builds.project_id"))
                 .sql(" ORDER BY artifacts_expire_at, id LIMIT ")
                 .id(i64::from(limit)),
         )?;

@@ -11,9 +11,9 @@ pub(crate) fn options_to_text(options: &Options) -> String {
 }
 
 pub(crate) fn variables_to_text(variables: &[(String, String)]) -> String {
-    let pairs = variables
-        .iter()
-        .map(|(key, value)| Value::from(vec![backend::storable(key), backend::storable(value)]));
+    let pairs = variables.iter().map(|(key, value)| {
+        Value::from(vec![backend::without_nul(key), backend::without_nul(value)])
+    });
     Value::Array(pairs.collect()).to_string()
 }
 
@@ -34,10 +34,10 @@ fn to_json(node: &Node) -> Value {
         Node::Integer(number) => Value::from(*number),
         // JSON has no form for NaN and infinity.
         Node::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
-        Node::Text(text) => Value::String(backend::storable(text)),
+        Node::Text(text) => Value::String(backend::without_nul(text)),
         Node::List(list) => Value::Array(list.iter().map(to_json).collect()),
         Node::Map(map) => {
-            let entries = map.iter().map(|(key, node)| (backend::storable(key), to_json(node)));
+            let entries = map.iter().map(|(key, node)| (backend::without_nul(key), to_json(node)));
             Value::Object(entries.collect::<Map<_, _>>())
         }
     }

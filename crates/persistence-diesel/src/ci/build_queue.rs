@@ -13,37 +13,37 @@ use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
 /// The maximum number of distinct tag sets that are read.
-const MOST_KINDS: i64 = 1000;
+const MAX_TAG_SETS: i64 = 1000;
 
 impl DieselTx<'_> {
     /// Returns the ids of pending builds for a runner. One query if no pending build matches the runner's tags, two
     /// otherwise.
-    pub(crate) fn waiting_for(
+    pub(crate) fn pending_for(
         &mut self,
         runner: &Runner,
         limit: u32,
     ) -> Result<Vec<i64>, StoreError> {
-        let kinds = self.kinds_that_wait()?;
-        let mut taken = Vec::new();
-        for kind in kinds {
-            let tags = tags_from_text(&kind).map_err(|error| self.fail(error))?;
+        let tag_sets = self.pending_tag_sets()?;
+        let mut accepted = Vec::new();
+        for tag_set in tag_sets {
+            let tags = tags_from_text(&tag_set).map_err(|error| self.fail(error))?;
             if runner.takes(&tags) {
-                taken.push(kind);
+                accepted.push(tag_set);
             }
         }
-        if taken.is_empty() {
+        if accepted.is_empty() {
             return Ok(vec![]);
         }
         let query = match runner.reach() {
-            Reach::Everywhere => everywhere(taken),
-            Reach::OwnProjects => in_own_projects(runner, taken),
+            Reach::Everywhere => for_shared_runner(accepted),
+            Reach::OwnProjects => for_specific_runner(runner, accepted),
         };
         self.ids(query.sql(" LIMIT ").id(i64::from(limit)))
     }
 
     /// Returns the distinct tag sets of pending builds. It does one index look-up per tag set, however many builds
     /// are pending.
-    fn kinds_that_wait(&mut self) -> Result<Vec<String>, StoreError> {
+    fn pending_tag_sets(&mut self) -> Result<Vec<String>, StoreError> {
         let query = Sql::new(
             "WITH RECURSIVE kinds (tags) AS ( \
                  SELECT min(tags) FROM builds WHERE status = 'pending' AND kind = 'build' \
@@ -53,22 +53,22 @@ impl DieselTx<'_> {
                  FROM kinds WHERE kinds.tags IS NOT NULL \
              ) SELECT tags FROM kinds WHERE tags IS NOT NULL LIMIT ",
         );
-        self.run(|conn| query.id(MOST_KINDS).rows::<Text>().load(conn))
+        self.run(|conn| query.id(MAX_TAG_SETS).rows::<Text>().load(conn))
     }
 }
 
 /// Selects the oldest build of each project. Projects with fewer running builds on shared runners come first.
-fn everywhere(kinds: Vec<String>) -> Sql {
+fn for_shared_runner(tag_sets: Vec<String>) -> Sql {
     let mut comma = "";
-    let kinds = kinds.into_iter().fold(
+    let tag_sets = tag_sets.into_iter().fold(
         Sql::new(
             "SELECT waiting.id FROM ( \
                  SELECT project_id, min(id) AS id FROM builds \
                  WHERE status = 'pending' AND kind = 'build' AND tags IN (",
         ),
-        |sql, kind| sql.sql(std::mem::replace(&mut comma, ", ")).text(kind),
+        |sql, tag_set| sql.sql(std::mem::replace(&mut comma, ", ")).text(tag_set),
     );
-    kinds.sql(
+    tag_sets.sql(
         ") GROUP BY project_id) AS waiting \
          JOIN projects ON projects.id = waiting.project_id \
              AND projects.builds_enabled AND projects.shared_runners_enabled \
@@ -84,12 +84,12 @@ fn everywhere(kinds: Vec<String>) -> Sql {
 
 /// Selects the oldest build of each project that the runner is assigned to. It does one index look-up per project
 /// and tag set.
-fn in_own_projects(runner: &Runner, kinds: Vec<String>) -> Sql {
+fn for_specific_runner(runner: &Runner, tag_sets: Vec<String>) -> Sql {
     let mut word = "WITH kinds (tags) AS (VALUES (";
-    let kinds = kinds
-        .into_iter()
-        .fold(Sql::new(""), |sql, kind| sql.sql(std::mem::replace(&mut word, "), (")).text(kind));
-    kinds
+    let tag_sets = tag_sets.into_iter().fold(Sql::new(""), |sql, tag_set| {
+        sql.sql(std::mem::replace(&mut word, "), (")).text(tag_set)
+    });
+    tag_sets
         .sql(
             ")) SELECT oldest.id FROM ( \
                  SELECT own.project_id, min(( \

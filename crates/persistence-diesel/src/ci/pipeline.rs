@@ -14,7 +14,7 @@ use hexforge_domain::ports::store::StoreError;
 use crate::database::backend::{self, Backend};
 use crate::database::connection::DbConn;
 use crate::database::schema::{pipelines, projects, ref_pipelines};
-use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::page;
@@ -47,11 +47,11 @@ fn columns() -> Columns {
     <PipelineRow as Selectable<diesel::pg::Pg>>::construct_selection()
 }
 
-pub(crate) fn status(word: &str) -> Result<Status, StoreError> {
+pub(crate) fn parse_status(word: &str) -> Result<Status, StoreError> {
     Status::parse(word).ok_or(StoreError::Corrupt("status"))
 }
 
-fn object(name: &str) -> Result<ObjectId, StoreError> {
+fn parse_commit_id(name: &str) -> Result<ObjectId, StoreError> {
     ObjectId::parse(name).ok_or(StoreError::Corrupt("name of a commit"))
 }
 
@@ -63,17 +63,17 @@ impl TryFrom<PipelineRow> for Pipeline {
             id: PipelineId(row.id),
             project: ProjectId(row.project_id),
             user: row.user_id.map(UserId),
-            sha: object(&row.sha)?,
-            before_sha: object(&row.before_sha)?,
+            sha: parse_commit_id(&row.sha)?,
+            before_sha: parse_commit_id(&row.before_sha)?,
             reference: row.reference,
             tag: row.tag,
-            status: status(&row.status)?,
+            status: parse_status(&row.status)?,
             yaml_errors: row.yaml_errors,
             duration: row.duration,
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
-            started_at: moment_opt(row.started_at),
-            finished_at: moment_opt(row.finished_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
+            started_at: to_utc_opt(row.started_at),
+            finished_at: to_utc_opt(row.finished_at),
         })
     }
 }
@@ -96,14 +96,14 @@ impl TryFrom<CommitRow> for (PipelineId, CommitFacts) {
             message: row.message,
             author_name: row.author_name,
             author_email: row.author_email,
-            authored_at: with_offset(&row.authored_at)?,
-            committed_at: with_offset(&row.committed_at)?,
+            authored_at: parse_date(&row.authored_at)?,
+            committed_at: parse_date(&row.committed_at)?,
         };
         Ok((PipelineId(row.pipeline), commit))
     }
 }
 
-fn with_offset(text: &str) -> Result<DateTime<FixedOffset>, StoreError> {
+fn parse_date(text: &str) -> Result<DateTime<FixedOffset>, StoreError> {
     DateTime::parse_from_rfc3339(text).map_err(|_| StoreError::Corrupt("date of a commit"))
 }
 
@@ -163,7 +163,7 @@ impl Pipelines for DieselTx<'_> {
         reference: &str,
         present: bool,
     ) -> Result<(), StoreError> {
-        if backend::unstorable(reference) {
+        if backend::contains_nul(reference) {
             return Ok(());
         }
         let row = ref_pipelines::table.find((project.0, tag, reference));
@@ -189,7 +189,7 @@ impl Pipelines for DieselTx<'_> {
 
     fn lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
         // Locks the project first, like the removal of a project.
-        self.hold(
+        self.lock_rows(
             Sql::new(
                 "SELECT id FROM projects \
                  WHERE id = (SELECT project_id FROM pipelines WHERE id = ",
@@ -215,7 +215,7 @@ impl Pipelines for DieselTx<'_> {
         }
         let there = projects::table.filter(projects::id.eq(pipelines::project_id));
         let query = pipelines::table.find(id.0).filter(exists(there)).select(columns());
-        self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow, in_passing))
+        self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow, skip_locked))
     }
 
     fn newest_with_status(
@@ -224,7 +224,7 @@ impl Pipelines for DieselTx<'_> {
         reference: &str,
         status: Status,
     ) -> Result<Option<Pipeline>, StoreError> {
-        if backend::unstorable(reference) {
+        if backend::contains_nul(reference) {
             return Ok(None);
         }
         self.find_pipeline(|conn| {
@@ -288,14 +288,14 @@ impl Pipelines for DieselTx<'_> {
                 pipelines::reference.eq(&new.reference),
                 pipelines::tag.eq(new.tag),
                 pipelines::status.eq(new.status.as_str()),
-                pipelines::yaml_errors.eq(new.yaml_errors.as_deref().map(backend::storable)),
-                pipelines::created_at.eq(stored(new.at)),
-                pipelines::updated_at.eq(stored(new.at)),
+                pipelines::yaml_errors.eq(new.yaml_errors.as_deref().map(backend::without_nul)),
+                pipelines::created_at.eq(to_naive(new.at)),
+                pipelines::updated_at.eq(to_naive(new.at)),
             ),
             (
-                pipelines::commit_message.eq(backend::storable(&new.commit.message)),
-                pipelines::commit_author_name.eq(backend::storable(&new.commit.author_name)),
-                pipelines::commit_author_email.eq(backend::storable(&new.commit.author_email)),
+                pipelines::commit_message.eq(backend::without_nul(&new.commit.message)),
+                pipelines::commit_author_name.eq(backend::without_nul(&new.commit.author_name)),
+                pipelines::commit_author_email.eq(backend::without_nul(&new.commit.author_email)),
                 pipelines::commit_authored_at.eq(new.commit.authored_at.to_rfc3339()),
                 pipelines::commit_committed_at.eq(new.commit.committed_at.to_rfc3339()),
             ),
@@ -331,9 +331,9 @@ impl Pipelines for DieselTx<'_> {
         let values = (
             pipelines::status.eq(pipeline.status.as_str()),
             pipelines::duration.eq(pipeline.duration),
-            pipelines::updated_at.eq(stored(pipeline.updated_at)),
-            pipelines::started_at.eq(stored_opt(pipeline.started_at)),
-            pipelines::finished_at.eq(stored_opt(pipeline.finished_at)),
+            pipelines::updated_at.eq(to_naive(pipeline.updated_at)),
+            pipelines::started_at.eq(to_naive_opt(pipeline.started_at)),
+            pipelines::finished_at.eq(to_naive_opt(pipeline.finished_at)),
         );
         let row = pipelines::table.find(pipeline.id.0);
         self.run(|conn| diesel::update(row).set(values).execute(conn))?;

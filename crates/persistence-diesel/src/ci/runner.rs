@@ -11,7 +11,7 @@ use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
 use crate::ci::build::{tags_from_text, tags_to_text};
 use crate::database::backend;
 use crate::database::schema::{runner_projects, runner_registration, runners, runners_tokens};
-use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
@@ -53,9 +53,9 @@ impl TryFrom<RunnerRow> for Runner {
                 platform: row.platform,
                 architecture: row.architecture,
             },
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
-            contacted_at: moment_opt(row.contacted_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
+            contacted_at: to_utc_opt(row.contacted_at),
         })
     }
 }
@@ -73,7 +73,7 @@ struct InfoRow {
 
 impl From<&RunnerInfo> for InfoRow {
     fn from(info: &RunnerInfo) -> Self {
-        let text = |text: &Option<String>| text.as_deref().map(backend::storable);
+        let text = |text: &Option<String>| text.as_deref().map(backend::without_nul);
         Self {
             name: text(&info.name),
             version: text(&info.version),
@@ -99,15 +99,15 @@ impl Runners for DieselTx<'_> {
 
     fn insert(&mut self, new: NewRunner) -> Result<Runner, StoreError> {
         let values = (
-            runners::description.eq(backend::storable(&new.description)),
+            runners::description.eq(backend::without_nul(&new.description)),
             runners::active.eq(true),
             runners::is_shared.eq(new.shared),
             runners::run_untagged.eq(new.run_untagged),
             runners::locked.eq(new.locked),
             runners::tags.eq(tags_to_text(&new.tags)),
             InfoRow::from(&new.info),
-            runners::created_at.eq(stored(new.at)),
-            runners::updated_at.eq(stored(new.at)),
+            runners::created_at.eq(to_naive(new.at)),
+            runners::updated_at.eq(to_naive(new.at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(runners::table)
@@ -132,15 +132,15 @@ impl Runners for DieselTx<'_> {
 
     fn update(&mut self, runner: &Runner) -> Result<(), StoreError> {
         let values = (
-            runners::description.eq(backend::storable(&runner.description)),
+            runners::description.eq(backend::without_nul(&runner.description)),
             runners::active.eq(runner.active),
             runners::is_shared.eq(runner.shared),
             runners::run_untagged.eq(runner.run_untagged),
             runners::locked.eq(runner.locked),
             runners::tags.eq(tags_to_text(&runner.tags)),
             InfoRow::from(&runner.info),
-            runners::updated_at.eq(stored(runner.updated_at)),
-            runners::contacted_at.eq(stored_opt(runner.contacted_at)),
+            runners::updated_at.eq(to_naive(runner.updated_at)),
+            runners::contacted_at.eq(to_naive_opt(runner.contacted_at)),
         );
         let row = runners::table.find(runner.id.0);
         self.run(|conn| diesel::update(row).set(values).execute(conn))?;
@@ -215,7 +215,7 @@ impl Runners for DieselTx<'_> {
     }
 
     fn project_by_token(&mut self, token: &str) -> Result<Option<ProjectId>, StoreError> {
-        let proof = self.checked(self.seals.runners_token_proof(token))?;
+        let proof = self.fail_on_error(self.seals.runners_token_proof(token))?;
         let id: Option<i64> = self.run(|conn| {
             runners_tokens::table
                 .filter(runners_tokens::proof.eq(proof))

@@ -11,7 +11,7 @@ use hexforge_domain::trigger::port::Triggers;
 use hexforge_domain::trigger::{Trigger, TriggerRequest};
 
 use crate::database::schema::{projects, trigger_requests, triggers};
-use crate::database::time::{moment, moment_opt, stored};
+use crate::database::time::{to_naive, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::page;
 use crate::query::sql::Sql;
@@ -30,9 +30,9 @@ impl From<TriggerRow> for Trigger {
         Trigger {
             id: TriggerId(row.id),
             project: ProjectId(row.project_id),
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
-            last_used_at: moment_opt(row.last_used_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
+            last_used_at: to_utc_opt(row.last_used_at),
         }
     }
 }
@@ -71,8 +71,8 @@ impl Triggers for DieselTx<'_> {
     fn insert(&mut self, project: ProjectId, at: Timestamp) -> Result<Trigger, StoreError> {
         let values = (
             triggers::project_id.eq(project.0),
-            triggers::created_at.eq(stored(at)),
-            triggers::updated_at.eq(stored(at)),
+            triggers::created_at.eq(to_naive(at)),
+            triggers::updated_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(triggers::table)
@@ -97,13 +97,13 @@ impl Triggers for DieselTx<'_> {
         at: Timestamp,
     ) -> Result<TriggerRequest, StoreError> {
         let row = triggers::table.find(trigger.0);
-        let used = triggers::last_used_at.eq(stored(at));
+        let used = triggers::last_used_at.eq(to_naive(at));
         self.run(|conn| diesel::update(row).set(used).execute(conn))?;
         let values = (
             trigger_requests::pipeline_id.eq(pipeline.0),
             trigger_requests::trigger_id.eq(trigger.0),
             trigger_requests::variables.eq(&variables.0),
-            trigger_requests::created_at.eq(stored(at)),
+            trigger_requests::created_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(trigger_requests::table)
@@ -132,7 +132,7 @@ impl Triggers for DieselTx<'_> {
             pipeline: PipelineId(row.pipeline_id),
             trigger: row.trigger_id.map(TriggerId),
             variables: Sealed(row.variables),
-            created_at: moment(row.created_at),
+            created_at: to_utc(row.created_at),
         }))
     }
 }

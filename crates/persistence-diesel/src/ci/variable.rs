@@ -47,7 +47,7 @@ impl Variables for DieselTx<'_> {
     }
 
     fn find(&mut self, project: ProjectId, key: &str) -> Result<Option<Variable>, StoreError> {
-        if backend::unstorable(key) {
+        if backend::contains_nul(key) {
             return Ok(None);
         }
         let row: Option<VariableRow> = self.run(|conn| {

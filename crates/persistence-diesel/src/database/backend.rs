@@ -50,7 +50,7 @@ pub(crate) fn begin(conn: &mut DbConn, mode: Mode) -> QueryResult<()> {
 
 /// Takes an advisory lock on `name` until the transaction ends. It protects entities that may not have a row yet.
 /// SQLite needs no lock because it has one writer at a time.
-pub(crate) fn hold(conn: &mut DbConn, name: &str) -> QueryResult<()> {
+pub(crate) fn lock_name(conn: &mut DbConn, name: &str) -> QueryResult<()> {
     match conn {
         DbConn::Sqlite(_) => Ok(()),
         DbConn::Postgres(conn) => {
@@ -62,8 +62,8 @@ pub(crate) fn hold(conn: &mut DbConn, name: &str) -> QueryResult<()> {
     }
 }
 
-/// Like [`hold`], but does not wait. Returns false if another transaction holds the lock.
-pub(crate) fn try_hold(conn: &mut DbConn, name: &str) -> QueryResult<bool> {
+/// Like [`lock_name`], but does not wait. Returns false if another transaction holds the lock.
+pub(crate) fn try_lock_name(conn: &mut DbConn, name: &str) -> QueryResult<bool> {
     match conn {
         DbConn::Sqlite(_) => Ok(true),
         DbConn::Postgres(conn) => {
@@ -84,15 +84,16 @@ pub(crate) fn try_hold(conn: &mut DbConn, name: &str) -> QueryResult<bool> {
 ///
 /// By default the lock is `FOR NO KEY UPDATE`: other transactions can still insert foreign keys to the row. A user is
 /// locked like this because a transaction that holds a project's lock may record the user as author. Groups and
-/// projects are locked with `alone` (`FOR UPDATE`), so that renaming them needs no further lock.
+/// projects are locked with `exclusive` (`FOR UPDATE`), so that renaming them needs no further lock. `skip_locked` does
+/// not wait: a row that another transaction holds is treated as missing.
 macro_rules! load_locked {
     ($conn:expr, $query:expr, $row:ty) => {
         load_locked!($conn, $query, $row, for_no_key_update)
     };
-    ($conn:expr, $query:expr, $row:ty, alone) => {
+    ($conn:expr, $query:expr, $row:ty, exclusive) => {
         load_locked!($conn, $query, $row, for_update)
     };
-    ($conn:expr, $query:expr, $row:ty, in_passing) => {
+    ($conn:expr, $query:expr, $row:ty, skip_locked) => {
         match $conn {
             $crate::database::connection::DbConn::Sqlite(c) => {
                 $query.get_result::<$row>(c).optional()
@@ -116,7 +117,7 @@ macro_rules! load_locked {
 
 /// The end of a query that claims rows of the table alias `task`: each row goes to one transaction, and other
 /// transactions skip it. SQLite needs no lock because it has one writer at a time.
-pub(crate) fn skipping_locked(backend: Backend) -> &'static str {
+pub(crate) fn skip_locked_clause(backend: Backend) -> &'static str {
     match backend {
         Backend::Sqlite => "",
         Backend::Postgres => " FOR UPDATE OF task SKIP LOCKED",
@@ -125,18 +126,18 @@ pub(crate) fn skipping_locked(backend: Backend) -> &'static str {
 
 /// Returns true if a text contains NUL. PostgreSQL can neither store such a text nor accept it as a parameter, so a
 /// search for it finds nothing.
-pub(crate) fn unstorable(text: &str) -> bool {
+pub(crate) fn contains_nul(text: &str) -> bool {
     text.contains('\0')
 }
 
-/// Removes NUL characters, for texts that are never searched for.
-pub(crate) fn storable(text: &str) -> String {
+/// Removes NUL characters from a text that is stored but never searched for.
+pub(crate) fn without_nul(text: &str) -> String {
     text.replace('\0', "")
 }
 
 /// Returns the `LIKE` pattern that matches `text` anywhere, with wildcards in `text` escaped. Use it on lower-cased
 /// columns only: SQLite's `LIKE` ignores ASCII case, PostgreSQL's does not.
-pub(crate) fn containing(text: &str) -> String {
+pub(crate) fn like_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
     for c in text.chars() {
@@ -155,6 +156,6 @@ mod tests {
 
     #[test]
     fn patterns_take_every_character_literally() {
-        assert_eq!(containing(r"50%_a\b"), r"%50\%\_a\\b%");
+        assert_eq!(like_pattern(r"50%_a\b"), r"%50\%\_a\\b%");
     }
 }

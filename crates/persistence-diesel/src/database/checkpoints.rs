@@ -17,8 +17,8 @@ use crate::database::connection::{DatabaseUrl, DbConn, Role};
 /// A checkpoint runs when this many pages of the WAL are not in the database file yet: 4 MiB.
 const CHECKPOINT_FROM: i32 = 1024;
 
-/// Writers wait for the checkpoint when the WAL has this many pages: 32 MiB. While transactions commit during each
-/// checkpoint, SQLite appends to the WAL instead of reusing it from its beginning.
+/// Writers wait for the checkpoint when the WAL has this many pages: 32 MiB. If transactions commit during every
+/// checkpoint, SQLite never reuses the WAL from its beginning, so the WAL would grow without bound.
 const FULL_CHECKPOINT_FROM: i32 = 8 * 1024;
 
 /// The time between two checks of the WAL.
@@ -85,7 +85,7 @@ impl Shared {
             }
             // A failure loses nothing: the WAL keeps all commits, and the next check tries again.
             if let Some(DbConn::Sqlite(sqlite)) = &mut connection
-                && look(sqlite).is_err()
+                && checkpoint_if_long(sqlite).is_err()
             {
                 connection = None;
             }
@@ -114,7 +114,7 @@ struct Pages {
 }
 
 /// Runs a checkpoint if the WAL is long.
-fn look(sqlite: &mut SqliteConnection) -> QueryResult<()> {
+fn checkpoint_if_long(sqlite: &mut SqliteConnection) -> QueryResult<()> {
     let run = |sqlite: &mut SqliteConnection, mode: &str| -> QueryResult<Pages> {
         diesel::sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(sqlite)
     };
@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    /// A database with a table, and a connection that writes to it.
+    /// Creates a database with a table, and a connection that writes to it.
     fn database(folder: &Path) -> (DatabaseUrl, DbConn) {
         let url = DatabaseUrl::Sqlite(folder.join("test.db"));
         let mut writer = url.connect(Role::Writer).expect("the folder is empty");
@@ -185,11 +185,11 @@ mod tests {
             file.expect("the database is open").len() >> 20
         };
         insert(&mut writer, 2);
-        look(&mut sqlite).expect("nobody is in the way");
+        checkpoint_if_long(&mut sqlite).expect("nobody is in the way");
         assert_eq!(copied(), 0, "too short");
         for _ in 0..10 {
             insert(&mut writer, 5);
-            look(&mut sqlite).expect("nobody is in the way");
+            checkpoint_if_long(&mut sqlite).expect("nobody is in the way");
         }
         assert!(copied() > 50);
         assert!(length() < 16, "{} MiB", length());

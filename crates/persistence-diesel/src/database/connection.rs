@@ -38,7 +38,7 @@ pub enum DatabaseUrl {
 pub struct UnknownDatabase;
 
 impl DatabaseUrl {
-    /// Selects the database by the URL scheme only, so that a mistyped URL never creates a file of that name.
+    /// Parses a URL. Only its scheme selects the database, so that a mistyped URL never creates a file of that name.
     pub fn parse(url: &str) -> Result<Self, UnknownDatabase> {
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
@@ -66,7 +66,7 @@ impl DatabaseUrl {
                 Ok(DbConn::Sqlite(conn))
             }
             Self::Postgres(url) => {
-                let mut conn = PgConnection::establish(&patient(url))?;
+                let mut conn = PgConnection::establish(&with_timeouts(url))?;
                 require_untranslated_messages(&mut conn)?;
                 let set_up = conn.batch_execute(POSTGRES_SETTINGS).and_then(|()| match role {
                     Role::Reader => conn.batch_execute("SET default_transaction_read_only = on"),
@@ -85,7 +85,8 @@ impl DatabaseUrl {
 const POSTGRES_TIMEOUTS: [(&str, &str); 3] =
     [("connect_timeout", "5"), ("tcp_user_timeout", "30000"), ("keepalives_idle", "30")];
 
-fn patient(url: &str) -> String {
+/// Adds [`POSTGRES_TIMEOUTS`] to a URL.
+fn with_timeouts(url: &str) -> String {
     let mut url = url.to_owned();
     for (name, value) in POSTGRES_TIMEOUTS {
         if !url.contains(name) {
@@ -210,9 +211,10 @@ mod tests {
     #[test]
     fn nobody_waits_for_ever_for_a_server() {
         let given = "postgres://db/forge?connect_timeout=1&keepalives_idle=9";
-        assert_eq!(patient(given), format!("{given}&tcp_user_timeout=30000"));
+        assert_eq!(with_timeouts(given), format!("{given}&tcp_user_timeout=30000"));
         assert!(
-            patient("postgres://db/forge").starts_with("postgres://db/forge?connect_timeout=5&")
+            with_timeouts("postgres://db/forge")
+                .starts_with("postgres://db/forge?connect_timeout=5&")
         );
     }
 

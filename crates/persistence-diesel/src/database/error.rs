@@ -61,11 +61,11 @@ const UNIQUE: [(&str, &str, &str); 26] = [
     ("variables.project_id, variables.key", "variables_project_id_key_key", "key"),
 ];
 
-/// Translates a driver error. No driver error leaves the adapter without it.
+/// Translates a driver error. Every driver error that leaves this crate passes through this function.
 pub(crate) fn translate(error: DieselError) -> StoreError {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, info) => {
-            match duplicate(&*info) {
+            match duplicate_field(&*info) {
                 Some(field) => StoreError::Duplicate(field),
                 None => {
                     failed(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, info))
@@ -74,17 +74,19 @@ pub(crate) fn translate(error: DieselError) -> StoreError {
         }
         DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => StoreError::Gone,
         DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
-        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if busy(&*info) => {
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if is_busy(&*info) => {
             StoreError::Busy
         }
-        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if full(&*info) => {
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if is_full(&*info) => {
             StoreError::Full(info.message().into())
         }
         DieselError::DatabaseError(
             DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand,
             info,
         ) => StoreError::Unreachable(info.message().into()),
-        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info) if ending(&*info) => {
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, info)
+            if is_shutting_down(&*info) =>
+        {
             StoreError::Unreachable(info.message().into())
         }
         error @ DieselError::BrokenTransactionManager => StoreError::Unreachable(Box::new(error)),
@@ -93,7 +95,7 @@ pub(crate) fn translate(error: DieselError) -> StoreError {
 }
 
 /// Recognises deadlocks (SQLSTATE 40P01), lock timeouts (55P03), and a locked SQLite database.
-fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+fn is_busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["deadlock detected", "due to lock timeout", "database is locked"]
         .iter()
@@ -101,7 +103,7 @@ fn busy(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
 }
 
 /// Recognises a full disk or quota (SQLSTATE 53100 on PostgreSQL).
-fn full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+fn is_full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["database or disk is full", "No space left on device", "Disk quota exceeded"]
         .iter()
@@ -109,7 +111,7 @@ fn full(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
 }
 
 /// Recognises a server that is shutting down (SQLSTATE 57P01 to 57P03) and has not closed the connection yet.
-fn ending(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
+fn is_shutting_down(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> bool {
     let message = info.message();
     ["terminating connection", "the database system is", "server closed the connection"]
         .iter()
@@ -120,7 +122,8 @@ fn failed(error: DieselError) -> StoreError {
     StoreError::Failed(Box::new(error))
 }
 
-fn duplicate(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<&'static str> {
+/// Returns the field whose unique constraint was violated.
+fn duplicate_field(info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Option<&'static str> {
     let constraint = info.constraint_name();
     let columns = info.message().strip_prefix("UNIQUE constraint failed: ");
     UNIQUE

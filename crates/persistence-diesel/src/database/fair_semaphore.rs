@@ -23,7 +23,7 @@ impl FairSemaphore {
     }
 
     /// Waits for a permit. Returns `None` when none is free before `until`.
-    pub fn take(&self, until: Instant) -> Option<Permit<'_>> {
+    pub fn acquire(&self, until: Instant) -> Option<Permit<'_>> {
         let mut state = self.state();
         let number = state.next;
         state.next += 1;
@@ -84,14 +84,14 @@ mod tests {
         let semaphore = FairSemaphore::new(1);
         let soon = || Instant::now() + Duration::from_millis(20);
         let late = || Instant::now() + Duration::from_secs(60);
-        let first = semaphore.take(soon()).expect("it is free");
-        assert!(semaphore.take(soon()).is_none(), "it is taken");
+        let first = semaphore.acquire(soon()).expect("it is free");
+        assert!(semaphore.acquire(soon()).is_none(), "it is taken");
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for number in 0..8 {
                 let (semaphore, order) = (&semaphore, &order);
                 scope.spawn(move || {
-                    let _permit = semaphore.take(late()).expect("it becomes free");
+                    let _permit = semaphore.acquire(late()).expect("it becomes free");
                     order.lock().expect("no thread panics").push(number);
                 });
                 // Waits until the thread is in the queue.
@@ -102,6 +102,6 @@ mod tests {
             drop(first);
         });
         assert_eq!(order.into_inner().expect("no thread panics"), (0..8).collect::<Vec<_>>());
-        assert!(semaphore.take(soon()).is_some(), "all were given back");
+        assert!(semaphore.acquire(soon()).is_some(), "all were given back");
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn shared_secret<E: From<StoreError>>(
 }
 
 /// Deletes the shared secret of this name.
-pub(crate) fn forget(conn: &mut DbConn, name: &str) -> Result<(), StoreError> {
+pub(crate) fn delete_shared_secret(conn: &mut DbConn, name: &str) -> Result<(), StoreError> {
     let removed = diesel::delete(installation_secrets::table.find(name)).execute(conn);
     removed.map(drop).map_err(translate)
 }

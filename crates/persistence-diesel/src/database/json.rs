@@ -25,6 +25,7 @@ pub(crate) trait Stored: Sized {
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
 
+/// Returns the JSON form of a value.
 pub(crate) fn to_text<T: Stored>(value: &T) -> String {
     serde_json::to_string(&Writing(value)).expect("structs, lists and scalars have a JSON form")
 }
@@ -34,6 +35,7 @@ pub(crate) fn from_text<T: Stored>(text: &str) -> Option<T> {
     serde_json::from_str(text).ok().map(|Reading(value)| value)
 }
 
+/// Makes a [`Stored`] value serializable.
 struct Writing<'a, T>(&'a T);
 
 impl<T: Stored> Serialize for Writing<'_, T> {
@@ -42,6 +44,7 @@ impl<T: Stored> Serialize for Writing<'_, T> {
     }
 }
 
+/// Makes a [`Stored`] value deserializable.
 #[derive(Deserialize)]
 #[serde(bound = "T: Stored")]
 struct Reading<T>(#[serde(deserialize_with = "Stored::deserialize")] T);
@@ -116,6 +119,7 @@ macro_rules! stored_as {
 
 pub(crate) use {stored, stored_as};
 
+/// Implements [`Stored`] for types that serde supports itself.
 macro_rules! stored_by_serde {
     ($($type:ty),+) => {$(
         impl Stored for $type {

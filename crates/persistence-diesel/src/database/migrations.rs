@@ -21,10 +21,10 @@ type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 /// Applies pending migrations and returns their names.
 pub fn run(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     match conn {
-        DbConn::Sqlite(conn) => alone_on_sqlite(conn, |conn| {
+        DbConn::Sqlite(conn) => with_sqlite_lock(conn, |conn| {
             Ok(conn.run_pending_migrations(SQLITE)?.iter().map(ToString::to_string).collect())
         }),
-        DbConn::Postgres(conn) => alone_on_postgres(conn, |conn| {
+        DbConn::Postgres(conn) => with_postgres_lock(conn, |conn| {
             Ok(conn.run_pending_migrations(POSTGRES)?.iter().map(ToString::to_string).collect())
         }),
     }
@@ -49,8 +49,9 @@ pub fn pending(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     }
 }
 
-/// Like [`pending`], for a read-only connection: diesel's own query creates the migrations table if it is missing.
-pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
+/// Like [`pending`], for a read-only connection. diesel's own query, which [`pending`] uses, would create the
+/// migrations table if it is missing.
+pub(crate) fn pending_read_only(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
     fn names<DB: diesel::backend::Backend>(
         found: Vec<Box<dyn Migration<DB>>>,
         applied: &[String],
@@ -59,7 +60,7 @@ pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
         let missing = names.filter(|name| !applied.contains(&name.version().to_string()));
         missing.map(ToString::to_string).collect()
     }
-    let applied = applied(conn)?;
+    let applied = applied_versions(conn)?;
     match conn {
         DbConn::Sqlite(_) => Ok(names::<Sqlite>(SQLITE.migrations()?, &applied)),
         DbConn::Postgres(_) => Ok(names::<Pg>(POSTGRES.migrations()?, &applied)),
@@ -67,13 +68,13 @@ pub(crate) fn missing(conn: &mut DbConn) -> Result<Vec<String>, BoxedError> {
 }
 
 /// Returns the versions of the applied migrations, oldest first. Unlike diesel's own query it creates no table.
-pub(crate) fn applied(conn: &mut DbConn) -> QueryResult<Vec<String>> {
+pub(crate) fn applied_versions(conn: &mut DbConn) -> QueryResult<Vec<String>> {
     let query = Sql::new("SELECT version FROM __diesel_schema_migrations ORDER BY version");
     query.rows::<Text>().load(conn)
 }
 
 /// Returns the versions of all embedded migrations for a database.
-pub(crate) fn known(url: &DatabaseUrl) -> Result<Vec<String>, BoxedError> {
+pub(crate) fn embedded_versions(url: &DatabaseUrl) -> Result<Vec<String>, BoxedError> {
     fn versions<DB: diesel::backend::Backend>(found: Vec<Box<dyn Migration<DB>>>) -> Vec<String> {
         found.iter().map(|migration| migration.name().version().to_string()).collect()
     }
@@ -84,7 +85,7 @@ pub(crate) fn known(url: &DatabaseUrl) -> Result<Vec<String>, BoxedError> {
 }
 
 /// Applies the migrations with these versions to an empty database.
-pub(crate) fn run_these(conn: &mut PgConnection, wanted: &[String]) -> Result<(), BoxedError> {
+pub(crate) fn run_versions(conn: &mut PgConnection, wanted: &[String]) -> Result<(), BoxedError> {
     // This query creates the table that records applied migrations.
     conn.applied_migrations()?;
     for migration in MigrationSource::<Pg>::migrations(&POSTGRES)? {
@@ -96,15 +97,15 @@ pub(crate) fn run_these(conn: &mut PgConnection, wanted: &[String]) -> Result<()
 }
 
 /// Runs `work` under a database-wide lock, so that processes that start at once migrate one after the other.
-fn alone_on_sqlite<T>(
+fn with_sqlite_lock<T>(
     conn: &mut SqliteConnection,
     work: impl FnOnce(&mut SqliteConnection) -> Result<T, BoxedError>,
 ) -> Result<T, BoxedError> {
     conn.immediate_transaction(work)
 }
 
-/// See [`alone_on_sqlite`].
-fn alone_on_postgres<T>(
+/// See [`with_sqlite_lock`].
+fn with_postgres_lock<T>(
     conn: &mut PgConnection,
     work: impl FnOnce(&mut PgConnection) -> Result<T, BoxedError>,
 ) -> Result<T, BoxedError> {

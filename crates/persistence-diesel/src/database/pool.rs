@@ -20,7 +20,7 @@ pub(crate) struct Connector {
     /// Counts the queries of the connections, for tests that limit their number.
     pub queries: Option<Arc<AtomicU64>>,
     /// True if the last attempt to connect failed.
-    pub is_away: Arc<AtomicBool>,
+    pub is_unreachable: Arc<AtomicBool>,
 }
 
 impl ManageConnection for Connector {
@@ -29,12 +29,12 @@ impl ManageConnection for Connector {
 
     fn connect(&self) -> Result<DbConn, ConnectionError> {
         let made = self.url.connect(self.role);
-        self.is_away.store(made.is_err(), Ordering::Relaxed);
+        self.is_unreachable.store(made.is_err(), Ordering::Relaxed);
         let mut conn = made?;
         if let Some(queries) = self.queries.clone() {
             conn.set_instrumentation(move |event: InstrumentationEvent<'_>| {
                 if let InstrumentationEvent::StartQuery { query, .. } = event
-                    && !ends_or_begins(&query.to_string())
+                    && !is_transaction_control(&query.to_string())
                 {
                     queries.fetch_add(1, Ordering::Relaxed);
                 }
@@ -53,52 +53,52 @@ impl ManageConnection for Connector {
     }
 }
 
-fn ends_or_begins(query: &str) -> bool {
+fn is_transaction_control(query: &str) -> bool {
     ["BEGIN", "COMMIT", "ROLLBACK"].iter().any(|word| query.starts_with(word))
 }
 
 /// The longest time a caller waits for a connection that other callers use.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// The interval at which a caller that waits for a connection checks whether the database is unreachable.
-const GLANCE: Duration = Duration::from_millis(300);
+const CHECK_INTERVAL: Duration = Duration::from_millis(300);
 
-/// The pauses between connection attempts grow up to half of this time. It bounds the delay until a database that
-/// has come back is used again.
+/// The pool pauses between failed connection attempts, for up to half of this time. This bounds the delay until a
+/// restarted database is used again.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// Connections of one role. The pool is not fair to waiting callers, and does not tell them that the last
-/// connection is broken. So callers first wait for a permit, in order of arrival; there are as many permits as
+/// Connections of one role. The pool of r2d2 is not fair to waiting callers, and does not wake them when the last
+/// connection breaks. So callers first wait for a permit, in order of arrival. There are as many permits as
 /// connections.
 pub(crate) struct Connections {
     pool: Pool<Connector>,
     semaphore: FairSemaphore,
-    is_away: Arc<AtomicBool>,
+    is_unreachable: Arc<AtomicBool>,
 }
 
 /// A connection in exclusive use by one caller.
 pub(crate) struct Borrowed<'a> {
     from: &'a Connections,
     conn: Option<PooledConnection<Connector>>,
-    #[expect(dead_code, reason = "it ends after the connection is given back")]
+    #[expect(dead_code, reason = "dropped after the connection is returned to the pool")]
     permit: Permit<'a>,
 }
 
 impl Connections {
     /// Returns a connection in exclusive use. Waits for a free connection, but not for an unreachable database.
     pub fn get(&self) -> Result<Borrowed<'_>, StoreError> {
-        let permit = self.semaphore.take(Instant::now() + PATIENCE);
+        let permit = self.semaphore.acquire(Instant::now() + MAX_WAIT);
         let permit =
-            permit.ok_or_else(|| StoreError::Unreachable("all connections are used".into()))?;
+            permit.ok_or_else(|| StoreError::Unreachable("all connections are in use".into()))?;
         Ok(Borrowed { from: self, conn: Some(self.connection()?), permit })
     }
 
     fn connection(&self) -> Result<PooledConnection<Connector>, StoreError> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + MAX_WAIT;
         loop {
-            match self.pool.get_timeout(GLANCE) {
+            match self.pool.get_timeout(CHECK_INTERVAL) {
                 Ok(conn) => return Ok(conn),
-                Err(error) if self.is_away() || Instant::now() >= end => {
+                Err(error) if self.is_unreachable() || Instant::now() >= end => {
                     return Err(StoreError::Unreachable(Box::new(error)));
                 }
                 Err(_) => (),
@@ -108,8 +108,8 @@ impl Connections {
 
     /// Returns true if the pool has no connection and cannot open one. A server that only refuses additional
     /// connections does not count as unreachable.
-    fn is_away(&self) -> bool {
-        self.is_away.load(Ordering::Relaxed) && self.pool.state().connections == 0
+    fn is_unreachable(&self) -> bool {
+        self.is_unreachable.load(Ordering::Relaxed) && self.pool.state().connections == 0
     }
 }
 
@@ -126,19 +126,19 @@ impl Deref for Borrowed<'_> {
     type Target = DbConn;
 
     fn deref(&self) -> &DbConn {
-        self.conn.as_ref().expect("it is only without one while it is renewed")
+        self.conn.as_ref().expect("the connection is absent only while it is renewed")
     }
 }
 
 impl DerefMut for Borrowed<'_> {
     fn deref_mut(&mut self) -> &mut DbConn {
-        self.conn.as_mut().expect("it is only without one while it is renewed")
+        self.conn.as_mut().expect("the connection is absent only while it is renewed")
     }
 }
 
 /// Creates a pool that opens connections on demand, and none when it is created.
 pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
-    let is_away = Arc::clone(&connector.is_away);
+    let is_unreachable = Arc::clone(&connector.is_unreachable);
     let pool = Pool::builder()
         .max_size(size)
         .min_idle(Some(0))
@@ -149,5 +149,5 @@ pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
         // Waiting callers get the error and log it once; the pool would log it at each attempt.
         .error_handler(Box::new(NopErrorHandler))
         .build_unchecked(connector);
-    Connections { pool, semaphore: FairSemaphore::new(size), is_away }
+    Connections { pool, semaphore: FairSemaphore::new(size), is_unreachable }
 }

@@ -35,7 +35,8 @@ impl Purpose {
     }
 }
 
-/// Seals and opens texts of the database. Without a vault every call fails, so no secret is stored in plain text.
+/// Encrypts and decrypts secrets of the database. Without a vault every call fails, so that no secret is stored in
+/// plain text.
 #[derive(Clone, Default)]
 pub(crate) struct Seals(pub Option<Arc<dyn Vault>>);
 
@@ -80,7 +81,8 @@ impl Seals {
     }
 
     fn vault(&self) -> Result<&dyn Vault, StoreError> {
-        let missing = || StoreError::Failed("the store was opened without a key".into());
+        let missing =
+            || StoreError::Failed("the store was opened without the key that seals secrets".into());
         self.0.as_deref().ok_or_else(missing)
     }
 }

@@ -18,7 +18,7 @@ use crate::database::schema::{
 use crate::database::seal::{Purpose, Seals, is_sealed};
 
 /// The number of rows in one batch.
-const STEP: i64 = 500;
+const BATCH: i64 = 500;
 
 /// The plain text that is sealed to verify the key.
 const PROOF: &str = "hexforge";
@@ -28,7 +28,7 @@ const PROOF: &str = "hexforge";
 pub enum SealError {
     /// The secrets of the database were sealed with another key.
     #[error(
-        "the secrets in the database were sealed with another key; bring back the `secret.key` or the setting `secret_key` that belongs to it"
+        "the secrets in the database were sealed with another key; restore the file `secret.key` or the setting `secret_key` that belongs to this database"
     )]
     OtherKey,
     /// The database failed.
@@ -44,10 +44,10 @@ impl From<DieselError> for SealError {
 
 /// Verifies the key, then seals all secrets that are in plain text.
 pub(crate) fn run(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
-    prove_key(conn, seals)?;
-    while let Some(table) = unfinished(conn)? {
+    verify_key(conn, seals)?;
+    while let Some(table) = next_unsealed_table(conn)? {
         if table != VACUUM {
-            in_transaction(conn, |conn| step(conn, seals, &table))?;
+            in_transaction(conn, |conn| seal_batch(conn, seals, &table))?;
         } else if !vacuum(conn)? {
             break;
         }
@@ -55,7 +55,7 @@ pub(crate) fn run(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
     Ok(())
 }
 
-/// The last step, recorded like a table, so that a process killed before it repeats it at the next start.
+/// The last step. It is recorded like a table, so that the next start runs it if the process is killed before.
 const VACUUM: &str = "vacuum";
 
 /// Removes the plain texts from free pages and from the WAL of an SQLite file. Returns false if another process
@@ -70,7 +70,8 @@ fn vacuum(conn: &mut DbConn) -> Result<bool, SealError> {
     Ok(true)
 }
 
-fn prove_key(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
+/// Verifies that the stored proof was sealed with this key. The first process stores the proof.
+fn verify_key(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
     let stored: Option<String> =
         key_proofs::table.select(key_proofs::proof).first(conn).optional()?;
     if let Some(stored) = stored {
@@ -86,11 +87,11 @@ fn prove_key(conn: &mut DbConn, seals: &Seals) -> Result<(), SealError> {
         .on_conflict_do_nothing()
         .execute(c))?;
     // Another process inserted its proof first.
-    if written == 0 { prove_key(conn, seals) } else { Ok(()) }
+    if written == 0 { verify_key(conn, seals) } else { Ok(()) }
 }
 
 /// Returns the name of a table that is not completely sealed.
-fn unfinished(conn: &mut DbConn) -> Result<Option<String>, SealError> {
+fn next_unsealed_table(conn: &mut DbConn) -> Result<Option<String>, SealError> {
     Ok(sealing::table.order(sealing::name).select(sealing::name).first(conn).optional()?)
 }
 
@@ -108,7 +109,7 @@ fn in_transaction<T>(
 }
 
 /// Seals the next batch of rows of a table.
-fn step(conn: &mut DbConn, seals: &Seals, table: &str) -> Result<(), SealError> {
+fn seal_batch(conn: &mut DbConn, seals: &Seals, table: &str) -> Result<(), SealError> {
     let row = sealing::table.find(table).select(sealing::last_id);
     // The process that held the lock may have finished the table.
     let Some(last) = load_locked!(conn, row, i64)? else { return Ok(()) };
@@ -142,7 +143,7 @@ fn seal_runners_tokens(
     let rows: Vec<(i64, String)> = projects::table
         .filter(projects::id.gt(after))
         .order(projects::id)
-        .limit(STEP)
+        .limit(BATCH)
         .select((projects::id, projects::runners_token))
         .load(conn)?;
     for (id, token) in rows.iter().filter(|(_, token)| !token.is_empty()) {
@@ -167,7 +168,7 @@ macro_rules! seal_hooks {
         let rows: Vec<(i64, String, Option<String>)> = $table::table
             .filter($table::id.gt($after))
             .order($table::id)
-            .limit(STEP)
+            .limit(BATCH)
             .select(($table::id, $table::url, $table::token))
             .load($conn)?;
         // A token may be any text, so only the URL shows whether both are sealed.
@@ -205,7 +206,7 @@ macro_rules! seal_urls {
         let rows: Vec<(i64, Option<String>)> = $table::table
             .filter($table::id.gt($after))
             .order($table::id)
-            .limit(STEP)
+            .limit(BATCH)
             .select(($table::id, $table::url))
             .load($conn)?;
         for (id, url) in &rows {

@@ -53,8 +53,8 @@ pub struct DieselStore {
 /// Why a store could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The folder of the database does not exist and could not be made.
-    #[error("the folder {0} could not be made")]
+    /// The folder of the database does not exist and could not be created.
+    #[error("the folder {0} could not be created")]
     Folder(PathBuf, #[source] std::io::Error),
     /// The connection failed.
     #[error("the database {0} cannot be opened")]
@@ -72,7 +72,7 @@ impl DieselStore {
             url: url.clone(),
             role,
             queries: options.queries.clone(),
-            is_away: Arc::default(),
+            is_unreachable: Arc::default(),
         };
         let (readers, writers) = match url {
             DatabaseUrl::Sqlite(_) => (
@@ -112,7 +112,7 @@ impl DieselStore {
 
     /// Deletes a shared secret. The next process that needs it creates another.
     pub fn forget_shared_secret(&self, name: &str) -> Result<(), StoreError> {
-        installation::forget(&mut *self.writers.get()?, name)
+        installation::delete_shared_secret(&mut *self.writers.get()?, name)
     }
 
     fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
@@ -133,7 +133,8 @@ fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
             Err(error) => last = Some(error),
         }
     }
-    let error = last.map_or_else(|| "no connection".into(), |error| error.to_string().into());
+    let error = last
+        .map_or_else(|| "no connection could be opened".into(), |error| error.to_string().into());
     Err(StoreError::Unreachable(error))
 }
 
@@ -180,24 +181,24 @@ impl Store for DieselStore {
             renew(&mut conn)?;
             backend::begin(&mut conn, mode).map_err(error::translate)?;
         }
-        let mut tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
+        let mut tx = DieselTx::new(&mut conn, &self.totals, &self.seals, mode);
         let mut verdict = work(&mut tx);
         if mode == Mode::Autocommit && tx.is_lost() {
             // This mode begins no transaction, so the lost connection was not noticed earlier.
             drop(tx);
             renew(&mut conn)?;
-            tx = DieselTx::begun(&mut conn, &self.totals, &self.seals, mode);
+            tx = DieselTx::new(&mut conn, &self.totals, &self.seals, mode);
             verdict = work(&mut tx);
         }
         match verdict {
             Verdict::Commit => {
-                let has_news = tx.commit()?;
+                let wrote_outbox = tx.commit()?;
                 if mode == Mode::Write
                     && let Some(checkpoints) = &self.checkpoints
                 {
                     checkpoints.wake();
                 }
-                if has_news && let Some(on_news) = &self.on_news {
+                if wrote_outbox && let Some(on_news) = &self.on_news {
                     on_news();
                 }
                 Ok(())
@@ -208,7 +209,7 @@ impl Store for DieselStore {
 
     fn ready(&self) -> Result<(), StoreError> {
         let mut conn = self.connection(Mode::Read)?;
-        let pending = migrations::missing(&mut conn).map_err(StoreError::Failed)?;
+        let pending = migrations::pending_read_only(&mut conn).map_err(StoreError::Failed)?;
         if pending.is_empty() {
             Ok(())
         } else {

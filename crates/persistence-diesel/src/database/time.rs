@@ -3,18 +3,20 @@
 use chrono::NaiveDateTime;
 use hexforge_domain::Timestamp;
 
-pub(crate) fn stored(moment: Timestamp) -> NaiveDateTime {
-    moment.naive_utc()
+/// Converts a timestamp for a column.
+pub(crate) fn to_naive(at: Timestamp) -> NaiveDateTime {
+    at.naive_utc()
 }
 
-pub(crate) fn stored_opt(moment: Option<Timestamp>) -> Option<NaiveDateTime> {
-    moment.map(stored)
+pub(crate) fn to_naive_opt(at: Option<Timestamp>) -> Option<NaiveDateTime> {
+    at.map(to_naive)
 }
 
-pub(crate) fn moment(stored: NaiveDateTime) -> Timestamp {
+/// Converts the value of a column into a timestamp.
+pub(crate) fn to_utc(stored: NaiveDateTime) -> Timestamp {
     stored.and_utc()
 }
 
-pub(crate) fn moment_opt(stored: Option<NaiveDateTime>) -> Option<Timestamp> {
-    stored.map(moment)
+pub(crate) fn to_utc_opt(stored: Option<NaiveDateTime>) -> Option<Timestamp> {
+    stored.map(to_utc)
 }

@@ -37,15 +37,15 @@ use crate::database::backend::Backend;
 use crate::database::connection::DbConn;
 use crate::database::error;
 use crate::database::seal::Seals;
-use crate::query::page::{Counting, Question, Span, Totals};
+use crate::query::page::{CountCost, CountQuery, Span, Totals};
 use crate::query::sql::Sql;
 
 /// The maximum number of ids in one statement. Both databases limit the number of parameters.
-const NAMED_AT_ONCE: usize = 10_000;
+const MAX_IDS_PER_STATEMENT: usize = 10_000;
 
 /// The maximum number of dependent rows that are deleted in the transaction that deletes their entity. Most
 /// entities have fewer.
-pub(crate) const LEFTOVERS_AT_ONCE: i64 = 1_000;
+pub(crate) const DELETE_BUDGET: i64 = 1_000;
 
 /// Implements every port of a transaction. Each implementation is in the file of its aggregate.
 pub(crate) struct DieselTx<'c> {
@@ -66,7 +66,7 @@ pub(crate) struct DieselTx<'c> {
     /// Cached after the first query. A read transaction sees one snapshot, so the value stays valid.
     extent: Option<Extent>,
     /// The number of dependent rows that the transaction may still delete.
-    pub(crate) leftovers: i64,
+    pub(crate) delete_budget: i64,
 }
 
 /// Figures about all projects and groups that list queries need first.
@@ -79,8 +79,8 @@ pub(crate) struct Extent {
 }
 
 impl<'c> DieselTx<'c> {
-    /// Wraps a connection on which a transaction was just begun, if the mode has transactions.
-    pub fn begun(conn: &'c mut DbConn, totals: &'c Totals, seals: &'c Seals, mode: Mode) -> Self {
+    /// Wraps a connection. The caller has just begun a transaction on it, if the mode has transactions.
+    pub fn new(conn: &'c mut DbConn, totals: &'c Totals, seals: &'c Seals, mode: Mode) -> Self {
         let open = mode != Mode::Autocommit;
         Self {
             conn,
@@ -92,7 +92,7 @@ impl<'c> DieselTx<'c> {
             open,
             has_outbox_rows: false,
             extent: None,
-            leftovers: LEFTOVERS_AT_ONCE,
+            delete_budget: DELETE_BUDGET,
         }
     }
 
@@ -120,7 +120,7 @@ impl<'c> DieselTx<'c> {
     }
 
     /// Like [`execute`](Self::execute), and returns the number of changed rows.
-    pub fn changed(&mut self, statement: Sql) -> Result<i64, StoreError> {
+    pub fn execute_counting(&mut self, statement: Sql) -> Result<i64, StoreError> {
         let rows = self.run(|conn| statement.rows::<Untyped>().execute(conn))?;
         Ok(i64::try_from(rows).unwrap_or(i64::MAX))
     }
@@ -129,21 +129,21 @@ impl<'c> DieselTx<'c> {
     /// each list.
     pub fn total(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
         let totals = self.totals;
-        totals.of(name, |limit| self.count(query, limit))
+        totals.total(name, |limit| self.count(query, limit))
     }
 
     /// Like [`total`](Self::total), for a list whose count reads more rows than the list has.
-    pub fn total_of_dear(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
+    pub fn expensive_total(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
         let totals = self.totals;
-        totals.of_dear(name, || self.count(query, None))
+        totals.expensive_total(name, || self.count(query, None))
     }
 
-    /// Like [`total`](Self::total), for a list of projects, groups or users. All changes to these lists are
-    /// counted.
-    pub fn total_of_counted(
+    /// Like [`total`](Self::total), for a list of projects, groups or users. A change counter shows whether a cached
+    /// total of such a list is still exact.
+    pub fn tracked_total(
         &mut self,
         name: &str,
-        counting: Counting,
+        cost: CountCost,
         query: &Sql,
     ) -> Result<u64, StoreError> {
         if self.mode != Mode::Read {
@@ -151,18 +151,18 @@ impl<'c> DieselTx<'c> {
             return self.total(name, query);
         }
         let totals = self.totals;
-        totals.of_counted(name, counting, |question| match question {
-            Question::Rows(limit) => self.count(query, limit),
-            Question::Changes => self.extent().map(|extent| extent.changes),
+        totals.tracked_total(name, cost, |question| match question {
+            CountQuery::Rows(limit) => self.count(query, limit),
+            CountQuery::Changes => self.extent().map(|extent| extent.changes),
         })
     }
 
-    /// Returns the end of the list from which a page is read. `counted_as` is the name of the list's total. The
-    /// page is read from the last row only while the cached total is exact.
+    /// Returns the rows of a page, counted from the nearer end of the list. `counted_as` is the name of the list's
+    /// total. A page is read from the last row only while the cached total is exact.
     pub fn span(&mut self, page: Page, total: u64, counted_as: &str) -> Result<Span, StoreError> {
         if let Some(span) = Span::backward(page, total)
             && self.mode == Mode::Read
-            && self.totals.is_right(counted_as, self.extent()?.changes)
+            && self.totals.is_exact(counted_as, self.extent()?.changes)
         {
             return Ok(span);
         }
@@ -196,7 +196,7 @@ impl<'c> DieselTx<'c> {
         load: impl Fn(&mut DbConn, &[K]) -> QueryResult<Vec<T>>,
     ) -> Result<Vec<T>, StoreError> {
         let mut rows = Vec::with_capacity(ids.len());
-        for ids in ids.chunks(NAMED_AT_ONCE) {
+        for ids in ids.chunks(MAX_IDS_PER_STATEMENT) {
             rows.extend(self.run(|conn| load(conn, ids))?);
         }
         Ok(rows)
@@ -204,7 +204,7 @@ impl<'c> DieselTx<'c> {
 
     /// Locks the rows that a query selects, in its order. The query contains the lock clause. SQLite needs no row
     /// locks because it has one writer at a time.
-    pub fn hold(&mut self, rows: Sql) -> Result<(), StoreError> {
+    pub fn lock_rows(&mut self, rows: Sql) -> Result<(), StoreError> {
         match self.backend() {
             Backend::Sqlite => Ok(()),
             Backend::Postgres => self.ids(rows).map(drop),
@@ -216,8 +216,8 @@ impl<'c> DieselTx<'c> {
         self.lost
     }
 
-    /// Passes on the result of work that runs no statement. An error fails the transaction.
-    pub fn checked<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+    /// Returns the result of work that runs no statement. An error marks the transaction as failed.
+    pub fn fail_on_error<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         result.map_err(|error| self.fail(error))
     }
 

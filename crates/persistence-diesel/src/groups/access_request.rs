@@ -12,13 +12,13 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::User;
 
 use crate::database::schema::{access_requests, users};
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 use crate::users::user::UserRow;
 
 /// The condition that a request asks for access to this group or project.
-fn about(source: RequestSource) -> Sql {
+fn for_source(source: RequestSource) -> Sql {
     match source {
         RequestSource::Group(group) => Sql::new("access_requests.group_id = ").id(group.0),
         RequestSource::Project(project) => Sql::new("access_requests.project_id = ").id(project.0),
@@ -26,7 +26,7 @@ fn about(source: RequestSource) -> Sql {
 }
 
 /// The condition that a request was made by this user.
-fn of(user: UserId) -> Sql {
+fn by_user(user: UserId) -> Sql {
     Sql::new("access_requests.user_id = ").id(user.0)
 }
 
@@ -37,7 +37,7 @@ impl AccessRequests for DieselTx<'_> {
         source: RequestSource,
         page: Page,
     ) -> Result<Paged<(User, Timestamp)>, StoreError> {
-        let asking = Sql::new("SELECT user_id FROM access_requests").filter([about(source)]);
+        let asking = Sql::new("SELECT user_id FROM access_requests").filter([for_source(source)]);
         let total = self.total(&format!("access requests {source:?}"), &asking)?;
         let ids = self.ids(asking.sql(" ORDER BY user_id DESC").page(page))?;
         let rows: Vec<(UserRow, NaiveDateTime)> = self.by_ids(&ids, |conn, ids| {
@@ -55,7 +55,7 @@ impl AccessRequests for DieselTx<'_> {
                 }
             }
         })?;
-        let items = rows.into_iter().map(|(user, at)| Ok((User::try_from(user)?, moment(at))));
+        let items = rows.into_iter().map(|(user, at)| Ok((User::try_from(user)?, to_utc(at))));
         let items = items.collect::<Result<_, _>>().map_err(|error| self.fail(error))?;
         Ok(Paged { items, total })
     }
@@ -66,10 +66,10 @@ impl AccessRequests for DieselTx<'_> {
         user: UserId,
     ) -> Result<Option<Timestamp>, StoreError> {
         let request = Sql::new("SELECT requested_at FROM access_requests")
-            .filter([about(source), of(user)])
+            .filter([for_source(source), by_user(user)])
             .rows::<sql_types::Timestamp>();
         let found: Option<NaiveDateTime> = self.run(|conn| request.get_result(conn).optional())?;
-        Ok(found.map(moment))
+        Ok(found.map(to_utc))
     }
 
     fn insert(
@@ -86,7 +86,7 @@ impl AccessRequests for DieselTx<'_> {
             access_requests::user_id.eq(user.0),
             access_requests::group_id.eq(group),
             access_requests::project_id.eq(project),
-            access_requests::requested_at.eq(stored(at)),
+            access_requests::requested_at.eq(to_naive(at)),
         );
         self.run(|conn| diesel::insert_into(access_requests::table).values(values).execute(conn))?;
         Ok(())
@@ -94,7 +94,11 @@ impl AccessRequests for DieselTx<'_> {
 
     fn delete(&mut self, source: RequestSource, user: UserId) -> Result<(), StoreError> {
         // The removal of a user locks the user before its requests, so this does the same.
-        self.hold(Sql::new("SELECT id FROM users WHERE id = ").id(user.0).sql(" FOR KEY SHARE"))?;
-        self.execute(Sql::new("DELETE FROM access_requests").filter([about(source), of(user)]))
+        self.lock_rows(
+            Sql::new("SELECT id FROM users WHERE id = ").id(user.0).sql(" FOR KEY SHARE"),
+        )?;
+        self.execute(
+            Sql::new("DELETE FROM access_requests").filter([for_source(source), by_user(user)]),
+        )
     }
 }

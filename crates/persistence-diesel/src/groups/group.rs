@@ -13,7 +13,7 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::database::backend;
 use crate::database::schema::{group_members, namespaces, projects};
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::groups::namespace::NamespaceRow;
 use crate::query::access;
@@ -50,15 +50,15 @@ impl<'a> From<&'a Namespace> for GroupValues<'a> {
             request_access_enabled: group.request_access_enabled,
             share_with_group_lock: group.share_with_group_lock,
             avatar: group.avatar.as_deref(),
-            created_at: stored(group.created_at),
-            updated_at: stored(group.updated_at),
+            created_at: to_naive(group.created_at),
+            updated_at: to_naive(group.updated_at),
         }
     }
 }
 
 impl Groups for DieselTx<'_> {
     fn find(&mut self, named: &GroupRef) -> Result<Option<Namespace>, StoreError> {
-        if backend::unstorable(named.as_path()) {
+        if backend::contains_nul(named.as_path()) {
             return Ok(None);
         }
         let path = named.as_path();
@@ -93,23 +93,25 @@ impl Groups for DieselTx<'_> {
                     .filter(namespaces::owner_id.is_null())
                     .select(NamespaceRow::as_select()),
                 NamespaceRow,
-                alone
+                exclusive
             )
         })
     }
 
     fn lock_to_delete(&mut self, id: NamespaceId) -> Result<(), StoreError> {
         // The removal also touches forks in other namespaces. All locks are taken in the global lock order.
-        self.hold(
+        self.lock_rows(
             Sql::new("SELECT id FROM namespaces WHERE owner_id IS NULL AND id = ")
                 .id(id.0)
                 .sql(" FOR UPDATE"),
         )?;
-        self.hold_projects(Sql::new("namespace_id = ").id(id.0), None)
+        self.lock_projects(Sql::new("namespace_id = ").id(id.0), None)
     }
 
     fn keep(&mut self, id: NamespaceId) -> Result<(), StoreError> {
-        self.hold(Sql::new("SELECT id FROM namespaces WHERE id = ").id(id.0).sql(" FOR KEY SHARE"))
+        self.lock_rows(
+            Sql::new("SELECT id FROM namespaces WHERE id = ").id(id.0).sql(" FOR KEY SHARE"),
+        )
     }
 
     fn list(
@@ -208,7 +210,7 @@ impl Groups for DieselTx<'_> {
     fn delete(&mut self, group: NamespaceId) -> Result<(), StoreError> {
         self.lock_to_delete(group)?;
         let row = namespaces::table.find(group.0).filter(namespaces::owner_id.is_null());
-        let inside = self.some_projects_in(Sql::new("").id(group.0))?;
+        let inside = self.first_projects_in(Sql::new("").id(group.0))?;
         if self.run(|conn| diesel::delete(row).execute(conn))? > 0
             && self.remove_below_projects(&inside)?
         {

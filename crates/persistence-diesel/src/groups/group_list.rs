@@ -11,7 +11,7 @@ use hexforge_domain::project::query::ProjectScope;
 use crate::database::backend::Backend;
 use crate::database::tx::DieselTx;
 use crate::query::access;
-use crate::query::page::{Counting, Span};
+use crate::query::page::{CountCost, Span};
 use crate::query::project_scope::Scope;
 use crate::query::search::{Search, Texts};
 use crate::query::sql::Sql;
@@ -41,11 +41,11 @@ impl DieselTx<'_> {
     ) -> Result<Paged<Namespace>, StoreError> {
         let search = Search::new(filter.search.as_deref());
         let skip: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
-        let found = self.found_groups(&search)?;
+        let found = self.find_few_matches(&search)?;
         let (scope, few) = self.groups_in_scope(filter.scope, today)?;
         let named = match &found {
             Some(ids) => Some(Sql::new("namespaces.id IN (").ids(ids.clone()).sql(")")),
-            None => named(&search),
+            None => name_or_path_contains(&search),
         };
         let skipped =
             (!skip.is_empty()).then(|| Sql::new("namespaces.id NOT IN (").ids(skip).sql(")"));
@@ -61,9 +61,9 @@ impl DieselTx<'_> {
             Some(ids) if ids.is_empty() => 0,
             _ => {
                 let few = few || found.is_some();
-                let counting = if few { Counting::ByRow } else { Counting::Dear };
+                let cost = if few { CountCost::PerRow } else { CountCost::High };
                 let fitting = fitting("namespaces.owner_id IS NULL");
-                self.total_of_counted(&name, counting, &fitting)?
+                self.tracked_total(&name, cost, &fitting)?
             }
         };
         if total == 0 {
@@ -83,7 +83,7 @@ impl DieselTx<'_> {
     }
 
     /// Returns the ids of all namespaces that match the search, or `None` if there are more than [`FOUND`].
-    fn found_groups(&mut self, search: &Search) -> Result<Option<Vec<i64>>, StoreError> {
+    fn find_few_matches(&mut self, search: &Search) -> Result<Option<Vec<i64>>, StoreError> {
         let Some(matching) = search.matching(&Texts::Namespaces, self.backend()) else {
             return Ok(None);
         };
@@ -106,7 +106,7 @@ impl DieselTx<'_> {
             GroupScope::MemberOf(user) => {
                 let groups = access::groups_of(user, today);
                 let name = format!("groups of {user} on {today}");
-                if self.total_of_counted(&name, Counting::ByRow, &groups)? <= FEW {
+                if self.tracked_total(&name, CountCost::PerRow, &groups)? <= FEW {
                     let condition = Sql::new("namespaces.id IN (").then(groups).sql(")");
                     return Ok((Some(condition), true));
                 }
@@ -124,7 +124,7 @@ impl DieselTx<'_> {
                         .sql(" LIMIT 1) IS NOT NULL")
                 };
                 let condition = Sql::new("(namespaces.visibility_level >= ")
-                    .id(access::lowest_open(external))
+                    .id(access::lowest_open_level(external))
                     .sql(" OR ")
                     .then(is_member(user, today))
                     .sql(" OR ")
@@ -146,7 +146,7 @@ fn is_member(user: UserId, today: NaiveDate) -> Sql {
 }
 
 /// The per-row condition that the name or path contains the search text.
-fn named(search: &Search) -> Option<Sql> {
+fn name_or_path_contains(search: &Search) -> Option<Sql> {
     let name = search.within("namespaces.name_folded")?;
     let path = search.within("namespaces.path_folded")?;
     Some(Sql::new("(").then(name).sql(" OR ").then(path).sql(")"))

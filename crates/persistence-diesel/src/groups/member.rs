@@ -20,7 +20,7 @@ use crate::users::user::UserRow;
 /// User id, access level, notification level, expiry date.
 type MemberRow = (i64, i32, i32, Option<NaiveDate>);
 
-fn membership((user, level, notification_level, expires_at): MemberRow) -> Stored {
+fn to_membership((user, level, notification_level, expires_at): MemberRow) -> MembershipResult {
     Ok(Membership {
         user: UserId(user),
         level: AccessLevel::from_level(i64::from(level))
@@ -30,7 +30,7 @@ fn membership((user, level, notification_level, expires_at): MemberRow) -> Store
     })
 }
 
-type Stored = Result<Membership, StoreError>;
+type MembershipResult = Result<Membership, StoreError>;
 
 /// The methods that both ports share. Parameters: the table, its column for the group or project, that column's
 /// type in the domain, and the table it references.
@@ -64,7 +64,7 @@ macro_rules! memberships {
                     .select((UserRow::as_select(), memberships!(columns $table)))
                     .load(conn)
             })?;
-            let items = rows.into_iter().map(|(user, row)| Ok((User::try_from(user)?, membership(row)?)));
+            let items = rows.into_iter().map(|(user, row)| Ok((User::try_from(user)?, to_membership(row)?)));
             let items = items.collect::<Result<_, _>>().map_err(|error| self.fail(error))?;
             Ok(Paged { items, total })
         }
@@ -77,7 +77,7 @@ macro_rules! memberships {
                     .get_result(conn)
                     .optional()
             })?;
-            row.map(membership).transpose().map_err(|error| self.fail(error))
+            row.map(to_membership).transpose().map_err(|error| self.fail(error))
         }
 
         fn of_user(
@@ -96,7 +96,7 @@ macro_rules! memberships {
                     .select(($table::$of, memberships!(columns $table)))
                     .load(conn)
             })?;
-            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), to_membership(row)?)));
             found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
         }
 
@@ -108,7 +108,7 @@ macro_rules! memberships {
                     .select(($table::$of, memberships!(columns $table)))
                     .load(conn)
             })?;
-            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), to_membership(row)?)));
             found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
         }
 
@@ -125,7 +125,7 @@ macro_rules! memberships {
                     .select(($table::$of, memberships!(columns $table)))
                     .load(conn)
             })?;
-            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), membership(row)?)));
+            let found = rows.into_iter().map(|(id, row)| Ok(($id(id), to_membership(row)?)));
             found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
         }
 
@@ -142,7 +142,7 @@ macro_rules! memberships {
         }
 
         fn update(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
-            memberships!(hold self, $source, of, member.user)?;
+            memberships!(lock self, $source, of, member.user)?;
             let values = (
                 $table::access_level.eq(member.level.level()),
                 $table::notification_level.eq(member.notification_level),
@@ -154,7 +154,7 @@ macro_rules! memberships {
         }
 
         fn delete(&mut self, of: $id, user: UserId) -> Result<(), StoreError> {
-            memberships!(hold self, $source, of, user)?;
+            memberships!(lock self, $source, of, user)?;
             let row = $table::table.find((of.0, user.0));
             self.run(|conn| diesel::delete(row).execute(conn))?;
             Ok(())
@@ -165,8 +165,8 @@ macro_rules! memberships {
     };
     // The removal of a project, group or user locks that row before the memberships, so a change of a membership
     // does the same.
-    (hold $tx:ident, $source:literal, $of:ident, $user:expr) => {
-        $tx.hold(
+    (lock $tx:ident, $source:literal, $of:ident, $user:expr) => {
+        $tx.lock_rows(
             Sql::new(concat!("SELECT source.id FROM ", $source, " AS source, users WHERE source.id = "))
                 .id($of.0)
                 .sql(" AND users.id = ")

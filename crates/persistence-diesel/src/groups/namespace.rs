@@ -13,7 +13,7 @@ use hexforge_domain::visibility::Visibility;
 use crate::database::backend::{self, Backend};
 use crate::database::connection::DbConn;
 use crate::database::schema::namespaces;
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::among::AmongValues;
@@ -55,8 +55,8 @@ impl TryFrom<NamespaceRow> for Namespace {
             request_access_enabled: row.request_access_enabled,
             share_with_group_lock: row.share_with_group_lock,
             avatar: row.avatar,
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
         })
     }
 }
@@ -85,7 +85,7 @@ impl DieselTx<'_> {
 }
 
 /// The condition that the name or path of a namespace contains the search text.
-pub(crate) fn named(search: &Search, backend: Backend) -> Option<Sql> {
+pub(crate) fn name_or_path_contains(search: &Search, backend: Backend) -> Option<Sql> {
     if let Some(phrase) = search.phrase(backend) {
         return Some(
             Sql::new(
@@ -128,7 +128,7 @@ impl Namespaces for DieselTx<'_> {
     }
 
     fn find_by_name(&mut self, name: &str) -> Result<Option<Namespace>, StoreError> {
-        if backend::unstorable(name) {
+        if backend::contains_nul(name) {
             return Ok(None);
         }
         self.find_namespace(|conn| {
@@ -142,7 +142,7 @@ impl Namespaces for DieselTx<'_> {
     }
 
     fn find_target(&mut self, named: &str) -> Result<Option<Namespace>, StoreError> {
-        if backend::unstorable(named) {
+        if backend::contains_nul(named) {
             return Ok(None);
         }
         let digits = !named.is_empty() && named.bytes().all(|b| b.is_ascii_digit());
@@ -193,12 +193,12 @@ impl Namespaces for DieselTx<'_> {
         let name = format!("namespaces {of:?} {search:?}");
         let of_user = of.map(|(user, today)| {
             Sql::new("namespaces.id IN (")
-                .then(access::home_of(user))
+                .then(access::personal_namespace_of(user))
                 .sql(" UNION ALL ")
                 .then(access::groups_of(user, today))
                 .sql(")")
         });
-        let named = named(&Search::new(search), self.backend());
+        let named = name_or_path_contains(&Search::new(search), self.backend());
         let fitting = Sql::new("SELECT namespaces.id FROM namespaces")
             .filter([of_user, named].into_iter().flatten());
         let total = self.total(&name, &fitting)?;
@@ -218,8 +218,8 @@ impl Namespaces for DieselTx<'_> {
             namespaces::name.eq(path.as_str()),
             namespaces::name_folded.eq(path.folded()),
             namespaces::owner_id.eq(owner.0),
-            namespaces::created_at.eq(stored(at)),
-            namespaces::updated_at.eq(stored(at)),
+            namespaces::created_at.eq(to_naive(at)),
+            namespaces::updated_at.eq(to_naive(at)),
         );
         self.run(|conn| diesel::insert_into(namespaces::table).values(values).execute(conn))?;
         Ok(())
@@ -236,7 +236,7 @@ impl Namespaces for DieselTx<'_> {
             namespaces::path_folded.eq(path.folded()),
             namespaces::name.eq(path.as_str()),
             namespaces::name_folded.eq(path.folded()),
-            namespaces::updated_at.eq(stored(at)),
+            namespaces::updated_at.eq(to_naive(at)),
         );
         let own = namespaces::table.filter(namespaces::owner_id.eq(owner.0));
         self.run(|conn| diesel::update(own).set(values).execute(conn))?;

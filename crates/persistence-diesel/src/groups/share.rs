@@ -25,7 +25,7 @@ struct ShareRow {
 }
 
 impl ShareRow {
-    fn named(self, group_name: String) -> Result<Share, StoreError> {
+    fn into_share(self, group_name: String) -> Result<Share, StoreError> {
         Ok(Share {
             id: ShareId(self.id),
             share: NewShare {
@@ -53,7 +53,7 @@ impl Shares for DieselTx<'_> {
                 .select((ShareRow::as_select(), namespaces::name))
                 .load(conn)
         })?;
-        let shares = rows.into_iter().map(|(row, group)| row.named(group)).collect();
+        let shares = rows.into_iter().map(|(row, group)| row.into_share(group)).collect();
         Result::map_err(shares, |error| self.fail(error))
     }
 

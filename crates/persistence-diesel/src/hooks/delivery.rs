@@ -13,15 +13,16 @@ use hexforge_domain::ports::store::StoreError;
 
 use crate::database::backend;
 use crate::database::schema::{deliveries, hook_lanes, hook_payloads};
-use crate::database::time::{stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt};
 use crate::database::tx::DieselTx;
-use crate::hooks::delivery_claim::{Kind, OF_WHAT_IS_THERE};
+use crate::hooks::delivery_claim::{HookKind, PROJECT_EXISTS};
 use crate::query::sql::Sql;
 
 /// The number of rows that one statement inserts.
 const AT_ONCE: usize = 1000;
 
-/// Without default values, because diesel opens a separate transaction for them on SQLite.
+/// A new row of `deliveries`. `None` is written as null, not as the column's default: for defaults, diesel opens a
+/// separate transaction on SQLite.
 #[derive(Insertable)]
 #[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 struct NewRow<'a> {
@@ -37,15 +38,15 @@ struct NewRow<'a> {
 }
 
 /// Converts a count to the type of its column.
-pub(crate) fn number(count: u32) -> i32 {
+pub(crate) fn to_i32(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 impl Deliveries for DieselTx<'_> {
     fn insert_payload(&mut self, body: &str, at: Timestamp) -> Result<PayloadId, StoreError> {
         let values = (
-            hook_payloads::body.eq(backend::storable(body)),
-            hook_payloads::created_at.eq(stored(at)),
+            hook_payloads::body.eq(backend::without_nul(body)),
+            hook_payloads::created_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(hook_payloads::table)
@@ -57,7 +58,7 @@ impl Deliveries for DieselTx<'_> {
     }
 
     fn insert(&mut self, new: &[NewDelivery]) -> Result<(), StoreError> {
-        let lanes = self.lanes_of(new)?;
+        let lanes = self.lock_lanes_of(new)?;
         let rows: Vec<NewRow<'_>> = new
             .iter()
             .filter_map(|new| {
@@ -68,9 +69,9 @@ impl Deliveries for DieselTx<'_> {
                     event: &new.event,
                     state: "pending",
                     tries: 0,
-                    due_at: Some(stored(new.at)),
-                    since: stored(new.at),
-                    created_at: stored(new.at),
+                    due_at: Some(to_naive(new.at)),
+                    since: to_naive(new.at),
+                    created_at: to_naive(new.at),
                 })
             })
             .collect();
@@ -79,13 +80,13 @@ impl Deliveries for DieselTx<'_> {
                 each_backend!(conn, c => diesel::insert_into(deliveries::table).values(rows).execute(c))
             })?;
         }
-        self.wake(lanes.into_values().collect())
+        self.reschedule_unclaimed(lanes.into_values().collect())
     }
 
     fn any_due(&mut self, now: Timestamp) -> Result<bool, StoreError> {
         let due = Sql::new("SELECT task.id FROM hook_lanes AS task WHERE task.due_at <= ")
-            .moment(stored(now))
-            .sql(OF_WHAT_IS_THERE);
+            .moment(to_naive(now))
+            .sql(PROJECT_EXISTS);
         Ok(!self.ids(due.sql(" LIMIT 1"))?.is_empty())
     }
 
@@ -103,12 +104,12 @@ impl Deliveries for DieselTx<'_> {
         ids: &[DeliveryId],
         most: u32,
     ) -> Result<Vec<(DeliveryId, HookRequest)>, StoreError> {
-        self.read_letters(ids.iter().map(|id| id.0).collect(), most)
+        self.read_requests(ids.iter().map(|id| id.0).collect(), most)
     }
 
     fn settle(&mut self, done: &[Settlement]) -> Result<(), StoreError> {
         let ids: Vec<i64> = done.iter().map(|settlement| settlement.lane.0).collect();
-        let held = self.hold_lanes(&ids)?;
+        let held = self.lock_lanes(&ids)?;
         let mut given_back = Vec::new();
         let mut sent = Vec::new();
         for settlement in done {
@@ -118,19 +119,19 @@ impl Deliveries for DieselTx<'_> {
             }
             sent.extend(&settlement.sent);
             if lane.health() != settlement.health {
-                self.put_health(settlement.lane.0, settlement.health)?;
+                self.write_health(settlement.lane.0, settlement.health)?;
             }
             given_back.push(settlement.lane.0);
         }
-        self.put_sent(&sent)?;
-        self.give_back(given_back)
+        self.write_outcomes(&sent)?;
+        self.release_lanes(given_back)
     }
 }
 
 impl DieselTx<'_> {
-    /// Returns the lanes of the deliveries' hooks, creates missing lanes, and locks them, so that no other
-    /// transaction looks for due deliveries while rows are inserted.
-    fn lanes_of(&mut self, new: &[NewDelivery]) -> Result<BTreeMap<HookRef, i64>, StoreError> {
+    /// Locks the lanes of the deliveries' hooks, and creates missing lanes. With the lock, no other transaction looks
+    /// for due deliveries while rows are inserted.
+    fn lock_lanes_of(&mut self, new: &[NewDelivery]) -> Result<BTreeMap<HookRef, i64>, StoreError> {
         let mut project = Vec::new();
         let mut system = Vec::new();
         for new in new {
@@ -144,21 +145,21 @@ impl DieselTx<'_> {
             ids.dedup();
         }
         let mut lanes = BTreeMap::new();
-        for (kind, ids) in [(Kind::Project, project), (Kind::System, system)] {
+        for (kind, ids) in [(HookKind::Project, project), (HookKind::System, system)] {
             if !ids.is_empty() {
-                self.execute(kind.make(ids.clone()))?;
-                lanes.extend(self.lanes_of_kind(kind, ids)?);
+                self.execute(kind.insert_lanes(ids.clone()))?;
+                lanes.extend(self.find_lanes(kind, ids)?);
             }
         }
-        self.hold_lanes(&lanes.values().copied().collect::<Vec<_>>())?;
+        self.lock_lanes(&lanes.values().copied().collect::<Vec<_>>())?;
         Ok(lanes)
     }
 
-    fn put_health(&mut self, lane: i64, health: Health) -> Result<(), StoreError> {
+    fn write_health(&mut self, lane: i64, health: Health) -> Result<(), StoreError> {
         let values = (
-            hook_lanes::failures.eq(number(health.failures)),
-            hook_lanes::failing_since.eq(stored_opt(health.failing_since)),
-            hook_lanes::rest_until.eq(stored_opt(health.rest_until)),
+            hook_lanes::failures.eq(to_i32(health.failures)),
+            hook_lanes::failing_since.eq(to_naive_opt(health.failing_since)),
+            hook_lanes::rest_until.eq(to_naive_opt(health.rest_until)),
         );
         self.run(|conn| diesel::update(hook_lanes::table.find(lane)).set(values).execute(conn))?;
         Ok(())

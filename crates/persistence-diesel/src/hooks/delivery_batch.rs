@@ -10,9 +10,9 @@ use hexforge_domain::text::Secret;
 
 use crate::database::backend;
 use crate::database::seal::Purpose;
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
-use crate::hooks::delivery::number;
+use crate::hooks::delivery::to_i32;
 use crate::query::sql::Sql;
 
 /// The number of outcomes that one statement writes. It has ten parameters for each, and both databases limit their
@@ -20,9 +20,9 @@ use crate::query::sql::Sql;
 const AT_ONCE: usize = 500;
 
 impl DieselTx<'_> {
-    /// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters). One query. It sums up the
+    /// See [`Deliveries::requests`](hexforge_domain::delivery::port::Deliveries::requests). One query. It sums up the
     /// lengths first, so that only returned bodies are loaded.
-    pub(crate) fn read_letters(
+    pub(crate) fn read_requests(
         &mut self,
         ids: Vec<i64>,
         most: u32,
@@ -66,14 +66,15 @@ impl DieselTx<'_> {
     }
 
     /// Writes the outcomes of deliveries.
-    pub(crate) fn put_sent(&mut self, sent: &[&Sent]) -> Result<(), StoreError> {
+    pub(crate) fn write_outcomes(&mut self, sent: &[&Sent]) -> Result<(), StoreError> {
         for sent in sent.chunks(AT_ONCE) {
             let mut word = "(";
             // The number of rows varies, so the prepared statement is not cached.
             let mut rows = Sql::uncached();
             for sent in sent {
-                let url = self.checked(self.seals.seal(Purpose::HookUrl, &sent.attempt.url))?;
-                rows = row(rows.sql(word), sent, url);
+                let url =
+                    self.fail_on_error(self.seals.seal(Purpose::HookUrl, &sent.attempt.url))?;
+                rows = append_row(rows.sql(word), sent, url);
                 word = ", (";
             }
             self.execute(
@@ -93,21 +94,21 @@ impl DieselTx<'_> {
 
 /// Appends a row of values. Nulls are cast to their type, because PostgreSQL cannot infer the type of a column of
 /// nulls.
-fn row(rows: Sql, sent: &Sent, url: String) -> Sql {
+fn append_row(rows: Sql, sent: &Sent, url: String) -> Sql {
     let attempt = &sent.attempt;
     let text = |rows: Sql, text: Option<&str>| match text {
-        Some(text) => rows.text(backend::storable(text)),
+        Some(text) => rows.text(backend::without_nul(text)),
         None => rows.sql("CAST(NULL AS TEXT)"),
     };
     let rows = rows.id(sent.id.0).sql(", ").text(sent.state.as_str().to_owned());
-    let rows = rows.sql(", ").number(number(sent.tries)).sql(", ");
+    let rows = rows.sql(", ").number(to_i32(sent.tries)).sql(", ");
     let rows = match sent.state.due() {
-        Some(due) => rows.moment(stored(due)),
+        Some(due) => rows.moment(to_naive(due)),
         None => rows.sql("CAST(NULL AS TIMESTAMP)"),
     };
-    let rows = rows.sql(", ").moment(stored(attempt.at)).sql(", ");
+    let rows = rows.sql(", ").moment(to_naive(attempt.at)).sql(", ");
     let rows = rows.text(url).sql(", ");
-    let rows = rows.number(number(attempt.millis)).sql(", ");
+    let rows = rows.number(to_i32(attempt.millis)).sql(", ");
     let rows = match attempt.status {
         Some(status) => rows.number(i32::from(status)),
         None => rows.sql("CAST(NULL AS INTEGER)"),

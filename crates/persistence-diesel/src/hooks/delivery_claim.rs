@@ -13,7 +13,7 @@ use hexforge_domain::ports::store::StoreError;
 
 use crate::database::backend;
 use crate::database::schema::hook_lanes;
-use crate::database::time::{moment, moment_opt, stored};
+use crate::database::time::{to_naive, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
@@ -33,27 +33,27 @@ impl LaneRow {
     pub fn health(&self) -> Health {
         Health {
             failures: self.failures.unsigned_abs(),
-            failing_since: moment_opt(self.failing_since),
-            rest_until: moment_opt(self.rest_until),
+            failing_since: to_utc_opt(self.failing_since),
+            rest_until: to_utc_opt(self.rest_until),
         }
     }
 }
 
 /// The kind of hook that a lane belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum HookKind {
     Project,
     System,
 }
 
-impl Kind {
-    /// Inserts the lanes of hooks that have none.
-    pub(crate) fn make(self, hooks: Vec<i64>) -> Sql {
+impl HookKind {
+    /// The statement that inserts the lanes of hooks that have none.
+    pub(crate) fn insert_lanes(self, hooks: Vec<i64>) -> Sql {
         let statement = match self {
-            Kind::Project => {
+            HookKind::Project => {
                 "INSERT INTO hook_lanes (project_hook_id) SELECT id FROM project_hooks WHERE id IN ("
             }
-            Kind::System => {
+            HookKind::System => {
                 "INSERT INTO hook_lanes (system_hook_id) SELECT id FROM system_hooks WHERE id IN ("
             }
         };
@@ -62,35 +62,37 @@ impl Kind {
 }
 
 /// The condition that a lane does not belong to a removed project.
-pub(crate) const OF_WHAT_IS_THERE: &str = " AND (task.project_hook_id IS NULL OR EXISTS \
+pub(crate) const PROJECT_EXISTS: &str = " AND (task.project_hook_id IS NULL OR EXISTS \
      (SELECT 1 FROM project_hooks JOIN projects ON projects.id = project_hooks.project_id \
      WHERE project_hooks.id = task.project_hook_id))";
 
 impl DieselTx<'_> {
     /// Returns the lanes of these hooks.
-    pub(crate) fn lanes_of_kind(
+    pub(crate) fn find_lanes(
         &mut self,
-        kind: Kind,
+        kind: HookKind,
         hooks: Vec<i64>,
     ) -> Result<BTreeMap<HookRef, i64>, StoreError> {
         let query = match kind {
-            Kind::Project => {
+            HookKind::Project => {
                 "SELECT project_hook_id, id FROM hook_lanes WHERE project_hook_id IN ("
             }
-            Kind::System => "SELECT system_hook_id, id FROM hook_lanes WHERE system_hook_id IN (",
+            HookKind::System => {
+                "SELECT system_hook_id, id FROM hook_lanes WHERE system_hook_id IN ("
+            }
         };
         let query = Sql::new(query).ids(hooks).sql(")");
         let rows: Vec<(i64, i64)> = self.run(|conn| query.rows::<(BigInt, BigInt)>().load(conn))?;
-        let named = |(hook, lane): (i64, i64)| match kind {
-            Kind::Project => (HookRef::Project(ProjectHookId(hook)), lane),
-            Kind::System => (HookRef::System(SystemHookId(hook)), lane),
+        let with_hook = |(hook, lane): (i64, i64)| match kind {
+            HookKind::Project => (HookRef::Project(ProjectHookId(hook)), lane),
+            HookKind::System => (HookRef::System(SystemHookId(hook)), lane),
         };
-        Ok(rows.into_iter().map(named).collect())
+        Ok(rows.into_iter().map(with_hook).collect())
     }
 
     /// Locks lanes by ascending id, then reads them, so that the data read is committed.
-    pub(crate) fn hold_lanes(&mut self, ids: &[i64]) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
-        self.hold(
+    pub(crate) fn lock_lanes(&mut self, ids: &[i64]) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
+        self.lock_rows(
             Sql::new("SELECT id FROM hook_lanes WHERE id IN (")
                 .ids(ids.to_vec())
                 .sql(") ORDER BY id FOR NO KEY UPDATE"),
@@ -115,20 +117,20 @@ impl DieselTx<'_> {
         until: Timestamp,
         limits: ClaimLimits,
     ) -> Result<Vec<Claim>, StoreError> {
-        let mut ids = self.claimable(now, " AND task.failures = 0", limits.healthy)?;
-        ids.extend(self.claimable(now, " AND task.failures > 0", limits.failing)?);
+        let mut ids = self.lock_due_lanes(now, " AND task.failures = 0", limits.healthy)?;
+        ids.extend(self.lock_due_lanes(now, " AND task.failures > 0", limits.failing)?);
         if ids.is_empty() {
             return Ok(vec![]);
         }
         self.execute(
             Sql::new("UPDATE hook_lanes SET claimed = TRUE, claims = claims + 1, due_at = ")
-                .moment(stored(until))
+                .moment(to_naive(until))
                 .sql(" WHERE id IN (")
                 .ids(ids.clone())
                 .sql(")"),
         )?;
         let lanes = self.lanes(&ids)?;
-        let mut due = self.due_in(&ids, now, limits.each)?;
+        let mut due = self.due_deliveries(&ids, now, limits.each)?;
         let mut claims = Vec::with_capacity(ids.len());
         let mut empty = Vec::new();
         for id in ids {
@@ -144,11 +146,12 @@ impl DieselTx<'_> {
                 (_, None) | (None, _) => empty.push(id),
             }
         }
-        self.give_back(empty)?;
+        self.release_lanes(empty)?;
         Ok(claims)
     }
 
-    fn claimable(
+    /// Locks due lanes that match a condition, and skips those that another transaction holds. Returns their ids.
+    fn lock_due_lanes(
         &mut self,
         now: Timestamp,
         condition: &'static str,
@@ -158,17 +161,17 @@ impl DieselTx<'_> {
             return Ok(vec![]);
         }
         let query = Sql::new("SELECT task.id FROM hook_lanes AS task WHERE task.due_at <= ")
-            .moment(stored(now))
+            .moment(to_naive(now))
             .sql(condition)
-            .sql(OF_WHAT_IS_THERE)
+            .sql(PROJECT_EXISTS)
             .sql(" ORDER BY task.due_at, task.id LIMIT ")
             .id(i64::from(limit))
-            .sql(backend::skipping_locked(self.backend()));
+            .sql(backend::skip_locked_clause(self.backend()));
         self.ids(query)
     }
 
     /// Returns the due deliveries of lanes, oldest first, at most `each` per lane.
-    fn due_in(
+    fn due_deliveries(
         &mut self,
         lanes: &[i64],
         now: Timestamp,
@@ -183,7 +186,7 @@ impl DieselTx<'_> {
                 .sql("SELECT lane_id, id, tries, since FROM deliveries WHERE lane_id = ")
                 .id(*lane)
                 .sql(" AND due_at <= ")
-                .moment(stored(now))
+                .moment(to_naive(now))
                 .sql(" ORDER BY id LIMIT ")
                 .id(i64::from(each))
                 .sql(") AS part");
@@ -196,7 +199,7 @@ impl DieselTx<'_> {
             due.entry(lane).or_default().push(Claimed {
                 id: DeliveryId(id),
                 tries: tries.unsigned_abs(),
-                since: moment(since),
+                since: to_utc(since),
             });
         }
         for deliveries in due.values_mut() {
@@ -206,15 +209,16 @@ impl DieselTx<'_> {
     }
 
     /// Releases claimed lanes. Each becomes due with its first delivery, but not before `rest_until`.
-    pub(crate) fn give_back(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
+    pub(crate) fn release_lanes(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
         self.reschedule("claimed = FALSE, ", "", lanes)
     }
 
     /// Reschedules lanes that are not claimed. Claimed lanes are rescheduled when they are released.
-    pub(crate) fn wake(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
+    pub(crate) fn reschedule_unclaimed(&mut self, lanes: Vec<i64>) -> Result<(), StoreError> {
         self.reschedule("", "claimed = FALSE AND ", lanes)
     }
 
+    /// Sets the due time of these lanes to that of their first delivery, but not before `rest_until`.
     fn reschedule(
         &mut self,
         set: &'static str,

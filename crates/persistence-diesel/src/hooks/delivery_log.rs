@@ -15,10 +15,10 @@ use hexforge_domain::ports::store::StoreError;
 
 use crate::database::schema::{deliveries, hook_lanes};
 use crate::database::seal::{Purpose, Seals};
-use crate::database::time::{moment, moment_opt, stored};
+use crate::database::time::{to_naive, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
-use crate::hooks::delivery::number;
-use crate::hooks::delivery_claim::Kind;
+use crate::hooks::delivery::to_i32;
+use crate::hooks::delivery_claim::HookKind;
 use crate::query::sql::Sql;
 
 #[derive(Queryable, Selectable)]
@@ -46,7 +46,7 @@ impl DeliveryRow {
         let status = self.status.map(u16::try_from).transpose().map_err(|_| corrupt())?;
         let url = self.url.map(|url| seals.open(Purpose::HookUrl, &url)).transpose()?;
         let last = self.tried_at.map(|at| Attempt {
-            at: moment(at),
+            at: to_utc(at),
             url: url.unwrap_or_default(),
             millis: self.millis.unwrap_or_default().unsigned_abs(),
             status,
@@ -57,10 +57,10 @@ impl DeliveryRow {
             id: DeliveryId(self.id),
             key: DeliveryKey::stored(self.key),
             event: self.event,
-            state: DeliveryState::parse(&self.state, moment_opt(self.due_at))
+            state: DeliveryState::parse(&self.state, to_utc_opt(self.due_at))
                 .ok_or_else(corrupt)?,
             tries: self.tries.unsigned_abs(),
-            created_at: moment(self.created_at),
+            created_at: to_utc(self.created_at),
             body,
             last,
         })
@@ -70,10 +70,10 @@ impl DeliveryRow {
 impl DieselTx<'_> {
     fn lane_of(&mut self, hook: HookRef) -> Result<Option<i64>, StoreError> {
         let (kind, id) = match hook {
-            HookRef::Project(id) => (Kind::Project, id.0),
-            HookRef::System(id) => (Kind::System, id.0),
+            HookRef::Project(id) => (HookKind::Project, id.0),
+            HookRef::System(id) => (HookKind::System, id.0),
         };
-        Ok(self.lanes_of_kind(kind, vec![id])?.into_values().next())
+        Ok(self.find_lanes(kind, vec![id])?.into_values().next())
     }
 
     /// Adds the beginning of the payload body to each row.
@@ -82,7 +82,7 @@ impl DieselTx<'_> {
         ids.sort_unstable();
         ids.dedup();
         let query = Sql::new("SELECT id, substr(body, 1, ")
-            .number(number(SHOWN_BODY as u32))
+            .number(to_i32(SHOWN_BODY as u32))
             .sql("), length(body) FROM hook_payloads WHERE id IN (")
             .ids(ids)
             .sql(")");
@@ -95,7 +95,7 @@ impl DieselTx<'_> {
             let body = body.map_or((String::new(), false), |(_, body, length)| {
                 (body.clone(), *length as usize > SHOWN_BODY)
             });
-            whole.push(self.checked(row.read(body, self.seals))?);
+            whole.push(self.fail_on_error(row.read(body, self.seals))?);
         }
         Ok(whole)
     }
@@ -136,18 +136,18 @@ impl DeliveryLog for DieselTx<'_> {
             deliveries::table.find(id.0).select(deliveries::lane_id).get_result(conn).optional()
         })?;
         let Some(lane) = lane else { return Ok(()) };
-        self.hold_lanes(&[lane])?;
+        self.lock_lanes(&[lane])?;
         let pending = DeliveryState::Pending { due: now };
         let values = (
             deliveries::state.eq(pending.as_str()),
             deliveries::tries.eq(0),
-            deliveries::due_at.eq(Some(stored(now))),
-            deliveries::since.eq(stored(now)),
+            deliveries::due_at.eq(Some(to_naive(now))),
+            deliveries::since.eq(to_naive(now)),
         );
         self.run(|conn| diesel::update(deliveries::table.find(id.0)).set(values).execute(conn))?;
         let rested = hook_lanes::rest_until.eq(None::<NaiveDateTime>);
         self.run(|conn| diesel::update(hook_lanes::table.find(lane)).set(rested).execute(conn))?;
-        self.wake(vec![lane])
+        self.reschedule_unclaimed(vec![lane])
     }
 
     fn queue(&mut self) -> Result<Queue, StoreError> {
@@ -164,7 +164,7 @@ impl DeliveryLog for DieselTx<'_> {
         Ok(Queue {
             events: events.unsigned_abs(),
             deliveries: deliveries.unsigned_abs(),
-            oldest: [event, delivery].into_iter().flatten().min().map(moment),
+            oldest: [event, delivery].into_iter().flatten().min().map(to_utc),
         })
     }
 
@@ -196,7 +196,7 @@ impl DeliveryLog for DieselTx<'_> {
              LEFT JOIN system_hooks ON system_hooks.id = hook_lanes.system_hook_id \
              WHERE hook_lanes.failures > 0 AND hook_lanes.failures >= ",
         )
-        .number(number(failures))
+        .number(to_i32(failures))
         .sql(" ORDER BY hook_lanes.failures DESC, hook_lanes.id LIMIT ")
         .id(i64::from(limit));
         let rows: Vec<Found> = self.run(|conn| query.rows::<Row>().load(conn))?;
@@ -213,11 +213,11 @@ impl DeliveryLog for DieselTx<'_> {
                 project: project.map(ProjectId),
                 url: HookUrl::stored(seals.open(Purpose::HookUrl, &url)?).shown(),
                 failures: failures.unsigned_abs(),
-                since: moment(since),
+                since: to_utc(since),
                 reason: reason.unwrap_or_default(),
             }))
         };
-        self.checked(rows.into_iter().filter_map(|row| read(row).transpose()).collect())
+        self.fail_on_error(rows.into_iter().filter_map(|row| read(row).transpose()).collect())
     }
 
     fn stale(
@@ -233,7 +233,7 @@ impl DeliveryLog for DieselTx<'_> {
         )
         .id(i64::from(keep))
         .sql(" OR created_at < ")
-        .moment(stored(before))
+        .moment(to_naive(before))
         .sql(") ORDER BY id LIMIT ")
         .id(i64::from(limit));
         Ok(self.ids(query)?.into_iter().map(DeliveryId).collect())

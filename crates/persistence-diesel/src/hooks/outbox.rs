@@ -12,7 +12,7 @@ use hexforge_domain::ports::store::StoreError;
 use crate::database::backend;
 use crate::database::json::{from_text, to_text};
 use crate::database::schema::outbox;
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::hooks::outbox_system::MovedProject;
 use crate::query::sql::Sql;
@@ -20,8 +20,11 @@ use crate::query::sql::Sql;
 impl Outbox for DieselTx<'_> {
     fn record(&mut self, event: &SystemEvent, at: Timestamp) -> Result<(), StoreError> {
         let (kind, payload) = to_row(event);
-        let values =
-            (outbox::kind.eq(kind), outbox::payload.eq(payload), outbox::created_at.eq(stored(at)));
+        let values = (
+            outbox::kind.eq(kind),
+            outbox::payload.eq(payload),
+            outbox::created_at.eq(to_naive(at)),
+        );
         self.run(|conn| diesel::insert_into(outbox::table).values(values).execute(conn))?;
         self.has_outbox_rows = true;
         Ok(())
@@ -35,7 +38,7 @@ impl Outbox for DieselTx<'_> {
             let event = from_row(&kind, &payload)
                 .ok_or(StoreError::Corrupt("outbox entry"))
                 .map_err(|error| self.fail(error))?;
-            entries.push(OutboxEntry { id: OutboxId(id), event, at: moment(at) });
+            entries.push(OutboxEntry { id: OutboxId(id), event, at: to_utc(at) });
         }
         Ok(entries)
     }
@@ -48,7 +51,7 @@ impl Outbox for DieselTx<'_> {
 
     fn next(&mut self, behind: Option<OutboxId>, limit: u32) -> Result<OutboxBatch, StoreError> {
         // An advisory lock serializes readers. Otherwise two of them would handle the same entries.
-        self.run(|conn| backend::hold(conn, "outbox"))?;
+        self.run(|conn| backend::lock_name(conn, "outbox"))?;
         let behind = behind.map_or(0, |id| id.0);
         let rows: Vec<(i64, String, String, NaiveDateTime)> = self.run(|conn| {
             outbox::table
@@ -60,7 +63,7 @@ impl Outbox for DieselTx<'_> {
         let last = rows.last().map(|(id, ..)| OutboxId(*id));
         let read = |(id, kind, payload, at): (i64, String, String, NaiveDateTime)| {
             let event = from_row(&kind, &payload)?;
-            Some(OutboxEntry { id: OutboxId(id), event, at: moment(at) })
+            Some(OutboxEntry { id: OutboxId(id), event, at: to_utc(at) })
         };
         Ok(OutboxBatch { entries: rows.into_iter().filter_map(read).collect(), last })
     }

@@ -12,7 +12,7 @@ use hexforge_domain::project::port::ProjectHooks;
 
 use crate::database::schema::{project_hooks, projects};
 use crate::database::seal::{Purpose, Seals};
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::page;
 
@@ -56,7 +56,7 @@ impl ProjectHookRow {
                 },
                 enable_ssl_verification: row.enable_ssl_verification,
             },
-            created_at: moment(row.created_at),
+            created_at: to_utc(row.created_at),
         })
     }
 }
@@ -98,7 +98,7 @@ impl ProjectHookValues {
             pipeline_events: switches.pipeline,
             wiki_page_events: switches.wiki_page,
             enable_ssl_verification: settings.enable_ssl_verification,
-            updated_at: stored(at),
+            updated_at: to_naive(at),
         })
     }
 }
@@ -109,7 +109,7 @@ impl DieselTx<'_> {
         rows: Vec<ProjectHookRow>,
     ) -> Result<Vec<ProjectHook>, StoreError> {
         let seals = self.seals;
-        self.checked(rows.into_iter().map(|row| row.read(seals)).collect())
+        self.fail_on_error(rows.into_iter().map(|row| row.read(seals)).collect())
     }
 }
 
@@ -169,11 +169,11 @@ impl ProjectHooks for DieselTx<'_> {
         new: ProjectHookSettings,
         at: Timestamp,
     ) -> Result<ProjectHook, StoreError> {
-        let hook = self.checked(ProjectHookValues::new(self.seals, &new, at))?;
+        let hook = self.fail_on_error(ProjectHookValues::new(self.seals, &new, at))?;
         let values = (
             project_hooks::project_id.eq(project.0),
             hook,
-            project_hooks::created_at.eq(stored(at)),
+            project_hooks::created_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(project_hooks::table)
@@ -190,7 +190,7 @@ impl ProjectHooks for DieselTx<'_> {
         settings: &ProjectHookSettings,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let values = self.checked(ProjectHookValues::new(self.seals, settings, at))?;
+        let values = self.fail_on_error(ProjectHookValues::new(self.seals, settings, at))?;
         self.run(|conn| diesel::update(project_hooks::table.find(id.0)).set(values).execute(conn))?;
         Ok(())
     }

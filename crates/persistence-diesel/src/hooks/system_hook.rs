@@ -12,7 +12,7 @@ use hexforge_domain::system_hook::{SystemHook, SystemHookSettings};
 
 use crate::database::schema::system_hooks;
 use crate::database::seal::{Purpose, Seals};
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::page;
 
@@ -40,8 +40,8 @@ impl SystemHookRow {
                 tag_push_events: row.tag_push_events,
                 enable_ssl_verification: row.enable_ssl_verification,
             },
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
         })
     }
 }
@@ -57,7 +57,7 @@ impl SystemHooks for DieselTx<'_> {
                 .load(conn)
         })?;
         let seals = self.seals;
-        let items = self.checked(rows.into_iter().map(|row| row.read(seals)).collect())?;
+        let items = self.fail_on_error(rows.into_iter().map(|row| row.read(seals)).collect())?;
         Ok(Paged { items, total: total.unsigned_abs() })
     }
 
@@ -65,20 +65,21 @@ impl SystemHooks for DieselTx<'_> {
         let row: Option<SystemHookRow> =
             self.run(|conn| system_hooks::table.find(id.0).get_result(conn).optional())?;
         let seals = self.seals;
-        self.checked(row.map(|row| row.read(seals)).transpose())
+        self.fail_on_error(row.map(|row| row.read(seals)).transpose())
     }
 
     fn insert(&mut self, new: SystemHookSettings, at: Timestamp) -> Result<SystemHook, StoreError> {
-        let url = self.checked(self.seals.seal(Purpose::HookUrl, new.url.as_str()))?;
-        let token = self.checked(self.seals.seal_opt(Purpose::HookToken, new.token.as_ref()))?;
+        let url = self.fail_on_error(self.seals.seal(Purpose::HookUrl, new.url.as_str()))?;
+        let token =
+            self.fail_on_error(self.seals.seal_opt(Purpose::HookToken, new.token.as_ref()))?;
         let values = (
             system_hooks::url.eq(url),
             system_hooks::token.eq(token),
             system_hooks::push_events.eq(new.push_events),
             system_hooks::tag_push_events.eq(new.tag_push_events),
             system_hooks::enable_ssl_verification.eq(new.enable_ssl_verification),
-            system_hooks::created_at.eq(stored(at)),
-            system_hooks::updated_at.eq(stored(at)),
+            system_hooks::created_at.eq(to_naive(at)),
+            system_hooks::updated_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(system_hooks::table)

@@ -27,7 +27,7 @@ use crate::database::schema::{
     copied_repositories, namespaces, project_settings, projects, runners_tokens,
 };
 use crate::database::seal::Purpose;
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::among::AmongValues;
@@ -148,9 +148,9 @@ impl TryFrom<ProjectRow> for Project {
             import_url: row.import_url,
             default_branch: row.default_branch.map(BranchName::of_stored),
             avatar: row.avatar,
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
-            last_activity_at: moment(row.last_activity_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
+            last_activity_at: to_utc(row.last_activity_at),
         })
     }
 }
@@ -158,7 +158,7 @@ impl TryFrom<ProjectRow> for Project {
 /// The columns that every repository request reads.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = projects)]
-struct GateRow {
+struct HeaderRow {
     id: i64,
     path: String,
     visibility_level: i32,
@@ -167,10 +167,10 @@ struct GateRow {
     repository_version: i64,
 }
 
-impl TryFrom<GateRow> for ProjectHeader {
+impl TryFrom<HeaderRow> for ProjectHeader {
     type Error = StoreError;
 
-    fn try_from(row: GateRow) -> Result<Self, StoreError> {
+    fn try_from(row: HeaderRow) -> Result<Self, StoreError> {
         Ok(ProjectHeader {
             id: ProjectId(row.id),
             path: ProjectPath::stored(row.path),
@@ -186,7 +186,7 @@ fn visibility(level: i32) -> Result<Visibility, StoreError> {
 }
 
 /// Selects the row of a project by id or path, with these columns.
-macro_rules! find_named {
+macro_rules! find_by_ref {
     ($tx:expr, $named:expr, $columns:expr, $row:ty) => {
         match $named {
             ProjectRef::Id(id) => $tx.run(|conn| {
@@ -197,7 +197,7 @@ macro_rules! find_named {
                     .optional())
             }),
             ProjectRef::Path { namespace, path }
-                if backend::unstorable(namespace) || backend::unstorable(path) =>
+                if backend::contains_nul(namespace) || backend::contains_nul(path) =>
             {
                 Ok(None)
             }
@@ -279,9 +279,9 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
             forked_from_id: project.forked_from.map(|source| source.0),
             import_url: project.import_url.as_deref(),
             avatar: project.avatar.as_deref(),
-            created_at: stored(project.created_at),
-            updated_at: stored(project.updated_at),
-            last_activity_at: stored(project.last_activity_at),
+            created_at: to_naive(project.created_at),
+            updated_at: to_naive(project.updated_at),
+            last_activity_at: to_naive(project.last_activity_at),
             search_text: search::text(&[name, path, description.unwrap_or_default()]),
         }
     }
@@ -289,7 +289,7 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
 
 impl DieselTx<'_> {
     /// Converts a row, if there is one, into its domain type.
-    fn converted<R, T: TryFrom<R, Error = StoreError>>(
+    fn convert_row<R, T: TryFrom<R, Error = StoreError>>(
         &mut self,
         row: Option<R>,
     ) -> Result<Option<T>, StoreError> {
@@ -312,19 +312,19 @@ impl DieselTx<'_> {
 
 impl Projects for DieselTx<'_> {
     fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
-        let row = find_named!(self, named, ProjectRow::as_select(), ProjectRow)?;
-        self.converted(row)
+        let row = find_by_ref!(self, named, ProjectRow::as_select(), ProjectRow)?;
+        self.convert_row(row)
     }
 
     fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
-        let row = find_named!(self, named, GateRow::as_select(), GateRow)?;
-        self.converted(row)
+        let row = find_by_ref!(self, named, HeaderRow::as_select(), HeaderRow)?;
+        self.convert_row(row)
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
         // Some updates of a project make PostgreSQL check the foreign key to its namespace, which locks the
         // namespace.
-        self.hold(
+        self.lock_rows(
             Sql::new("SELECT id FROM namespaces WHERE id = (SELECT namespace_id FROM projects WHERE id = ")
                 .id(id.0)
                 .sql(") FOR KEY SHARE"),
@@ -334,10 +334,10 @@ impl Projects for DieselTx<'_> {
                 conn,
                 projects::table.find(id.0).select(ProjectRow::as_select()),
                 ProjectRow,
-                alone
+                exclusive
             )
         })?;
-        self.converted(row)
+        self.convert_row(row)
     }
 
     fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
@@ -345,7 +345,7 @@ impl Projects for DieselTx<'_> {
         ids.sort_unstable();
         ids.dedup();
         let named = ids.iter().map(|id| id.0).collect();
-        self.hold(
+        self.lock_rows(
             Sql::new(
                 "SELECT id FROM namespaces WHERE id IN \
                  (SELECT namespace_id FROM projects WHERE id IN (",
@@ -510,12 +510,12 @@ impl Projects for DieselTx<'_> {
     fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError> {
         let row = runners_tokens::table.find(project.0).select(runners_tokens::sealed);
         let stored: Option<String> = self.run(|conn| row.get_result(conn).optional())?;
-        self.checked(self.seals.open_opt(Purpose::RunnersToken, stored.as_deref()))
+        self.fail_on_error(self.seals.open_opt(Purpose::RunnersToken, stored.as_deref()))
     }
 
     fn set_runners_token(&mut self, project: ProjectId, token: &Secret) -> Result<(), StoreError> {
-        let sealed = self.checked(self.seals.seal(Purpose::RunnersToken, token.reveal()))?;
-        let proof = self.checked(self.seals.runners_token_proof(token.reveal()))?;
+        let sealed = self.fail_on_error(self.seals.seal(Purpose::RunnersToken, token.reveal()))?;
+        let proof = self.fail_on_error(self.seals.runners_token_proof(token.reveal()))?;
         let values = (runners_tokens::sealed.eq(sealed), runners_tokens::proof.eq(proof));
         self.run(|conn| {
             each_backend!(conn, c => diesel::insert_into(runners_tokens::table)
@@ -559,10 +559,10 @@ impl Projects for DieselTx<'_> {
     }
 
     fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
-        let an_hour_ago = stored(at - TimeDelta::hours(1));
+        let an_hour_ago = to_naive(at - TimeDelta::hours(1));
         let row =
             projects::table.find(project.0).filter(projects::last_activity_at.le(an_hour_ago));
-        let value = projects::last_activity_at.eq(stored(at));
+        let value = projects::last_activity_at.eq(to_naive(at));
         self.run(|conn| diesel::update(row).set(value).execute(conn))?;
         Ok(())
     }
@@ -588,9 +588,9 @@ impl Projects for DieselTx<'_> {
         )
         .id(i64::from(level))
         .sql(" ORDER BY projects.id");
-        self.hold(higher.clone().sql(" FOR NO KEY UPDATE"))?;
+        self.lock_rows(higher.clone().sql(" FOR NO KEY UPDATE"))?;
         let ids = self.ids(higher)?;
-        let values = (projects::visibility_level.eq(level), projects::updated_at.eq(stored(at)));
+        let values = (projects::visibility_level.eq(level), projects::updated_at.eq(to_naive(at)));
         self.by_ids(&ids, |conn, ids| {
             let forks = projects::table.filter(projects::id.eq_any(ids));
             diesel::update(forks).set(values).execute(conn).map(|_| Vec::<()>::new())
@@ -612,7 +612,7 @@ impl Projects for DieselTx<'_> {
     }
 
     fn delete(&mut self, project: ProjectId) -> Result<(), StoreError> {
-        self.hold_projects(Sql::new("id = ").id(project.0), None)?;
+        self.lock_projects(Sql::new("id = ").id(project.0), None)?;
         self.run(|conn| diesel::delete(projects::table.find(project.0)).execute(conn))?;
         self.remove_below_projects(&[project.0])?;
         Ok(())

@@ -11,7 +11,7 @@ use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope}
 
 use crate::database::backend::Backend;
 use crate::database::tx::DieselTx;
-use crate::query::page::{Counting, Span};
+use crate::query::page::{CountCost, Span};
 use crate::query::project_scope::Scope;
 use crate::query::search::{Search, Texts};
 use crate::query::sql::Sql;
@@ -26,7 +26,7 @@ const SAMPLE: i64 = 300;
 const COMMON: i64 = 10;
 
 /// The cost of looking up, checking and sorting one project, relative to skipping one while walking an index.
-const ASKED: u128 = 3;
+const LOOKUP_COST: u128 = 3;
 
 /// The query strategy for a list of projects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,12 +65,12 @@ impl DieselTx<'_> {
         let search = Search::new(filter.search.as_deref());
         let (found, backend) = (None, self.backend());
         let mut list = List { filter, search, found, hits: 0, counts_scope: false, backend };
-        let lasting = list.lasting_name().filter(|_| self.mode == Mode::Read);
-        if let Some(name) = &lasting
-            && self.totals.keeps_members(name)
-            && let Some(members) = self.totals.members(name, self.extent()?.changes)
+        let cached_as = list.cache_name().filter(|_| self.mode == Mode::Read);
+        if let Some(name) = &cached_as
+            && self.totals.has_cached_ids(name)
+            && let Some(members) = self.totals.cached_ids(name, self.extent()?.changes)
         {
-            return self.page_of_known(&members, page);
+            return self.page_of_ids(&members, page);
         }
         let base = match list.scope() {
             scope if scope.is_among_all() => None,
@@ -78,15 +78,15 @@ impl DieselTx<'_> {
         };
         let short = base.is_some_and(|base| base <= SHORT);
         if !short {
-            self.find(&mut list)?;
+            self.run_search(&mut list)?;
             if let Some(base) = base {
                 let projects = self.extent()?.projects.unsigned_abs();
-                list.counts_scope = u128::from(base) < list.matches(projects);
+                list.counts_scope = u128::from(base) < list.estimated_matches(projects);
             }
         }
-        if let Some(members) = self.members(&list, short)? {
+        if let Some(members) = self.medium_search_ids(&list, short)? {
             let total = members.len() as u64;
-            let ids = self.ids(list.page_of_members(&members, page))?;
+            let ids = self.ids(list.page_of_unordered_ids(&members, page))?;
             return Ok(Paged { items: self.projects_by_id(&ids)?, total });
         }
         let (total, counted_as) = match base {
@@ -96,13 +96,13 @@ impl DieselTx<'_> {
         if total == 0 {
             return Ok(Paged { items: vec![], total });
         }
-        if let Some(name) = lasting
+        if let Some(name) = cached_as
             && short
         {
             let all = self.ids(list.page_of(Strategy::ByScope, Span::forward(Page::Whole)))?;
             let (all, changes): (Arc<[i64]>, _) = (all.into(), self.extent()?.changes);
-            self.totals.keep_members(name, changes, Arc::clone(&all));
-            return self.page_of_known(&all, page);
+            self.totals.cache_ids(name, changes, Arc::clone(&all));
+            return self.page_of_ids(&all, page);
         }
         let span = self.span(page, total, &counted_as)?;
         let strategy =
@@ -113,25 +113,29 @@ impl DieselTx<'_> {
     }
 
     /// Returns a page of a list whose ids are all known, in list order.
-    fn page_of_known(&mut self, ids: &[i64], page: Page) -> Result<Paged<Project>, StoreError> {
+    fn page_of_ids(&mut self, ids: &[i64], page: Page) -> Result<Paged<Project>, StoreError> {
         let Paged { items: ids, total } = page.cut(ids.to_vec());
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
 
-    /// Returns the number of projects in a scope.
+    /// Returns the number of projects in a scope, cached if possible.
     pub(crate) fn length_of_scope(&mut self, scope: Scope) -> Result<u64, StoreError> {
         let name = scope.name();
-        let all = Sql::new("SELECT projects.id FROM projects").filter(scope.set());
+        let all = Sql::new("SELECT projects.id FROM projects").filter(scope.set_conditions());
         match scope.scope {
             // Stars do not increase the change counter, because they are too frequent.
             ProjectScope::StarredBy(_) => self.total(&name, &all),
-            _ => self.total_of_counted(&name, Counting::ByRow, &all),
+            _ => self.tracked_total(&name, CountCost::PerRow, &all),
         }
     }
 
-    /// Returns all ids of the list, if the search text is neither rare nor common: searching again for each page
-    /// would cost more than the page.
-    fn members(&mut self, list: &List<'_>, short: bool) -> Result<Option<Arc<[i64]>>, StoreError> {
+    /// Returns all ids of the list if the search text is neither rare nor common. They are cached, because searching
+    /// again for each page would cost more than the page.
+    fn medium_search_ids(
+        &mut self,
+        list: &List<'_>,
+        short: bool,
+    ) -> Result<Option<Arc<[i64]>>, StoreError> {
         let searches = !matches!(list.search, Search::Everything);
         let stars = matches!(list.filter.scope, ProjectScope::StarredBy(_));
         if short
@@ -144,15 +148,15 @@ impl DieselTx<'_> {
             return Ok(None);
         }
         let (name, changes) = (list.name(), self.extent()?.changes);
-        if let Some(members) = self.totals.members(&name, changes) {
+        if let Some(members) = self.totals.cached_ids(&name, changes) {
             return Ok(Some(members));
         }
-        let members = self.ids(list.counted(short).sql(" LIMIT ").id(SHORT as i64 + 1))?;
+        let members = self.ids(list.all_ids(short).sql(" LIMIT ").id(SHORT as i64 + 1))?;
         if members.len() as u64 > SHORT {
             return Ok(None);
         }
         let members: Arc<[i64]> = members.into();
-        self.totals.keep_members(name, changes, Arc::clone(&members));
+        self.totals.cache_ids(name, changes, Arc::clone(&members));
         Ok(Some(members))
     }
 
@@ -161,16 +165,16 @@ impl DieselTx<'_> {
         if list.found.as_ref().is_some_and(Vec::is_empty) {
             return Ok(0);
         }
-        let counted = list.counted(short);
-        let counting = if list.found.is_some() { Counting::ByRow } else { Counting::Dear };
+        let counted = list.all_ids(short);
+        let cost = if list.found.is_some() { CountCost::PerRow } else { CountCost::High };
         match list.filter.scope {
             ProjectScope::StarredBy(_) => self.total(&list.name(), &counted),
-            _ => self.total_of_counted(&list.name(), counting, &counted),
+            _ => self.tracked_total(&list.name(), cost, &counted),
         }
     }
 
     /// Estimates how common the search text is. If it is rare, reads the ids of all matches.
-    fn find(&mut self, list: &mut List<'_>) -> Result<(), StoreError> {
+    fn run_search(&mut self, list: &mut List<'_>) -> Result<(), StoreError> {
         let (Some(contains), Some(matching)) = (list.search.within("search_text"), list.matching())
         else {
             return Ok(());
@@ -214,11 +218,13 @@ impl DieselTx<'_> {
             None if list.is_all_of_scope() => u128::from(total),
             // An unknown part of all projects.
             None => projects,
-        } * ASKED;
+        } * LOOKUP_COST;
         let matching = match list.search {
             Search::Everything => u128::MAX,
             Search::Indexed(_) | Search::Short(_) | Search::Nothing => {
-                list.matches(self.extent()?.projects.unsigned_abs()).max(u128::from(total)) * ASKED
+                list.estimated_matches(self.extent()?.projects.unsigned_abs())
+                    .max(u128::from(total))
+                    * LOOKUP_COST
             }
         };
         let is_in_order = !list.filter.builds_first;
@@ -243,7 +249,7 @@ impl List<'_> {
     }
 
     /// Returns an estimate of the number of search matches, from the sample.
-    fn matches(&self, projects: u64) -> u128 {
+    fn estimated_matches(&self, projects: u64) -> u128 {
         let hits = u128::from(self.hits.unsigned_abs()).max(1);
         hits * u128::from(projects) / SAMPLE as u128
     }
@@ -254,9 +260,9 @@ impl List<'_> {
         format!("projects {scope:?} {today} {archived:?} {visibility:?} {search:?}")
     }
 
-    /// Returns a unique name that includes the order, or `None` if the list can change without an increase of the
-    /// change counter.
-    fn lasting_name(&self) -> Option<String> {
+    /// Returns the name under which the ids of the list are cached. It is unique and includes the order. `None` if the
+    /// list can change without an increase of the change counter.
+    fn cache_name(&self) -> Option<String> {
         let ProjectFilter { scope, order, descending, builds_first, .. } = self.filter;
         let lasts = match order {
             ProjectOrder::Id | ProjectOrder::CreatedAt => !builds_first,
@@ -279,7 +285,7 @@ impl List<'_> {
     }
 
     /// Selects a page of a list whose ids are all known, unordered.
-    fn page_of_members(&self, members: &[i64], page: Page) -> Sql {
+    fn page_of_unordered_ids(&self, members: &[i64], page: Page) -> Sql {
         Sql::new("SELECT projects.id FROM projects WHERE projects.id IN (")
             .ids(members.to_vec())
             .sql(")")
@@ -294,23 +300,34 @@ impl List<'_> {
     }
 
     /// Selects all ids of the list, unordered, for counting.
-    fn counted(&self, short: bool) -> Sql {
+    fn all_ids(&self, short: bool) -> Sql {
         let scope = self.scope();
         let fitting = Sql::new("SELECT projects.id FROM projects");
         if self.found.is_some() {
-            return fitting
-                .filter(self.found_ids().into_iter().chain(scope.each()).chain(self.rest()));
+            return fitting.filter(
+                self.found_ids()
+                    .into_iter()
+                    .chain(scope.row_conditions())
+                    .chain(self.filter_conditions()),
+            );
         }
         match (&self.search, self.matching()) {
             (Search::Indexed(_), Some(matching)) if !short && !self.counts_scope => {
-                Sql::with(scope.named())
-                    .then(fitting)
-                    .filter([one_of(matching)].into_iter().chain(scope.known()).chain(self.rest()))
+                Sql::with(scope.count_cte()).then(fitting).filter(
+                    [project_id_in(matching)]
+                        .into_iter()
+                        .chain(scope.count_conditions())
+                        .chain(self.filter_conditions()),
+                )
             }
             _ => {
-                let mut known = scope.known().into_iter();
-                let first = known.next().into_iter().chain(self.rest()).chain(self.containing());
-                Sql::with(scope.named()).then(fitting).filter(first.chain(known))
+                let mut known = scope.count_conditions().into_iter();
+                let first = known
+                    .next()
+                    .into_iter()
+                    .chain(self.filter_conditions())
+                    .chain(self.contains_search_text());
+                Sql::with(scope.count_cte()).then(fitting).filter(first.chain(known))
             }
         }
     }
@@ -321,19 +338,31 @@ impl List<'_> {
         if let (Strategy::WalkInside, Some(group)) = (strategy, scope.group()) {
             return self.page_of_group(group, span);
         }
-        let contains = self.containing();
+        let contains = self.contains_search_text();
         let conditions: Vec<Sql> = match strategy {
             // Most rows are skipped, so the cheapest condition comes first.
-            Strategy::Walk | Strategy::WalkInside => {
-                self.rest_of_walk().into_iter().chain(contains).chain(scope.each()).collect()
-            }
+            Strategy::Walk | Strategy::WalkInside => self
+                .walk_conditions()
+                .into_iter()
+                .chain(contains)
+                .chain(scope.row_conditions())
+                .collect(),
             Strategy::ByScope => {
-                let mut set = scope.set().into_iter();
-                set.next().into_iter().chain(self.rest()).chain(contains).chain(set).collect()
+                let mut set = scope.set_conditions().into_iter();
+                set.next()
+                    .into_iter()
+                    .chain(self.filter_conditions())
+                    .chain(contains)
+                    .chain(set)
+                    .collect()
             }
             Strategy::BySearch => {
-                let matching = self.found_ids().or_else(|| self.matching().map(one_of));
-                matching.into_iter().chain(self.rest()).chain(scope.each()).collect()
+                let matching = self.found_ids().or_else(|| self.matching().map(project_id_in));
+                matching
+                    .into_iter()
+                    .chain(self.filter_conditions())
+                    .chain(scope.row_conditions())
+                    .collect()
             }
         };
         // `OFFSET 0` is an optimization barrier: it keeps PostgreSQL from walking an index where few projects
@@ -358,15 +387,20 @@ impl List<'_> {
         let reach = Span { offset: 0, limit: span.reach(), ..span };
         let first = |conditions: Vec<Sql>, strategy| {
             Sql::new("SELECT * FROM (SELECT projects.id, ")
-                .sql(self.key().unwrap_or("projects.id"))
+                .sql(self.sort_column().unwrap_or("projects.id"))
                 .sql(" AS place FROM projects")
-                .filter(conditions.into_iter().chain(self.rest_of_walk()).chain(self.containing()))
+                .filter(
+                    conditions
+                        .into_iter()
+                        .chain(self.walk_conditions())
+                        .chain(self.contains_search_text()),
+                )
                 .then(self.order(strategy, span))
                 .span(reach)
         };
         let direction = if self.filter.descending == span.backward { "" } else { " DESC" };
-        let inside = first(scope.inside(group), Strategy::Walk).sql(") AS inside");
-        let all = match scope.shared(group) {
+        let inside = first(scope.group_conditions(group), Strategy::Walk).sql(") AS inside");
+        let all = match scope.shared_conditions(group) {
             Some(shared) => {
                 inside.sql(" UNION ALL ").then(first(shared, Strategy::BySearch)).sql(") AS shared")
             }
@@ -381,16 +415,17 @@ impl List<'_> {
             .span(span)
     }
 
-    /// The remaining conditions of the filter.
-    fn rest(&self) -> Vec<Sql> {
+    /// The conditions of the filter on the archived state and on the visibility level.
+    fn filter_conditions(&self) -> Vec<Sql> {
         let visibility = self.filter.visibility.map(|visibility| {
             Sql::new("projects.visibility_level = ").id(i64::from(visibility.level()))
         });
         self.archived().into_iter().chain(visibility).collect()
     }
 
-    /// Like [`rest`](Self::rest), but prevents the use of any index other than the one of the order.
-    fn rest_of_walk(&self) -> Vec<Sql> {
+    /// Like [`filter_conditions`](Self::filter_conditions), but keeps planners from using another index than the one
+    /// in list order.
+    fn walk_conditions(&self) -> Vec<Sql> {
         let visibility = self.filter.visibility.map(|visibility| {
             Sql::new("+projects.visibility_level = ").id(i64::from(visibility.level()))
         });
@@ -426,7 +461,7 @@ impl List<'_> {
     }
 
     /// The condition that the project or the name of its namespace contains the search text.
-    fn containing(&self) -> Option<Sql> {
+    fn contains_search_text(&self) -> Option<Sql> {
         let text = self.search.within("projects.search_text")?;
         let name = self.search.within(
             "(SELECT namespaces.name_folded FROM namespaces WHERE namespaces.id = projects.namespace_id)",
@@ -435,7 +470,7 @@ impl List<'_> {
     }
 
     /// The sort column, or `None` if it is the id.
-    fn key(&self) -> Option<&'static str> {
+    fn sort_column(&self) -> Option<&'static str> {
         match self.filter.order {
             ProjectOrder::Id => None,
             ProjectOrder::Name => Some("projects.name"),
@@ -457,13 +492,13 @@ impl List<'_> {
         if self.filter.builds_first {
             order = order.sql("projects.builds_enabled").sql(builds).sql(", ");
         }
-        if let Some(key) = self.key() {
+        if let Some(key) = self.sort_column() {
             order = order.sql(plus).sql(key).sql(direction).sql(", ");
         }
         order.sql(plus).sql("projects.id").sql(direction)
     }
 }
 
-fn one_of(ids: Sql) -> Sql {
+fn project_id_in(ids: Sql) -> Sql {
     Sql::new("projects.id IN (").then(ids).sql(")")
 }

@@ -44,7 +44,7 @@ impl Protections for DieselTx<'_> {
         project: ProjectId,
         pattern: &str,
     ) -> Result<Option<Protection>, StoreError> {
-        if backend::unstorable(pattern) {
+        if backend::contains_nul(pattern) {
             return Ok(None);
         }
         let row: Option<ProtectionRow> = self.run(|conn| {
@@ -78,7 +78,7 @@ impl Protections for DieselTx<'_> {
     }
 
     fn remove(&mut self, project: ProjectId, pattern: &str) -> Result<bool, StoreError> {
-        if backend::unstorable(pattern) {
+        if backend::contains_nul(pattern) {
             return Ok(false);
         }
         let row = protected_branches::table.find((project.0, pattern));

@@ -8,11 +8,11 @@ use hexforge_domain::tag::port::Releases;
 use hexforge_domain::tag::{Release, TagName};
 
 use crate::database::schema::releases;
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 
-fn release((tag, description): (String, String)) -> Release {
+fn to_release((tag, description): (String, String)) -> Release {
     Release { tag: TagName::of_stored(tag), description }
 }
 
@@ -32,7 +32,7 @@ impl Releases for DieselTx<'_> {
                 .select((releases::tag, releases::description))
                 .load(conn)
         })?;
-        Ok(rows.into_iter().map(release).collect())
+        Ok(rows.into_iter().map(to_release).collect())
     }
 
     fn find(&mut self, project: ProjectId, tag: &TagName) -> Result<Option<Release>, StoreError> {
@@ -43,7 +43,7 @@ impl Releases for DieselTx<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(row.map(release))
+        Ok(row.map(to_release))
     }
 
     fn insert(
@@ -56,8 +56,8 @@ impl Releases for DieselTx<'_> {
             releases::project_id.eq(project.0),
             releases::tag.eq(release.tag.as_str()),
             releases::description.eq(&release.description),
-            releases::created_at.eq(stored(at)),
-            releases::updated_at.eq(stored(at)),
+            releases::created_at.eq(to_naive(at)),
+            releases::updated_at.eq(to_naive(at)),
         );
         self.run(|conn| diesel::insert_into(releases::table).values(values).execute(conn))?;
         Ok(())
@@ -71,7 +71,7 @@ impl Releases for DieselTx<'_> {
     ) -> Result<bool, StoreError> {
         let row = releases::table.find((project.0, release.tag.as_str()));
         let values =
-            (releases::description.eq(&release.description), releases::updated_at.eq(stored(at)));
+            (releases::description.eq(&release.description), releases::updated_at.eq(to_naive(at)));
         Ok(self.run(|conn| diesel::update(row).set(values).execute(conn))? > 0)
     }
 

@@ -8,7 +8,7 @@ use hexforge_domain::project::Starred;
 use hexforge_domain::project::port::Stars;
 
 use crate::database::schema::{projects, stars};
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
@@ -32,7 +32,7 @@ impl Stars for DieselTx<'_> {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         // Locks the project first, like the removal of a user or project.
-        self.hold(
+        self.lock_rows(
             Sql::new("SELECT id FROM projects WHERE id = ").id(project.0).sql(" FOR NO KEY UPDATE"),
         )?;
         let more = match starred {
@@ -54,7 +54,7 @@ impl Stars for DieselTx<'_> {
         };
         let values = (
             projects::star_count.eq(projects::star_count + more),
-            projects::updated_at.eq(stored(at)),
+            projects::updated_at.eq(to_naive(at)),
         );
         self.run(|conn| diesel::update(projects::table.find(project.0)).set(values).execute(conn))?;
         Ok(())

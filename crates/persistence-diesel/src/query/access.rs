@@ -32,7 +32,7 @@ pub(crate) fn groups_owned_by(user: UserId, today: NaiveDate) -> Sql {
 }
 
 /// Selects the id of a user's personal namespace.
-pub(crate) fn home_of(user: UserId) -> Sql {
+pub(crate) fn personal_namespace_of(user: UserId) -> Sql {
     Sql::new("SELECT id FROM namespaces WHERE owner_id = ").id(user.0)
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn home_of(user: UserId) -> Sql {
 /// [`ProjectScope`](hexforge_domain::project::query::ProjectScope).
 pub(crate) fn authorized(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
-        .then(home_of(user))
+        .then(personal_namespace_of(user))
         .sql(" UNION ALL ")
         .then(groups_of(user, today))
         .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
@@ -71,28 +71,28 @@ fn shared(which: Sql, today: NaiveDate) -> Sql {
 }
 
 /// Returns the lowest visibility level that gives a user without membership access to a project or group.
-pub(crate) fn lowest_open(external: bool) -> i64 {
+pub(crate) fn lowest_open_level(external: bool) -> i64 {
     let lowest = if external { Visibility::Public } else { Visibility::Internal };
     i64::from(lowest.level())
 }
 
 /// The common table expression that [`visible`] refers to, for [`Sql::with`].
-pub(crate) fn authorized_as_named(viewer: Viewer, today: NaiveDate) -> (&'static str, Sql) {
+pub(crate) fn authorized_cte(viewer: Viewer, today: NaiveDate) -> (&'static str, Sql) {
     ("authorized", authorized(viewer.user, today))
 }
 
-/// The condition that the viewer sees a row of `projects`. Needs [`authorized_as_named`].
+/// The condition that the viewer sees a row of `projects`. Needs [`authorized_cte`].
 pub(crate) fn visible(viewer: Viewer) -> Sql {
     // The unary plus keeps query planners from using the index on visibility levels: these queries are faster by
     // another index.
     Sql::new("(+projects.visibility_level >= ")
-        .id(lowest_open(viewer.external))
+        .id(lowest_open_level(viewer.external))
         .sql(" OR projects.id IN (SELECT id FROM authorized))")
 }
 
 /// The condition that a query returns a row. It is a scalar subquery because PostgreSQL would evaluate a frequent
 /// `EXISTS` by collecting all rows first.
-fn some(query: Sql) -> Sql {
+fn returns_row(query: Sql) -> Sql {
     Sql::new("(").then(query).sql(" LIMIT 1) IS NOT NULL")
 }
 
@@ -115,36 +115,38 @@ pub(crate) fn is_authorized(user: UserId, today: NaiveDate) -> Sql {
     .then(in_force("shares.expires_at", today))
     .sql(UNLOCKED);
     Sql::new("(projects.namespace_id = (")
-        .then(home_of(user))
+        .then(personal_namespace_of(user))
         .sql(") OR ")
-        .then(some(member_of_home(user, today)))
+        .then(returns_row(group_membership_of(user, today)))
         .sql(" OR ")
-        .then(some(member))
+        .then(returns_row(member))
         .sql(" OR ")
-        .then(some(shared))
+        .then(returns_row(shared))
         .sql(")")
 }
 
 /// The condition that a row of `projects` is in the user's personal namespace or in a group that the user owns.
 pub(crate) fn is_owned(user: UserId, today: NaiveDate) -> Sql {
-    let owner = member_of_home(user, today)
+    let owner = group_membership_of(user, today)
         .sql(" AND access_level = ")
         .id(i64::from(AccessLevel::Owner.level()));
     Sql::new("(projects.namespace_id = (")
-        .then(home_of(user))
+        .then(personal_namespace_of(user))
         .sql(") OR ")
-        .then(some(owner))
+        .then(returns_row(owner))
         .sql(")")
 }
 
 /// The condition that the user starred a row of `projects`.
 pub(crate) fn is_starred(user: UserId) -> Sql {
-    some(Sql::new("SELECT 1 FROM stars WHERE project_id = projects.id AND user_id = ").id(user.0))
+    returns_row(
+        Sql::new("SELECT 1 FROM stars WHERE project_id = projects.id AND user_id = ").id(user.0),
+    )
 }
 
 /// [`shared_with`] as a condition on a row of `projects`.
 pub(crate) fn is_shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
-    some(
+    returns_row(
         Sql::new(
             "SELECT 1 FROM project_shares AS shares \
              WHERE shares.project_id = projects.id AND shares.group_id = ",
@@ -159,7 +161,7 @@ pub(crate) fn is_shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
 /// [`visible`] as a condition on a row of `projects`, without the set of all authorized projects.
 pub(crate) fn is_visible(viewer: Viewer, today: NaiveDate) -> Sql {
     Sql::new("(+projects.visibility_level >= ")
-        .id(lowest_open(viewer.external))
+        .id(lowest_open_level(viewer.external))
         .sql(" OR ")
         .then(is_authorized(viewer.user, today))
         .sql(")")
@@ -172,7 +174,7 @@ const UNLOCKED: &str = " AND NOT (SELECT homes.share_with_group_lock FROM namesp
          WHERE shared.id = shares.project_id))";
 
 /// Selects a user's membership in the group that contains a row of `projects`.
-fn member_of_home(user: UserId, today: NaiveDate) -> Sql {
+fn group_membership_of(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("SELECT 1 FROM group_members WHERE group_id = projects.namespace_id AND user_id = ")
         .id(user.0)
         .sql(" AND ")
@@ -189,7 +191,7 @@ fn reported(user: UserId, today: NaiveDate) -> Sql {
         .then(groups())
         .sql(")");
     Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
-        .then(home_of(user))
+        .then(personal_namespace_of(user))
         .sql(" UNION ALL ")
         .then(groups())
         .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
@@ -202,11 +204,8 @@ fn reported(user: UserId, today: NaiveDate) -> Sql {
         .then(shared(by_group, today))
 }
 
-/// The common table expression that [`cleared`] refers to, for [`Sql::with`].
-pub(crate) fn reported_as_named(
-    clearance: Clearance,
-    today: NaiveDate,
-) -> Option<(&'static str, Sql)> {
+/// The common table expression that [`may_see_issue`] refers to, for [`Sql::with`].
+pub(crate) fn reported_cte(clearance: Clearance, today: NaiveDate) -> Option<(&'static str, Sql)> {
     match clearance {
         Clearance::All | Clearance::Own(_) | Clearance::Nothing => None,
         Clearance::ByStanding(user) => Some(("reported", reported(user, today))),
@@ -214,8 +213,8 @@ pub(crate) fn reported_as_named(
 }
 
 /// The condition that the viewer may see a row of `issues` despite its confidentiality. Needs
-/// [`reported_as_named`].
-pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
+/// [`reported_cte`].
+pub(crate) fn may_see_issue(clearance: Clearance) -> Option<Sql> {
     let own = |user: UserId| {
         Sql::new("(NOT issues.confidential OR issues.author_id = ")
             .id(user.0)
@@ -232,10 +231,10 @@ pub(crate) fn cleared(clearance: Clearance) -> Option<Sql> {
     }
 }
 
-/// The condition that the viewer sees the code of a row of `projects`. Needs [`reported_as_named`].
+/// The condition that the viewer sees the code of a row of `projects`. Needs [`reported_cte`].
 pub(crate) fn code_visible(viewer: Viewer) -> Sql {
     Sql::new("(+projects.visibility_level >= ")
-        .id(lowest_open(viewer.external))
+        .id(lowest_open_level(viewer.external))
         .sql(" OR projects.id IN (SELECT id FROM reported))")
 }
 

@@ -10,7 +10,7 @@ use diesel::{QueryResult, QuerySource};
 use crate::database::connection::MultiBackend;
 
 /// Statements with longer lists are not cached: they are rare, and would need too many different texts.
-const LONGEST_KEPT: usize = 128;
+const MAX_CACHED_LENGTH: usize = 128;
 
 /// The condition that a column has one of several values.
 pub(crate) struct Among<'a, C, T> {
@@ -58,7 +58,7 @@ where
         };
         let length = match self.values.len() {
             // The list is padded by repeating its last value.
-            length if length <= LONGEST_KEPT => length.next_power_of_two(),
+            length if length <= MAX_CACHED_LENGTH => length.next_power_of_two(),
             length => {
                 out.unsafe_to_cache_prepared();
                 length

@@ -10,11 +10,11 @@ use hexforge_domain::ports::store::StoreError;
 /// Totals up to this are counted at each request, and so are exact.
 const EXACT: i64 = 10_000;
 /// Totals up to this are not cached.
-const CHEAP: i64 = 10;
+const MAX_UNCACHED: i64 = 10;
 /// The maximum number of cached totals.
 const REMEMBERED: usize = 4096;
 /// The maximum number of lists whose ids are cached.
-const LISTS: usize = 1024;
+const MAX_CACHED_LISTS: usize = 1024;
 
 /// Returns the `OFFSET` of a page.
 pub(crate) fn offset(page: Page) -> i64 {
@@ -76,13 +76,13 @@ pub(crate) fn arrange<T>(rows: &mut [T], ids: &[i64], id: impl Fn(&T) -> i64) {
 /// Cached totals of long lists. A short list is counted at each request. A long list is counted rarely, so that a
 /// page does not cost a scan of the table. Losing the cache is harmless.
 #[derive(Default)]
-pub(crate) struct Totals(Mutex<HashMap<String, Remembered>>, Mutex<HashMap<String, Members>>);
+pub(crate) struct Totals(Mutex<HashMap<String, CachedTotal>>, Mutex<HashMap<String, CachedIds>>);
 
 /// All ids of a list, with the change counter at the time of the query.
-type Members = (i64, Arc<[i64]>);
+type CachedIds = (i64, Arc<[i64]>);
 
 #[derive(Clone, Copy)]
-struct Remembered {
+struct CachedTotal {
     total: u64,
     /// The change counter at the time of counting, if known.
     changes: Option<i64>,
@@ -90,9 +90,9 @@ struct Remembered {
     until: Instant,
 }
 
-/// A query that [`Totals::of_counted`] needs an answer to.
+/// A query that [`Totals::tracked_total`] lets its caller run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum CountQuery {
     /// The number of rows of the list. Counting stops at the limit, if there is one.
     Rows(Option<i64>),
     /// The number of changes to all lists.
@@ -101,21 +101,21 @@ pub(crate) enum Question {
 
 /// The cost of counting the rows of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counting {
+pub(crate) enum CountCost {
     /// The cost grows with the count.
-    ByRow,
+    PerRow,
     /// The cost is high even if the count is small.
-    Dear,
+    High,
 }
 
 impl Totals {
     /// Returns the length of the list with this name. `count` counts its rows up to an optional limit.
-    pub fn of(
+    pub fn total(
         &self,
         name: &str,
         mut count: impl FnMut(Option<i64>) -> Result<i64, StoreError>,
     ) -> Result<u64, StoreError> {
-        if let Some(total) = self.recall(name) {
+        if let Some(total) = self.unexpired_total(name) {
             return Ok(total);
         }
         let bounded = count(Some(EXACT + 1))?;
@@ -124,104 +124,104 @@ impl Totals {
         }
         let started = Instant::now();
         let total = count(None)?.unsigned_abs();
-        let until = Instant::now() + keep(started.elapsed());
-        self.remember(name, Remembered { total, changes: None, until });
+        let until = Instant::now() + cache_duration(started.elapsed());
+        self.cache_total(name, CachedTotal { total, changes: None, until });
         Ok(total)
     }
 
     /// Returns the length of a list whose count reads more rows than the list has. The total is always counted
     /// without a limit and cached, however short the list is.
-    pub fn of_dear(
+    pub fn expensive_total(
         &self,
         name: &str,
         count: impl FnOnce() -> Result<i64, StoreError>,
     ) -> Result<u64, StoreError> {
-        if let Some(total) = self.recall(name) {
+        if let Some(total) = self.unexpired_total(name) {
             return Ok(total);
         }
         let started = Instant::now();
         let total = count()?.unsigned_abs();
-        let until = Instant::now() + keep(started.elapsed());
-        self.remember(name, Remembered { total, changes: None, until });
+        let until = Instant::now() + cache_duration(started.elapsed());
+        self.cache_total(name, CachedTotal { total, changes: None, until });
         Ok(total)
     }
 
     /// Returns the length of a list whose changes are counted. While the change counter stays the same, the cached
     /// total is exact and is not counted again, however short the list is.
-    pub fn of_counted(
+    pub fn tracked_total(
         &self,
         name: &str,
-        counting: Counting,
-        mut ask: impl FnMut(Question) -> Result<i64, StoreError>,
+        cost: CountCost,
+        mut ask: impl FnMut(CountQuery) -> Result<i64, StoreError>,
     ) -> Result<u64, StoreError> {
-        if let Some(known) = self.known(name)
-            && (Instant::now() < known.until || known.changes == Some(ask(Question::Changes)?))
+        if let Some(cached) = self.cached_total(name)
+            && (Instant::now() < cached.until || cached.changes == Some(ask(CountQuery::Changes)?))
         {
-            return Ok(known.total);
+            return Ok(cached.total);
         }
-        let bounded = ask(Question::Rows(Some(EXACT + 1)))?;
-        if bounded <= CHEAP && counting == Counting::ByRow {
+        let bounded = ask(CountQuery::Rows(Some(EXACT + 1)))?;
+        if bounded <= MAX_UNCACHED && cost == CountCost::PerRow {
             return Ok(bounded.unsigned_abs());
         }
-        let changes = Some(ask(Question::Changes)?);
+        let changes = Some(ask(CountQuery::Changes)?);
         let started = Instant::now();
-        let (total, keep) = if bounded <= EXACT {
+        let (total, duration) = if bounded <= EXACT {
             (bounded, Duration::ZERO)
         } else {
-            let total = ask(Question::Rows(None))?;
-            (total, keep(started.elapsed()))
+            let total = ask(CountQuery::Rows(None))?;
+            (total, cache_duration(started.elapsed()))
         };
         let total = total.unsigned_abs();
-        self.remember(name, Remembered { total, changes, until: Instant::now() + keep });
+        self.cache_total(name, CachedTotal { total, changes, until: Instant::now() + duration });
         Ok(total)
     }
 
     /// Returns true if the cached total was counted at this value of the change counter, and so is exact.
-    pub fn is_right(&self, name: &str, changes: i64) -> bool {
-        self.known(name).is_some_and(|known| known.changes == Some(changes))
+    pub fn is_exact(&self, name: &str, changes: i64) -> bool {
+        self.cached_total(name).is_some_and(|cached| cached.changes == Some(changes))
     }
 
     /// Returns true if the ids of a list are cached, even if they are outdated.
-    pub fn keeps_members(&self, name: &str) -> bool {
+    pub fn has_cached_ids(&self, name: &str) -> bool {
         let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         remembered.contains_key(name)
     }
 
     /// Returns the cached ids of a list, if they were read at this value of the change counter.
-    pub fn members(&self, name: &str, changes: i64) -> Option<Arc<[i64]>> {
+    pub fn cached_ids(&self, name: &str, changes: i64) -> Option<Arc<[i64]>> {
         let remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let (since, ids) = remembered.get(name)?;
         (*since == changes).then(|| Arc::clone(ids))
     }
 
     /// Caches the ids of a list until the change counter changes.
-    pub fn keep_members(&self, name: String, changes: i64, ids: Arc<[i64]>) {
+    pub fn cache_ids(&self, name: String, changes: i64, ids: Arc<[i64]>) {
         let mut remembered = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if remembered.len() >= LISTS {
+        if remembered.len() >= MAX_CACHED_LISTS {
             remembered.retain(|_, (since, _)| *since == changes);
-            if remembered.len() >= LISTS {
+            if remembered.len() >= MAX_CACHED_LISTS {
                 remembered.clear();
             }
         }
         remembered.insert(name, (changes, ids));
     }
 
-    fn recall(&self, name: &str) -> Option<u64> {
-        let known = self.known(name)?;
-        (Instant::now() < known.until).then_some(known.total)
+    fn unexpired_total(&self, name: &str) -> Option<u64> {
+        let cached = self.cached_total(name)?;
+        (Instant::now() < cached.until).then_some(cached.total)
     }
 
-    fn known(&self, name: &str) -> Option<Remembered> {
+    fn cached_total(&self, name: &str) -> Option<CachedTotal> {
         let remembered = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         remembered.get(name).copied()
     }
 
-    fn remember(&self, name: &str, total: Remembered) {
+    fn cache_total(&self, name: &str, total: CachedTotal) {
         let mut remembered = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if remembered.len() >= REMEMBERED {
             let now = Instant::now();
             // Totals that are valid only by the change counter are evicted first: many of them are outdated.
-            remembered.retain(|_, known| now < known.until);
+            remembered.retain(|_, cached| now < cached.until);
             if remembered.len() >= REMEMBERED {
                 remembered.clear();
             }
@@ -230,9 +230,9 @@ impl Totals {
     }
 }
 
-/// Returns the time for which the total of a long list is cached. Counting takes at most half a percent of the
-/// time.
-fn keep(counting_took: Duration) -> Duration {
+/// Returns the time for which the total of a long list is cached. It is 200 times as long as counting took, so that
+/// counting takes at most half a percent of the time.
+fn cache_duration(counting_took: Duration) -> Duration {
     (counting_took * 200).clamp(Duration::from_secs(1), Duration::from_secs(60))
 }
 
@@ -247,7 +247,7 @@ mod tests {
         let ask = |rows: i64| {
             let mut calls = Vec::new();
             let total = totals
-                .of("list", |limit| {
+                .total("list", |limit| {
                     calls.push(limit);
                     Ok(limit.map_or(rows, |limit| rows.min(limit)))
                 })
@@ -261,9 +261,9 @@ mod tests {
     }
 
     #[test]
-    fn the_total_of_a_dear_list_is_remembered_however_short_it_is() {
+    fn the_total_of_an_expensive_list_is_cached_however_short_it_is() {
         let totals = Totals::default();
-        let total = |name, counted| totals.of_dear(name, || counted).ok();
+        let total = |name, counted| totals.expensive_total(name, || counted).ok();
         assert_eq!(total("list", Ok(3)), Some(3));
         assert_eq!(total("list", Ok(4)), Some(3), "remembered");
         assert_eq!(total("other", Err(StoreError::Busy)), None);
@@ -271,37 +271,37 @@ mod tests {
     }
 
     #[test]
-    fn a_total_is_remembered_until_a_list_changes() {
+    fn a_total_is_cached_until_a_list_changes() {
         let totals = Totals::default();
-        let ask = |name: &str, counting: Counting, rows: i64, changes: i64| {
+        let ask = |name: &str, cost: CountCost, rows: i64, changes: i64| {
             let mut asked = Vec::new();
             let total = totals
-                .of_counted(name, counting, |question| {
+                .tracked_total(name, cost, |question| {
                     asked.push(question);
                     Ok(match question {
-                        Question::Rows(limit) => limit.map_or(rows, |limit| rows.min(limit)),
-                        Question::Changes => changes,
+                        CountQuery::Rows(limit) => limit.map_or(rows, |limit| rows.min(limit)),
+                        CountQuery::Changes => changes,
                     })
                 })
                 .expect("counting works");
             (total, asked)
         };
-        let counted = Question::Rows(Some(10_001));
-        assert_eq!(ask("short", Counting::ByRow, 10, 7), (10, vec![counted]));
-        assert_eq!(ask("short", Counting::ByRow, 9, 7), (9, vec![counted]), "counted again");
-        let both = vec![counted, Question::Changes];
-        assert_eq!(ask("dear", Counting::Dear, 0, 7), (0, both.clone()));
-        assert_eq!(ask("dear", Counting::Dear, 1, 7), (0, vec![Question::Changes]));
-        assert_eq!(ask("long", Counting::ByRow, 11, 7), (11, both));
-        assert_eq!(ask("long", Counting::ByRow, 12, 7), (11, vec![Question::Changes]));
-        let again = vec![Question::Changes, counted, Question::Changes];
-        assert_eq!(ask("long", Counting::ByRow, 12, 8), (12, again));
-        let whole = vec![counted, Question::Changes, Question::Rows(None)];
-        assert_eq!(ask("longer", Counting::ByRow, 10_002, 8), (10_002, whole));
-        assert!(totals.is_right("longer", 8));
-        assert_eq!(ask("longer", Counting::ByRow, 10_003, 9), (10_002, vec![]), "may lag behind");
-        assert!(!totals.is_right("longer", 9));
-        assert!(!totals.is_right("unknown", 9));
+        let counted = CountQuery::Rows(Some(10_001));
+        assert_eq!(ask("short", CountCost::PerRow, 10, 7), (10, vec![counted]));
+        assert_eq!(ask("short", CountCost::PerRow, 9, 7), (9, vec![counted]), "counted again");
+        let both = vec![counted, CountQuery::Changes];
+        assert_eq!(ask("dear", CountCost::High, 0, 7), (0, both.clone()));
+        assert_eq!(ask("dear", CountCost::High, 1, 7), (0, vec![CountQuery::Changes]));
+        assert_eq!(ask("long", CountCost::PerRow, 11, 7), (11, both));
+        assert_eq!(ask("long", CountCost::PerRow, 12, 7), (11, vec![CountQuery::Changes]));
+        let again = vec![CountQuery::Changes, counted, CountQuery::Changes];
+        assert_eq!(ask("long", CountCost::PerRow, 12, 8), (12, again));
+        let whole = vec![counted, CountQuery::Changes, CountQuery::Rows(None)];
+        assert_eq!(ask("longer", CountCost::PerRow, 10_002, 8), (10_002, whole));
+        assert!(totals.is_exact("longer", 8));
+        assert_eq!(ask("longer", CountCost::PerRow, 10_003, 9), (10_002, vec![]), "may lag behind");
+        assert!(!totals.is_exact("longer", 9));
+        assert!(!totals.is_exact("unknown", 9));
     }
 
     #[test]

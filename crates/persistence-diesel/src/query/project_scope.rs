@@ -49,22 +49,22 @@ impl Scope {
     }
 
     /// The conditions for the projects inside of its [`group`](Self::group).
-    pub fn inside(self, group: NamespaceId) -> Vec<Sql> {
+    pub fn group_conditions(self, group: NamespaceId) -> Vec<Sql> {
         let inside = Sql::new("projects.namespace_id = ").id(group.0);
-        [inside].into_iter().chain(self.seen()).collect()
+        [inside].into_iter().chain(self.visibility_condition()).collect()
     }
 
     /// The conditions for the projects that are only shared with its [`group`](Self::group). `None` if the scope
     /// does not include them.
-    pub fn shared(self, group: NamespaceId) -> Option<Vec<Sql>> {
+    pub fn shared_conditions(self, group: NamespaceId) -> Option<Vec<Sql>> {
         let ProjectScope::OfGroup { .. } = self.scope else { return None };
-        let shared = one_of(access::shared_with(group, self.today));
+        let shared = project_id_in(access::shared_with(group, self.today));
         let elsewhere = Sql::new("+projects.namespace_id <> ").id(group.0);
-        Some([shared, elsewhere].into_iter().chain(self.seen()).collect())
+        Some([shared, elsewhere].into_iter().chain(self.visibility_condition()).collect())
     }
 
     /// The scope as per-row conditions on `projects`, for queries that read few rows.
-    pub fn each(self) -> Vec<Sql> {
+    pub fn row_conditions(self) -> Vec<Sql> {
         let today = self.today;
         let inside = |group: NamespaceId| Sql::new("+projects.namespace_id = ").id(group.0);
         let which = match self.scope {
@@ -82,56 +82,57 @@ impl Scope {
             ProjectScope::InGroup { group, .. } => Some(inside(group)),
             ProjectScope::SharedWith { group, .. } => Some(access::is_shared_with(group, today)),
         };
-        which.into_iter().chain(self.seen()).collect()
+        which.into_iter().chain(self.visibility_condition()).collect()
     }
 
-    /// The scope as a set that indexes on the user or group provide, for queries that read all of it.
-    pub fn set(self) -> Vec<Sql> {
+    /// The scope as a set of ids, read from indexes on users and groups, for queries that read the whole scope.
+    pub fn set_conditions(self) -> Vec<Sql> {
         if let ProjectScope::VisibleTo(viewer) = self.scope {
-            return vec![one_of(
+            return vec![project_id_in(
                 Sql::new("SELECT id FROM projects WHERE visibility_level >= ")
-                    .id(access::lowest_open(viewer.external))
+                    .id(access::lowest_open_level(viewer.external))
                     .sql(" UNION ALL ")
                     .then(access::authorized(viewer.user, self.today)),
             )];
         }
-        self.which().into_iter().chain(self.seen()).collect()
+        self.set_condition().into_iter().chain(self.visibility_condition()).collect()
     }
 
-    /// The conditions for counting, when the scope may contain most projects. Needs [`named`](Self::named).
-    pub fn known(self) -> Vec<Sql> {
+    /// The conditions for counting, when the scope may contain most projects. Needs [`count_cte`](Self::count_cte).
+    pub fn count_conditions(self) -> Vec<Sql> {
         match self.scope {
             ProjectScope::VisibleTo(viewer) => vec![access::visible(viewer)],
-            _ => self.set(),
+            _ => self.set_conditions(),
         }
     }
 
-    /// The common table expression that [`known`](Self::known) refers to.
-    pub fn named(self) -> Option<(&'static str, Sql)> {
+    /// The common table expression that [`count_conditions`](Self::count_conditions) refers to.
+    pub fn count_cte(self) -> Option<(&'static str, Sql)> {
         match self.scope {
-            ProjectScope::VisibleTo(viewer) => {
-                Some(access::authorized_as_named(viewer, self.today))
-            }
+            ProjectScope::VisibleTo(viewer) => Some(access::authorized_cte(viewer, self.today)),
             _ => None,
         }
     }
 
-    fn which(self) -> Option<Sql> {
+    /// The condition that a project is in the set of the scope, without the visibility to the viewer.
+    fn set_condition(self) -> Option<Sql> {
         let today = self.today;
         match self.scope {
             ProjectScope::All | ProjectScope::VisibleTo(_) => None,
-            ProjectScope::AuthorizedFor(user) => Some(one_of(access::authorized(user, today))),
+            ProjectScope::AuthorizedFor(user) => {
+                Some(project_id_in(access::authorized(user, today)))
+            }
             ProjectScope::OwnedBy(user) => Some(
                 Sql::new("projects.namespace_id IN (")
-                    .then(access::home_of(user))
+                    .then(access::personal_namespace_of(user))
                     .sql(" UNION ALL ")
                     .then(access::groups_owned_by(user, today))
                     .sql(")"),
             ),
-            ProjectScope::StarredBy(viewer) => Some(one_of(
+            ProjectScope::StarredBy(viewer) => Some(project_id_in(
                 Sql::new("SELECT project_id FROM stars WHERE user_id = ").id(viewer.user.0),
             )),
-            ProjectScope::OfGroup { group, .. } => Some(one_of(
+            ProjectScope::OfGroup { group, .. } => Some(project_id_in(
                 Sql::new("SELECT id FROM projects WHERE namespace_id = ")
                     .id(group.0)
                     .sql(" UNION ALL ")
@@ -141,13 +142,13 @@ impl Scope {
                 Some(Sql::new("projects.namespace_id = ").id(group.0))
             }
             ProjectScope::SharedWith { group, .. } => {
-                Some(one_of(access::shared_with(group, today)))
+                Some(project_id_in(access::shared_with(group, today)))
             }
         }
     }
 
     /// The per-row condition that the viewer sees the project.
-    fn seen(self) -> Option<Sql> {
+    fn visibility_condition(self) -> Option<Sql> {
         self.viewer().map(|viewer| access::is_visible(viewer, self.today))
     }
 
@@ -162,6 +163,6 @@ impl Scope {
     }
 }
 
-fn one_of(ids: Sql) -> Sql {
+fn project_id_in(ids: Sql) -> Sql {
     Sql::new("projects.id IN (").then(ids).sql(")")
 }

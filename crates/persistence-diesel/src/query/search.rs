@@ -1,19 +1,19 @@
 //! Substring search by the index of each database: a separate trigram full-text index on SQLite, a trigram index
 //! that serves `LIKE` on PostgreSQL.
 
-use crate::database::backend::{Backend, containing, unstorable};
+use crate::database::backend::{Backend, contains_nul, like_pattern};
 use crate::query::sql::Sql;
 
 /// The length of the longest searchable text: name, path and description of a project with their separators. A
 /// longer search text matches nothing.
-const LONGEST: usize = 255 + 255 + 2000 + 2;
+const MAX_LENGTH: usize = 255 + 255 + 2000 + 2;
 
 /// Separates the fields, so that no match spans two of them.
-const BETWEEN: &str = "\u{1}";
+const FIELD_SEPARATOR: &str = "\u{1}";
 
 /// Returns the text that a search looks through.
 pub(crate) fn text(fields: &[&str]) -> String {
-    fields.join(BETWEEN).to_lowercase()
+    fields.join(FIELD_SEPARATOR).to_lowercase()
 }
 
 /// A search text, in lower case.
@@ -31,14 +31,14 @@ pub(crate) enum Search {
 impl Search {
     pub fn new(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::Everything };
-        if unstorable(text) || text.contains(BETWEEN) {
+        if contains_nul(text) || text.contains(FIELD_SEPARATOR) {
             return Self::Nothing;
         }
         let text = text.to_lowercase();
         match text.chars().count() {
             0 => Self::Everything,
             1..3 => Self::Short(text),
-            3..=LONGEST => Self::Indexed(text),
+            3..=MAX_LENGTH => Self::Indexed(text),
             _ => Self::Nothing,
         }
     }
@@ -48,7 +48,7 @@ impl Search {
         match self {
             Self::Everything => None,
             Self::Indexed(text) | Self::Short(text) => {
-                Some(Sql::new(column).sql(" LIKE ").text(containing(text)).sql(r" ESCAPE '\'"))
+                Some(Sql::new(column).sql(" LIKE ").text(like_pattern(text)).sql(r" ESCAPE '\'"))
             }
             Self::Nothing => Some(Sql::new("1 = 0")),
         }
@@ -109,8 +109,8 @@ impl Search {
                     .sql(" OR ")
                     .then(self.within("path_folded")?),
             }),
-            // Two more characters follow each text in the index. So a search text that is shorter than the index
-            // terms is always the prefix of a term.
+            // Index terms have three characters, and each indexed text is followed by two more characters. So a
+            // search text of one or two characters is always the prefix of a term.
             (Self::Short(text), Backend::Sqlite) => {
                 let (terms, more) = match texts {
                     Texts::Projects => ("SELECT doc FROM projects_search_terms WHERE term >= ", ""),
@@ -148,13 +148,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_length_decides_how_is_searched() {
+    fn the_length_selects_the_index() {
         assert!(matches!(Search::new(None), Search::Everything));
         assert!(matches!(Search::new(Some("")), Search::Everything));
         assert!(matches!(Search::new(Some("Äb")), Search::Short(text) if text == "äb"));
         assert!(matches!(Search::new(Some("ABC")), Search::Indexed(text) if text == "abc"));
         assert!(matches!(Search::new(Some("a\0bc")), Search::Nothing));
-        assert!(matches!(Search::new(Some(&"x".repeat(LONGEST + 1))), Search::Nothing));
+        assert!(matches!(Search::new(Some(&"x".repeat(MAX_LENGTH + 1))), Search::Nothing));
     }
 
     #[test]

@@ -39,8 +39,8 @@ impl Sql {
         Self(vec![Piece::Sql(sql)])
     }
 
-    /// Common table expressions that run once and whose ids the rest of the query refers to by name. PostgreSQL
-    /// assumes that a subquery in a condition runs many times, and chooses a worse plan for it.
+    /// Begins a query with common table expressions. Each runs once, and the rest of the query refers to its ids by
+    /// name. For a subquery in a condition, PostgreSQL assumes many runs and chooses a worse plan.
     pub fn with(queries: impl IntoIterator<Item = (&'static str, Sql)>) -> Self {
         let mut word = "WITH ";
         queries.into_iter().fold(Self(vec![]), |sql, (name, query)| {
@@ -52,7 +52,7 @@ impl Sql {
         })
     }
 
-    /// Marks a statement whose text differs each time, so that its prepared form is not cached.
+    /// Begins a statement whose text differs each time, so that its prepared form is not cached.
     pub fn uncached() -> Self {
         Self(vec![Piece::Uncached])
     }
@@ -62,6 +62,7 @@ impl Sql {
         self.add(Piece::Sql(sql))
     }
 
+    /// Appends a 64-bit integer parameter.
     pub fn id(self, id: i64) -> Self {
         self.add(Piece::Id(id))
     }

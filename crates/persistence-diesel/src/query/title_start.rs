@@ -5,7 +5,7 @@
 const START: usize = 250;
 
 /// Returns the beginning of a title, as the databases compute it.
-pub(crate) fn of(title: &str) -> &str {
+pub(crate) fn prefix(title: &str) -> &str {
     match title.char_indices().nth(START) {
         Some((end, _)) => &title[..end],
         None => title,
@@ -21,7 +21,7 @@ mod tests {
         for (title, start) in
             [("", 0), ("bug", 3), (&*"ü".repeat(250), 500), (&*"€".repeat(251), 750)]
         {
-            assert_eq!(of(title), &title[..start]);
+            assert_eq!(prefix(title), &title[..start]);
         }
     }
 }

@@ -11,82 +11,87 @@ use hexforge_domain::removal::Step;
 use hexforge_domain::removal::port::Removals;
 
 use crate::database::backend::{self, Backend};
-use crate::database::tx::{DieselTx, LEFTOVERS_AT_ONCE};
+use crate::database::tx::{DELETE_BUDGET, DieselTx};
 use crate::query::sql::Sql;
 
-/// The cost of looking for the rows of one entity, in rows. So a batch of many empty entities takes no longer than
-/// one full entity.
-const LOOKING: i64 = 10;
+/// The share of the budget that one entity uses even if it has no rows. So a batch of many empty entities takes no
+/// longer than a batch of rows of one entity.
+const LOOKUP_COST: i64 = 10;
 
 /// The number of issues, labels, pipelines or notes that are handled together.
-const TOGETHER: i64 = 200;
+const BATCH: i64 = 200;
 
-/// Dependent rows: their table, its key, and the column that references the owner.
-struct Rows {
+/// The dependent rows of one table: the table, its key, and the column that references the owner.
+struct DependentRows {
     table: &'static str,
     key: &'static str,
-    of: &'static str,
+    owner_column: &'static str,
 }
 
-const fn rows(table: &'static str, key: &'static str, of: &'static str) -> Rows {
-    Rows { table, key, of }
+const fn dependents(
+    table: &'static str,
+    key: &'static str,
+    owner_column: &'static str,
+) -> DependentRows {
+    DependentRows { table, key, owner_column }
 }
 
 /// The dependent rows of an issue, except labels.
-const OF_ISSUES: [Rows; 5] = [
-    rows("notes", "id", "issue_id"),
-    rows("events", "id", "issue_id"),
-    rows("awards", "id", "issue_id"),
-    rows("issue_subscriptions", "issue_id, user_id", "issue_id"),
-    rows("issue_participants", "issue_id, user_id", "issue_id"),
+const OF_ISSUES: [DependentRows; 5] = [
+    dependents("notes", "id", "issue_id"),
+    dependents("events", "id", "issue_id"),
+    dependents("awards", "id", "issue_id"),
+    dependents("issue_subscriptions", "issue_id, user_id", "issue_id"),
+    dependents("issue_participants", "issue_id, user_id", "issue_id"),
 ];
-const LABELS_OF_ISSUES: [Rows; 1] = [rows("issue_labels", "issue_id, label_id", "issue_id")];
-const OF_LABELS: [Rows; 3] = [
-    rows("label_subscriptions", "label_id, user_id", "label_id"),
-    rows("board_lists", "id", "label_id"),
-    rows("issue_labels", "issue_id, label_id", "label_id"),
+const LABELS_OF_ISSUES: [DependentRows; 1] =
+    [dependents("issue_labels", "issue_id, label_id", "issue_id")];
+const OF_LABELS: [DependentRows; 3] = [
+    dependents("label_subscriptions", "label_id, user_id", "label_id"),
+    dependents("board_lists", "id", "label_id"),
+    dependents("issue_labels", "issue_id, label_id", "label_id"),
 ];
-const OF_PIPELINES: [Rows; 4] = [
-    rows("builds", "id", "pipeline_id"),
-    rows("build_definitions", "id", "pipeline_id"),
-    rows("trigger_requests", "id", "pipeline_id"),
-    rows("ref_pipelines", "project_id, tag, reference", "pipeline_id"),
+const OF_PIPELINES: [DependentRows; 4] = [
+    dependents("builds", "id", "pipeline_id"),
+    dependents("build_definitions", "id", "pipeline_id"),
+    dependents("trigger_requests", "id", "pipeline_id"),
+    dependents("ref_pipelines", "project_id, tag, reference", "pipeline_id"),
 ];
-const OF_LANES: [Rows; 1] = [rows("deliveries", "id", "lane_id")];
+const OF_LANES: [DependentRows; 1] = [dependents("deliveries", "id", "lane_id")];
 
 /// The rows that reference the root of a project and whose own dependent rows are deleted already.
-const OF_PROJECTS: [Rows; 12] = [
-    rows("project_hooks", "id", "project_id"),
-    rows("boards", "id", "project_id"),
-    rows("milestones", "id", "project_id"),
-    rows("builds", "id", "project_id"),
-    rows("ref_pipelines", "project_id, tag, reference", "project_id"),
-    rows("triggers", "id", "project_id"),
-    rows("releases", "project_id, tag", "project_id"),
-    rows("stars", "project_id, user_id", "project_id"),
-    rows("access_requests", "id", "project_id"),
-    rows("protected_branches", "project_id, pattern", "project_id"),
-    rows("refs", "project_id, name", "project_id"),
-    rows("repositories", "project_id", "project_id"),
+const OF_PROJECTS: [DependentRows; 12] = [
+    dependents("project_hooks", "id", "project_id"),
+    dependents("boards", "id", "project_id"),
+    dependents("milestones", "id", "project_id"),
+    dependents("builds", "id", "project_id"),
+    dependents("ref_pipelines", "project_id, tag, reference", "project_id"),
+    dependents("triggers", "id", "project_id"),
+    dependents("releases", "project_id, tag", "project_id"),
+    dependents("stars", "project_id, user_id", "project_id"),
+    dependents("access_requests", "id", "project_id"),
+    dependents("protected_branches", "project_id, pattern", "project_id"),
+    dependents("refs", "project_id, name", "project_id"),
+    dependents("repositories", "project_id", "project_id"),
 ];
 /// The most numerous rows, which are deleted first.
-const FIRST_OF_PROJECTS: [Rows; 2] =
-    [rows("events", "id", "project_id"), rows("notes", "id", "project_id")];
+const FIRST_OF_PROJECTS: [DependentRows; 2] =
+    [dependents("events", "id", "project_id"), dependents("notes", "id", "project_id")];
 
 /// The rows of a user that no counter includes.
-const OF_USERS: [Rows; 5] = [
-    rows("events", "id", "author_id"),
-    rows("awards", "id", "user_id"),
-    rows("label_subscriptions", "label_id, user_id", "user_id"),
-    rows("issue_subscriptions", "issue_id, user_id", "user_id"),
-    rows("issue_participants", "issue_id, user_id", "user_id"),
+const OF_USERS: [DependentRows; 5] = [
+    dependents("events", "id", "author_id"),
+    dependents("awards", "id", "user_id"),
+    dependents("label_subscriptions", "label_id, user_id", "user_id"),
+    dependents("issue_subscriptions", "issue_id, user_id", "user_id"),
+    dependents("issue_participants", "issue_id, user_id", "user_id"),
 ];
 /// The rows that stay, and whose reference to the user becomes null.
-const AFTER_USERS: [Rows; 4] = [
-    rows("issues", "id", "updated_by_id"),
-    rows("notes", "id", "updated_by_id"),
-    rows("pipelines", "id", "user_id"),
-    rows("builds", "id", "user_id"),
+const REFERENCES_TO_USERS: [DependentRows; 4] = [
+    dependents("issues", "id", "updated_by_id"),
+    dependents("notes", "id", "updated_by_id"),
+    dependents("pipelines", "id", "user_id"),
+    dependents("builds", "id", "user_id"),
 ];
 
 /// The kinds of roots. Each has a table.
@@ -113,11 +118,11 @@ impl Root {
 }
 
 /// The name of the advisory lock that serializes removals.
-const REMOVALS: &str = "removals";
+const REMOVALS_LOCK: &str = "removals";
 
 impl Removals for DieselTx<'_> {
     fn begin(&mut self) -> Result<(), StoreError> {
-        self.run(|conn| backend::hold(conn, REMOVALS))
+        self.run(|conn| backend::lock_name(conn, REMOVALS_LOCK))
     }
 
     fn pending(&mut self) -> Result<bool, StoreError> {
@@ -130,20 +135,20 @@ impl Removals for DieselTx<'_> {
     }
 
     fn step(&mut self, limit: u32) -> Result<Step, StoreError> {
-        self.leftovers = i64::from(limit);
-        if let Some(project) = self.take_root(Root::Project, None)? {
-            let gone = self.finish_project(project)?;
+        self.delete_budget = i64::from(limit);
+        if let Some(project) = self.lock_root(Root::Project, None)? {
+            let gone = self.remove_project_rows(project)?;
             return Ok(if gone { Step::Project(ProjectId(project)) } else { Step::Rows });
         }
         // Copies of group labels are in projects, so projects are finished before namespaces.
         if self.ids(Root::Project.removed().sql(" LIMIT 1"))?.is_empty()
-            && let Some(namespace) = self.take_root(Root::Namespace, None)?
+            && let Some(namespace) = self.lock_root(Root::Namespace, None)?
         {
-            self.finish_namespace(namespace)?;
+            self.remove_namespace_rows(namespace)?;
             return Ok(Step::Rows);
         }
-        if let Some(user) = self.take_root(Root::User, None)? {
-            self.finish_user(user)?;
+        if let Some(user) = self.lock_root(Root::User, None)? {
+            self.remove_user_rows(user)?;
             return Ok(Step::Rows);
         }
         Ok(Step::Nothing)
@@ -155,9 +160,9 @@ impl DieselTx<'_> {
     /// is left.
     pub(crate) fn remove_below_projects(&mut self, ids: &[i64]) -> Result<bool, StoreError> {
         for id in ids {
-            let is_gone = self.leftovers > 0
-                && self.take_root(Root::Project, Some(*id))?.is_some()
-                && self.finish_project(*id)?;
+            let is_gone = self.delete_budget > 0
+                && self.lock_root(Root::Project, Some(*id))?.is_some()
+                && self.remove_project_rows(*id)?;
             if !is_gone {
                 return Ok(false);
             }
@@ -168,50 +173,50 @@ impl DieselTx<'_> {
     /// Like [`remove_below_projects`](Self::remove_below_projects), for a namespace whose projects have no rows
     /// left.
     pub(crate) fn remove_below_namespace(&mut self, id: NamespaceId) -> Result<(), StoreError> {
-        match self.leftovers > 0 && self.take_root(Root::Namespace, Some(id.0))?.is_some() {
-            true => self.finish_namespace(id.0),
+        match self.delete_budget > 0 && self.lock_root(Root::Namespace, Some(id.0))?.is_some() {
+            true => self.remove_namespace_rows(id.0),
             false => Ok(()),
         }
     }
 
     /// Like [`remove_below_projects`](Self::remove_below_projects), for a user.
     pub(crate) fn remove_below_user(&mut self, id: UserId) -> Result<(), StoreError> {
-        match self.leftovers > 0 && self.take_root(Root::User, Some(id.0))?.is_some() {
-            true => self.finish_user(id.0),
+        match self.delete_budget > 0 && self.lock_root(Root::User, Some(id.0))?.is_some() {
+            true => self.remove_user_rows(id.0),
             false => Ok(()),
         }
     }
 
-    /// Returns the ids of some projects in a namespace: as many as one transaction can finish.
-    pub(crate) fn some_projects_in(&mut self, namespace: Sql) -> Result<Vec<i64>, StoreError> {
+    /// Returns the first ids of projects in a namespace, as many as one transaction can remove.
+    pub(crate) fn first_projects_in(&mut self, namespace: Sql) -> Result<Vec<i64>, StoreError> {
         let some = Sql::new("SELECT id FROM projects WHERE namespace_id IN (").then(namespace);
-        self.ids(some.sql(") ORDER BY id LIMIT ").id(LEFTOVERS_AT_ONCE / LOOKING))
+        self.ids(some.sql(") ORDER BY id LIMIT ").id(DELETE_BUDGET / LOOKUP_COST))
     }
 
     /// Locks the root of a removed entity, so that no row can reference it until the transaction ends. Skips a root
     /// while another transaction adds a reference. Only one transaction at a time locks roots, because a row may
     /// reference two of them.
-    fn take_root(&mut self, root: Root, id: Option<i64>) -> Result<Option<i64>, StoreError> {
-        if !self.run(|conn| backend::try_hold(conn, REMOVALS))? {
+    fn lock_root(&mut self, root: Root, id: Option<i64>) -> Result<Option<i64>, StoreError> {
+        if !self.run(|conn| backend::try_lock_name(conn, REMOVALS_LOCK))? {
             return Ok(None);
         }
         let removed = match id {
             Some(id) => root.removed().sql(" AND task.id = ").id(id),
             None => root.removed().sql(" ORDER BY task.id LIMIT 1"),
         };
-        let found = self.ids(removed.sql(backend::skipping_locked(self.backend())))?;
+        let found = self.ids(removed.sql(backend::skip_locked_clause(self.backend())))?;
         Ok(found.into_iter().next())
     }
 
-    /// Deletes the rows of a removed project. Returns true if none is left.
-    fn finish_project(&mut self, id: i64) -> Result<bool, StoreError> {
-        self.leftovers -= LOOKING;
+    /// Deletes the rows of a removed project, within the budget. Returns true if none is left.
+    fn remove_project_rows(&mut self, id: i64) -> Result<bool, StoreError> {
+        self.delete_budget -= LOOKUP_COST;
         let project = || Sql::new(" = ").id(id);
-        let done = self.remove_lanes_of(id)?
+        let done = self.remove_lanes_of_project(id)?
             && self.remove_rows(&FIRST_OF_PROJECTS, project)?
-            && self.remove_issues_below(id)?
-            && self.remove_with_all("labels", "project_id", id, &[&OF_LABELS])?
-            && self.remove_with_all("pipelines", "project_id", id, &[&OF_PIPELINES])?
+            && self.remove_issues_of_project(id)?
+            && self.remove_all_of("labels", "project_id", id, &[&OF_LABELS])?
+            && self.remove_all_of("pipelines", "project_id", id, &[&OF_PIPELINES])?
             && self.remove_rows(&OF_PROJECTS, project)?;
         if done {
             self.remove_root(Root::Project, id)?;
@@ -220,7 +225,7 @@ impl DieselTx<'_> {
     }
 
     /// Deletes the lanes and deliveries of a project's hooks.
-    fn remove_lanes_of(&mut self, project: i64) -> Result<bool, StoreError> {
+    fn remove_lanes_of_project(&mut self, project: i64) -> Result<bool, StoreError> {
         let hooks = || {
             Sql::new(" IN (SELECT id FROM project_hooks WHERE project_id = ").id(project).sql(")")
         };
@@ -229,37 +234,37 @@ impl DieselTx<'_> {
                 Sql::new("SELECT id FROM hook_lanes WHERE project_hook_id")
                     .then(hooks())
                     .sql(" LIMIT ")
-                    .id(TOGETHER),
+                    .id(BATCH),
             )?;
             if lanes.is_empty() {
                 return Ok(true);
             }
-            if !self.remove_together("hook_lanes", lanes, &[&OF_LANES])? {
+            if !self.remove_batch("hook_lanes", lanes, &[&OF_LANES])? {
                 return Ok(false);
             }
         }
     }
 
-    fn remove_issues_below(&mut self, project: i64) -> Result<bool, StoreError> {
-        self.remove_with_all("issues", "project_id", project, &[&OF_ISSUES, &LABELS_OF_ISSUES])
+    fn remove_issues_of_project(&mut self, project: i64) -> Result<bool, StoreError> {
+        self.remove_all_of("issues", "project_id", project, &[&OF_ISSUES, &LABELS_OF_ISSUES])
     }
 
-    fn finish_namespace(&mut self, id: i64) -> Result<(), StoreError> {
-        self.leftovers -= LOOKING;
-        if self.remove_with_all("group_labels", "group_id", id, &[])? {
+    fn remove_namespace_rows(&mut self, id: i64) -> Result<(), StoreError> {
+        self.delete_budget -= LOOKUP_COST;
+        if self.remove_all_of("group_labels", "group_id", id, &[])? {
             self.remove_root(Root::Namespace, id)?;
         }
         Ok(())
     }
 
-    fn finish_user(&mut self, id: i64) -> Result<(), StoreError> {
-        self.leftovers -= LOOKING;
+    fn remove_user_rows(&mut self, id: i64) -> Result<(), StoreError> {
+        self.delete_budget -= LOOKUP_COST;
         let user = || Sql::new(" = ").id(id);
-        let done = self.remove_writings_by("author_id", id)?
-            && self.remove_writings_by("assignee_id", id)?
-            && self.remove_notes_by(id)?
+        let done = self.remove_issues_of_user("author_id", id)?
+            && self.remove_issues_of_user("assignee_id", id)?
+            && self.remove_notes_of_user(id)?
             && self.remove_rows(&OF_USERS, user)?
-            && self.forget_user(id)?;
+            && self.clear_user_references(id)?;
         if done {
             self.remove_root(Root::User, id)?;
         }
@@ -268,58 +273,62 @@ impl DieselTx<'_> {
 
     /// Deletes the issues of which a removed user is author or assignee, and updates the counters that include
     /// them.
-    fn remove_writings_by(&mut self, of: &'static str, user: i64) -> Result<bool, StoreError> {
+    fn remove_issues_of_user(
+        &mut self,
+        owner_column: &'static str,
+        user: i64,
+    ) -> Result<bool, StoreError> {
         loop {
-            let ids = self.some("issues", of, user)?;
+            let ids = self.next_ids("issues", owner_column, user)?;
             if ids.is_empty() {
                 return Ok(true);
             }
-            if !self.hold_projects_of("issues", &ids)? {
+            if !self.try_lock_projects_of("issues", &ids)? {
                 return Ok(false);
             }
             let these = || Sql::new(" IN (").ids(ids.clone()).sql(")");
             if !self.remove_rows(&OF_ISSUES, these)? {
                 return Ok(false);
             }
-            let ids = self.as_many_as_may_go(ids);
+            let ids = self.truncate_to_budget(ids);
             let count = ids.len();
             let going = Sql::new("issues.id IN (").ids(ids).sql(")");
-            self.uncount_open(&going)?;
+            self.subtract_open_issues(&going)?;
             self.remove_issues(&going)?;
-            if !self.went(count) {
+            if !self.spend_budget(count) {
                 return Ok(false);
             }
         }
     }
 
     /// Deletes the notes of a removed user on issues of others.
-    fn remove_notes_by(&mut self, user: i64) -> Result<bool, StoreError> {
+    fn remove_notes_of_user(&mut self, user: i64) -> Result<bool, StoreError> {
         loop {
-            let ids = self.some("notes", "author_id", user)?;
+            let ids = self.next_ids("notes", "author_id", user)?;
             if ids.is_empty() {
                 return Ok(true);
             }
-            if !self.hold_projects_of("notes", &ids)? {
+            if !self.try_lock_projects_of("notes", &ids)? {
                 return Ok(false);
             }
             let these = || Sql::new("notes.id IN (").ids(ids.clone()).sql(")");
-            self.uncount_notes(these())?;
+            self.subtract_notes(these())?;
             self.execute(Sql::new("DELETE FROM notes WHERE ").then(these()))?;
-            if !self.went(ids.len()) {
+            if !self.spend_budget(ids.len()) {
                 return Ok(false);
             }
         }
     }
 
     /// Sets the references to a removed user to null in rows that stay.
-    fn forget_user(&mut self, user: i64) -> Result<bool, StoreError> {
-        for Rows { table, of, .. } in AFTER_USERS {
+    fn clear_user_references(&mut self, user: i64) -> Result<bool, StoreError> {
+        for DependentRows { table, owner_column, .. } in REFERENCES_TO_USERS {
             loop {
-                let ids = self.some(table, of, user)?;
+                let ids = self.next_ids(table, owner_column, user)?;
                 if ids.is_empty() {
                     break;
                 }
-                if !self.hold_projects_of(table, &ids)? {
+                if !self.try_lock_projects_of(table, &ids)? {
                     return Ok(false);
                 }
                 let count = ids.len();
@@ -327,12 +336,12 @@ impl DieselTx<'_> {
                     Sql::new("UPDATE ")
                         .sql(table)
                         .sql(" SET ")
-                        .sql(of)
+                        .sql(owner_column)
                         .sql(" = NULL WHERE id IN (")
                         .ids(ids)
                         .sql(")"),
                 )?;
-                if !self.went(count) {
+                if !self.spend_budget(count) {
                     return Ok(false);
                 }
             }
@@ -340,13 +349,17 @@ impl DieselTx<'_> {
         Ok(true)
     }
 
-    /// Locks the projects of some rows first, like every change inside a project. The transaction may already hold
-    /// the lock of the removed user, so it waits for no lock. Returns false if another transaction holds one of
-    /// them.
+    /// Locks the projects of these rows, as every change inside a project does first. The transaction may already hold
+    /// the lock of the removed user, so it must not wait for a lock. Returns false if another transaction holds one of
+    /// the projects.
     ///
     /// If a transaction changes a row twice, PostgreSQL checks all its foreign keys and waits for the referenced
     /// rows. So the namespaces and the fork sources of the projects are locked too.
-    fn hold_projects_of(&mut self, table: &'static str, ids: &[i64]) -> Result<bool, StoreError> {
+    fn try_lock_projects_of(
+        &mut self,
+        table: &'static str,
+        ids: &[i64],
+    ) -> Result<bool, StoreError> {
         if self.backend() == Backend::Sqlite {
             return Ok(true);
         }
@@ -362,7 +375,7 @@ impl DieselTx<'_> {
         let wanted = [
             ("namespaces", "namespace_id", " FOR KEY SHARE OF task SKIP LOCKED"),
             ("projects", "forked_from_id", " FOR KEY SHARE OF task SKIP LOCKED"),
-            ("projects", "id", backend::skipping_locked(Backend::Postgres)),
+            ("projects", "id", backend::skip_locked_clause(Backend::Postgres)),
         ];
         for (referred, column, lock) in wanted {
             let rows = Sql::new("SELECT task.id FROM ")
@@ -380,30 +393,30 @@ impl DieselTx<'_> {
 
     /// Deletes all rows of a table that belong to one entity, with their dependent rows. Returns true if none is
     /// left.
-    fn remove_with_all(
+    fn remove_all_of(
         &mut self,
         table: &'static str,
-        of: &'static str,
+        owner_column: &'static str,
         id: i64,
-        below: &[&[Rows]],
+        below: &[&[DependentRows]],
     ) -> Result<bool, StoreError> {
         loop {
-            let ids = self.some(table, of, id)?;
+            let ids = self.next_ids(table, owner_column, id)?;
             if ids.is_empty() {
                 return Ok(true);
             }
-            if !self.remove_together(table, ids, below)? {
+            if !self.remove_batch(table, ids, below)? {
                 return Ok(false);
             }
         }
     }
 
     /// Deletes these rows of a table, with their dependent rows. Returns true if the transaction may delete more.
-    fn remove_together(
+    fn remove_batch(
         &mut self,
         table: &'static str,
         ids: Vec<i64>,
-        below: &[&[Rows]],
+        below: &[&[DependentRows]],
     ) -> Result<bool, StoreError> {
         let these = || Sql::new(" IN (").ids(ids.clone()).sql(")");
         for rows in below {
@@ -411,18 +424,27 @@ impl DieselTx<'_> {
                 return Ok(false);
             }
         }
-        let ids = self.as_many_as_may_go(ids);
+        let ids = self.truncate_to_budget(ids);
         let count = ids.len();
         self.execute(Sql::new("DELETE FROM ").sql(table).sql(" WHERE id IN (").ids(ids).sql(")"))?;
-        Ok(self.went(count))
+        Ok(self.spend_budget(count))
     }
 
     /// Deletes dependent rows of the owners that a condition selects. Returns true if none is left.
-    fn remove_rows(&mut self, all: &[Rows], owner: impl Fn() -> Sql) -> Result<bool, StoreError> {
-        for Rows { table, key, of } in all {
-            let some = Sql::new("SELECT ").sql(key).sql(" FROM ").sql(table).sql(" WHERE ").sql(of);
-            let some = some.then(owner()).sql(" LIMIT ").id(self.leftovers.max(0));
-            let removed = self.changed(
+    fn remove_rows(
+        &mut self,
+        all: &[DependentRows],
+        owner: impl Fn() -> Sql,
+    ) -> Result<bool, StoreError> {
+        for DependentRows { table, key, owner_column } in all {
+            let some = Sql::new("SELECT ")
+                .sql(key)
+                .sql(" FROM ")
+                .sql(table)
+                .sql(" WHERE ")
+                .sql(owner_column);
+            let some = some.then(owner()).sql(" LIMIT ").id(self.delete_budget.max(0));
+            let removed = self.execute_counting(
                 Sql::new("DELETE FROM ")
                     .sql(table)
                     .sql(" WHERE (")
@@ -431,35 +453,40 @@ impl DieselTx<'_> {
                     .then(some)
                     .sql(")"),
             )?;
-            self.leftovers -= removed;
-            if self.leftovers <= 0 {
+            self.delete_budget -= removed;
+            if self.delete_budget <= 0 {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Returns the ids of some rows of a table that belong to one entity.
-    fn some(
+    /// Returns the ids of the next rows of a table that belong to one entity, at most a batch.
+    fn next_ids(
         &mut self,
         table: &'static str,
-        of: &'static str,
+        owner_column: &'static str,
         id: i64,
     ) -> Result<Vec<i64>, StoreError> {
-        let all = Sql::new("SELECT id FROM ").sql(table).sql(" WHERE ").sql(of).sql(" = ").id(id);
-        self.ids(all.sql(" LIMIT ").id(TOGETHER.min(self.leftovers.max(1))))
+        let all = Sql::new("SELECT id FROM ")
+            .sql(table)
+            .sql(" WHERE ")
+            .sql(owner_column)
+            .sql(" = ")
+            .id(id);
+        self.ids(all.sql(" LIMIT ").id(BATCH.min(self.delete_budget.max(1))))
     }
 
     /// Truncates ids to the remaining budget. Their dependent rows are deleted already and count too.
-    fn as_many_as_may_go(&self, mut ids: Vec<i64>) -> Vec<i64> {
-        ids.truncate(usize::try_from(self.leftovers).unwrap_or_default());
+    fn truncate_to_budget(&self, mut ids: Vec<i64>) -> Vec<i64> {
+        ids.truncate(usize::try_from(self.delete_budget).unwrap_or_default());
         ids
     }
 
     /// Subtracts deleted rows from the budget. Returns true if the transaction may delete more.
-    fn went(&mut self, removed: usize) -> bool {
-        self.leftovers -= i64::try_from(removed).unwrap_or(i64::MAX);
-        self.leftovers > 0
+    fn spend_budget(&mut self, removed: usize) -> bool {
+        self.delete_budget -= i64::try_from(removed).unwrap_or(i64::MAX);
+        self.delete_budget > 0
     }
 
     fn remove_root(&mut self, root: Root, id: i64) -> Result<(), StoreError> {

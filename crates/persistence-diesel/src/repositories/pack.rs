@@ -12,26 +12,30 @@ use hexforge_domain::ports::store::StoreError;
 
 use crate::database::backend;
 use crate::database::schema::{condemned_packs, packs, repositories};
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
-fn name(bytes: Vec<u8>) -> Result<PackName, StoreError> {
+fn to_pack_name(bytes: Vec<u8>) -> Result<PackName, StoreError> {
     let bytes = bytes.try_into().map_err(|_| StoreError::Corrupt("name of a pack"))?;
     Ok(PackName::from_bytes(bytes))
 }
 
-pub(crate) fn pack((sha256, bytes, objects): (Vec<u8>, i64, i64)) -> Result<Pack, StoreError> {
-    Ok(Pack { name: name(sha256)?, bytes: bytes.unsigned_abs(), objects: objects.unsigned_abs() })
+pub(crate) fn to_pack((sha256, bytes, objects): (Vec<u8>, i64, i64)) -> Result<Pack, StoreError> {
+    Ok(Pack {
+        name: to_pack_name(sha256)?,
+        bytes: bytes.unsigned_abs(),
+        objects: objects.unsigned_abs(),
+    })
 }
 
-fn count(number: u64) -> i64 {
+fn to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Returns the names as bytes, sorted and without duplicates.
-fn bytes_of(names: impl IntoIterator<Item = PackName>) -> Vec<Vec<u8>> {
+fn sorted_bytes(names: impl IntoIterator<Item = PackName>) -> Vec<Vec<u8>> {
     let mut bytes: Vec<Vec<u8>> = names.into_iter().map(|name| name.as_bytes().to_vec()).collect();
     bytes.sort_unstable();
     bytes.dedup();
@@ -40,15 +44,15 @@ fn bytes_of(names: impl IntoIterator<Item = PackName>) -> Vec<Vec<u8>> {
 
 impl DieselTx<'_> {
     fn read_names(&mut self, rows: Vec<Vec<u8>>) -> Result<Vec<PackName>, StoreError> {
-        self.checked(rows.into_iter().map(name).collect())
+        self.fail_on_error(rows.into_iter().map(to_pack_name).collect())
     }
 
     /// Takes advisory locks on these packs until the transaction ends, so that no other transaction adds or
     /// condemns them. All transactions lock packs in the order of their names.
-    fn hold_packs(&mut self, names: &[Vec<u8>]) -> Result<(), StoreError> {
+    fn lock_packs(&mut self, names: &[Vec<u8>]) -> Result<(), StoreError> {
         for name in names {
             let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-            self.run(|conn| backend::hold(conn, &format!("pack {name}")))?;
+            self.run(|conn| backend::lock_name(conn, &format!("pack {name}")))?;
         }
         Ok(())
     }
@@ -63,7 +67,7 @@ impl DieselTx<'_> {
     }
 
     /// Increments the version that invalidates cached pack lists.
-    fn raise_packs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
+    fn increment_packs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let row = repositories::table.find(project.0);
         let raised = repositories::packs_version.eq(repositories::packs_version + 1);
         self.run(|conn| diesel::update(row).set(raised).execute(conn))?;
@@ -81,12 +85,12 @@ impl Packs for DieselTx<'_> {
                 .select((packs::sha256, packs::bytes, packs::objects))
                 .load(conn)
         })?;
-        self.checked(rows.into_iter().map(pack).collect())
+        self.fail_on_error(rows.into_iter().map(to_pack).collect())
     }
 
     fn add(&mut self, project: ProjectId, packs: &[Pack], at: Timestamp) -> Result<(), StoreError> {
-        let names = bytes_of(packs.iter().map(|pack| pack.name));
-        self.hold_packs(&names)?;
+        let names = sorted_bytes(packs.iter().map(|pack| pack.name));
+        self.lock_packs(&names)?;
         let condemned: Vec<Vec<u8>> = self.by_ids(&names, |conn, names| {
             condemned_packs::table
                 .filter(condemned_packs::sha256.among(names))
@@ -105,15 +109,15 @@ impl Packs for DieselTx<'_> {
                 .sql(", ")
                 .bytes(Some(pack.name.as_bytes()))
                 .sql(", ")
-                .id(count(pack.bytes))
+                .id(to_i64(pack.bytes))
                 .sql(", ")
-                .id(count(pack.objects))
+                .id(to_i64(pack.objects))
                 .sql(", ")
-                .moment(stored(at))
+                .moment(to_naive(at))
                 .sql(") ON CONFLICT (project_id, sha256) DO UPDATE SET retired_at = NULL"),
             )?;
         }
-        self.raise_packs_version(project)
+        self.increment_packs_version(project)
     }
 
     fn retire(
@@ -122,15 +126,15 @@ impl Packs for DieselTx<'_> {
         names: &[PackName],
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let names = bytes_of(names.iter().copied());
+        let names = sorted_bytes(names.iter().copied());
         self.run(|conn| {
             let of_project = packs::table.filter(packs::project_id.eq(project.0));
             let live = of_project.filter(packs::retired_at.is_null());
             diesel::update(live.filter(packs::sha256.among(&names)))
-                .set(packs::retired_at.eq(stored(at)))
+                .set(packs::retired_at.eq(to_naive(at)))
                 .execute(conn)
         })?;
-        self.raise_packs_version(project)
+        self.increment_packs_version(project)
     }
 
     fn forget_retired(
@@ -141,17 +145,17 @@ impl Packs for DieselTx<'_> {
     ) -> Result<u32, StoreError> {
         self.execute(
             Sql::new("UPDATE packs SET retired_at = ")
-                .moment(stored(now))
+                .moment(to_naive(now))
                 .sql(" WHERE project_id IS NULL AND retired_at IS NULL"),
         )?;
-        let removed = self.changed(
+        let removed = self.execute_counting(
             Sql::new("DELETE FROM packs WHERE id IN (SELECT id FROM packs WHERE retired_at < ")
-                .moment(stored(before))
+                .moment(to_naive(before))
                 .sql(" ORDER BY retired_at, id LIMIT ")
                 .id(i64::from(limit))
                 // A row that has become live again is kept.
                 .sql(") AND retired_at < ")
-                .moment(stored(before)),
+                .moment(to_naive(before)),
         )?;
         Ok(u32::try_from(removed).unwrap_or(limit))
     }
@@ -172,7 +176,7 @@ impl Packs for DieselTx<'_> {
     }
 
     fn without_row(&mut self, names: &[PackName]) -> Result<Vec<PackName>, StoreError> {
-        let unused = self.names_without_row(bytes_of(names.iter().copied()))?;
+        let unused = self.names_without_row(sorted_bytes(names.iter().copied()))?;
         self.read_names(unused)
     }
 
@@ -182,20 +186,20 @@ impl Packs for DieselTx<'_> {
         at: Timestamp,
         abandoned: Timestamp,
     ) -> Result<Vec<PackName>, StoreError> {
-        let names = bytes_of(names.iter().copied());
-        self.hold_packs(&names)?;
+        let names = sorted_bytes(names.iter().copied());
+        self.lock_packs(&names)?;
         let mut taken = Vec::new();
         for name in self.names_without_row(names)? {
-            let changed = self.changed(
+            let changed = self.execute_counting(
                 Sql::new("INSERT INTO condemned_packs (sha256, at) VALUES (")
                     .bytes(Some(&name))
                     .sql(", ")
-                    .moment(stored(at))
+                    .moment(to_naive(at))
                     .sql(
                         ") ON CONFLICT (sha256) DO UPDATE SET at = excluded.at \
                          WHERE condemned_packs.at < ",
                     )
-                    .moment(stored(abandoned)),
+                    .moment(to_naive(abandoned)),
             )?;
             if changed > 0 {
                 taken.push(name);
@@ -211,7 +215,7 @@ impl Packs for DieselTx<'_> {
     ) -> Result<Vec<PackName>, StoreError> {
         let rows: Vec<Vec<u8>> = self.run(|conn| {
             condemned_packs::table
-                .filter(condemned_packs::at.lt(stored(moment)))
+                .filter(condemned_packs::at.lt(to_naive(moment)))
                 .order(condemned_packs::sha256)
                 .select(condemned_packs::sha256)
                 .limit(i64::from(limit))
@@ -221,9 +225,9 @@ impl Packs for DieselTx<'_> {
     }
 
     fn release(&mut self, names: &[PackName], at: Timestamp) -> Result<(), StoreError> {
-        let names = bytes_of(names.iter().copied());
+        let names = sorted_bytes(names.iter().copied());
         self.run(|conn| {
-            let released = condemned_packs::table.filter(condemned_packs::at.eq(stored(at)));
+            let released = condemned_packs::table.filter(condemned_packs::at.eq(to_naive(at)));
             diesel::delete(released.filter(condemned_packs::sha256.among(&names))).execute(conn)
         })?;
         Ok(())

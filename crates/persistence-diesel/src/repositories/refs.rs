@@ -26,26 +26,26 @@ type StateRow = (String, i64, i64);
 const STATE: (repositories::head, repositories::refs_version, repositories::packs_version) =
     (repositories::head, repositories::refs_version, repositories::packs_version);
 
-fn object(bytes: Vec<u8>) -> Result<ObjectId, StoreError> {
+fn to_object_id(bytes: Vec<u8>) -> Result<ObjectId, StoreError> {
     let bytes = bytes.try_into().map_err(|_| StoreError::Corrupt("object id"))?;
     Ok(ObjectId::from_bytes(bytes))
 }
 
-fn reference((name, target, peeled): RefRow) -> Result<Ref, StoreError> {
-    Ok(Ref { name, target: object(target)?, peeled: peeled.map(object).transpose()? })
+fn to_ref((name, target, peeled): RefRow) -> Result<Ref, StoreError> {
+    Ok(Ref { name, target: to_object_id(target)?, peeled: peeled.map(to_object_id).transpose()? })
 }
 
-fn state((head, refs_version, packs_version): StateRow) -> RepositoryState {
+fn to_state((head, refs_version, packs_version): StateRow) -> RepositoryState {
     RepositoryState { head, refs_version, packs_version }
 }
 
 impl DieselTx<'_> {
     fn read_refs(&mut self, rows: Vec<RefRow>) -> Result<Vec<Ref>, StoreError> {
-        self.checked(rows.into_iter().map(reference).collect())
+        self.fail_on_error(rows.into_iter().map(to_ref).collect())
     }
 
     /// Increments the version that invalidates cached refs.
-    fn raise_refs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
+    fn increment_refs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let row = repositories::table.find(project.0);
         let raised = repositories::refs_version.eq(repositories::refs_version + 1);
         self.run(|conn| diesel::update(row).set(raised).execute(conn))?;
@@ -58,7 +58,7 @@ impl Refs for DieselTx<'_> {
         let row: Option<StateRow> = self.run(|conn| {
             repositories::table.find(project.0).select(STATE).get_result(conn).optional()
         })?;
-        Ok(row.map(state))
+        Ok(row.map(to_state))
     }
 
     fn lock(&mut self, project: ProjectId) -> Result<RepositoryState, StoreError> {
@@ -68,7 +68,7 @@ impl Refs for DieselTx<'_> {
             })
         };
         if let Some(row) = find(self)? {
-            return Ok(state(row));
+            return Ok(to_state(row));
         }
         self.execute(
             Sql::new("INSERT INTO repositories (project_id, head, refs_version, packs_version) SELECT id, ")
@@ -78,7 +78,7 @@ impl Refs for DieselTx<'_> {
                 .sql(" ON CONFLICT DO NOTHING"),
         )?;
         match find(self)? {
-            Some(row) => Ok(state(row)),
+            Some(row) => Ok(to_state(row)),
             None => Err(self.fail(StoreError::Gone)),
         }
     }
@@ -134,8 +134,8 @@ impl Refs for DieselTx<'_> {
 
     fn put(&mut self, project: ProjectId, refs: &[Ref]) -> Result<(), StoreError> {
         for refs in refs.chunks(STORED_AT_ONCE) {
-            let is_kept = [1, STORED_AT_ONCE].contains(&refs.len());
-            let start = if is_kept { Sql::new("") } else { Sql::uncached() };
+            let is_cached = [1, STORED_AT_ONCE].contains(&refs.len());
+            let start = if is_cached { Sql::new("") } else { Sql::uncached() };
             let start = start.sql("INSERT INTO refs (project_id, name, target, peeled) VALUES ");
             let statement = refs.iter().enumerate().fold(start, |sql, (place, one)| {
                 sql.sql(if place == 0 { "(" } else { ", (" })
@@ -153,7 +153,7 @@ impl Refs for DieselTx<'_> {
                  SET target = excluded.target, peeled = excluded.peeled",
             ))?;
         }
-        self.raise_refs_version(project)
+        self.increment_refs_version(project)
     }
 
     fn remove(&mut self, project: ProjectId, names: &[&str]) -> Result<(), StoreError> {
@@ -163,7 +163,7 @@ impl Refs for DieselTx<'_> {
                 diesel::delete(of_project.filter(refs::name.among(names))).execute(conn)
             })?;
         }
-        self.raise_refs_version(project)
+        self.increment_refs_version(project)
     }
 
     fn set_head(&mut self, project: ProjectId, head: &str) -> Result<(), StoreError> {

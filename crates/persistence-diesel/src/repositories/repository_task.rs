@@ -14,7 +14,7 @@ use hexforge_domain::repository::task::{
 use crate::database::backend;
 use crate::database::schema::repository_tasks;
 use crate::database::seal::{Purpose, Seals};
-use crate::database::time::{stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt};
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
 
@@ -61,7 +61,7 @@ impl KindRow {
 /// their user has fewer running imports than the limit.
 fn claimable(now: Timestamp) -> Sql {
     Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
-        .moment(stored(now))
+        .moment(to_naive(now))
         .sql(" AND task.tries < ")
         .id(i64::from(TRIES))
         .sql(
@@ -72,18 +72,19 @@ fn claimable(now: Timestamp) -> Sql {
              WHERE other.user_id = task.user_id AND other.kind = 'import' AND other.tries > 0 \
              AND other.error IS NULL AND other.due_at > ",
         )
-        .moment(stored(now))
+        .moment(to_naive(now))
         .sql(") < ")
         .id(IMPORTS_AT_ONCE)
         .sql(")")
 }
 
-const IN_ORDER: &str = " ORDER BY task.due_at, task.id LIMIT 1";
+/// The end of a query that selects the task that is due first.
+const FIRST_DUE: &str = " ORDER BY task.due_at, task.id LIMIT 1";
 
 impl DieselTx<'_> {
-    /// Locks the project of a task before the task, in the same order as the removal of a project or user.
-    fn hold_project_of(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
-        self.hold(
+    /// Locks the project of a task. The removal of a project or user also locks the project before the task.
+    fn lock_project_of_task(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
+        self.lock_rows(
             Sql::new("SELECT id FROM projects WHERE id = (SELECT project_id FROM repository_tasks WHERE id = ")
                 .id(id.0)
                 .sql(") FOR KEY SHARE"),
@@ -91,12 +92,12 @@ impl DieselTx<'_> {
     }
 
     /// Fails one task that has used up its attempts.
-    fn give_up_one(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    fn fail_exhausted_task(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let query = Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
-            .moment(stored(now))
+            .moment(to_naive(now))
             .sql(" AND task.tries >= ")
             .id(i64::from(TRIES))
-            .sql(IN_ORDER);
+            .sql(FIRST_DUE);
         match self.ids(query)?.into_iter().next() {
             Some(id) => RepositoryTasks::fail(self, RepositoryTaskId(id), NEVER_ENDED, None),
             None => Ok(()),
@@ -104,16 +105,16 @@ impl DieselTx<'_> {
     }
 
     /// Claims the task that a query selects, unless another transaction is claiming it.
-    fn give_out(
+    fn claim_selected(
         &mut self,
         query: Sql,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError> {
-        let query = query.sql(backend::skipping_locked(self.backend()));
+        let query = query.sql(backend::skip_locked_clause(self.backend()));
         let Some(id) = self.ids(query)?.into_iter().next() else { return Ok(None) };
         let values = (
             repository_tasks::tries.eq(repository_tasks::tries + 1),
-            repository_tasks::due_at.eq(stored(until)),
+            repository_tasks::due_at.eq(to_naive(until)),
             // With the error of an earlier attempt the task would count as waiting, not as running.
             repository_tasks::error.eq(None::<&str>),
         );
@@ -132,7 +133,7 @@ impl DieselTx<'_> {
                 ))
                 .get_result(conn)
         })?;
-        let kind = self.checked(kind.read(self.seals))?;
+        let kind = self.fail_on_error(kind.read(self.seals))?;
         Ok(Some(RepositoryTask {
             id: RepositoryTaskId(id),
             project: ProjectId(project),
@@ -151,15 +152,15 @@ impl RepositoryTasks for DieselTx<'_> {
     ) -> Result<RepositoryTaskId, StoreError> {
         // Inserts of one project are serialized. Otherwise a task could become visible before an older one, and
         // both could be claimed.
-        self.hold(
+        self.lock_rows(
             Sql::new("SELECT id FROM projects WHERE id = ").id(project.0).sql(" FOR NO KEY UPDATE"),
         )?;
-        let kind = self.checked(KindRow::new(kind, self.seals))?;
+        let kind = self.fail_on_error(KindRow::new(kind, self.seals))?;
         let values = (
             repository_tasks::project_id.eq(project.0),
             kind,
-            repository_tasks::due_at.eq(stored(at)),
-            repository_tasks::created_at.eq(stored(at)),
+            repository_tasks::due_at.eq(to_naive(at)),
+            repository_tasks::created_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(repository_tasks::table)
@@ -175,8 +176,8 @@ impl RepositoryTasks for DieselTx<'_> {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError> {
-        self.give_up_one(now)?;
-        self.give_out(claimable(now).sql(IN_ORDER), until)
+        self.fail_exhausted_task(now)?;
+        self.claim_selected(claimable(now).sql(FIRST_DUE), until)
     }
 
     fn claim_local(
@@ -184,9 +185,9 @@ impl RepositoryTasks for DieselTx<'_> {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError> {
-        self.give_up_one(now)?;
-        let local = claimable(now).sql(" AND task.kind <> 'import'").sql(IN_ORDER);
-        self.give_out(local, until)
+        self.fail_exhausted_task(now)?;
+        let local = claimable(now).sql(" AND task.kind <> 'import'").sql(FIRST_DUE);
+        self.claim_selected(local, until)
     }
 
     fn claim_one(
@@ -195,11 +196,11 @@ impl RepositoryTasks for DieselTx<'_> {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError> {
-        self.give_out(claimable(now).sql(" AND task.id = ").id(id.0), until)
+        self.claim_selected(claimable(now).sql(" AND task.id = ").id(id.0), until)
     }
 
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
-        self.hold_project_of(id)?;
+        self.lock_project_of_task(id)?;
         self.run(|conn| diesel::delete(repository_tasks::table.find(id.0)).execute(conn))?;
         Ok(())
     }
@@ -210,11 +211,11 @@ impl RepositoryTasks for DieselTx<'_> {
         reason: &str,
         again: Option<Timestamp>,
     ) -> Result<(), StoreError> {
-        self.hold_project_of(id)?;
+        self.lock_project_of_task(id)?;
         let row = repository_tasks::table.find(id.0);
         let values = (
-            repository_tasks::error.eq(backend::storable(reason)),
-            repository_tasks::due_at.eq(stored_opt(again)),
+            repository_tasks::error.eq(backend::without_nul(reason)),
+            repository_tasks::due_at.eq(to_naive_opt(again)),
         );
         self.run(|conn| match again {
             Some(_) => diesel::update(row).set(values).execute(conn),

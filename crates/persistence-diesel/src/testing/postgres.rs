@@ -16,8 +16,8 @@ use crate::DatabaseUrl;
 pub(super) enum Server {
     /// A private server, reached by a socket in its folder.
     Private { socket: PathBuf },
-    /// The server of the given URL: the part before the database name, and the part after it.
-    Given { base: String, options: String },
+    /// An existing server: its URL before the database name, and after it.
+    External { base: String, options: String },
 }
 
 impl Server {
@@ -27,7 +27,7 @@ impl Server {
             Server::Private { socket } => {
                 format!("postgres://hexforge@/{name}?host={}", socket.display())
             }
-            Server::Given { base, options } => format!("{base}/{name}{options}"),
+            Server::External { base, options } => format!("{base}/{name}{options}"),
         }
     }
 }
@@ -55,12 +55,13 @@ pub(super) fn server() -> Option<&'static Server> {
 
 fn find_or_start() -> Result<Server, String> {
     match std::env::var("HEXFORGE_TEST_DATABASE_URL") {
-        Ok(url) => Ok(given(&url)),
-        Err(_) => start(&programs().ok_or("the programs of its server were not found")?),
+        Ok(url) => Ok(server_from_url(&url)),
+        Err(_) => start(&find_programs().ok_or("the programs of its server were not found")?),
     }
 }
 
-fn given(url: &str) -> Server {
+/// Splits the URL of a database into the parts before and after the database name.
+fn server_from_url(url: &str) -> Server {
     let (address, options) = match url.split_once('?') {
         Some((address, options)) => (address, format!("?{options}")),
         None => (url, String::new()),
@@ -70,11 +71,11 @@ fn given(url: &str) -> Server {
         Some(slash) => &address[..authority + slash],
         None => address,
     };
-    Server::Given { base: base.to_owned(), options }
+    Server::External { base: base.to_owned(), options }
 }
 
 /// Returns the folder with `initdb` and `postgres`, of the newest version.
-fn programs() -> Option<PathBuf> {
+fn find_programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
     folders.sort();
@@ -184,8 +185,8 @@ impl OwnPostgres {
     fn start_with(folder: &Path, language: &str) -> Option<Self> {
         // Prints a warning, or panics if PostgreSQL is required.
         server()?;
-        let programs = programs()?;
-        let user = make_cluster(&programs, folder).expect("a server can be made");
+        let programs = find_programs()?;
+        let user = make_cluster(&programs, folder).expect("a server can be created");
         let mut own = Self {
             programs,
             folder: folder.to_owned(),

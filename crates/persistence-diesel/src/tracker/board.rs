@@ -9,26 +9,26 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::database::schema::{board_lists, boards};
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::query::page;
 use crate::query::sql::Sql;
 
 type ListRow = (i64, i64, i64, i32);
 
-fn list((id, board, label, position): ListRow) -> BoardList {
+fn to_list((id, board, label, position): ListRow) -> BoardList {
     BoardList { id: BoardListId(id), board: BoardId(board), label: LabelId(label), position }
 }
 
 impl DieselTx<'_> {
     /// Decrements the positions of the lists after a removed one. The condition is on the columns of `board_lists`
     /// and matches at most one list of a board.
-    pub(crate) fn close_up(&mut self, going: Sql) -> Result<(), StoreError> {
+    pub(crate) fn close_position_gap(&mut self, removed: Sql) -> Result<(), StoreError> {
         let gone = |column: &'static str| {
             Sql::new("SELECT ")
                 .sql(column)
                 .sql(" FROM board_lists AS gone WHERE gone.deleted_at IS NULL AND gone.")
-                .then(going.clone())
+                .then(removed.clone())
         };
         self.execute(
             Sql::new(
@@ -83,7 +83,7 @@ impl Boards for DieselTx<'_> {
                 ))
                 .load(conn)
         })?;
-        Ok(Paged { items: rows.into_iter().map(list).collect(), total })
+        Ok(Paged { items: rows.into_iter().map(to_list).collect(), total })
     }
 
     fn find_list(
@@ -105,7 +105,7 @@ impl Boards for DieselTx<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(row.map(list))
+        Ok(row.map(to_list))
     }
 
     fn list_of(&mut self, board: BoardId, label: LabelId) -> Result<Option<BoardList>, StoreError> {
@@ -123,7 +123,7 @@ impl Boards for DieselTx<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(row.map(list))
+        Ok(row.map(to_list))
     }
 
     fn insert_list(
@@ -146,7 +146,7 @@ impl Boards for DieselTx<'_> {
             board_lists::board_id.eq(board.0),
             board_lists::label_id.eq(label.0),
             board_lists::position.eq(position),
-            board_lists::created_at.eq(stored(at)),
+            board_lists::created_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(board_lists::table)
@@ -178,8 +178,8 @@ impl Boards for DieselTx<'_> {
     }
 
     fn delete_list(&mut self, list: &BoardList, at: Timestamp) -> Result<(), StoreError> {
-        self.close_up(Sql::new("id = ").id(list.id.0))?;
-        let value = board_lists::deleted_at.eq(stored(at));
+        self.close_position_gap(Sql::new("id = ").id(list.id.0))?;
+        let value = board_lists::deleted_at.eq(to_naive(at));
         let row = board_lists::table.find(list.id.0);
         self.run(|conn| diesel::update(row).set(value).execute(conn))?;
         Ok(())

@@ -18,7 +18,7 @@ use hexforge_domain::project::query::{Audience, Viewer};
 
 use crate::database::backend::{self, Backend};
 use crate::database::schema::{group_labels, labels};
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::page;
@@ -50,7 +50,8 @@ impl TryFrom<GroupLabelRow> for GroupLabel {
     }
 }
 
-/// The condition of a partial index, word for word.
+/// The condition that an issue has the label. It equals the condition of a partial index word for word, so that the
+/// index is used.
 const USED: &str = "open_issues + closed_issues + open_confidential + closed_confidential > 0";
 
 impl DieselTx<'_> {
@@ -73,7 +74,7 @@ impl DieselTx<'_> {
     }
 
     /// Inserts the missing copies of group labels into the projects that match a condition.
-    fn bring_group_labels(&mut self, which: Sql) -> Result<(), StoreError> {
+    fn insert_missing_copies(&mut self, which: Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new(
                 "INSERT INTO labels (project_id, group_label_id, title, color, description, \
@@ -92,8 +93,8 @@ impl DieselTx<'_> {
     }
 
     /// Locks the projects of a group, by ascending id.
-    fn hold_inside(&mut self, group: NamespaceId) -> Result<(), StoreError> {
-        self.hold(
+    fn lock_projects_of_group(&mut self, group: NamespaceId) -> Result<(), StoreError> {
+        self.lock_rows(
             Sql::new("SELECT id FROM projects WHERE namespace_id = ")
                 .id(group.0)
                 .sql(" ORDER BY id FOR UPDATE"),
@@ -101,7 +102,8 @@ impl DieselTx<'_> {
     }
 }
 
-fn inside(group: NamespaceId) -> Sql {
+/// The condition that a row of `projects` is in a group.
+fn in_group(group: NamespaceId) -> Sql {
     Sql::new("projects.namespace_id = ").id(group.0)
 }
 
@@ -128,13 +130,13 @@ impl GroupLabels for DieselTx<'_> {
         group: NamespaceId,
         title: &str,
     ) -> Result<Option<GroupLabel>, StoreError> {
-        if backend::unstorable(title) {
+        if backend::contains_nul(title) {
             return Ok(None);
         }
         let row: Option<GroupLabelRow> = self.run(|conn| {
             group_labels::table
                 .filter(group_labels::group_id.eq(group.0))
-                .filter(group_labels::title_start.eq(title_start::of(title)))
+                .filter(group_labels::title_start.eq(title_start::prefix(title)))
                 .filter(group_labels::title.eq(title))
                 .select(GroupLabelRow::as_select())
                 .get_result(conn)
@@ -144,7 +146,7 @@ impl GroupLabels for DieselTx<'_> {
     }
 
     fn insert(&mut self, group: NamespaceId, new: NewLabel) -> Result<GroupLabel, StoreError> {
-        self.hold_inside(group)?;
+        self.lock_projects_of_group(group)?;
         let id = self.next_label_id()?;
         let values = (
             group_labels::id.eq(id),
@@ -152,11 +154,11 @@ impl GroupLabels for DieselTx<'_> {
             group_labels::title.eq(new.title.as_str()),
             group_labels::color.eq(new.color.as_str()),
             group_labels::description.eq(new.description.as_ref().map(LabelDescription::as_str)),
-            group_labels::created_at.eq(stored(new.at)),
-            group_labels::updated_at.eq(stored(new.at)),
+            group_labels::created_at.eq(to_naive(new.at)),
+            group_labels::updated_at.eq(to_naive(new.at)),
         );
         self.run(|conn| diesel::insert_into(group_labels::table).values(values).execute(conn))?;
-        self.bring_group_labels(inside(group))?;
+        self.insert_missing_copies(in_group(group))?;
         Ok(GroupLabel {
             id: LabelId(id),
             group,
@@ -167,13 +169,13 @@ impl GroupLabels for DieselTx<'_> {
     }
 
     fn update(&mut self, label: &GroupLabel, at: Timestamp) -> Result<(), StoreError> {
-        self.hold_inside(label.group)?;
+        self.lock_projects_of_group(label.group)?;
         let description = label.description.as_ref().map(LabelDescription::as_str);
         let values = (
             group_labels::title.eq(label.title.as_str()),
             group_labels::color.eq(label.color.as_str()),
             group_labels::description.eq(description),
-            group_labels::updated_at.eq(stored(at)),
+            group_labels::updated_at.eq(to_naive(at)),
         );
         let row = group_labels::table.find(label.id.0);
         self.run(|conn| diesel::update(row).set(values).execute(conn))?;
@@ -181,24 +183,24 @@ impl GroupLabels for DieselTx<'_> {
             labels::title.eq(label.title.as_str()),
             labels::color.eq(label.color.as_str()),
             labels::description.eq(description),
-            labels::updated_at.eq(stored(at)),
+            labels::updated_at.eq(to_naive(at)),
         );
         let rows = labels::table.filter(labels::group_label_id.eq(label.id.0));
         self.run(|conn| diesel::update(rows).set(values).execute(conn))?;
         // Inserts the copies that were missing because a project's own label had the old title.
-        self.bring_group_labels(inside(label.group))
+        self.insert_missing_copies(in_group(label.group))
     }
 
     fn is_taken_inside(&mut self, group: NamespaceId, title: &str) -> Result<bool, StoreError> {
-        if backend::unstorable(title) {
+        if backend::contains_nul(title) {
             return Ok(false);
         }
         let own = Sql::new(
             "SELECT labels.id FROM projects JOIN labels ON labels.project_id = projects.id WHERE ",
         )
-        .then(inside(group))
+        .then(in_group(group))
         .sql(" AND labels.group_label_id IS NULL AND labels.title_start = ")
-        .text(title_start::of(title).to_owned())
+        .text(title_start::prefix(title).to_owned())
         .sql(" AND labels.title = ")
         .text(title.to_owned())
         .sql(" LIMIT 1");
@@ -210,7 +212,7 @@ impl GroupLabels for DieselTx<'_> {
             group_labels::table.find(id.0).select(group_labels::group_id).first(conn).optional()
         })?;
         let Some(group) = group else { return Ok(()) };
-        self.hold_inside(NamespaceId(group))?;
+        self.lock_projects_of_group(NamespaceId(group))?;
         let gone = |column: &'static str| {
             Sql::new("SELECT ")
                 .sql(column)
@@ -258,7 +260,7 @@ impl GroupLabels for DieselTx<'_> {
                 .then(foreign()),
         )?;
         self.execute(Sql::new("DELETE FROM labels WHERE ").then(foreign()))?;
-        self.bring_group_labels(Sql::new("projects.id = ").id(project.0))
+        self.insert_missing_copies(Sql::new("projects.id = ").id(project.0))
     }
 
     /// At most two queries: the counters that the viewer may see, and the viewer's own confidential issues.
@@ -273,7 +275,7 @@ impl GroupLabels for DieselTx<'_> {
         }
         let viewer = viewer.restricted_to();
         let ids: Vec<i64> = labels.iter().map(|label| label.0).collect();
-        let sums = counted(&ids, viewer, today);
+        let sums = visible_counts(&ids, viewer, today);
         let rows: Vec<(i64, i64, i64)> =
             self.run(|conn| sums.rows::<(BigInt, BigInt, BigInt)>().load(conn))?;
         let mut counts: HashMap<i64, SeenCounts> = HashMap::new();
@@ -295,13 +297,14 @@ impl GroupLabels for DieselTx<'_> {
 }
 
 /// The common table expressions that [`access::visible`] and `reported` conditions refer to.
-fn named(viewer: Viewer, today: NaiveDate) -> impl Iterator<Item = (&'static str, Sql)> {
-    let reported = access::reported_as_named(Clearance::ByStanding(viewer.user), today);
-    [Some(access::authorized_as_named(viewer, today)), reported].into_iter().flatten()
+fn visibility_ctes(viewer: Viewer, today: NaiveDate) -> impl Iterator<Item = (&'static str, Sql)> {
+    let reported = access::reported_cte(Clearance::ByStanding(viewer.user), today);
+    [Some(access::authorized_cte(viewer, today)), reported].into_iter().flatten()
 }
 
-/// The copies of group labels in visible projects with enabled issues, if an issue has them.
-fn used(ids: &[i64], viewer: Option<Viewer>) -> Sql {
+/// The `FROM` and `WHERE` clauses for the copies of group labels that an issue has, in visible projects with enabled
+/// issues.
+fn used_copies(ids: &[i64], viewer: Option<Viewer>) -> Sql {
     let rows = Sql::new(" FROM labels JOIN projects ON projects.id = labels.project_id WHERE ")
         .sql(USED)
         .sql(" AND projects.issues_enabled AND labels.group_label_id IN (")
@@ -313,18 +316,19 @@ fn used(ids: &[i64], viewer: Option<Viewer>) -> Sql {
     }
 }
 
-fn counted(ids: &[i64], viewer: Option<Viewer>, today: NaiveDate) -> Sql {
+/// Selects each group label with the numbers of its open and closed issues that the viewer may see.
+fn visible_counts(ids: &[i64], viewer: Option<Viewer>, today: NaiveDate) -> Sql {
     let all = viewer.is_none();
     let sum = |open: &'static str, confidential: &'static str| {
         let sum = Sql::new(", CAST(sum(").sql(open).sql(" + CASE WHEN ");
         let sum = sum.sql(if all { "TRUE" } else { "projects.id IN (SELECT id FROM reported)" });
         sum.sql(" THEN ").sql(confidential).sql(" ELSE 0 END) AS BIGINT)")
     };
-    Sql::with(viewer.into_iter().flat_map(|viewer| named(viewer, today)))
+    Sql::with(viewer.into_iter().flat_map(|viewer| visibility_ctes(viewer, today)))
         .sql("SELECT labels.group_label_id")
         .then(sum("open_issues", "open_confidential"))
         .then(sum("closed_issues", "closed_confidential"))
-        .then(used(ids, viewer))
+        .then(used_copies(ids, viewer))
         .sql(" GROUP BY labels.group_label_id")
 }
 
@@ -352,7 +356,7 @@ fn own_confidential(ids: &[i64], viewer: Viewer, today: NaiveDate) -> Sql {
         .sql(") AND projects.id NOT IN (SELECT id FROM reported) AND ")
         .then(access::visible(viewer))
     };
-    Sql::with(named(viewer, today))
+    Sql::with(visibility_ctes(viewer, today))
         .sql("SELECT own.label, own.is_open FROM (")
         .then(of("issues.author_id = "))
         .sql(" UNION ")

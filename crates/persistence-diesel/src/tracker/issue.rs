@@ -21,7 +21,7 @@ use crate::database::schema::{awards, projects, users};
 use crate::database::schema::{
     issue_labels, issue_participants, issue_subscriptions, issues, labels,
 };
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::page;
@@ -67,26 +67,26 @@ impl TryFrom<IssueRow> for Issue {
             confidential: row.confidential,
             due_date: row.due_date,
             user_notes_count: row.user_notes_count.unsigned_abs(),
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
         })
     }
 }
 
 /// The properties that decide which counter of a label an issue belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Kind {
+struct CounterKind {
     open: bool,
     confidential: bool,
 }
 
-impl Kind {
+impl CounterKind {
     fn of(issue: &Issue) -> Self {
         Self { open: issue.state.is_open(), confidential: issue.confidential }
     }
 
-    /// The start of a statement that increments or decrements the counter, up to the ids of the labels.
-    fn count(self, more: bool) -> Sql {
+    /// Begins a statement that increments or decrements the counter. The ids of the labels and `)` have to follow.
+    fn update_counter(self, more: bool) -> Sql {
         Sql::new(match (self.open, self.confidential, more) {
             (true, false, true) => "UPDATE labels SET open_issues = open_issues + 1",
             (true, false, false) => "UPDATE labels SET open_issues = open_issues - 1",
@@ -105,7 +105,8 @@ impl Kind {
     }
 }
 
-const NEXT: (&str, &str) = (
+/// The statement that increments and returns a project's counter of issues: the parts before and after the project id.
+const NEXT_IID: (&str, &str) = (
     "INSERT INTO iids (project_id, issues) VALUES (",
     ", 1) ON CONFLICT (project_id) DO UPDATE SET issues = iids.issues + 1 RETURNING issues",
 );
@@ -121,15 +122,15 @@ impl DieselTx<'_> {
     }
 
     /// Adds to a project's counter of open issues.
-    fn count_open(&mut self, project: ProjectId, more: i32) -> Result<(), StoreError> {
+    fn add_to_open_issues(&mut self, project: ProjectId, more: i32) -> Result<(), StoreError> {
         let value = projects::open_issues_count.eq(projects::open_issues_count + more);
         self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
         Ok(())
     }
 
     /// Deletes all issues that match a condition on `issues`, and subtracts them from the counters of labels. The
-    /// caller updates the counters of projects, see [`Self::uncount_open`].
-    pub(crate) fn remove_issues(&mut self, going: &Sql) -> Result<(), StoreError> {
+    /// caller updates the counters of projects, see [`Self::subtract_open_issues`].
+    pub(crate) fn remove_issues(&mut self, removed: &Sql) -> Result<(), StoreError> {
         let with = |kind: &'static str| {
             Sql::new(
                 "(SELECT count(*) FROM issue_labels AS has JOIN issues ON issues.id = has.issue_id \
@@ -137,7 +138,7 @@ impl DieselTx<'_> {
             )
             .sql(kind)
             .sql(" AND ")
-            .then(going.clone())
+            .then(removed.clone())
             .sql(")")
         };
         self.execute(
@@ -153,33 +154,33 @@ impl DieselTx<'_> {
                     " WHERE id IN (SELECT has.label_id FROM issue_labels AS has \
                      JOIN issues ON issues.id = has.issue_id WHERE ",
                 )
-                .then(going.clone())
+                .then(removed.clone())
                 .sql(")"),
         )?;
-        self.execute(Sql::new("DELETE FROM issues WHERE ").then(going.clone()))
+        self.execute(Sql::new("DELETE FROM issues WHERE ").then(removed.clone()))
     }
 
     /// Subtracts the open issues that match a condition from the counters of their projects.
-    pub(crate) fn uncount_open(&mut self, going: &Sql) -> Result<(), StoreError> {
+    pub(crate) fn subtract_open_issues(&mut self, removed: &Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new("UPDATE projects SET open_issues_count = open_issues_count - ")
-            .then(open_in_project(going.clone()))
+            .then(open_in_project(removed.clone()))
             .sql(" WHERE id IN (SELECT issues.project_id FROM issues WHERE issues.state <> 'closed' AND ")
-            .then(going.clone())
+            .then(removed.clone())
             .sql(")"),
         )
     }
 
     /// Subtracts the notes that match a condition on `notes` from the counters of their issues.
-    pub(crate) fn uncount_notes(&mut self, going: Sql) -> Result<(), StoreError> {
+    pub(crate) fn subtract_notes(&mut self, removed: Sql) -> Result<(), StoreError> {
         self.execute(
             Sql::new(
                 "UPDATE issues SET user_notes_count = user_notes_count - \
                  (SELECT count(*) FROM notes WHERE +notes.issue_id = issues.id AND NOT notes.system AND ",
             )
-            .then(going.clone())
+            .then(removed.clone())
             .sql(") WHERE id IN (SELECT notes.issue_id FROM notes WHERE NOT notes.system AND ")
-            .then(going)
+            .then(removed)
             .sql(")"),
         )
     }
@@ -223,7 +224,7 @@ impl Issues for DieselTx<'_> {
     }
 
     fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError> {
-        let iid = self.next_iid(new.project, NEXT)?;
+        let iid = self.next_iid(new.project, NEXT_IID)?;
         let state = IssueState::Opened;
         let values = (
             issues::project_id.eq(new.project.0),
@@ -236,13 +237,13 @@ impl Issues for DieselTx<'_> {
             issues::state.eq(state.as_str()),
             issues::confidential.eq(new.confidential),
             issues::due_date.eq(new.due_date),
-            issues::created_at.eq(stored(new.created_at)),
-            issues::updated_at.eq(stored(new.at)),
+            issues::created_at.eq(to_naive(new.created_at)),
+            issues::updated_at.eq(to_naive(new.at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(issues::table).values(values).returning(issues::id).get_result(conn)
         })?;
-        self.count_open(new.project, 1)?;
+        self.add_to_open_issues(new.project, 1)?;
         Ok(Issue {
             id: IssueId(id),
             iid,
@@ -278,8 +279,8 @@ impl Issues for DieselTx<'_> {
             issues::state.eq(issue.state.as_str()),
             issues::confidential.eq(issue.confidential),
             issues::due_date.eq(issue.due_date),
-            issues::created_at.eq(stored(issue.created_at)),
-            issues::updated_at.eq(stored(issue.updated_at)),
+            issues::created_at.eq(to_naive(issue.created_at)),
+            issues::updated_at.eq(to_naive(issue.updated_at)),
         );
         self.run(|conn| diesel::update(issues::table.find(issue.id.0)).set(values).execute(conn))?;
         if before.author != issue.author {
@@ -287,24 +288,24 @@ impl Issues for DieselTx<'_> {
             let value = issue_labels::author_id.eq(issue.author.0);
             self.run(|conn| diesel::update(its).set(value).execute(conn))?;
         }
-        let (old, new) = (Kind::of(&before), Kind::of(issue));
+        let (old, new) = (CounterKind::of(&before), CounterKind::of(issue));
         if old != new {
             for (kind, more) in [(old, false), (new, true)] {
                 let its = Sql::new("SELECT label_id FROM issue_labels WHERE issue_id = ");
-                self.execute(kind.count(more).then(its.id(issue.id.0)).sql(")"))?;
+                self.execute(kind.update_counter(more).then(its.id(issue.id.0)).sql(")"))?;
             }
         }
         match (old.open, new.open) {
-            (true, false) => self.count_open(before.project, -1),
-            (false, true) => self.count_open(before.project, 1),
+            (true, false) => self.add_to_open_issues(before.project, -1),
+            (false, true) => self.add_to_open_issues(before.project, 1),
             (true, true) | (false, false) => Ok(()),
         }
     }
 
     fn delete(&mut self, id: IssueId) -> Result<(), StoreError> {
-        let going = Sql::new("issues.id = ").id(id.0);
-        self.uncount_open(&going)?;
-        self.remove_issues(&going)
+        let removed = Sql::new("issues.id = ").id(id.0);
+        self.subtract_open_issues(&removed)?;
+        self.remove_issues(&removed)
     }
 
     fn labels_of(
@@ -329,7 +330,7 @@ impl Issues for DieselTx<'_> {
         let Some(found) = self.issues_by_id(&[issue.0])?.into_iter().next() else {
             return Ok(());
         };
-        let kind = Kind::of(&found);
+        let kind = CounterKind::of(&found);
         let before: Vec<i64> = self.run(|conn| {
             issue_labels::table
                 .filter(issue_labels::issue_id.eq(issue.0))
@@ -346,7 +347,7 @@ impl Issues for DieselTx<'_> {
                 .filter(issue_labels::issue_id.eq(issue.0))
                 .filter(issue_labels::label_id.eq_any(lost.clone()));
             self.run(|conn| diesel::delete(rows).execute(conn))?;
-            self.execute(kind.count(false).ids(lost).sql(")"))?;
+            self.execute(kind.update_counter(false).ids(lost).sql(")"))?;
         }
         if !got.is_empty() {
             let row = |label: &i64| {
@@ -362,7 +363,7 @@ impl Issues for DieselTx<'_> {
                     .values(rows)
                     .execute(c))
             })?;
-            self.execute(kind.count(true).ids(got).sql(")"))?;
+            self.execute(kind.update_counter(true).ids(got).sql(")"))?;
         }
         Ok(())
     }
@@ -442,7 +443,7 @@ impl Issues for DieselTx<'_> {
             awards::issue_id.eq(issue.0),
             awards::user_id.eq(user.0),
             awards::name.eq(name.as_str()),
-            awards::created_at.eq(stored(at)),
+            awards::created_at.eq(to_naive(at)),
         );
         self.run(|conn| {
             each_backend!(conn, c => diesel::insert_into(awards::table)
@@ -458,7 +459,7 @@ impl Issues for DieselTx<'_> {
                 .select((awards::id, awards::created_at))
                 .get_result(conn)
         })?;
-        let created_at = moment(created_at);
+        let created_at = to_utc(created_at);
         Ok(Award { id: AwardId(id), issue, user, name: name.clone(), created_at })
     }
 

@@ -6,14 +6,14 @@ use hexforge_domain::issue::query::LabelFilter;
 use crate::query::sql::Sql;
 use crate::query::title_start;
 
-/// The projects whose labels and milestones select issues.
+/// The project, or the group of projects, whose labels and milestones select issues.
 #[derive(Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum ProjectSet {
     Project(ProjectId),
     Group(NamespaceId),
 }
 
-impl Place {
+impl ProjectSet {
     /// The condition that follows the name of a project id column.
     pub fn condition(self) -> Sql {
         match self {
@@ -34,17 +34,17 @@ pub(crate) fn titles_of(labels: &LabelFilter) -> &[String] {
     }
 }
 
-/// The condition that a title is one of these. `words` names the column and opens the list.
-pub(crate) fn titled(words: &'static str, titles: &[String]) -> Sql {
-    one_of(words, titles.iter().map(String::as_str))
+/// The condition that a title is one of these. `words` is the beginning of the condition: the column and `IN (`.
+pub(crate) fn title_in(words: &'static str, titles: &[String]) -> Sql {
+    text_in(words, titles.iter().map(String::as_str))
 }
 
-/// Like [`titled`], for the beginning of titles, which is indexed.
-pub(crate) fn starting(words: &'static str, titles: &[String]) -> Sql {
-    one_of(words, titles.iter().map(|title| title_start::of(title)))
+/// Like [`title_in`], for the beginning of titles, which is indexed.
+pub(crate) fn title_start_in(words: &'static str, titles: &[String]) -> Sql {
+    text_in(words, titles.iter().map(|title| title_start::prefix(title)))
 }
 
-fn one_of<'a>(words: &'static str, texts: impl ExactSizeIterator<Item = &'a str>) -> Sql {
+fn text_in<'a>(words: &'static str, texts: impl ExactSizeIterator<Item = &'a str>) -> Sql {
     if texts.len() == 0 {
         return Sql::new("FALSE");
     }

@@ -12,8 +12,8 @@ use hexforge_domain::project::query::Viewer;
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::sql::Sql;
-use crate::tracker::issue_conditions::{Place, starting, titled, titles_of};
-use crate::tracker::issue_total::{self, Keeper};
+use crate::tracker::issue_conditions::{ProjectSet, title_in, title_start_in, titles_of};
+use crate::tracker::issue_total::{self, CounterOwner};
 
 impl DieselTx<'_> {
     /// Three queries: total, ids, rows. One more to choose between two strategies, and two more if several labels
@@ -23,52 +23,54 @@ impl DieselTx<'_> {
         filter: &IssueFilter,
         page: Page,
     ) -> Result<Paged<Issue>, StoreError> {
-        let several = self.several_leads(filter)?;
-        let total = self.total_of_issues(filter, several.as_ref())?;
-        if total == 0 && led(filter) {
+        let selectors = self.load_selectors(filter)?;
+        let total = self.total_of_issues(filter, selectors.as_ref())?;
+        if total == 0 && has_label_or_milestone(filter) {
             return Ok(Paged { items: vec![], total });
         }
-        let strategy = self.way_to_issues(filter, several.as_ref(), total, page)?;
-        let ids = self.ids(in_order(filter, several.as_ref(), strategy).page(page))?;
+        let strategy = self.choose_strategy(filter, selectors.as_ref(), total, page)?;
+        let ids = self.ids(ordered_issues(filter, selectors.as_ref(), strategy).page(page))?;
         Ok(Paged { items: self.issues_by_id(&ids)?, total })
     }
 
     fn total_of_issues(
         &mut self,
         filter: &IssueFilter,
-        several: Option<&Several>,
+        selectors: Option<&Selectors>,
     ) -> Result<u64, StoreError> {
         if let Some(counters) = issue_total::by_counters(filter) {
             let sum = self.ids(counters)?;
             return Ok(sum.first().copied().unwrap_or_default().unsigned_abs());
         }
         let name = format!("issues {filter:?}");
-        let counted = || fitting("SELECT issues.id", filter, several, Strategy::Gather);
-        match several {
-            Some(several) if several.finds_nothing() => Ok(0),
-            Some(several) if several.candidates > LOOKED_AT => {
-                self.total_of_dear(&name, &counted())
+        let counted = || matching_issues("SELECT issues.id", filter, selectors, Strategy::Gather);
+        match selectors {
+            Some(selectors) if selectors.finds_nothing() => Ok(0),
+            Some(selectors) if selectors.candidates > MAX_UNCACHED_READS => {
+                self.expensive_total(&name, &counted())
             }
             Some(_) | None => self.total(&name, &counted()),
         }
     }
 
-    /// Chooses the strategy that reads fewer rows. A walk reads `all / total` issues for each match.
-    fn way_to_issues(
+    /// Chooses the strategy that reads fewer rows. A walk reads `all / total` issues for each issue that matches.
+    fn choose_strategy(
         &mut self,
         filter: &IssueFilter,
-        several: Option<&Several>,
+        selectors: Option<&Selectors>,
         total: u64,
         page: Page,
     ) -> Result<Strategy, StoreError> {
-        let gathered = several.map_or(total, |several| several.candidates.max(total));
+        let gathered = selectors.map_or(total, |selectors| selectors.candidates.max(total));
         let all = match filter.scope {
             // An author's few labelled issues are collected. Other lists of an author are in the order of an index.
-            IssueScope::AuthoredBy(..) if several.is_some() && total > LOOKED_AT => {
+            IssueScope::AuthoredBy(..) if selectors.is_some() && total > MAX_UNCACHED_READS => {
                 return Ok(Strategy::Walk);
             }
             IssueScope::AuthoredBy(..) => return Ok(Strategy::Gather),
-            IssueScope::Project(_) if !led(filter) => return Ok(Strategy::Gather),
+            IssueScope::Project(_) if !has_label_or_milestone(filter) => {
+                return Ok(Strategy::Gather);
+            }
             _ if gathered <= FEW || total == 0 => return Ok(Strategy::Gather),
             IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
                 Sql::new("SELECT issues FROM iids WHERE project_id = ").id(project.0)
@@ -83,25 +85,26 @@ impl DieselTx<'_> {
 
     /// Returns the ids of all labels and milestones that select issues together. `None` if only one title of a
     /// project or group selects issues, or only a milestone for an author.
-    fn several_leads(&mut self, filter: &IssueFilter) -> Result<Option<Several>, StoreError> {
-        if !led(filter) || issue_total::by_counters(filter).is_some() {
+    fn load_selectors(&mut self, filter: &IssueFilter) -> Result<Option<Selectors>, StoreError> {
+        if !has_label_or_milestone(filter) || issue_total::by_counters(filter).is_some() {
             return Ok(None);
         }
         let titles = filter.labels.as_ref().map(titles_of);
-        let (labels, milestones, author) = match (place(filter.scope), filter.scope) {
-            (Some(place), scope) => {
-                let labels = titles.map(|titles| self.kept(Keeper::Label, titles, place));
+        let (labels, milestones, author) = match (project_set_of(filter.scope), filter.scope) {
+            (Some(project_set), scope) => {
+                let labels = titles
+                    .map(|titles| self.find_counted(CounterOwner::Label, titles, project_set));
                 let titles = filter.milestone.as_slice();
                 let of_title = (!titles.is_empty())
-                    .then(|| self.kept(Keeper::Milestone, titles, place))
+                    .then(|| self.find_counted(CounterOwner::Milestone, titles, project_set))
                     .transpose()?;
                 let milestones = match scope {
                     IssueScope::Milestone(_, milestone) => {
-                        let one = self.kept_by_id(milestone)?;
-                        let titled = |id: i64| {
+                        let one = self.find_counted_milestone(milestone)?;
+                        let has_title = |id: i64| {
                             of_title.as_ref().is_none_or(|all| all.iter().any(|row| row.0 == id))
                         };
-                        Some(one.into_iter().filter(|row| titled(row.0)).collect())
+                        Some(one.into_iter().filter(|row| has_title(row.0)).collect())
                     }
                     _ => of_title,
                 };
@@ -113,20 +116,23 @@ impl DieselTx<'_> {
             }
             (None, _) => return Ok(None),
         };
-        Ok(Some(Several::new(filter, labels.unwrap_or_default(), milestones, author)))
+        Ok(Some(Selectors::new(filter, labels.unwrap_or_default(), milestones, author)))
     }
 
-    fn kept(
+    fn find_counted(
         &mut self,
-        keeper: Keeper,
+        owner: CounterOwner,
         titles: &[String],
-        place: Place,
-    ) -> Result<Vec<Kept>, StoreError> {
-        self.kept_rows(issue_total::kept(keeper, titles, place))
+        project_set: ProjectSet,
+    ) -> Result<Vec<CountedRow>, StoreError> {
+        self.load_counted(issue_total::select_counted(owner, titles, project_set))
     }
 
-    fn kept_by_id(&mut self, milestone: MilestoneId) -> Result<Vec<Kept>, StoreError> {
-        self.kept_rows(issue_total::kept_by_milestone(milestone))
+    fn find_counted_milestone(
+        &mut self,
+        milestone: MilestoneId,
+    ) -> Result<Vec<CountedRow>, StoreError> {
+        self.load_counted(issue_total::select_counted_milestone(milestone))
     }
 
     /// Returns the labels with these titles on an author's issues. It does one index step for each label they have.
@@ -134,40 +140,40 @@ impl DieselTx<'_> {
         &mut self,
         author: UserId,
         titles: &[String],
-    ) -> Result<Vec<Kept>, StoreError> {
+    ) -> Result<Vec<CountedRow>, StoreError> {
         let first = "WITH RECURSIVE used (id) AS (SELECT \
              (SELECT min(label_id) FROM issue_labels WHERE author_id = ";
         let next = ") UNION ALL SELECT (SELECT min(label_id) FROM issue_labels WHERE author_id = ";
         let labels = " AND label_id > used.id) FROM used WHERE used.id IS NOT NULL) \
              SELECT labels.id, labels.title, CAST(0 AS BIGINT) FROM used \
              CROSS JOIN labels WHERE labels.id = used.id AND ";
-        self.kept_rows(
+        self.load_counted(
             Sql::new(first)
                 .id(author.0)
                 .sql(next)
                 .id(author.0)
                 .sql(labels)
-                .then(titled("labels.title IN (", titles)),
+                .then(title_in("labels.title IN (", titles)),
         )
     }
 
-    fn kept_rows(&mut self, query: Sql) -> Result<Vec<Kept>, StoreError> {
+    fn load_counted(&mut self, query: Sql) -> Result<Vec<CountedRow>, StoreError> {
         self.run(|conn| query.rows::<(BigInt, Text, BigInt)>().load(conn))
     }
 }
 
-/// Up to this number, issues are collected without estimating the cost of a walk.
+/// Up to this number, matching issues are collected without estimating the cost of a walk.
 const FEW: u64 = 100;
 
 /// Totals that read more issues than this are cached. Up to this number, issues of an author are collected.
-const LOOKED_AT: u64 = 1_000;
+const MAX_UNCACHED_READS: u64 = 1_000;
 
 /// The id and title of a label or milestone, and the number of its issues.
-type Kept = (i64, String, i64);
+type CountedRow = (i64, String, i64);
 
-/// Labels and milestones that select issues together. They are given by ids, so that planners know the number of
-/// issues of each.
-struct Several {
+/// Labels and milestones that select issues together. Queries contain their ids instead of their titles, so that
+/// planners know the number of issues of each.
+struct Selectors {
     /// An issue must have one label of each set.
     labels: Vec<Vec<i64>>,
     /// An issue must have one of these milestones.
@@ -186,15 +192,15 @@ enum Lead {
     Milestones,
 }
 
-impl Several {
+impl Selectors {
     fn new(
         filter: &IssueFilter,
-        labels: Vec<Kept>,
-        milestones: Option<Vec<Kept>>,
+        labels: Vec<CountedRow>,
+        milestones: Option<Vec<CountedRow>>,
         author: Option<UserId>,
     ) -> Self {
-        let sum = |rows: &[&Kept]| rows.iter().map(|row| row.2.unsigned_abs()).sum::<u64>();
-        let sets: Vec<Vec<&Kept>> = match &filter.labels {
+        let sum = |rows: &[&CountedRow]| rows.iter().map(|row| row.2.unsigned_abs()).sum::<u64>();
+        let sets: Vec<Vec<&CountedRow>> = match &filter.labels {
             None => vec![],
             Some(LabelFilter::Any(_)) => vec![labels.iter().collect()],
             Some(LabelFilter::All(titles)) => {
@@ -207,7 +213,7 @@ impl Several {
             milestones.iter().map(|rows| (sum(&rows.iter().collect::<Vec<_>>()), Lead::Milestones));
         let rarest = by_labels.chain(by_milestones).min_by_key(|(issues, _)| *issues);
         let (candidates, lead) = rarest.unwrap_or((0, Lead::Milestones));
-        let ids = |rows: &[&Kept]| rows.iter().map(|row| row.0).collect();
+        let ids = |rows: &[&CountedRow]| rows.iter().map(|row| row.0).collect();
         Self {
             labels: sets.iter().map(|set| ids(set)).collect(),
             milestones: milestones.map(|rows| rows.into_iter().map(|row| row.0).collect()),
@@ -237,7 +243,7 @@ impl Several {
                 (self.led_by(at), Some(at), for_milestone("+issues.milestone_id"))
             }
         };
-        let labels = self.others(leader, "issues.id");
+        let labels = self.other_labels(leader, "issues.id");
         // If a label set leads, the other labels are checked before the issues are read.
         let labels = if led.is_some() { vec![] } else { labels };
         led.into_iter().chain(milestone).chain(labels).collect()
@@ -252,15 +258,15 @@ impl Several {
         Some(
             led.then(having.filter(author.into_iter().chain([label])))
                 .sql(") SELECT led.id FROM led")
-                .then(Sql::new("").filter(self.others(Some(at), "led.id")))
+                .then(Sql::new("").filter(self.other_labels(Some(at), "led.id")))
                 .sql(")"),
         )
     }
 
     /// The conditions that an issue has a label of each set except one. They are scalar subqueries because planners
     /// would otherwise collect all labelled issues.
-    fn others(&self, leader: Option<usize>, issue: &'static str) -> Vec<Sql> {
-        let asked = |ids: &Vec<i64>| {
+    fn other_labels(&self, leader: Option<usize>, issue: &'static str) -> Vec<Sql> {
+        let has_label = |ids: &Vec<i64>| {
             // Several ids are compared with the few labels of the issue, instead of one index look-up per id.
             let column = if ids.len() == 1 { "has.label_id" } else { "+has.label_id" };
             Sql::new("(SELECT 1 FROM issue_labels AS has WHERE has.issue_id = ")
@@ -272,7 +278,7 @@ impl Several {
                 .sql(") LIMIT 1) IS NOT NULL")
         };
         let others = self.labels.iter().enumerate().filter(|(at, _)| Some(*at) != leader);
-        others.map(|(_, ids)| asked(ids)).collect()
+        others.map(|(_, ids)| has_label(ids)).collect()
     }
 }
 
@@ -287,20 +293,20 @@ enum Strategy {
 }
 
 /// Returns true if labels or a milestone select the issues.
-fn led(filter: &IssueFilter) -> bool {
+fn has_label_or_milestone(filter: &IssueFilter) -> bool {
     filter.labels.is_some() || filter.milestone.is_some()
 }
 
 /// Selects the ids of the matching issues, in list order. Collected issues are sorted in a separate step. Otherwise
 /// planners would use an index in list order and read all issues of all projects for a rare label.
-fn in_order(filter: &IssueFilter, several: Option<&Several>, strategy: Strategy) -> Sql {
+fn ordered_issues(filter: &IssueFilter, selectors: Option<&Selectors>, strategy: Strategy) -> Sql {
     let at_once = match filter.scope {
-        IssueScope::AuthoredBy(..) => several.is_none(),
-        IssueScope::Project(_) => !led(filter),
+        IssueScope::AuthoredBy(..) => selectors.is_none(),
+        IssueScope::Project(_) => !has_label_or_milestone(filter),
         IssueScope::Milestone(..) | IssueScope::Group(..) => false,
     };
     if at_once || strategy == Strategy::Walk {
-        return fitting("SELECT issues.id", filter, several, strategy).sql(order(filter));
+        return matching_issues("SELECT issues.id", filter, selectors, strategy).sql(order(filter));
     }
     let (select, order) = match (filter.order, filter.descending) {
         (IssueOrder::CreatedAt, false) => (CREATED, " ORDER BY moment, id"),
@@ -309,7 +315,7 @@ fn in_order(filter: &IssueFilter, several: Option<&Several>, strategy: Strategy)
         (IssueOrder::UpdatedAt, true) => (UPDATED, " ORDER BY moment DESC, id DESC"),
     };
     Sql::new("WITH gathered (id, moment) AS MATERIALIZED (")
-        .then(fitting(select, filter, several, strategy))
+        .then(matching_issues(select, filter, selectors, strategy))
         .sql(") SELECT id FROM gathered")
         .sql(order)
 }
@@ -318,16 +324,16 @@ const CREATED: &str = "SELECT issues.id, issues.created_at";
 const UPDATED: &str = "SELECT issues.id, issues.updated_at";
 
 /// Selects columns of the matching issues, unordered.
-fn fitting(
+fn matching_issues(
     select: &'static str,
     filter: &IssueFilter,
-    several: Option<&Several>,
+    selectors: Option<&Selectors>,
     strategy: Strategy,
 ) -> Sql {
-    let (from, scope, viewer) = scope(filter, several, strategy);
+    let (from, scope, viewer) = scope(filter, selectors, strategy);
     let named = [
-        viewer.map(|viewer| access::authorized_as_named(viewer, filter.today)),
-        access::reported_as_named(filter.clearance, filter.today),
+        viewer.map(|viewer| access::authorized_cte(viewer, filter.today)),
+        access::reported_cte(filter.clearance, filter.today),
     ];
     let everywhere = match filter.scope {
         IssueScope::Group(..) => strategy == Strategy::Walk,
@@ -335,18 +341,18 @@ fn fitting(
         IssueScope::Project(_) | IssueScope::Milestone(..) => false,
     };
     let state = filter.open.map(|open| Sql::new(state(open, everywhere)));
-    let selected = match several {
-        Some(several) => {
+    let selected = match selectors {
+        Some(selectors) => {
             // For an author's issues the milestone has no id: any milestone of that title matches, in any project.
-            let title = several.author.and(filter.milestone.as_deref());
-            several.conditions(strategy).into_iter().chain(title.map(is_for_milestone)).collect()
+            let title = selectors.author.and(filter.milestone.as_deref());
+            selectors.conditions(strategy).into_iter().chain(title.map(is_for_milestone)).collect()
         }
-        None => one_lead(filter, strategy),
+        None => single_selector_conditions(filter, strategy),
     };
     let conditions = [
         Some(scope),
         viewer.map(access::visible),
-        access::cleared(filter.clearance),
+        access::may_see_issue(filter.clearance),
         state,
         filter.iid.map(|iid| Sql::new("issues.iid = ").id(iid)),
     ];
@@ -357,13 +363,13 @@ fn fitting(
 }
 
 /// The conditions that an issue has the label, or the milestone, of a title.
-fn one_lead(filter: &IssueFilter, strategy: Strategy) -> Vec<Sql> {
-    let labels = filter.labels.as_ref().map(|labels| match place(filter.scope) {
-        Some(place) if strategy == Strategy::Gather => among_labelled(labels, place),
+fn single_selector_conditions(filter: &IssueFilter, strategy: Strategy) -> Vec<Sql> {
+    let labels = filter.labels.as_ref().map(|labels| match project_set_of(filter.scope) {
+        Some(project_set) if strategy == Strategy::Gather => among_labelled(labels, project_set),
         Some(_) | None => is_labelled(labels),
     });
-    let milestone = filter.milestone.as_deref().map(|title| match place(filter.scope) {
-        Some(place) if strategy == Strategy::Gather => among_milestones(title, place),
+    let milestone = filter.milestone.as_deref().map(|title| match project_set_of(filter.scope) {
+        Some(project_set) if strategy == Strategy::Gather => among_milestones(title, project_set),
         Some(_) | None => is_for_milestone(title),
     });
     milestone.into_iter().chain(labels).collect()
@@ -384,7 +390,7 @@ fn state(open: bool, everywhere: bool) -> &'static str {
 /// the issues, a unary plus keeps planners from reading all issues of the project.
 fn scope(
     filter: &IssueFilter,
-    several: Option<&Several>,
+    selectors: Option<&Selectors>,
     strategy: Strategy,
 ) -> (&'static str, Sql, Option<Viewer>) {
     const ISSUES: &str = " FROM issues";
@@ -392,14 +398,14 @@ fn scope(
     const ISSUES_FIRST: &str = " FROM issues CROSS JOIN projects";
     const PROJECTS_FIRST: &str = " FROM projects CROSS JOIN issues";
     let joined = || Sql::new("projects.id = issues.project_id AND projects.issues_enabled");
-    let led = led(filter);
+    let is_selective = has_label_or_milestone(filter);
     match filter.scope {
         IssueScope::Project(project) => {
-            let other = led && strategy == Strategy::Gather;
+            let other = is_selective && strategy == Strategy::Gather;
             let column = if other { "+issues.project_id = " } else { "issues.project_id = " };
             (ISSUES, Sql::new(column).id(project.0), None)
         }
-        IssueScope::Milestone(project, _) if several.is_some() => {
+        IssueScope::Milestone(project, _) if selectors.is_some() => {
             let column = match strategy {
                 Strategy::Gather => "+issues.project_id = ",
                 Strategy::Walk => "issues.project_id = ",
@@ -415,14 +421,14 @@ fn scope(
         }
         IssueScope::AuthoredBy(author, viewer) => {
             let column = match strategy {
-                Strategy::Gather if several.is_some() => " AND +issues.author_id = ",
+                Strategy::Gather if selectors.is_some() => " AND +issues.author_id = ",
                 Strategy::Gather | Strategy::Walk => " AND issues.author_id = ",
             };
             (ISSUES_FIRST, joined().sql(column).id(author.0), viewer.restricted_to())
         }
         IssueScope::Group(group, viewer) => match strategy {
             // The labels or milestone belong to projects of the group, and so do the issues.
-            Strategy::Gather if led => (ISSUES_FIRST, joined(), viewer.restricted_to()),
+            Strategy::Gather if is_selective => (ISSUES_FIRST, joined(), viewer.restricted_to()),
             Strategy::Gather => {
                 let there = joined().sql(" AND projects.namespace_id = ").id(group.0);
                 (PROJECTS_FIRST, there, viewer.restricted_to())
@@ -438,26 +444,26 @@ fn scope(
     }
 }
 
-fn place(scope: IssueScope) -> Option<Place> {
+fn project_set_of(scope: IssueScope) -> Option<ProjectSet> {
     match scope {
         IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
-            Some(Place::Project(project))
+            Some(ProjectSet::Project(project))
         }
-        IssueScope::Group(group, _) => Some(Place::Group(group)),
+        IssueScope::Group(group, _) => Some(ProjectSet::Group(group)),
         IssueScope::AuthoredBy(..) => None,
     }
 }
 
 /// The condition that an issue has a milestone of this title. A project has at most one, and as a scalar subquery
 /// it forces planners to use the index on milestones.
-fn among_milestones(title: &str, place: Place) -> Sql {
-    let led = match place {
-        Place::Project(_) => "issues.milestone_id = (",
-        Place::Group(_) => "issues.milestone_id IN (",
+fn among_milestones(title: &str, project_set: ProjectSet) -> Sql {
+    let led = match project_set {
+        ProjectSet::Project(_) => "issues.milestone_id = (",
+        ProjectSet::Group(_) => "issues.milestone_id IN (",
     };
     Sql::new(led)
         .sql("SELECT milestones.id FROM milestones WHERE milestones.project_id")
-        .then(place.condition())
+        .then(project_set.condition())
         .sql(" AND milestones.title = ")
         .text(title.to_owned())
         .sql(")")
@@ -472,16 +478,16 @@ fn is_for_milestone(title: &str) -> Sql {
 }
 
 /// The condition that an issue has a label of one of these titles, read from the labels.
-fn among_labelled(labels: &LabelFilter, place: Place) -> Sql {
+fn among_labelled(labels: &LabelFilter, project_set: ProjectSet) -> Sql {
     Sql::new(
         "issues.id IN (SELECT has.issue_id FROM labels JOIN issue_labels AS has \
          ON has.label_id = labels.id WHERE labels.project_id",
     )
-    .then(place.condition())
+    .then(project_set.condition())
     .sql(" AND ")
-    .then(starting("labels.title_start IN (", titles_of(labels)))
+    .then(title_start_in("labels.title_start IN (", titles_of(labels)))
     .sql(" AND ")
-    .then(titled("labels.title IN (", titles_of(labels)))
+    .then(title_in("labels.title IN (", titles_of(labels)))
     .sql(")")
 }
 
@@ -492,7 +498,7 @@ fn is_labelled(labels: &LabelFilter) -> Sql {
         "(SELECT 1 FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \
          WHERE has.issue_id = issues.id AND ",
     )
-    .then(titled("labels.title IN (", titles_of(labels)))
+    .then(title_in("labels.title IN (", titles_of(labels)))
     .sql(" LIMIT 1) IS NOT NULL")
 }
 

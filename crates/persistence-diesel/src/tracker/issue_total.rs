@@ -6,16 +6,16 @@ use hexforge_domain::project::query::Viewer;
 
 use crate::query::access;
 use crate::query::sql::Sql;
-use crate::tracker::issue_conditions::{Place, starting, titled, titles_of};
+use crate::tracker::issue_conditions::{ProjectSet, title_in, title_start_in, titles_of};
 
 /// An entity with counters of issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeper {
+pub(crate) enum CounterOwner {
     Label,
     Milestone,
 }
 
-impl Keeper {
+impl CounterOwner {
     fn table(self) -> &'static str {
         match self {
             Self::Label => "labels AS kept",
@@ -35,26 +35,27 @@ impl Keeper {
     }
 }
 
-/// Returns the total of a list that only one label or milestone, and the state, select. `None` for all other lists.
+/// Selects the total of a list whose filter has one label or one milestone, and maybe a state. `None` for all other
+/// lists.
 pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
     if filter.iid.is_some() {
         return None;
     }
-    let (keeper, which) = match (filter.scope, &filter.labels, &filter.milestone) {
+    let (owner, which) = match (filter.scope, &filter.labels, &filter.milestone) {
         (IssueScope::Milestone(_, milestone), None, None) => {
-            (Keeper::Milestone, Sql::new("kept.id = ").id(milestone.0))
+            (CounterOwner::Milestone, Sql::new("kept.id = ").id(milestone.0))
         }
         (IssueScope::Project(_) | IssueScope::Group(..), Some(labels), None)
             if titles_of(labels).len() == 1 =>
         {
-            (Keeper::Label, label_titled(titles_of(labels)))
+            (CounterOwner::Label, label_titled(titles_of(labels)))
         }
         (IssueScope::Project(_) | IssueScope::Group(..), None, Some(title)) => {
-            (Keeper::Milestone, milestone_titled(title))
+            (CounterOwner::Milestone, milestone_titled(title))
         }
         _ => return None,
     };
-    let (from, place, viewer): (_, _, Option<Viewer>) = match filter.scope {
+    let (from, project_set, viewer): (_, _, Option<Viewer>) = match filter.scope {
         IssueScope::Project(project) | IssueScope::Milestone(project, _) => {
             (" FROM ", Sql::new("kept.project_id = ").id(project.0), None)
         }
@@ -66,55 +67,66 @@ pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
         IssueScope::AuthoredBy(..) => return None,
     };
     let named = [
-        viewer.map(|viewer| access::authorized_as_named(viewer, filter.today)),
-        access::reported_as_named(filter.clearance, filter.today),
+        viewer.map(|viewer| access::authorized_cte(viewer, filter.today)),
+        access::reported_cte(filter.clearance, filter.today),
     ];
-    let conditions = [Some(place), Some(which), viewer.map(access::visible)];
+    let conditions = [Some(project_set), Some(which), viewer.map(access::visible)];
     Some(
         Sql::with(named.into_iter().flatten())
             .sql("SELECT CAST(coalesce(sum(")
-            .then(seen(keeper, filter))
+            .then(visible_count(owner, filter))
             .sql("), 0) AS BIGINT)")
             .sql(from)
-            .sql(keeper.table())
+            .sql(owner.table())
             .filter(conditions.into_iter().flatten()),
     )
 }
 
 /// Selects the id, title and number of issues of the labels or milestones with one of these titles.
-pub(crate) fn kept(keeper: Keeper, titles: &[String], place: Place) -> Sql {
-    let which = match (keeper, titles) {
-        (Keeper::Label, titles) => label_titled(titles),
-        (Keeper::Milestone, titles) => titled("kept.title IN (", titles),
+pub(crate) fn select_counted(
+    owner: CounterOwner,
+    titles: &[String],
+    project_set: ProjectSet,
+) -> Sql {
+    let which = match (owner, titles) {
+        (CounterOwner::Label, titles) => label_titled(titles),
+        (CounterOwner::Milestone, titles) => title_in("kept.title IN (", titles),
     };
-    rows(keeper).sql(" WHERE kept.project_id").then(place.condition()).sql(" AND ").then(which)
+    select_counters(owner)
+        .sql(" WHERE kept.project_id")
+        .then(project_set.condition())
+        .sql(" AND ")
+        .then(which)
 }
 
-/// Like [`kept`], for one milestone.
-pub(crate) fn kept_by_milestone(milestone: MilestoneId) -> Sql {
-    rows(Keeper::Milestone).sql(" WHERE kept.id = ").id(milestone.0)
+/// Like [`select_counted`], for one milestone.
+pub(crate) fn select_counted_milestone(milestone: MilestoneId) -> Sql {
+    select_counters(CounterOwner::Milestone).sql(" WHERE kept.id = ").id(milestone.0)
 }
 
-fn rows(keeper: Keeper) -> Sql {
+/// Selects the id, the title and the number of issues of all rows of a table.
+fn select_counters(owner: CounterOwner) -> Sql {
     Sql::new("SELECT kept.id, kept.title, CAST(")
-        .sql(EVERYTHING)
+        .sql(ALL_ISSUES)
         .sql(" AS BIGINT) FROM ")
-        .sql(keeper.table())
+        .sql(owner.table())
 }
 
-const EVERYTHING: &str = "kept.open_issues + kept.closed_issues + kept.open_confidential \
+const ALL_ISSUES: &str = "kept.open_issues + kept.closed_issues + kept.open_confidential \
                           + kept.closed_confidential";
 
 fn label_titled(titles: &[String]) -> Sql {
-    starting("kept.title_start IN (", titles).sql(" AND ").then(titled("kept.title IN (", titles))
+    title_start_in("kept.title_start IN (", titles)
+        .sql(" AND ")
+        .then(title_in("kept.title IN (", titles))
 }
 
 fn milestone_titled(title: &str) -> Sql {
     Sql::new("kept.title = ").text(title.to_owned())
 }
 
-/// The number of issues, out of a row's counters, that match the filter.
-fn seen(keeper: Keeper, filter: &IssueFilter) -> Sql {
+/// The number of issues of a row that match the filter and that the viewer may see, from the counters of the row.
+fn visible_count(owner: CounterOwner, filter: &IssueFilter) -> Sql {
     let (plain, confidential) = match filter.open {
         None => (
             "kept.open_issues + kept.closed_issues",
@@ -130,20 +142,20 @@ fn seen(keeper: Keeper, filter: &IssueFilter) -> Sql {
         Clearance::All => plain.sql(" + ").sql(confidential),
         Clearance::Nothing => plain,
         Clearance::Own(user) => {
-            some(plain).sql(" ELSE ").then(own(keeper, filter, user)).sql(" END")
+            some(plain).sql(" ELSE ").then(own_confidential_count(owner, filter, user)).sql(" END")
         }
         Clearance::ByStanding(user) => some(plain)
             .sql(" WHEN kept.project_id IN (SELECT id FROM reported) THEN ")
             .sql(confidential)
             .sql(" ELSE ")
-            .then(own(keeper, filter, user))
+            .then(own_confidential_count(owner, filter, user))
             .sql(" END"),
     }
 }
 
 /// Counts the confidential issues of which a user is author or assignee, by the indexes of these columns. `iid` and
 /// the negations keep SQLite from reading all issues of the project by an index that covers all other columns.
-fn own(keeper: Keeper, filter: &IssueFilter, user: UserId) -> Sql {
+fn own_confidential_count(owner: CounterOwner, filter: &IssueFilter, user: UserId) -> Sql {
     let state = match filter.open {
         None => "",
         Some(true) => " AND NOT (issues.state = 'closed')",
@@ -156,7 +168,7 @@ fn own(keeper: Keeper, filter: &IssueFilter, user: UserId) -> Sql {
         )
         .then(which)
         .sql(state)
-        .sql(keeper.counts())
+        .sql(owner.counts())
         .sql(")")
     };
     let written = Sql::new("issues.author_id = ").id(user.0);

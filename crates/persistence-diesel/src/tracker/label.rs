@@ -17,7 +17,7 @@ use hexforge_domain::subscription::Subscribed;
 use crate::database::backend;
 use crate::database::connection::DbConn;
 use crate::database::schema::{label_subscriptions, labels};
-use crate::database::time::stored;
+use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::page;
@@ -113,13 +113,13 @@ impl Labels for DieselTx<'_> {
         project: ProjectId,
         title: &str,
     ) -> Result<Option<Label>, StoreError> {
-        if backend::unstorable(title) {
+        if backend::contains_nul(title) {
             return Ok(None);
         }
         self.find_label(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
-                .filter(labels::title_start.eq(title_start::of(title)))
+                .filter(labels::title_start.eq(title_start::prefix(title)))
                 .filter(labels::title.eq(title))
                 .select(LabelRow::as_select())
                 .get_result(conn)
@@ -133,7 +133,7 @@ impl Labels for DieselTx<'_> {
         titles: &[LabelTitle],
     ) -> Result<Vec<Label>, StoreError> {
         let titles: Vec<&str> = titles.iter().map(LabelTitle::as_str).collect();
-        let starts: Vec<&str> = titles.iter().map(|title| title_start::of(title)).collect();
+        let starts: Vec<&str> = titles.iter().map(|title| title_start::prefix(title)).collect();
         let rows: Vec<LabelRow> = self.run(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
@@ -168,8 +168,8 @@ impl Labels for DieselTx<'_> {
                     labels::color.eq(new.color.as_str()),
                     labels::description.eq(new.description.as_ref().map(LabelDescription::as_str)),
                     labels::priority.eq(new.priority.map(Priority::number)),
-                    labels::created_at.eq(stored(new.at)),
-                    labels::updated_at.eq(stored(new.at)),
+                    labels::created_at.eq(to_naive(new.at)),
+                    labels::updated_at.eq(to_naive(new.at)),
                 )
             })
             .collect();
@@ -190,14 +190,14 @@ impl Labels for DieselTx<'_> {
             labels::color.eq(label.color.as_str()),
             labels::description.eq(label.description.as_ref().map(LabelDescription::as_str)),
             labels::priority.eq(label.priority.map(Priority::number)),
-            labels::updated_at.eq(stored(at)),
+            labels::updated_at.eq(to_naive(at)),
         );
         self.run(|conn| diesel::update(labels::table.find(label.id.0)).set(values).execute(conn))?;
         Ok(())
     }
 
     fn delete(&mut self, id: LabelId) -> Result<(), StoreError> {
-        self.close_up(Sql::new("label_id = ").id(id.0))?;
+        self.close_position_gap(Sql::new("label_id = ").id(id.0))?;
         self.run(|conn| diesel::delete(labels::table.find(id.0)).execute(conn))?;
         Ok(())
     }

@@ -12,7 +12,7 @@ use hexforge_domain::text::LongText;
 use crate::database::backend;
 use crate::database::connection::DbConn;
 use crate::database::schema::milestones;
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 use crate::query::page;
@@ -47,8 +47,8 @@ impl TryFrom<MilestoneRow> for Milestone {
             state: MilestoneState::parse(&row.state)
                 .ok_or(StoreError::Corrupt("state of a milestone"))?,
             due_date: row.due_date,
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
         })
     }
 }
@@ -74,7 +74,8 @@ impl DieselTx<'_> {
         found.map_err(|error| self.fail(error))
     }
 
-    /// Returns the next `iid` of a project's issues or milestones, from their counter column.
+    /// Returns the next `iid` of a project's issues or milestones. `first` and `next` are the parts of the statement
+    /// before and after the project id.
     pub(crate) fn next_iid(
         &mut self,
         project: ProjectId,
@@ -85,7 +86,8 @@ impl DieselTx<'_> {
     }
 }
 
-const NEXT: (&str, &str) = (
+/// Like the constant in `issue.rs`, for milestones.
+const NEXT_IID: (&str, &str) = (
     "INSERT INTO iids (project_id, milestones) VALUES (",
     ", 1) ON CONFLICT (project_id) DO UPDATE SET milestones = iids.milestones + 1 \
      RETURNING milestones",
@@ -131,7 +133,7 @@ impl Milestones for DieselTx<'_> {
         project: ProjectId,
         title: &str,
     ) -> Result<Option<Milestone>, StoreError> {
-        if backend::unstorable(title) {
+        if backend::contains_nul(title) {
             return Ok(None);
         }
         self.find_milestone(|conn| {
@@ -150,7 +152,7 @@ impl Milestones for DieselTx<'_> {
     }
 
     fn insert(&mut self, new: NewMilestone) -> Result<Milestone, StoreError> {
-        let iid = self.next_iid(new.project, NEXT)?;
+        let iid = self.next_iid(new.project, NEXT_IID)?;
         let state = MilestoneState::Active;
         let values = (
             milestones::project_id.eq(new.project.0),
@@ -159,8 +161,8 @@ impl Milestones for DieselTx<'_> {
             milestones::description.eq(new.description.as_ref().map(LongText::as_str)),
             milestones::state.eq(state.as_str()),
             milestones::due_date.eq(new.due_date),
-            milestones::created_at.eq(stored(new.at)),
-            milestones::updated_at.eq(stored(new.at)),
+            milestones::created_at.eq(to_naive(new.at)),
+            milestones::updated_at.eq(to_naive(new.at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(milestones::table)
@@ -187,7 +189,7 @@ impl Milestones for DieselTx<'_> {
             milestones::description.eq(milestone.description.as_ref().map(LongText::as_str)),
             milestones::state.eq(milestone.state.as_str()),
             milestones::due_date.eq(milestone.due_date),
-            milestones::updated_at.eq(stored(milestone.updated_at)),
+            milestones::updated_at.eq(to_naive(milestone.updated_at)),
         );
         let row = milestones::table.find(milestone.id.0);
         self.run(|conn| diesel::update(row).set(values).execute(conn))?;

@@ -11,7 +11,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::database::schema::{events, issues, notes};
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::among::AmongValues;
@@ -52,8 +52,8 @@ impl From<NoteRow> for Note {
             updated_by: row.updated_by_id.map(UserId),
             body: NoteBody::stored(row.body),
             system: row.system,
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
         }
     }
 }
@@ -90,11 +90,11 @@ fn source_commit(source: NoteSource) -> Option<String> {
 
 /// Selects the ids of the notes that match a condition. If a note refers to a source issue or commit, it must exist
 /// and be visible to the reader.
-fn followed(which: Sql, reader: Option<NoteReader>) -> Sql {
+fn with_visible_source(which: Sql, reader: Option<NoteReader>) -> Sql {
     let clearance = reader.map(|reader| Clearance::ByStanding(reader.viewer.user));
     let named = reader.into_iter().flat_map(|NoteReader { viewer, today }| {
-        let authorized = access::authorized_as_named(viewer, today);
-        let reported = access::reported_as_named(Clearance::ByStanding(viewer.user), today);
+        let authorized = access::authorized_cte(viewer, today);
+        let reported = access::reported_cte(Clearance::ByStanding(viewer.user), today);
         [Some(authorized), reported].into_iter().flatten()
     });
     let mut issue = Sql::new(
@@ -106,7 +106,7 @@ fn followed(which: Sql, reader: Option<NoteReader>) -> Sql {
         issue = issue.sql(" AND projects.issues_enabled AND ").then(access::visible(viewer));
         commit = commit.sql(" AND ").then(access::code_visible(viewer));
     }
-    if let Some(cleared) = clearance.and_then(access::cleared) {
+    if let Some(cleared) = clearance.and_then(access::may_see_issue) {
         issue = issue.sql(" AND ").then(cleared);
     }
     Sql::with(named)
@@ -127,7 +127,7 @@ impl Notes for DieselTx<'_> {
         reader: Option<NoteReader>,
         page: Page,
     ) -> Result<Paged<Note>, StoreError> {
-        let all = followed(Sql::new("notes.issue_id = ").id(issue.0), reader);
+        let all = with_visible_source(Sql::new("notes.issue_id = ").id(issue.0), reader);
         let total = self.total(&format!("notes on {issue} for {reader:?}"), &all)?;
         let ids = self.ids(all.sql(" ORDER BY notes.id").page(page))?;
         Ok(Paged { items: self.notes_by_id(&ids)?, total })
@@ -140,7 +140,7 @@ impl Notes for DieselTx<'_> {
         reader: Option<NoteReader>,
     ) -> Result<Option<Note>, StoreError> {
         let that = Sql::new("notes.id = ").id(id.0).sql(" AND notes.issue_id = ").id(issue.0);
-        let ids = self.ids(followed(that, reader))?;
+        let ids = self.ids(with_visible_source(that, reader))?;
         Ok(self.notes_by_id(&ids)?.into_iter().next())
     }
 
@@ -180,8 +180,8 @@ impl Notes for DieselTx<'_> {
             notes::source_project_id.eq(new.source.map(|source| source.project().0)),
             notes::source_issue_id.eq(new.source.and_then(source_issue)),
             notes::source_commit.eq(new.source.and_then(source_commit)),
-            notes::created_at.eq(stored(new.created_at)),
-            notes::updated_at.eq(stored(new.at)),
+            notes::created_at.eq(to_naive(new.created_at)),
+            notes::updated_at.eq(to_naive(new.at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(notes::table).values(values).returning(notes::id).get_result(conn)
@@ -207,7 +207,7 @@ impl Notes for DieselTx<'_> {
         let values = (
             notes::body.eq(note.body.as_str()),
             notes::updated_by_id.eq(note.updated_by.map(|user| user.0)),
-            notes::updated_at.eq(stored(note.updated_at)),
+            notes::updated_at.eq(to_naive(note.updated_at)),
         );
         self.run(|conn| diesel::update(notes::table.find(note.id.0)).set(values).execute(conn))?;
         Ok(())

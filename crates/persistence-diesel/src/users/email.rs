@@ -40,13 +40,13 @@ impl DieselTx<'_> {
     }
 
     /// Locks an e-mail address until the transaction ends. An address is written to two tables, and new accounts
-    /// write them in the opposite order. Without the lock two transactions could deadlock.
-    pub(crate) fn hold_address(&mut self, address: &EmailAddress) -> Result<(), StoreError> {
-        self.run(|conn| backend::hold(conn, &format!("address {}", address.as_str())))
+    /// write to them in the opposite order. Without the lock, two transactions could deadlock.
+    pub(crate) fn lock_address(&mut self, address: &EmailAddress) -> Result<(), StoreError> {
+        self.run(|conn| backend::lock_name(conn, &format!("address {}", address.as_str())))
     }
 
     /// Writes the primary address to the row of the user and to its search text.
-    fn show_primary(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError> {
+    fn write_primary(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError> {
         let (name, username): (String, String) = self.run(|conn| {
             users::table.find(user.0).select((users::name, users::username)).get_result(conn)
         })?;
@@ -115,7 +115,7 @@ impl Emails for DieselTx<'_> {
 
     fn make_primary(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError> {
         let primary = emails::table.filter(emails::user_id.eq(user.0)).filter(emails::is_primary);
-        self.hold_address(address)?;
+        self.lock_address(address)?;
         match self.email_row(address)? {
             Some(row) if row.user_id == user.0 && row.is_primary => return Ok(()),
             Some(row) if row.user_id == user.0 => {
@@ -135,7 +135,7 @@ impl Emails for DieselTx<'_> {
                 self.run(|conn| diesel::update(primary).set(value).execute(conn))?;
             }
         }
-        self.show_primary(user, address)
+        self.write_primary(user, address)
     }
 
     fn delete(&mut self, id: EmailId) -> Result<(), StoreError> {

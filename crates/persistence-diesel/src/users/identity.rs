@@ -28,7 +28,7 @@ impl Identities for DieselTx<'_> {
         for (user, provider, extern_uid) in rows {
             found.push((
                 UserId(user),
-                restore(&provider, extern_uid.as_deref()).map_err(|e| self.fail(e))?,
+                to_identity(&provider, extern_uid.as_deref()).map_err(|e| self.fail(e))?,
             ));
         }
         Ok(found)
@@ -66,6 +66,6 @@ impl Identities for DieselTx<'_> {
     }
 }
 
-fn restore(provider: &str, extern_uid: Option<&str>) -> Result<Identity, StoreError> {
+fn to_identity(provider: &str, extern_uid: Option<&str>) -> Result<Identity, StoreError> {
     Identity::parse(Some(provider), extern_uid).map_err(|_| StoreError::Corrupt("identity"))
 }

@@ -12,7 +12,7 @@ use hexforge_domain::user::key::{Fingerprint, NewSshKey};
 use hexforge_domain::user::port::Keys;
 
 use crate::database::schema::keys;
-use crate::database::time::{moment, stored};
+use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::page;
 
@@ -36,7 +36,7 @@ impl TryFrom<KeyRow> for SshKey {
             title: ShortText::parse(&row.title).map_err(|_| StoreError::Corrupt("key title"))?,
             key: row.key,
             fingerprint: Fingerprint(row.fingerprint),
-            created_at: moment(row.created_at),
+            created_at: to_utc(row.created_at),
         })
     }
 }
@@ -82,7 +82,7 @@ impl Keys for DieselTx<'_> {
             keys::title.eq(new.title.as_str()),
             keys::key.eq(&new.key),
             keys::fingerprint.eq(&new.fingerprint.0),
-            keys::created_at.eq(stored(at)),
+            keys::created_at.eq(to_naive(at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(keys::table).values(values).returning(keys::id).get_result(conn)

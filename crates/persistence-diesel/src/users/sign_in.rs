@@ -10,13 +10,13 @@ use hexforge_domain::sign_in::{Failures, MOST_NETWORKS};
 
 use crate::database::backend;
 use crate::database::schema::{sign_in_addresses, sign_in_failures};
-use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 
 impl SignInFailures for DieselTx<'_> {
     fn find(&mut self, subject: &str) -> Result<Option<Failures>, StoreError> {
         match self.mode {
-            Mode::Write => self.run(|conn| backend::hold(conn, subject))?,
+            Mode::Write => self.run(|conn| backend::lock_name(conn, subject))?,
             Mode::Read | Mode::Autocommit => (),
         }
         let found: Option<(i32, NaiveDateTime, Option<NaiveDateTime>)> = self.run(|conn| {
@@ -32,16 +32,16 @@ impl SignInFailures for DieselTx<'_> {
         })?;
         Ok(found.map(|(count, since, refused_until)| Failures {
             count: count.unsigned_abs(),
-            since: moment(since),
-            refused_until: moment_opt(refused_until),
+            since: to_utc(since),
+            refused_until: to_utc_opt(refused_until),
         }))
     }
 
     fn put(&mut self, subject: &str, failures: Failures) -> Result<(), StoreError> {
         let values = (
             sign_in_failures::failures.eq(i32::try_from(failures.count).unwrap_or(i32::MAX)),
-            sign_in_failures::since.eq(stored(failures.since)),
-            sign_in_failures::refused_until.eq(stored_opt(failures.refused_until)),
+            sign_in_failures::since.eq(to_naive(failures.since)),
+            sign_in_failures::refused_until.eq(to_naive_opt(failures.refused_until)),
         );
         self.run(|conn| {
             each_backend!(conn, c => diesel::insert_into(sign_in_failures::table)
@@ -60,7 +60,7 @@ impl SignInFailures for DieselTx<'_> {
     }
 
     fn forget_before(&mut self, moment: Timestamp) -> Result<(), StoreError> {
-        let old = sign_in_failures::table.filter(sign_in_failures::since.lt(stored(moment)));
+        let old = sign_in_failures::table.filter(sign_in_failures::since.lt(to_naive(moment)));
         self.run(|conn| diesel::delete(old).execute(conn))?;
         Ok(())
     }
@@ -75,7 +75,7 @@ impl SignInAddresses for DieselTx<'_> {
     ) -> Result<bool, StoreError> {
         let seen = sign_in_addresses::table
             .find((user.0, network))
-            .filter(sign_in_addresses::seen_at.ge(stored(since)))
+            .filter(sign_in_addresses::seen_at.ge(to_naive(since)))
             .select(sign_in_addresses::user_id);
         let found: Option<i64> = self.run(|conn| seen.get_result(conn).optional())?;
         Ok(found.is_some())
@@ -88,7 +88,7 @@ impl SignInAddresses for DieselTx<'_> {
         at: Timestamp,
         since: Timestamp,
     ) -> Result<(), StoreError> {
-        let seen = sign_in_addresses::seen_at.eq(stored(at));
+        let seen = sign_in_addresses::seen_at.eq(to_naive(at));
         let key = (sign_in_addresses::user_id.eq(user.0), sign_in_addresses::network.eq(network));
         self.run(|conn| {
             each_backend!(conn, c => diesel::insert_into(sign_in_addresses::table)
@@ -104,7 +104,7 @@ impl SignInAddresses for DieselTx<'_> {
             .select((sign_in_addresses::network, sign_in_addresses::seen_at));
         let all: Vec<(String, NaiveDateTime)> = self.run(|conn| newest_first.load(conn))?;
         let old = all.into_iter().enumerate();
-        let old = old.filter(|(place, (_, seen))| *place >= MOST_NETWORKS || moment(*seen) < since);
+        let old = old.filter(|(place, (_, seen))| *place >= MOST_NETWORKS || to_utc(*seen) < since);
         for (_, (network, _)) in old {
             let row = sign_in_addresses::table.find((user.0, network));
             self.run(|conn| diesel::delete(row).execute(conn))?;

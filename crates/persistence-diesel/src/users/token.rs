@@ -11,7 +11,7 @@ use hexforge_domain::token::{NewToken, Token, TokenHash, TokenHolder, TokenKind,
 use hexforge_domain::user::{Privileges, ProjectsLimit, UserState};
 
 use crate::database::schema::{tokens, users};
-use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::page;
 use crate::query::sql::Sql;
@@ -37,8 +37,8 @@ impl TryFrom<HolderRow> for TokenHolder {
     fn try_from(row: HolderRow) -> Result<Self, StoreError> {
         Ok(TokenHolder {
             token: TokenId(row.id),
-            kind: kind(&row.kind)?,
-            life: life(row.expires_at, row.revoked_at),
+            kind: parse_kind(&row.kind)?,
+            life: to_life(row.expires_at, row.revoked_at),
             user: UserId(row.user_id),
             state: UserState::parse(&row.state).ok_or(StoreError::Corrupt("user state"))?,
             privileges: Privileges {
@@ -70,20 +70,20 @@ impl TryFrom<TokenRow> for Token {
         Ok(Token {
             id: TokenId(row.id),
             user: UserId(row.user_id),
-            kind: kind(&row.kind)?,
+            kind: parse_kind(&row.kind)?,
             name: row.name,
-            life: life(row.expires_at, row.revoked_at),
-            created_at: moment(row.created_at),
+            life: to_life(row.expires_at, row.revoked_at),
+            created_at: to_utc(row.created_at),
         })
     }
 }
 
-fn kind(word: &str) -> Result<TokenKind, StoreError> {
+fn parse_kind(word: &str) -> Result<TokenKind, StoreError> {
     TokenKind::parse(word).ok_or(StoreError::Corrupt("token kind"))
 }
 
-fn life(expires_at: Option<NaiveDateTime>, revoked_at: Option<NaiveDateTime>) -> TokenLife {
-    TokenLife { expires_at: moment_opt(expires_at), revoked_at: moment_opt(revoked_at) }
+fn to_life(expires_at: Option<NaiveDateTime>, revoked_at: Option<NaiveDateTime>) -> TokenLife {
+    TokenLife { expires_at: to_utc_opt(expires_at), revoked_at: to_utc_opt(revoked_at) }
 }
 
 impl Tokens for DieselTx<'_> {
@@ -132,8 +132,8 @@ impl Tokens for DieselTx<'_> {
             tokens::kind.eq(new.kind.as_str()),
             tokens::name.eq(&new.name),
             tokens::hash.eq(&new.hash.0[..]),
-            tokens::created_at.eq(stored(new.at)),
-            tokens::expires_at.eq(stored_opt(new.expires_at)),
+            tokens::created_at.eq(to_naive(new.at)),
+            tokens::expires_at.eq(to_naive_opt(new.expires_at)),
         );
         let id = self.run(|conn| {
             diesel::insert_into(tokens::table).values(values).returning(tokens::id).get_result(conn)
@@ -152,12 +152,12 @@ impl Tokens for DieselTx<'_> {
         let row: Option<TokenRow> = self.run(|conn| {
             tokens::table.find(id.0).select(TokenRow::as_select()).get_result(conn).optional()
         })?;
-        self.checked(row.map(Token::try_from).transpose())
+        self.fail_on_error(row.map(Token::try_from).transpose())
     }
 
     fn extend(&mut self, id: TokenId, expires_at: Timestamp) -> Result<(), StoreError> {
         let alive = tokens::table.find(id.0).filter(tokens::revoked_at.is_null());
-        let value = tokens::expires_at.eq(stored(expires_at));
+        let value = tokens::expires_at.eq(to_naive(expires_at));
         self.run(|conn| diesel::update(alive).set(value).execute(conn))?;
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Tokens for DieselTx<'_> {
             .filter(tokens::kind.eq(TokenKind::Private.as_str()))
             .filter(tokens::expires_at.is_not_null())
             .filter(tokens::revoked_at.is_null());
-        let value = tokens::revoked_at.eq(stored(at));
+        let value = tokens::revoked_at.eq(to_naive(at));
         self.run(|conn| diesel::update(sessions).set(value).execute(conn))?;
         Ok(())
     }
@@ -176,7 +176,7 @@ impl Tokens for DieselTx<'_> {
     fn ended_sessions(&mut self, by: Timestamp, limit: u32) -> Result<Vec<TokenId>, StoreError> {
         // The kind is a literal, so that the planner can use the partial index.
         let ended = Sql::new("SELECT id FROM tokens WHERE kind = 'private' AND expires_at <= ")
-            .moment(stored(by))
+            .moment(to_naive(by))
             .sql(" ORDER BY expires_at, id LIMIT ")
             .id(limit.into());
         Ok(self.ids(ended)?.into_iter().map(TokenId).collect())
@@ -192,7 +192,7 @@ impl Tokens for DieselTx<'_> {
 
     fn revoke(&mut self, id: TokenId, at: Timestamp) -> Result<bool, StoreError> {
         let alive = tokens::table.find(id.0).filter(tokens::revoked_at.is_null());
-        let value = tokens::revoked_at.eq(stored(at));
+        let value = tokens::revoked_at.eq(to_naive(at));
         let revoked = self.run(|conn| diesel::update(alive).set(value).execute(conn))?;
         Ok(revoked > 0)
     }

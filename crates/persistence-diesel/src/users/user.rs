@@ -18,11 +18,11 @@ use hexforge_domain::user::{
 use crate::database::backend::{self, Backend};
 use crate::database::connection::DbConn;
 use crate::database::schema::{emails, namespaces, users};
-use crate::database::time::{moment, moment_opt, stored, stored_opt};
+use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::among::AmongValues;
-use crate::query::page::Counting;
+use crate::query::page::CountCost;
 use crate::query::search::{self, Search};
 use crate::query::sql::Sql;
 use crate::removal;
@@ -91,11 +91,11 @@ impl TryFrom<UserRow> for User {
             appearance: Appearance { theme_id: row.theme_id, color_scheme_id: row.color_scheme_id },
             avatar: row.avatar,
             two_factor_enabled: row.two_factor_enabled,
-            confirmed_at: moment_opt(row.confirmed_at),
-            last_sign_in_at: moment_opt(row.last_sign_in_at),
-            current_sign_in_at: moment_opt(row.current_sign_in_at),
-            created_at: moment(row.created_at),
-            updated_at: moment(row.updated_at),
+            confirmed_at: to_utc_opt(row.confirmed_at),
+            last_sign_in_at: to_utc_opt(row.last_sign_in_at),
+            current_sign_in_at: to_utc_opt(row.current_sign_in_at),
+            created_at: to_utc(row.created_at),
+            updated_at: to_utc(row.updated_at),
         })
     }
 }
@@ -154,11 +154,11 @@ impl<'a> From<&'a User> for UserValues<'a> {
             color_scheme_id: user.appearance.color_scheme_id,
             avatar: user.avatar.as_deref(),
             two_factor_enabled: user.two_factor_enabled,
-            confirmed_at: stored_opt(user.confirmed_at),
-            last_sign_in_at: stored_opt(user.last_sign_in_at),
-            current_sign_in_at: stored_opt(user.current_sign_in_at),
-            created_at: stored(user.created_at),
-            updated_at: stored(user.updated_at),
+            confirmed_at: to_naive_opt(user.confirmed_at),
+            last_sign_in_at: to_naive_opt(user.last_sign_in_at),
+            current_sign_in_at: to_naive_opt(user.current_sign_in_at),
+            created_at: to_naive(user.created_at),
+            updated_at: to_naive(user.updated_at),
             search_text: search::text(&[
                 user.name.as_str(),
                 user.email.as_str(),
@@ -171,7 +171,7 @@ impl<'a> From<&'a User> for UserValues<'a> {
 /// Returns the query for the ids of the users that match a filter, unordered, and the column to order it by.
 /// SQLite's full-text index yields rows in that order, so a page of a search costs only a page, even if all users
 /// match.
-fn fitting(filter: &UserFilter, backend: Backend) -> (Sql, &'static str) {
+fn matching_users(filter: &UserFilter, backend: Backend) -> (Sql, &'static str) {
     // States and flags are literals, not parameters, so that both planners can use the partial indexes.
     let flags: Vec<Sql> = [
         (filter.active, "users.state = 'active'"),
@@ -197,8 +197,8 @@ fn fitting(filter: &UserFilter, backend: Backend) -> (Sql, &'static str) {
 }
 
 /// The condition that a row of `projects` is in a user's own namespace.
-fn in_home_of(user: UserId) -> Sql {
-    Sql::new("namespace_id IN (").then(access::home_of(user)).sql(")")
+fn in_personal_namespace_of(user: UserId) -> Sql {
+    Sql::new("namespace_id IN (").then(access::personal_namespace_of(user)).sql(")")
 }
 
 impl DieselTx<'_> {
@@ -247,13 +247,16 @@ impl Users for DieselTx<'_> {
 
     fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError> {
         // Locks all rows that the removal touches, in the global lock order.
-        self.hold(access::home_of(id).sql(" FOR UPDATE"))?;
-        let others = removal::known_by(id).sql(" OR ").then(removal::worked_on_for(id));
-        self.hold_with_projects(id, &removal::going_and(in_home_of(id), Some(others)))
+        self.lock_rows(access::personal_namespace_of(id).sql(" FOR UPDATE"))?;
+        let others = removal::created_or_starred_by(id).sql(" OR ").then(removal::has_tasks_of(id));
+        self.lock_user_with_projects(
+            id,
+            &removal::removed_projects_and(in_personal_namespace_of(id), Some(others)),
+        )
     }
 
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError> {
-        if backend::unstorable(username) {
+        if backend::contains_nul(username) {
             return Ok(None);
         }
         self.find_user(|conn| {
@@ -266,7 +269,7 @@ impl Users for DieselTx<'_> {
     }
 
     fn find_by_login(&mut self, login: &str) -> Result<Option<(User, PasswordHash)>, StoreError> {
-        if backend::unstorable(login) {
+        if backend::contains_nul(login) {
             return Ok(None);
         }
         let columns = (UserRow::as_select(), users::password_hash);
@@ -297,9 +300,9 @@ impl Users for DieselTx<'_> {
     /// Three queries: total, ids, rows. A fourth one reads the change counter if the total is cached. The page is
     /// selected on a narrow index, from the nearer end of the list; full rows are read only for the page.
     fn list(&mut self, filter: &UserFilter, page: Page) -> Result<Paged<User>, StoreError> {
-        let (fitting, id) = fitting(filter, self.backend());
+        let (fitting, id) = matching_users(filter, self.backend());
         let name = format!("users {filter:?}");
-        let total = self.total_of_counted(&name, Counting::ByRow, &fitting)?;
+        let total = self.tracked_total(&name, CountCost::PerRow, &fitting)?;
         let span = self.span(page, total, &name)?;
         let direction = if span.backward { "" } else { " DESC" };
         let ids = self.ids(fitting.sql(" ORDER BY ").sql(id).sql(direction).span(span))?;
@@ -329,7 +332,7 @@ impl Users for DieselTx<'_> {
             users::email.eq(user.email.as_str()),
             users::password_hash.eq(new.password.reveal()),
         );
-        self.hold_address(&user.email)?;
+        self.lock_address(&user.email)?;
         user.id = UserId(self.run(|conn| {
             diesel::insert_into(users::table).values(values).returning(users::id).get_result(conn)
         })?);
@@ -345,7 +348,7 @@ impl Users for DieselTx<'_> {
     fn update(&mut self, user: &User) -> Result<(), StoreError> {
         // A change of the username blocks inserts that reference the user, and such a transaction may be creating a
         // project in the user's namespace. So the namespace is locked first.
-        self.hold(
+        self.lock_rows(
             Sql::new("SELECT id FROM namespaces WHERE owner_id = ")
                 .id(user.id.0)
                 .sql(" AND path <> ")
@@ -365,9 +368,9 @@ impl Users for DieselTx<'_> {
 
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
         self.lock_to_delete(id)?;
-        self.forget_in_projects(id, in_home_of(id))?;
+        self.remove_references_in_projects(id, in_personal_namespace_of(id))?;
         let home = Namespaces::personal(self, id)?;
-        let inside = self.some_projects_in(access::home_of(id))?;
+        let inside = self.first_projects_in(access::personal_namespace_of(id))?;
         if self.run(|conn| diesel::delete(users::table.find(id.0)).execute(conn))? > 0
             && self.remove_below_projects(&inside)?
         {
