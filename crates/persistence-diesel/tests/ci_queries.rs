@@ -1,4 +1,4 @@
-//! How many queries lists of pipelines and builds take, whatever their length.
+//! The number of queries for lists of pipelines, builds and runners does not depend on their length.
 
 mod support;
 
@@ -12,7 +12,8 @@ use hexforge_domain_testing::builders::{
 use support::counted::{Counted, PAGE};
 use support::databases;
 
-fn a_place(counted: &Counted) -> ProjectId {
+/// Inserts a project of ada's.
+fn insert_project(counted: &Counted) -> ProjectId {
     counted.write(|tx| {
         let ada = a_user("ada").insert(tx)?;
         tx.namespaces().insert_personal(ada.id, ada.username.path(), a_moment())?;
@@ -25,7 +26,7 @@ fn a_place(counted: &Counted) -> ProjectId {
 fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
     for database in databases() {
         let counted = Counted::on(database);
-        let project = a_place(&counted);
+        let project = insert_project(&counted);
         for (more, total) in [(3, 3_u64), (300, 303)] {
             counted.write(|tx| {
                 for _ in 0..more {
@@ -40,7 +41,7 @@ fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
                 assert_eq!((page.total, queries), (total, 3), "its total, its ids, its rows");
                 assert_eq!(page.items.len() as u64, total.min(100));
             }
-            // All of them are of one branch.
+            // All pipelines are of one branch.
             let (page, queries) =
                 counted.read(|tx| tx.pipelines().list(project, PipelineScope::Branches, PAGE));
             assert_eq!((page.total, queries), (1, 3));
@@ -62,7 +63,7 @@ fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
 fn a_list_of_runners_takes_four_queries_however_long_it_is() {
     for database in databases() {
         let counted = Counted::on(database);
-        let project = a_place(&counted);
+        let project = insert_project(&counted);
         for (more, total) in [(3, 3_u64), (300, 303)] {
             counted.write(|tx| {
                 for _ in 0..more {

@@ -1,4 +1,5 @@
-//! How many queries lists of issues take, whatever their length, and that both ways to them lead to the same.
+//! The number of queries for lists of issues does not depend on their length, and both query strategies give the
+//! same lists.
 
 mod support;
 
@@ -14,8 +15,8 @@ use hexforge_domain_testing::builders::{
 use support::counted::{Counted, PAGE};
 use support::databases;
 
-/// A project of ada's with a label.
-fn a_place(counted: &Counted) -> (ProjectId, UserId, LabelId) {
+/// Inserts a project of ada's with a label.
+fn insert_project(counted: &Counted) -> (ProjectId, UserId, LabelId) {
     counted.write(|tx| {
         let ada = a_user("ada").insert(tx)?;
         tx.namespaces().insert_personal(ada.id, ada.username.path(), a_moment())?;
@@ -29,7 +30,7 @@ fn a_place(counted: &Counted) -> (ProjectId, UserId, LabelId) {
 fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
     for database in databases() {
         let counted = Counted::on(database);
-        let (project, ada, bug) = a_place(&counted);
+        let (project, ada, bug) = insert_project(&counted);
         let (wish, milestone) = counted.write(|tx| {
             let goal = tx.milestones().insert(a_milestone(project, "1.0"))?.id;
             Ok((insert_label(tx, project, "wish")?.id, Some(goal)))
@@ -65,11 +66,11 @@ fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
             for_goal,
             own,
         ];
-        // The second list is long enough to be read through.
+        // The second list is long enough for the strategy that walks an index.
         for (numbers, total) in [(0..5_i64, 5_u64), (5..1_005, 1_005)] {
             counted.write(|tx| {
                 for number in numbers {
-                    // Not in the order in which they are made.
+                    // The times are not in the order in which issues are inserted.
                     let moment = at(number * 7 % 1_005);
                     let new = NewIssue { milestone, ..an_issue_at(project, ada, moment) };
                     let issue = tx.issues().insert(new)?;
@@ -79,7 +80,8 @@ fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
             });
             for filter in others.iter().chain([&all]) {
                 let (page, queries) = counted.read(|tx| tx.issues().list(filter, PAGE));
-                // Its total, its ids, its rows; of many, also of how many; the ids of several labels and of milestones.
+                // Three for the total, the ids and the rows; one to choose the strategy of a long list; two for the
+                // ids of labels and of milestones.
                 assert_eq!(page.total, total);
                 assert!((3..=6).contains(&queries), "{queries} of {filter:?}");
                 let moments: Vec<_> = page.items.iter().map(|issue| issue.created_at).collect();

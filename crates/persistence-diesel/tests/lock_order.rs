@@ -1,4 +1,4 @@
-//! Everybody at once on the same few rows: nobody waits for somebody who waits for them.
+//! Concurrent changes to the same few rows do not deadlock, and all counters stay correct.
 
 mod support;
 
@@ -29,7 +29,7 @@ use support::databases;
 const THREADS: u64 = 8;
 const LONG: Duration = Duration::from_secs(2);
 
-/// Numbers that differ, the same in each run as far as threads are.
+/// A pseudo-random number generator. Each thread has a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -45,16 +45,16 @@ impl Dice {
     }
 }
 
-/// What is there, as one thread saw it when it began.
-struct Seen {
+/// The entities that a thread found before its next changes. Other threads may remove them meanwhile.
+struct Entities {
     users: Vec<UserId>,
     groups: Vec<NamespaceId>,
     projects: Vec<ProjectId>,
-    /// Given out, maybe to others as well.
+    /// Claimed tasks. Other threads may have claimed them as well.
     tasks: Vec<(RepositoryTaskId, ProjectId)>,
 }
 
-fn look(store: &dyn Store) -> Seen {
+fn find_entities(store: &dyn Store) -> Entities {
     let all = ProjectFilter {
         scope: ProjectScope::All,
         archived: None,
@@ -66,41 +66,46 @@ fn look(store: &dyn Store) -> Seen {
         today: a_day(),
     };
     let claim = || -> Result<Option<RepositoryTask>, StoreError> {
-        // Due again at once, so that several have it.
+        // The claim has already expired, so that several threads get the same task.
         store.write(|tx| tx.repository_tasks().claim(at(2), at(1)))
     };
     let tasks = [claim(), claim()].into_iter().flat_map(|task| task.expect("a worker may ask"));
     let tasks = tasks.map(|task| (task.id, task.project)).collect();
-    let seen: Result<Seen, StoreError> = store.read(|tx| {
+    let entities: Result<Entities, StoreError> = store.read(|tx| {
         let users = tx.users().list(&UserFilter::default(), Page::Whole)?.items;
         let spaces = tx.namespaces().list(None, None, Page::Whole)?.items;
         let projects = tx.projects().list(&all, Page::Whole)?.items;
-        Ok(Seen {
+        Ok(Entities {
             users: users.iter().map(|user| user.id).collect(),
             groups: spaces.iter().filter(|n| n.owner.is_none()).map(|n| n.id).collect(),
             projects: projects.iter().map(|project| project.id).collect(),
             tasks,
         })
     });
-    seen.expect("reading succeeds")
+    entities.expect("reading succeeds")
 }
 
-/// One change of some kind to something; `new` is a name that nobody has.
-fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<(), StoreError> {
+/// Makes one random change. `new` is an unused name.
+fn make_random_change(
+    tx: &mut dyn Tx,
+    entities: &Entities,
+    dice: &mut Dice,
+    new: &str,
+) -> Result<(), StoreError> {
     let kind = dice.roll(23);
-    let (user, other) = (dice.pick(&seen.users), dice.pick(&seen.users));
-    let (group, project) = (dice.pick(&seen.groups), dice.pick(&seen.projects));
+    let (user, other) = (dice.pick(&entities.users), dice.pick(&entities.users));
+    let (group, project) = (dice.pick(&entities.groups), dice.pick(&entities.projects));
     let (Some(user), Some(other), Some(group), Some(project)) = (user, other, group, project)
     else {
-        return grow(tx, new);
+        return insert_entities(tx, new);
     };
-    // Whoever changes something in a project has seen that it is there.
+    // These changes lock the project first and need it to exist.
     if matches!(kind, 3 | 15 | 16 | 18 | 19) && tx.projects().lock(project)?.is_none() {
         return Ok(());
     }
     match kind {
-        // Few, so that they meet.
-        0 | 1 if seen.users.len() < 8 => grow(tx, new),
+        // Few users, so that threads change the same rows.
+        0 | 1 if entities.users.len() < 8 => insert_entities(tx, new),
         0 | 1 => Ok(()),
         2 => {
             let starred = if dice.roll(2) == 0 { Starred::Yes } else { Starred::No };
@@ -115,8 +120,8 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
             tx.projects().touch(project, a_moment())
         }
         5 if dice.roll(3) == 0 => {
-            // Says that a project is a fork of another, or that it is one no more.
-            let source = dice.pick(&seen.projects).filter(|source| *source != project);
+            // Makes a project a fork of another one, or removes that relation.
+            let source = dice.pick(&entities.projects).filter(|source| *source != project);
             let locked = tx.projects().lock_all(&[project, source.unwrap_or(project)])?;
             let found = locked.into_iter().find(|found| found.id == project);
             let Some(mut found) = found else { return Ok(()) };
@@ -178,10 +183,10 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
         }
         13 => tx.repository_tasks().insert(project, &an_import(user), a_moment()).map(drop),
         14 => {
-            let Some((task, project)) = dice.pick(&seen.tasks) else { return Ok(()) };
+            let Some((task, project)) = dice.pick(&entities.tasks) else { return Ok(()) };
             match dice.roll(3) {
                 0 => tx.repository_tasks().fail(task, "no answer", None),
-                // What was done is told by an event.
+                // A finished task also inserts an event, in either order.
                 1 => {
                     tx.repository_tasks().finish(task)?;
                     tx.events().insert(an_event(project, user)).map(drop)
@@ -226,7 +231,7 @@ fn change(tx: &mut dyn Tx, seen: &Seen, dice: &mut Dice, new: &str) -> Result<()
     }
 }
 
-/// An issue of a user's with a label, which another is to do.
+/// Inserts an issue of a user, with a label and another user as assignee.
 fn write_issue(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -248,7 +253,7 @@ fn write_issue(
     tx.projects().touch(project, a_moment())
 }
 
-/// Closes, reopens, removes or writes about some issue.
+/// Closes, reopens, removes or comments on a random issue.
 fn change_issue(
     tx: &mut dyn Tx,
     project: ProjectId,
@@ -276,8 +281,8 @@ fn all_issues(tx: &mut dyn Tx, project: ProjectId) -> Result<Vec<Issue>, StoreEr
     Ok(tx.issues().list(&filter, Page::Whole)?.items)
 }
 
-/// A user with a project, a group with a project.
-fn grow(tx: &mut dyn Tx, new: &str) -> Result<(), StoreError> {
+/// Inserts a user with a project, and a group with a fork of it.
+fn insert_entities(tx: &mut dyn Tx, new: &str) -> Result<(), StoreError> {
     let user = a_user(&format!("u{new}")).insert(tx)?;
     tx.namespaces().insert_personal(user.id, user.username.path(), a_moment())?;
     let home = tx.namespaces().personal(user.id)?.expect("just made");
@@ -291,9 +296,9 @@ fn nobody_waits_for_somebody_who_waits_for_them() {
     for database in databases() {
         let store = database.open(Options::default());
         let store: &dyn Store = &store;
-        let grown: Result<(), StoreError> =
-            store.write(|tx| (0..5).try_for_each(|n| grow(tx, &format!("first{n}"))));
-        grown.expect("an empty store takes everything");
+        let inserted: Result<(), StoreError> =
+            store.write(|tx| (0..5).try_for_each(|n| insert_entities(tx, &format!("first{n}"))));
+        inserted.expect("an empty store takes everything");
         let (until, done) = (Instant::now() + LONG, AtomicU64::new(0));
         thread::scope(|scope| {
             for number in 1..=THREADS {
@@ -301,11 +306,13 @@ fn nobody_waits_for_somebody_who_waits_for_them() {
                 scope.spawn(move || {
                     let mut dice = Dice(number * 7919);
                     while Instant::now() < until {
-                        let seen = look(store);
+                        let entities = find_entities(store);
                         for _ in 0..10 {
                             let new = format!("n{}", done.fetch_add(1, Ordering::Relaxed));
-                            match store.write(|tx| change(tx, &seen, &mut dice, &new)) {
-                                // What was seen may be gone or shared by now.
+                            match store
+                                .write(|tx| make_random_change(tx, &entities, &mut dice, &new))
+                            {
+                                // Another thread may have removed or inserted the row meanwhile.
                                 Ok(()) | Err(StoreError::Gone | StoreError::Duplicate(_)) => (),
                                 Err(error) => panic!("{error:?}"),
                             }
@@ -318,18 +325,18 @@ fn nobody_waits_for_somebody_who_waits_for_them() {
     }
 }
 
-/// The counters are what stars, issues, labels and notes say.
+/// Checks all counters against stars, forks, issues, labels and notes.
 fn assert_counters_are_right(store: &dyn Store) {
-    let seen = look(store);
+    let entities = find_entities(store);
     let counted: Result<(), StoreError> = store.read(|tx| {
-        for (user, counter) in tx.projects().count_personal(&seen.users)? {
+        for (user, counter) in tx.projects().count_personal(&entities.users)? {
             let home = tx.namespaces().personal(user)?.expect("every user has one");
             assert_eq!(counter, tx.projects().count_in(home.id)?, "{user}");
         }
-        let all = tx.projects().find_all(&seen.projects)?;
+        let all = tx.projects().find_all(&entities.projects)?;
         for project in &all {
             let mut stars = 0;
-            for user in &seen.users {
+            for user in &entities.users {
                 stars += u32::from(tx.stars().find(project.id, *user)? == Starred::Yes);
             }
             assert_eq!(project.star_count, stars, "{project:?}");

@@ -1,5 +1,5 @@
-//! Long lists are found in other ways than short ones. Whatever the way, they are those of the fake, whose
-//! lists are simply filtered and sorted.
+//! Long lists use other query strategies than short ones. With every strategy, a list equals that of the fake, which
+//! simply filters and sorts.
 
 mod support;
 
@@ -23,15 +23,15 @@ use support::databases;
 
 const PROJECTS: usize = 2400;
 const GROUPS: usize = 620;
-/// Projects before this one are old: they have a word that newer ones have not, and are mostly private.
+/// Projects before this one are old: their names contain a word of their own, and most of them are private.
 const OLD: usize = 600;
 
 struct World {
-    /// Has next to nothing.
+    /// A user who is a member of few projects and of no group.
     some: UserId,
-    /// Is a member of every second project and of nearly all groups.
+    /// A user who is a member of every second project and of nearly all groups.
     everywhere: UserId,
-    /// Has half of the projects.
+    /// A group that contains half of the projects.
     department: NamespaceId,
     first: ProjectId,
 }
@@ -98,7 +98,7 @@ fn project(
     Ok(project.visibility(visibility).at(a_moment() + moved).insert(tx)?.id)
 }
 
-/// Lists of projects in all ways there are.
+/// Filters for project lists that together use every query strategy.
 fn project_filters(world: &World) -> Vec<ProjectFilter> {
     let some = Viewer { user: world.some, external: true };
     let everywhere = Viewer { user: world.everywhere, external: false };
@@ -131,7 +131,7 @@ fn project_filters(world: &World) -> Vec<ProjectFilter> {
             });
         }
     }
-    // A short one, whose ids are kept from the first page on.
+    // A short list, whose ids are cached from the first page on.
     for (order, descending) in [(ProjectOrder::CreatedAt, true), (ProjectOrder::Id, false)] {
         let scope = ProjectScope::AuthorizedFor(world.some);
         let newest = ProjectFilter::newest_first(scope, a_day());
@@ -140,7 +140,7 @@ fn project_filters(world: &World) -> Vec<ProjectFilter> {
     filters
 }
 
-/// The names of a list, which are the same in every store, and its total.
+/// Returns the project names of a page, which are the same in every store, and the total of the list.
 fn projects(store: &dyn Store, filter: &ProjectFilter, page: Page) -> (Vec<String>, u64) {
     let found: Result<_, StoreError> = store.read(|tx| tx.projects().list(filter, page));
     let found = found.expect("a store can be read");
@@ -148,7 +148,7 @@ fn projects(store: &dyn Store, filter: &ProjectFilter, page: Page) -> (Vec<Strin
     (found.items.iter().map(name).collect(), found.total)
 }
 
-/// Lists of groups in all ways there are.
+/// Filters for group lists that together use every query strategy.
 fn group_filters(world: &World) -> Vec<GroupFilter> {
     let (some, everywhere) = (world.some, world.everywhere);
     let scopes = [
@@ -188,7 +188,7 @@ fn long_lists_are_those_of_the_fake() {
         let store = database.open(Options::default());
         let world = fill(&store);
         database.gather_statistics();
-        // The last of some lists among them, which are read from the end, and what is behind it.
+        // Among them are last pages, which are read from the end, and pages beyond the end.
         let pages =
             [(1, 20), (2, 20), (31, 20), (40, 20), (61, 20), (120, 20), (121, 20), (1, 100)];
         for (number, size) in pages {
@@ -208,7 +208,7 @@ fn long_lists_are_those_of_the_fake() {
     }
 }
 
-/// A list that is kept, and what makes it another one.
+/// The cached ids of a short list are not used after a change to the list.
 #[test]
 fn short_lists_follow_every_change() {
     for database in databases() {
@@ -254,7 +254,7 @@ fn short_lists_follow_every_change() {
     }
 }
 
-/// A total that is remembered, and everything that makes it another one.
+/// A cached total is not used after a change to the list.
 #[test]
 fn totals_follow_every_change() {
     for database in databases() {
@@ -284,7 +284,7 @@ fn totals_follow_every_change() {
             }
         };
         expect([0, 0, 0], "remembered");
-        // Private, old, in the department; everywhere is a member.
+        // A private, old project in the department. The user `everywhere` is a member.
         let project = ProjectId(world.first.0 + 4);
         let change = |visibility| {
             write(&|tx| {

@@ -32,8 +32,8 @@ struct Named {
     name: String,
 }
 
-/// Everything that migrations leave in a database, but diesel's own table of what it ran.
-fn objects(conn: &mut DbConn) -> Vec<String> {
+/// Returns the names of all objects in a database, except diesel's table of applied migrations.
+fn schema_objects(conn: &mut DbConn) -> Vec<String> {
     let query = match conn {
         DbConn::Sqlite(_) => {
             "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' \
@@ -80,19 +80,19 @@ fn the_history_can_be_taken_back_and_applied_again() {
     for database in databases() {
         let mut conn = connect(&database.url);
         migrations::run(&mut conn).expect("an empty database can be migrated");
-        let first = objects(&mut conn);
+        let first = schema_objects(&mut conn);
         assert!(first.iter().any(|name| name == "users"), "{first:?}");
-        // With rows in the tables, because those of others may hang on them.
+        // The tables have rows, because other rows may reference them.
         fill(&database);
         migrations::revert_all(&mut conn).expect("every migration can be taken back");
-        assert_eq!(objects(&mut conn), Vec::<String>::new(), "nothing is left");
+        assert_eq!(schema_objects(&mut conn), Vec::<String>::new(), "nothing is left");
         migrations::run(&mut conn).expect("an emptied database can be migrated");
-        assert_eq!(objects(&mut conn), first);
+        assert_eq!(schema_objects(&mut conn), first);
         fill(&database);
     }
 }
 
-/// Stores something through the schema, which has to be empty and complete for it.
+/// Inserts rows into most tables. The database must be empty and its schema complete.
 fn fill(database: &TestDatabase) {
     let store = database.open(Options::default());
     let store: &dyn Store = &store;
@@ -144,14 +144,14 @@ fn what_was_there_before_projects_is_there_after_them() {
         let projects = names.iter().position(|name| name.ends_with("_projects"));
         let since = names.len() - projects.expect("they came by a migration");
         (0..since).for_each(|_| revert_last(&database));
-        // What is remembered of the schema goes with the connections.
+        // A new store, because connections cache prepared statements of the old schema.
         let store = database.open(Options::default());
         let store: &dyn Store = &store;
         assert_eq!(home(store), before);
         let found = store.read(|tx| tx.namespaces().list(None, Some("ADA"), Page::Whole));
         let found: Paged<Namespace> = found.expect("the schema is complete");
         assert_eq!((found.items, found.total), (vec![before], 1), "found by its index");
-        // Groups and projects are gone, and may be made again.
+        // The group is gone, so that its name is free again.
         a_group("team").owner(ada.id).stored_in(store);
     }
 }

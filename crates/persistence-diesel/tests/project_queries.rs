@@ -1,4 +1,4 @@
-//! How many queries the lists of projects, groups, members and events take, whatever their length.
+//! The number of queries for lists of projects, groups, members and events does not depend on their length.
 
 mod support;
 
@@ -18,7 +18,7 @@ use hexforge_domain_testing::builders::{
 use support::counted::{Counted, PAGE};
 use support::databases;
 
-/// Ada, who owns a group whose projects are shared with another group of hers.
+/// Ada owns two groups. The projects of the first are shared with the second.
 struct World {
     ada: UserId,
     team: NamespaceId,
@@ -36,8 +36,8 @@ impl World {
         })
     }
 
-    /// Stores public projects of these numbers, each starred, shared, with a member and an event; and
-    /// as many groups.
+    /// Inserts public projects with these numbers, each starred, shared, with a member and an event. Inserts as many
+    /// groups.
     fn add(&self, counted: &Counted, numbers: Range<usize>) {
         counted.write(|tx| {
             for number in numbers {
@@ -54,7 +54,7 @@ impl World {
         });
     }
 
-    /// Lists that all have all projects.
+    /// Scopes that all contain all projects.
     fn scopes(&self) -> Vec<ProjectScope> {
         let viewer = Viewer { user: self.ada, external: false };
         let mut scopes = vec![
@@ -103,10 +103,10 @@ fn a_list_of_projects_takes_six_queries_at_most_however_long_it_is() {
                     let (page, queries) = counted.read(|tx| tx.projects().list(&filter, PAGE));
                     let found = (page.items.len() as u64, page.total);
                     assert_eq!(found, (total.min(100), total), "{filter:?}");
-                    // The length of its scope, or whether what is searched for is common, and where it is,
-                    // if not; how much there is of everything, its total, its ids, its rows.
+                    // The length of the scope, or the search sample and the matches of a rare text; the change
+                    // counter, the total, the ids, the rows.
                     assert!((3..=6).contains(&queries), "{queries} for {filter:?}");
-                    // A total that was remembered is not counted, and ids that are kept are not looked for.
+                    // A cached total is not counted again, and cached ids are not read again.
                     let again = counted.read(|tx| tx.projects().list(&filter, PAGE));
                     assert_eq!(again.0, page);
                     assert!((2..=queries).contains(&again.1), "{} for {filter:?}", again.1);
@@ -135,7 +135,7 @@ fn what_a_page_of_projects_shows_beside_them_takes_one_query_each() {
                 tx.shares().of(&ids)
             });
             assert_eq!(shares.len(), shown);
-            // The list itself takes from three to six.
+            // The list itself takes three to six queries.
             assert!((8..=11).contains(&queries), "{queries} queries");
         }
     }
@@ -176,8 +176,8 @@ fn other_lists_take_few_queries_however_long_they_are() {
                     let list = || counted.read(|tx| tx.groups().list(&filter, a_day(), PAGE));
                     let (page, queries) = list();
                     assert_eq!(page.total, total, "{filter:?}");
-                    // What the search finds, what the user has, how much there is of everything, then
-                    // its total, its ids, its rows.
+                    // The search matches, the size of the user's scope, the change counter, the total, the ids,
+                    // the rows.
                     assert!((3..=most).contains(&queries), "{queries} for {filter:?}");
                     let again = list();
                     assert!((3..=queries).contains(&again.1), "{} for {filter:?}", again.1);

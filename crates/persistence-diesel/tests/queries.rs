@@ -1,4 +1,4 @@
-//! How many queries an answer takes, whatever its length, and what reading waits for.
+//! The number of queries for users does not depend on the length of a list, and readers do not wait for writers.
 
 mod support;
 
@@ -14,8 +14,8 @@ use hexforge_domain_testing::fakes::FakeSecrets;
 use support::counted::{Counted, PAGE};
 use support::databases;
 
-/// Stores users of these numbers with an identity each. They are external and blocked, so that
-/// every list but that of the active ones finds them all.
+/// Inserts users with these numbers and an identity each. They are external and blocked, so that every list except
+/// that of active users contains all of them.
 fn add_users(counted: &Counted, numbers: std::ops::Range<usize>) {
     counted.write(|tx| {
         for number in numbers {
@@ -53,7 +53,7 @@ fn a_list_of_users_takes_three_queries_however_long_it_is() {
             for filter in filters() {
                 let (page, queries) = counted.read(|tx| tx.users().list(&filter, PAGE));
                 assert_eq!((page.items.len() as u64, page.total), (total.min(100), total));
-                // Its total, its ids, its rows; of more than ten also how often lists have changed, once.
+                // The total, the ids, the rows. Totals above ten are cached, with one query for the change counter.
                 let most = if total > 10 { 4 } else { 3 };
                 assert_eq!(queries, most, "{filter:?}");
                 let (again, queries) = counted.read(|tx| tx.users().list(&filter, PAGE));

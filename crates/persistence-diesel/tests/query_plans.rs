@@ -1,4 +1,4 @@
-//! How SQLite finds the pages of lists: by an index that has them in order, without sorting.
+//! SQLite reads the pages of lists from an index in list order, without sorting.
 
 mod support;
 
@@ -46,15 +46,15 @@ const PAGE: Page = Page::Numbered { number: 2, size: 20 };
 
 thread_local! {
     /// The queries that this thread ran.
-    static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static QUERIES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-fn remember() -> Option<Box<dyn Instrumentation>> {
+fn record_queries() -> Option<Box<dyn Instrumentation>> {
     Some(Box::new(|event: InstrumentationEvent<'_>| {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
             let query = query.to_string();
             if query.starts_with("SELECT") || query.starts_with("WITH") {
-                SEEN.with_borrow_mut(|seen| seen.push(query));
+                QUERIES.with_borrow_mut(|queries| queries.push(query));
             }
         }
     }))
@@ -66,22 +66,22 @@ struct Step {
     detail: String,
 }
 
-/// The queries that some reading of an empty store runs, with their plans.
+/// Returns the queries that `read` runs on an empty store, with their plans.
 fn plans(read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send) -> Vec<(String, String)> {
     plans_in(&TestDatabase::sqlite(), read)
 }
 
-/// The same for a store that is there.
+/// Like [`plans`], on an existing database.
 fn plans_in(
     database: &TestDatabase,
     read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send,
 ) -> Vec<(String, String)> {
-    set_default_instrumentation(remember).expect("no thread panics while it sets this");
+    set_default_instrumentation(record_queries).expect("no thread panics while it sets this");
     let store = database.open(Options::default());
-    SEEN.take();
+    QUERIES.take();
     let store: &dyn Store = &store;
     store.read(read).expect("a store can be read");
-    let queries = SEEN.take();
+    let queries = QUERIES.take();
     let DbConn::Sqlite(mut conn) = connect(&database.url) else { panic!("a SQLite database") };
     let plan = |query: String| {
         let steps: Vec<Step> = diesel::sql_query(format!("EXPLAIN QUERY PLAN {query}"))
@@ -93,19 +93,19 @@ fn plans_in(
     queries.into_iter().map(plan).collect()
 }
 
-/// Checks that each query of a list, its total and its page, goes by the index.
+/// Checks that all queries of a list, for its total and its page, use the index and do not sort.
 fn assert_goes_by(index: &str, read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send) {
     let plans = plans(read);
     assert!(!plans.is_empty());
-    // How often lists have changed is asked beside the list.
+    // The query for the change counter does not read the list.
     for (_, plan) in plans.into_iter().filter(|(query, _)| !query.contains("list_changes")) {
         assert!(plan.contains(index), "{index}: {plan}");
         assert!(!plan.contains("USE TEMP B-TREE"), "{index}: {plan}");
     }
 }
 
-fn list(filter: UserFilter) -> impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send {
-    // Of an empty store no rows are read, so only the total and the ids are asked for.
+fn list_users(filter: UserFilter) -> impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send {
+    // On an empty store, only the queries for the total and the ids run.
     move |tx| tx.users().list(&filter, PAGE).map(|_| ())
 }
 
@@ -118,7 +118,7 @@ fn lists_of_users_go_by_the_index_of_their_filter() {
         (UserFilter { blocked: true, ..none() }, "users_blocked"),
         (UserFilter { external: true, ..none() }, "users_external"),
     ] {
-        assert_goes_by(index, list(filter));
+        assert_goes_by(index, list_users(filter));
     }
 }
 
@@ -131,7 +131,7 @@ fn searches_go_by_the_full_text_index() {
         UserFilter { search: search(), active: true, ..none() },
         UserFilter { search: search(), external: true, ..none() },
     ] {
-        assert_goes_by("SCAN users_search VIRTUAL TABLE INDEX", list(filter));
+        assert_goes_by("SCAN users_search VIRTUAL TABLE INDEX", list_users(filter));
     }
 }
 
@@ -189,7 +189,7 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
 #[test]
 fn the_next_task_on_a_repository_is_read_in_the_order_of_an_index() {
     let now = a_moment();
-    // Of an empty store none is given out, so nothing is written.
+    // An empty store has no task to claim, so nothing is written.
     assert_goes_by("repository_tasks_due", |tx| tx.repository_tasks().claim(now, now).map(drop));
     let plans = plans(|tx| tx.repository_tasks().claim_local(now, now).map(drop));
     for index in ["repository_tasks_of_project", "repository_tasks_of_user"] {
@@ -231,7 +231,7 @@ fn lists_of_groups_go_by_the_index_of_their_order() {
     }
 }
 
-/// Checks that the page itself, whatever its total, is read in the order of the index.
+/// Checks that the query for the page reads the index in list order. The query for the total is not checked.
 fn assert_page_goes_by(index: &str, plans: &[(String, String)]) {
     let (query, plan) = plans
         .iter()
@@ -241,7 +241,7 @@ fn assert_page_goes_by(index: &str, plans: &[(String, String)]) {
     assert!(!plan.contains("USE TEMP B-TREE"), "{index}: {plan}\n{query}");
 }
 
-/// A store with so many projects that lists of them are read in their order.
+/// Creates a database with so many projects that their lists are read from an index in list order.
 fn with_many_projects() -> TestDatabase {
     let database = TestDatabase::sqlite();
     database.open(Options::default());
@@ -265,7 +265,7 @@ fn with_many_projects() -> TestDatabase {
     database
 }
 
-fn projects(scope: ProjectScope) -> ProjectFilter {
+fn project_filter(scope: ProjectScope) -> ProjectFilter {
     ProjectFilter {
         scope,
         archived: None,
@@ -292,7 +292,7 @@ fn long_lists_of_projects_are_read_in_the_order_of_an_index() {
     analyzed.gather_statistics();
     for database in [fresh, analyzed] {
         for scope in [ProjectScope::All, ProjectScope::VisibleTo(viewer)] {
-            let all = || projects(scope);
+            let all = || project_filter(scope);
             for filter in [
                 all(),
                 ProjectFilter { archived: Some(false), ..all() },
@@ -323,7 +323,7 @@ fn searches_for_what_is_rare_go_by_the_full_text_indexes() {
             _ => ["projects_search_terms", "namespaces_search_terms"],
         };
         for scope in [ProjectScope::All, ProjectScope::VisibleTo(viewer)] {
-            let filter = ProjectFilter { search: Some(text.into()), ..projects(scope) };
+            let filter = ProjectFilter { search: Some(text.into()), ..project_filter(scope) };
             let plans = plans(|tx| tx.projects().list(&filter, PAGE).map(|_| ()));
             let [_, (_, plan)] = &plans[..] else { panic!("not two queries: {plans:?}") };
             for table in tables {
@@ -362,7 +362,7 @@ fn lists_of_what_is_something_to_a_user_go_by_the_indexes_of_that() {
         ),
     ] {
         for (query, plan) in
-            plans_in(&database, |tx| tx.projects().list(&projects(scope), PAGE).map(|_| ()))
+            plans_in(&database, |tx| tx.projects().list(&project_filter(scope), PAGE).map(|_| ()))
         {
             assert!(plan.contains(index), "{index}: {plan}\n{query}");
             assert!(!plan.contains("SCAN projects"), "{scope:?}: {plan}\n{query}");
@@ -380,8 +380,7 @@ fn memberships_that_have_ended_are_found_by_the_index_of_their_days() {
     });
 }
 
-/// The pages and totals of one project's issues, whatever is asked for, read an index that has them in
-/// order.
+/// With every filter, the pages and totals of one project's issues are read from an index in list order.
 #[test]
 fn lists_of_issues_go_by_the_index_of_their_order() {
     let project = IssueScope::Project(ProjectId(1));
@@ -423,7 +422,7 @@ fn lists_of_issues_go_by_the_index_of_their_order() {
     }
 }
 
-/// A store with an issue in a group's project. It has two labels and a milestone.
+/// Creates a database with an issue in a project of a group. The issue has two labels and a milestone.
 fn with_a_labelled_issue() -> TestDatabase {
     let database = TestDatabase::migrated_sqlite();
     let store = database.open(Options::default());
@@ -443,7 +442,7 @@ fn with_a_labelled_issue() -> TestDatabase {
     database
 }
 
-/// Few issues of many are found by their label or milestone, and counted by the counters of that.
+/// A few issues out of many are found by the index on their label or milestone. The total is read from its counters.
 #[test]
 fn issues_of_a_label_or_milestone_are_found_by_it_and_counted_without_issues() {
     let database = with_a_labelled_issue();
@@ -465,7 +464,7 @@ fn issues_of_a_label_or_milestone_are_found_by_it_and_counted_without_issues() {
                 assert!(!plan.contains("issues_by_created_at"), "{plan}");
                 assert!(!plan.contains("SCAN kept"), "{plan}");
             }
-            // Confidential issues of others are counted by the indexes of these alone.
+            // The viewer's own confidential issues are counted by the indexes on confidential issues.
             for step in total.split("; ").filter(|step| step.starts_with("SEARCH issues")) {
                 assert!(step.contains("issues_confidential_of"), "{step}");
             }
@@ -486,7 +485,7 @@ fn own_issues_of_a_label_are_found_by_the_index_of_their_author() {
     }
 }
 
-/// Counters of rows are read, not counted again.
+/// Rows of projects contain their counters, so nothing is counted.
 #[test]
 fn the_rows_of_a_page_of_projects_count_nothing() {
     let database = with_a_labelled_issue();
@@ -529,7 +528,7 @@ fn the_last_page_of_users_is_read_from_the_end() {
     }
 }
 
-/// A group of very many projects is gone through in the order of an index that begins with it.
+/// The projects of a large group are read in list order, from an index that begins with the group.
 #[test]
 fn searches_in_a_large_group_stay_inside_of_it() {
     let database = with_many_projects();
@@ -544,7 +543,7 @@ fn searches_in_a_large_group_stay_inside_of_it() {
         for descending in [false, true] {
             let scope = ProjectScope::OfGroup { group: NamespaceId(1), viewer };
             let search = Some("project".to_owned());
-            let filter = ProjectFilter { search, order, descending, ..projects(scope) };
+            let filter = ProjectFilter { search, order, descending, ..project_filter(scope) };
             let read = |tx: &mut dyn Tx| tx.projects().list(&filter, PAGE).map(drop);
             let plans = plans_in(&database, read);
             let page = plans.iter().find(|(query, _)| query.contains("AS inside"));
@@ -555,7 +554,7 @@ fn searches_in_a_large_group_stay_inside_of_it() {
     }
 }
 
-/// No table is read from one end to the other.
+/// No query about issues scans a whole table.
 #[test]
 fn nothing_about_issues_scans_a_table() {
     let (project, user) = (ProjectId(1), UserId(1));
@@ -682,7 +681,7 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
     assert_goes_by("variables_of_project", |tx| tx.variables().list(project, PAGE).map(|_| ()));
 }
 
-/// Sorting what one commit has is all right: it is little.
+/// Sorting is allowed here, because a commit has few builds.
 #[test]
 fn builds_of_a_commit_scan_no_table() {
     let project = ProjectId(1);

@@ -1,4 +1,4 @@
-//! What removed things leave behind goes in steps, and nothing of it is forgotten.
+//! The dependent rows of removed entities are deleted in batches, and none is left.
 
 mod support;
 
@@ -25,12 +25,12 @@ use hexforge_persistence_diesel::{DatabaseUrl, Options};
 use support::databases;
 
 const STEPS: &str = include_str!("../src/removal/steps.rs");
-/// How many rows of several tables there are.
+/// The number of rows in each of the large tables.
 const MANY: i64 = 5_000;
 const LIMIT: u32 = 700;
 
-/// Tables whose rows the database removes together with those of another one.
-fn below(database: &TestDatabase, table: &str) -> Vec<String> {
+/// Returns the tables whose rows the database deletes by cascade with rows of this table.
+fn cascading_tables(database: &TestDatabase, table: &str) -> Vec<String> {
     database.texts(&match database.url {
         DatabaseUrl::Sqlite(_) => format!(
             "SELECT tables.name FROM sqlite_master AS tables \
@@ -44,7 +44,7 @@ fn below(database: &TestDatabase, table: &str) -> Vec<String> {
     })
 }
 
-/// Else the database would remove all of its rows in one go.
+/// Otherwise the database would delete all rows of the table at once, by cascade.
 #[test]
 fn every_table_below_a_root_is_removed_in_steps() {
     for database in databases() {
@@ -52,7 +52,7 @@ fn every_table_below_a_root_is_removed_in_steps() {
         for root in ["project_roots", "namespace_roots", "user_roots"] {
             let (mut seen, mut next) = (BTreeSet::new(), vec![root.to_owned()]);
             while let Some(table) = next.pop() {
-                for found in below(&database, &table) {
+                for found in cascading_tables(&database, &table) {
                     let is_named = STEPS.contains(&format!("\"{found}\""));
                     assert!(is_named, "`{found}` is below `{table}`");
                     if seen.insert(found.clone()) {
@@ -65,8 +65,8 @@ fn every_table_below_a_root_is_removed_in_steps() {
     }
 }
 
-/// One row of each table that has to do with a project, at least.
-fn furnish(
+/// Inserts at least one row into each table that references a project.
+fn insert_one_of_each(
     tx: &mut dyn Tx,
     project: ProjectId,
     user: UserId,
@@ -106,8 +106,8 @@ fn furnish(
     Ok((issue, pipeline.id))
 }
 
-/// Many rows of those tables of which a project may have many.
-fn fill(database: &TestDatabase, project: ProjectId, issue: IssueId, pipeline: PipelineId) {
+/// Inserts many rows into the tables in which a project may have many.
+fn insert_many(database: &TestDatabase, project: ProjectId, issue: IssueId, pipeline: PipelineId) {
     let now = "CURRENT_TIMESTAMP";
     let numbers = format!(
         "WITH RECURSIVE numbers (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM numbers WHERE i < {MANY})"
@@ -156,12 +156,12 @@ fn fill(database: &TestDatabase, project: ProjectId, issue: IssueId, pipeline: P
     ));
 }
 
-/// All rows of all tables that are about projects.
-fn rows(database: &TestDatabase) -> i64 {
+/// Counts the rows of all tables that depend on projects.
+fn count_rows(database: &TestDatabase) -> i64 {
     let mut tables: BTreeSet<String> = ["project_roots"].map(str::to_owned).into();
     let mut next = vec!["project_roots".to_owned()];
     while let Some(table) = next.pop() {
-        let found = below(database, &table);
+        let found = cascading_tables(database, &table);
         next.extend(found.into_iter().filter(|table| tables.insert(table.clone())));
     }
     tables.iter().map(|table| database.number(&format!("SELECT count(*) FROM {table}"))).sum()
@@ -174,10 +174,11 @@ fn no_step_removes_more_than_it_may_and_nothing_is_left() {
         let store: &dyn Store = &store;
         let ada = a_user("ada").stored_in(store).id;
         let project = a_project("site", home_of(store, ada), ada).stored_in(store).id;
-        let empty = rows(&database) - 1;
-        let (issue, pipeline) =
-            store.write::<_, StoreError>(|tx| furnish(tx, project, ada)).expect("all of it fits");
-        fill(&database, project, issue, pipeline);
+        let empty = count_rows(&database) - 1;
+        let (issue, pipeline) = store
+            .write::<_, StoreError>(|tx| insert_one_of_each(tx, project, ada))
+            .expect("all of it fits");
+        insert_many(&database, project, issue, pipeline);
         let of_project = |table: &String| {
             database.number(&format!("SELECT count(*) FROM {table} WHERE project_id = {project}"))
         };
@@ -186,12 +187,12 @@ fn no_step_removes_more_than_it_may_and_nothing_is_left() {
         assert!(missing.is_empty(), "the project has no row in {missing:?}");
 
         store.write::<_, StoreError>(|tx| tx.projects().delete(project)).expect("it can go");
-        let mut left = rows(&database);
+        let mut left = count_rows(&database);
         assert!(left > 4 * MANY, "{left} rows are left");
         let mut steps = 0;
         loop {
             let step = store.write::<_, StoreError>(|tx| tx.removals().step(LIMIT));
-            let now = rows(&database);
+            let now = count_rows(&database);
             let removed = left - now;
             assert!((0..=i64::from(LIMIT) + 1).contains(&removed), "a step removed {removed} rows");
             left = now;
@@ -206,11 +207,11 @@ fn no_step_removes_more_than_it_may_and_nothing_is_left() {
             }
         }
         assert!(steps > 4 * MANY / i64::from(LIMIT), "{steps} steps");
-        // Packs keep their rows for a while.
+        // The rows of packs are deleted later than the project.
         let (now, later) = (a_moment(), a_moment() + chrono::TimeDelta::seconds(1));
         let forgotten = store.write(|tx| tx.packs().forget_retired(now, later, 10));
         assert_eq!(forgotten.expect("retired packs can be forgotten"), 1);
-        assert_eq!(rows(&database), empty);
+        assert_eq!(count_rows(&database), empty);
         for table in &tables {
             assert_eq!(of_project(table), 0, "{table}");
         }

@@ -1,4 +1,4 @@
-//! What the port does not show: of a task that is given up, nothing is left to get in with.
+//! A task that has failed for good keeps no URL, which may contain a password. The port does not show this.
 
 mod support;
 
@@ -12,21 +12,22 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use support::{connect, databases};
 
 #[derive(QueryableByName)]
-struct Kept {
+struct TaskRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
     #[diesel(sql_type = Nullable<Text>)]
     url: Option<String>,
 }
 
-fn kept(database: &TestDatabase) -> Vec<(i64, bool)> {
+/// Returns the id of each task, and whether its URL is stored.
+fn tasks_with_url(database: &TestDatabase) -> Vec<(i64, bool)> {
     let query = diesel::sql_query("SELECT id, url FROM repository_tasks ORDER BY id");
-    let kept: Vec<Kept> = match &mut connect(&database.url) {
+    let rows: Vec<TaskRow> = match &mut connect(&database.url) {
         DbConn::Sqlite(conn) => query.load(conn),
         DbConn::Postgres(conn) => query.load(conn),
     }
     .expect("the table is there");
-    kept.into_iter().map(|row| (row.id, row.url.is_some())).collect()
+    rows.into_iter().map(|row| (row.id, row.url.is_some())).collect()
 }
 
 #[test]
@@ -44,8 +45,8 @@ fn a_task_that_is_given_up_keeps_no_password() {
             store.write(|tx| tx.repository_tasks().fail(first, "no answer", again))
         };
         fail(Some(at(1))).expect("it is tried again");
-        assert_eq!(kept(&database), [(first.0, true), (second.0, true)]);
+        assert_eq!(tasks_with_url(&database), [(first.0, true), (second.0, true)]);
         fail(None).expect("it is given up");
-        assert_eq!(kept(&database), [(first.0, false), (second.0, true)]);
+        assert_eq!(tasks_with_url(&database), [(first.0, false), (second.0, true)]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a runner's request costs while 10,000 builds wait.
+//! The number of queries for a runner's request while 10,000 builds are pending.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::databases;
 
 const PROJECTS: usize = 100;
 
-/// Every build in as many copies as a project has, and as many that ended.
+/// Copies each build 199 times: 100 builds of each project are pending then, and 100 have succeeded.
 const MULTIPLY: &str = "\
     INSERT INTO builds (project_id, pipeline_id, definition_id, kind, name, stage, stage_index, status, \
         run_when, allow_failure, tags, superseded, created_at, updated_at) \
@@ -25,8 +25,8 @@ const MULTIPLY: &str = "\
         run_when, allow_failure, tags, superseded, created_at, updated_at \
     FROM builds CROSS JOIN copies;";
 
-/// A shared runner and one of the last project.
-fn filled(database: &TestDatabase) -> (Runner, Runner) {
+/// Fills the database. Returns a shared runner, and a runner of the last project.
+fn fill_database(database: &TestDatabase) -> (Runner, Runner) {
     let store: DieselStore = database.open(Options::default());
     let store: &dyn Store = &store;
     let made: Result<_, StoreError> = store.write(|tx| fill(tx));
@@ -58,7 +58,7 @@ fn fill(tx: &mut dyn Tx) -> Result<(Runner, Runner), StoreError> {
 #[test]
 fn a_request_among_ten_thousand_takes_three_queries() {
     for database in databases() {
-        let (shared, bound) = filled(&database);
+        let (shared, bound) = fill_database(&database);
         let counted = Counted::on(database);
         for runner in [&shared, &bound] {
             let (found, queries) = counted.read(|tx| tx.builds().next_for(runner, 8));

@@ -1,4 +1,4 @@
-//! `schema.rs` says what is in both databases: the same tables, columns, types and nulls.
+//! `schema.rs` declares exactly the tables, columns, types and nullability of both databases.
 
 mod support;
 
@@ -11,7 +11,7 @@ use hexforge_persistence_diesel::migrations;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use support::connect;
 
-/// Types and nulls by table and column.
+/// The type and nullability of each column, by table and column.
 type Columns = BTreeMap<(String, String), (String, Nulls)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ enum Nulls {
     Refused,
 }
 
-/// What `schema.rs` says, read from its text, so that no table can be forgotten here.
-fn declared() -> Columns {
+/// The columns that `schema.rs` declares, parsed from its text, so that no table is missing.
+fn declared_columns() -> Columns {
     let mut columns = Columns::new();
     let mut table = "";
     for line in include_str!("../src/database/schema.rs").lines().map(str::trim) {
@@ -51,12 +51,12 @@ struct Column {
     nullable: bool,
 }
 
-/// What a migrated database has, in the words of `schema.rs`.
-fn found(database: &TestDatabase) -> Columns {
+/// The columns of a migrated database, with the type names of `schema.rs`.
+fn actual_columns(database: &TestDatabase) -> Columns {
     let mut conn = connect(&database.url);
     migrations::run(&mut conn).expect("an empty database can be migrated");
     let columns: Vec<Column> = match &mut conn {
-        // What finds parts of texts is made of tables of its own, which no query of diesel's reads.
+        // The full-text indexes consist of tables that `schema.rs` does not declare.
         DbConn::Sqlite(conn) => diesel::sql_query(
             "SELECT tables.name AS table_name, columns.name AS column_name, \
                  CASE WHEN columns.pk > 0 AND columns.type = 'INTEGER' THEN 'BIGINT' \
@@ -80,13 +80,13 @@ fn found(database: &TestDatabase) -> Columns {
     .expect("every database can describe itself");
     let described = columns.into_iter().map(|column| {
         let nulls = if column.nullable { Nulls::Allowed } else { Nulls::Refused };
-        ((column.table_name, column.column_name), (in_rust(&column.kind), nulls))
+        ((column.table_name, column.column_name), (diesel_type(&column.kind), nulls))
     });
     described.collect()
 }
 
-/// How `schema.rs` calls a type of either database.
-fn in_rust(kind: &str) -> String {
+/// Returns the name in `schema.rs` of a type of either database.
+fn diesel_type(kind: &str) -> String {
     match kind {
         "BIGINT" => "BigInt",
         "INTEGER" => "Integer",
@@ -102,7 +102,7 @@ fn in_rust(kind: &str) -> String {
 
 #[test]
 fn the_text_of_the_schema_is_understood() {
-    let declared = declared();
+    let declared = declared_columns();
     let column = |table: &str, column: &str| declared.get(&(table.to_owned(), column.to_owned()));
     assert_eq!(column("users", "id"), Some(&("BigInt".to_owned(), Nulls::Refused)));
     assert_eq!(column("users", "bio"), Some(&("Text".to_owned(), Nulls::Allowed)));
@@ -115,11 +115,11 @@ fn the_text_of_the_schema_is_understood() {
 
 #[test]
 fn sqlite_has_what_the_schema_says_and_nothing_else() {
-    assert_eq!(found(&TestDatabase::sqlite()), declared());
+    assert_eq!(actual_columns(&TestDatabase::sqlite()), declared_columns());
 }
 
 #[test]
 fn postgres_has_what_the_schema_says_and_nothing_else() {
     let Some(database) = TestDatabase::postgres() else { return };
-    assert_eq!(found(&database), declared());
+    assert_eq!(actual_columns(&database), declared_columns());
 }

@@ -1,4 +1,4 @@
-//! Secrets of earlier versions are sealed when a store is opened.
+//! `seal_plain_texts` seals the secrets that earlier versions stored in plain text.
 
 mod support;
 
@@ -19,7 +19,7 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DieselStore, Options, SealError};
 use support::{connect, databases};
 
-/// Hides the texts that it seals from whoever searches the database for them.
+/// A vault whose sealed texts do not contain the plain text, so that the tests can search the database for it.
 struct Reversing(&'static str);
 
 impl Vault for Reversing {
@@ -54,7 +54,7 @@ struct Column {
     text: String,
 }
 
-/// Everything that stands in the columns in which secrets are.
+/// Returns the content of all columns that contain secrets.
 fn stored_texts(database: &TestDatabase) -> Vec<String> {
     let query = diesel::sql_query(
         "SELECT runners_token AS text FROM projects UNION ALL SELECT sealed FROM runners_tokens \
@@ -71,7 +71,7 @@ fn stored_texts(database: &TestDatabase) -> Vec<String> {
     rows.into_iter().map(|row| row.text).collect()
 }
 
-/// As an earlier version left it: the same texts, plain.
+/// Replaces all secrets by plain texts, as an earlier version stored them.
 fn make_plain(database: &TestDatabase, project: i64) {
     database.execute(&format!(
         "UPDATE projects SET runners_token = 'runners-secret-' || id; DELETE FROM runners_tokens; \
@@ -106,7 +106,7 @@ fn plain_secrets_of_earlier_versions_are_sealed_and_still_work() {
             tx.repository_tasks().insert(site, &an_import(ada), a_moment()).map(drop)
         });
         filled.expect("the schema is complete");
-        // More projects than one step seals.
+        // More projects than one batch seals.
         for number in 0..1_201 {
             a_project(&format!("p{number}"), home, ada).stored_in(port);
         }
@@ -114,11 +114,11 @@ fn plain_secrets_of_earlier_versions_are_sealed_and_still_work() {
         let plain = stored_texts(&database);
         assert!(plain.iter().any(|text| text.contains("secret")), "the test has plain texts");
 
-        // Killed after a step: what was sealed stays so, and the rest follows.
         open(&database, "key").seal_plain_texts().expect("it can be sealed");
         let texts = stored_texts(&database);
         assert!(!texts.iter().any(|text| text.contains("secret")), "nothing is plain: {texts:?}");
         let before = texts.len();
+        // A second run finds nothing to seal.
         open(&database, "key").seal_plain_texts().expect("nothing to do");
         assert_eq!(stored_texts(&database).len(), before);
 
@@ -147,7 +147,7 @@ fn sealing_goes_on_where_it_was_interrupted() {
         let made: Vec<i64> = (0..3)
             .map(|number| a_project(&format!("p{number}"), home, ada).stored_in(port).id.0)
             .collect();
-        // A step that was committed before the program was killed: the first project is done.
+        // The state after a process was killed: the batch with the first project is committed.
         database.execute(&format!(
             "UPDATE projects SET runners_token = 'secret-' || id WHERE id > {0}; \
              DELETE FROM runners_tokens WHERE project_id > {0}; DELETE FROM sealing; \
@@ -182,7 +182,7 @@ fn a_database_sealed_with_another_key_is_refused() {
     }
 }
 
-/// Secrets stay out of the files of SQLite, its log included.
+/// After sealing, neither the database file nor the WAL of SQLite contains a plain secret.
 #[test]
 fn no_file_keeps_a_secret_in_plain_text() {
     let database = TestDatabase::sqlite();

@@ -13,7 +13,7 @@ use hexforge_persistence_diesel::testing::OwnPostgres;
 use hexforge_persistence_diesel::{DatabaseUrl, DieselStore, Options};
 use support::connect;
 
-/// A server whose messages are in German.
+/// Starts a server whose messages are in German.
 fn german_server(folder: &Path) -> Option<OwnPostgres> {
     OwnPostgres::start_translated(folder, "de")
 }
@@ -37,7 +37,7 @@ fn errors_are_recognised_whatever_language_the_server_speaks() {
         store.write(|tx| tx.emails().insert(UserId(4711), &an_address("x@example.com")));
     assert!(matches!(nobody, Err(StoreError::Gone)), "{nobody:?}");
 
-    // Each holds what the other waits for.
+    // A deadlock: each transaction holds the lock that the other one waits for.
     let both_hold = Barrier::new(2);
     let lock = |first, second| -> Result<(), StoreError> {
         store.write(|tx| {
@@ -55,7 +55,7 @@ fn errors_are_recognised_whatever_language_the_server_speaks() {
     assert_eq!(outcome.iter().filter(|end| end.is_ok()).count(), 1, "{outcome:?}");
     assert!(outcome.iter().any(|end| matches!(end, Err(StoreError::Busy))), "{outcome:?}");
 
-    // An administrator of the database ends the connection in the midst of a transaction.
+    // An administrator of the database terminates the connection during a transaction.
     let ended: Result<_, StoreError> = store.write(|tx| {
         tx.users().lock(ada)?;
         connect(&postgres.url())

@@ -1,5 +1,4 @@
-//! The JSON texts of the store. Databases hold these texts, so neither what is written nor what can be
-//! read may change.
+//! The JSON texts of the store keep their format, because existing databases contain them.
 
 mod events;
 
@@ -23,7 +22,7 @@ use serde_json::{Value, json};
 const FULL: &str = include_str!("outbox_full.txt");
 const MINIMAL: &str = include_str!("outbox_minimal.txt");
 
-/// The format is the same on both databases, so one is enough here.
+/// A store on SQLite. The format is the same on both databases.
 struct Fixture {
     store: DieselStore,
     database: TestDatabase,
@@ -49,7 +48,7 @@ impl Fixture {
     }
 
     /// The events of the outbox that can be read.
-    fn readable(&self) -> Vec<SystemEvent> {
+    fn readable_events(&self) -> Vec<SystemEvent> {
         let batch = self.store().write(|tx| tx.outbox().next(None, 10_000));
         let batch: Result<_, StoreError> = batch;
         batch.expect("it can be read").entries.into_iter().map(|entry| entry.event).collect()
@@ -139,7 +138,7 @@ fn events_of_the_outbox_keep_their_format() {
         assert_eq!(stored, golden, "\n{stored}");
         let kinds: Vec<_> = rows(golden).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, events.iter().map(kind).collect::<Vec<_>>());
-        assert_eq!(fixture.readable(), events);
+        assert_eq!(fixture.readable_events(), events);
     }
 }
 
@@ -150,7 +149,7 @@ fn a_missing_key_of_the_outbox_is_a_null_and_an_unknown_key_is_ignored() {
         for (kind, payload) in rows(golden) {
             fixture.insert_row(kind, &without_nulls(&parsed(payload)).to_string());
         }
-        assert_eq!(fixture.readable(), events(fill));
+        assert_eq!(fixture.readable_events(), events(fill));
     }
 }
 
@@ -171,38 +170,38 @@ fn an_event_without_a_required_key_is_not_read() {
         }
     }
     assert!(broken > 150, "{broken}");
-    assert_eq!(fixture.readable(), []);
+    assert_eq!(fixture.readable_events(), []);
 }
 
 #[test]
 fn an_event_with_an_unknown_value_is_not_read() {
     let fixture = Fixture::new();
-    let of = |wanted: &'static str, from: &str, to: &str| {
+    let with_change = |wanted: &'static str, from: &str, to: &str| {
         let payload = rows(FULL).into_iter().find(|(kind, _)| *kind == wanted).expect("a kind").1;
         let changed = payload.replace(from, to);
         assert_ne!(changed, payload, "{from} is not part of `{wanted}`");
         (wanted, changed)
     };
     let broken = [
-        of("user_create", r#""username":"ada""#, r#""username":7"#),
-        of("user_create", r#""id":9223372036854775807"#, r#""id":9223372036854775808"#),
-        of("user_create", r#""created_at":"#, r#""created_at":9223372036854775807,"at":"#),
-        of("project_create", r#""visibility_level":20"#, r#""visibility_level":5"#),
-        of("user_add_to_team", r#""access_level":10"#, r#""access_level":11"#),
-        of("issue", "reopen\"", "think\""),
-        of("issue", "reopened\"", "forgotten\""),
-        of("issue", "2016-09-25", "tomorrow"),
-        of("issue", r#""assignee":{"id":1,"#, r#""assignee":{"#),
-        of("build", "on_failure", "never"),
-        of("build", r#""runner":{"id":12,"#, r#""runner":{"#),
-        of("build", r#""filename":"#, r#""file":"#),
-        of("build", "18446744073709551615", "-1"),
-        of("build", "canceled", "lost"),
-        of("pipeline", "running", "lost"),
-        of("pipeline", "2016-09-22T12:30:09+02:00", "now"),
-        of("push", r#""reach":"project""#, r#""reach":"nobody""#),
-        of("push", r#""before":"0"#, r#""before":"x"#),
-        of("push", "2016-09-22T11:30:09+01:00", "2016-09-22"),
+        with_change("user_create", r#""username":"ada""#, r#""username":7"#),
+        with_change("user_create", r#""id":9223372036854775807"#, r#""id":9223372036854775808"#),
+        with_change("user_create", r#""created_at":"#, r#""created_at":9223372036854775807,"at":"#),
+        with_change("project_create", r#""visibility_level":20"#, r#""visibility_level":5"#),
+        with_change("user_add_to_team", r#""access_level":10"#, r#""access_level":11"#),
+        with_change("issue", "reopen\"", "think\""),
+        with_change("issue", "reopened\"", "forgotten\""),
+        with_change("issue", "2016-09-25", "tomorrow"),
+        with_change("issue", r#""assignee":{"id":1,"#, r#""assignee":{"#),
+        with_change("build", "on_failure", "never"),
+        with_change("build", r#""runner":{"id":12,"#, r#""runner":{"#),
+        with_change("build", r#""filename":"#, r#""file":"#),
+        with_change("build", "18446744073709551615", "-1"),
+        with_change("build", "canceled", "lost"),
+        with_change("pipeline", "running", "lost"),
+        with_change("pipeline", "2016-09-22T12:30:09+02:00", "now"),
+        with_change("push", r#""reach":"project""#, r#""reach":"nobody""#),
+        with_change("push", r#""before":"0"#, r#""before":"x"#),
+        with_change("push", "2016-09-22T11:30:09+01:00", "2016-09-22"),
         ("renamed", "{}".to_owned()),
         ("user_create", "null".to_owned()),
         ("user_create", "{".to_owned()),
@@ -210,7 +209,7 @@ fn an_event_with_an_unknown_value_is_not_read() {
     for (kind, payload) in &broken {
         fixture.insert_row(kind, payload);
     }
-    assert_eq!(fixture.readable(), []);
+    assert_eq!(fixture.readable_events(), []);
     let oldest: Result<_, StoreError> = fixture.store().read(|tx| tx.outbox().oldest(1));
     assert!(matches!(oldest, Err(StoreError::Corrupt("outbox entry"))), "{oldest:?}");
     assert_eq!(fixture.database.number("SELECT count(*) FROM outbox"), broken.len() as i64);
@@ -289,7 +288,7 @@ fn definitions_of_builds_keep_their_format() {
     assert_eq!(fixture.database.texts(columns), ["{} []"]);
     assert_eq!(read(id).expect("it can be read"), Some(minimal.clone()));
 
-    // Neither the character NUL nor what is not a number can be stored.
+    // NUL characters are removed, and NaN becomes null, because neither can be stored.
     let unstorable = Node::map([("a\0b", Node::Float(f64::NAN)), ("c", Node::text("d\0"))]);
     let variables = vec![("E\0".into(), "\0f".into())];
     define(BuildDefinition { commands: "\0".into(), options: options(unstorable), variables });

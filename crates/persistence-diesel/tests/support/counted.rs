@@ -1,4 +1,4 @@
-//! How many queries something takes.
+//! A store that counts its queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DieselStore, Options};
 
-/// The largest page that the interface gives.
+/// The largest page of the API.
 pub const PAGE: Page = Page::Numbered { number: 1, size: 100 };
 
 /// A store that counts its queries.
@@ -26,7 +26,7 @@ impl Counted {
         Self { store, queries, _database: database }
     }
 
-    /// What a reading transaction finds, and how many queries that took.
+    /// Runs a read transaction. Returns its result and the number of its queries.
     pub fn read<T: Send>(
         &self,
         work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,

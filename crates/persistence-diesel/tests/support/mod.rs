@@ -1,4 +1,4 @@
-//! Raw connections beside the store.
+//! Databases for tests, and connections that bypass the store.
 
 #![allow(dead_code, reason = "every test file uses a part of this one")]
 
@@ -10,12 +10,12 @@ use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-/// An empty database of each kind; of SQLite alone where there is no PostgreSQL.
+/// Creates an empty database of each kind, without PostgreSQL if no server is available.
 pub fn databases() -> Vec<TestDatabase> {
     [Some(TestDatabase::sqlite()), TestDatabase::postgres()].into_iter().flatten().collect()
 }
 
-/// A connection of the test's own.
+/// Opens a connection that bypasses the store.
 pub fn connect(url: &DatabaseUrl) -> DbConn {
     match url {
         DatabaseUrl::Sqlite(path) => {
