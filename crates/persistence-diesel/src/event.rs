@@ -93,7 +93,7 @@ impl Events for DieselTx<'_> {
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
         // `CROSS JOIN` fixes the join order: the query reads events newest first, and looks up their projects.
-        let named =
+        let ctes =
             [Some(access::authorized_cte(viewer, today)), access::reported_cte(clearance, today)];
         let conditions = [
             Some(Sql::new("projects.id = events.project_id")),
@@ -101,7 +101,7 @@ impl Events for DieselTx<'_> {
             Some(access::visible(viewer)),
             issue_visible_to(clearance),
         ];
-        let visible = Sql::with(named.into_iter().flatten())
+        let visible = Sql::with(ctes.into_iter().flatten())
             .sql("SELECT events.id FROM events CROSS JOIN projects")
             .filter(conditions.into_iter().flatten());
         let name = format!("events of {author} for {viewer:?} {clearance:?} on {today}");
@@ -126,13 +126,13 @@ impl Events for DieselTx<'_> {
 
 /// The condition that the viewer may see the issue of a row of `events`, if it has one.
 fn issue_visible_to(clearance: Clearance) -> Option<Sql> {
-    let cleared = access::may_see_issue(clearance)?;
+    let issue_condition = access::may_see_issue(clearance)?;
     Some(
         Sql::new(
             "(events.issue_id IS NULL OR EXISTS \
              (SELECT 1 FROM issues WHERE issues.id = events.issue_id AND ",
         )
-        .then(cleared)
+        .then(issue_condition)
         .sql("))"),
     )
 }
@@ -141,11 +141,11 @@ impl DieselTx<'_> {
     fn page_of_events(
         &mut self,
         name: &str,
-        fitting: Sql,
+        matching: Sql,
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
-        let total = self.total(name, &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY events.id DESC").page(page))?;
+        let total = self.total(name, &matching)?;
+        let ids = self.ids(matching.sql(" ORDER BY events.id DESC").page(page))?;
         let rows: Vec<EventRow> = self.by_ids(&ids, |conn, ids| {
             events::table.filter(events::id.among(ids)).order(events::id.desc()).load(conn)
         })?;

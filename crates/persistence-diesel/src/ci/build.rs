@@ -161,11 +161,11 @@ impl Builds for DieselTx<'_> {
     }
 
     fn find(&mut self, id: BuildId) -> Result<Option<Build>, StoreError> {
-        let there = projects::table.filter(projects::id.eq(builds::project_id));
+        let its_project = projects::table.filter(projects::id.eq(builds::project_id));
         let row: Option<BuildRow> = self.run(|conn| {
             builds::table
                 .find(id.0)
-                .filter(diesel::dsl::exists(there))
+                .filter(diesel::dsl::exists(its_project))
                 .select(BuildRow::as_select())
                 .get_result(conn)
                 .optional()

@@ -197,8 +197,8 @@ impl Pipelines for DieselTx<'_> {
             .id(id.0)
             .sql(") FOR KEY SHARE"),
         )?;
-        let there = projects::table.filter(projects::id.eq(pipelines::project_id));
-        let query = pipelines::table.find(id.0).filter(exists(there)).select(columns());
+        let its_project = projects::table.filter(projects::id.eq(pipelines::project_id));
+        let query = pipelines::table.find(id.0).filter(exists(its_project)).select(columns());
         self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow))
     }
 
@@ -213,8 +213,8 @@ impl Pipelines for DieselTx<'_> {
                 return Ok(None);
             }
         }
-        let there = projects::table.filter(projects::id.eq(pipelines::project_id));
-        let query = pipelines::table.find(id.0).filter(exists(there)).select(columns());
+        let its_project = projects::table.filter(projects::id.eq(pipelines::project_id));
+        let query = pipelines::table.find(id.0).filter(exists(its_project)).select(columns());
         self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow, skip_locked))
     }
 

@@ -60,9 +60,9 @@ impl Triggers for DieselTx<'_> {
     }
 
     fn find(&mut self, id: TriggerId) -> Result<Option<Trigger>, StoreError> {
-        let there = projects::table.filter(projects::id.eq(triggers::project_id));
+        let its_project = projects::table.filter(projects::id.eq(triggers::project_id));
         let row: Option<TriggerRow> = self.run(|conn| {
-            let found = triggers::table.find(id.0).filter(diesel::dsl::exists(there));
+            let found = triggers::table.find(id.0).filter(diesel::dsl::exists(its_project));
             found.get_result(conn).optional()
         })?;
         Ok(row.map(Trigger::from))

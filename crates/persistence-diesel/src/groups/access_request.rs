@@ -37,9 +37,10 @@ impl AccessRequests for DieselTx<'_> {
         source: RequestSource,
         page: Page,
     ) -> Result<Paged<(User, Timestamp)>, StoreError> {
-        let asking = Sql::new("SELECT user_id FROM access_requests").filter([for_source(source)]);
-        let total = self.total(&format!("access requests {source:?}"), &asking)?;
-        let ids = self.ids(asking.sql(" ORDER BY user_id DESC").page(page))?;
+        let requesters =
+            Sql::new("SELECT user_id FROM access_requests").filter([for_source(source)]);
+        let total = self.total(&format!("access requests {source:?}"), &requesters)?;
+        let ids = self.ids(requesters.sql(" ORDER BY user_id DESC").page(page))?;
         let rows: Vec<(UserRow, NaiveDateTime)> = self.by_ids(&ids, |conn, ids| {
             let requests = access_requests::table
                 .inner_join(users::table)

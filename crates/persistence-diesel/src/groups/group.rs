@@ -57,11 +57,11 @@ impl<'a> From<&'a Namespace> for GroupValues<'a> {
 }
 
 impl Groups for DieselTx<'_> {
-    fn find(&mut self, named: &GroupRef) -> Result<Option<Namespace>, StoreError> {
-        if backend::contains_nul(named.as_path()) {
+    fn find(&mut self, group: &GroupRef) -> Result<Option<Namespace>, StoreError> {
+        if backend::contains_nul(group.as_path()) {
             return Ok(None);
         }
-        let path = named.as_path();
+        let path = group.as_path();
         let by_path = self.find_namespace(|conn| {
             namespaces::table
                 .filter(namespaces::path_folded.eq(path.to_ascii_lowercase()))
@@ -71,7 +71,7 @@ impl Groups for DieselTx<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        match (by_path, named.as_id()) {
+        match (by_path, group.as_id()) {
             (None, Some(id)) => self.find_namespace(|conn| {
                 namespaces::table
                     .find(id.0)

@@ -43,14 +43,15 @@ impl DieselTx<'_> {
         let skip: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
         let found = self.find_few_matches(&search)?;
         let (scope, few) = self.groups_in_scope(filter.scope, today)?;
-        let named = match &found {
+        let search_condition = match &found {
             Some(ids) => Some(Sql::new("namespaces.id IN (").ids(ids.clone()).sql(")")),
             None => name_or_path_contains(&search),
         };
         let skipped =
             (!skip.is_empty()).then(|| Sql::new("namespaces.id NOT IN (").ids(skip).sql(")"));
         // The cheapest condition comes first.
-        let conditions: Vec<Sql> = [skipped, named, scope].into_iter().flatten().collect();
+        let conditions: Vec<Sql> =
+            [skipped, search_condition, scope].into_iter().flatten().collect();
         let fitting = |is_group: &'static str| {
             Sql::new("SELECT namespaces.id FROM namespaces")
                 .filter([Sql::new(is_group)].into_iter().chain(conditions.clone()))

@@ -141,18 +141,18 @@ impl Namespaces for DieselTx<'_> {
         })
     }
 
-    fn find_target(&mut self, named: &str) -> Result<Option<Namespace>, StoreError> {
-        if backend::contains_nul(named) {
+    fn find_target(&mut self, target: &str) -> Result<Option<Namespace>, StoreError> {
+        if backend::contains_nul(target) {
             return Ok(None);
         }
-        let digits = !named.is_empty() && named.bytes().all(|b| b.is_ascii_digit());
+        let digits = !target.is_empty() && target.bytes().all(|b| b.is_ascii_digit());
         if digits
-            && let Ok(id) = named.parse()
+            && let Ok(id) = target.parse()
             && let Some(found) = Namespaces::find(self, NamespaceId(id))?
         {
             return Ok(Some(found));
         }
-        let folded = named.to_lowercase();
+        let folded = target.to_lowercase();
         let by_path = self.find_namespace(|conn| {
             namespaces::table
                 .filter(namespaces::path_folded.eq(&folded))
@@ -198,9 +198,9 @@ impl Namespaces for DieselTx<'_> {
                 .then(access::groups_of(user, today))
                 .sql(")")
         });
-        let named = name_or_path_contains(&Search::new(search), self.backend());
+        let search_condition = name_or_path_contains(&Search::new(search), self.backend());
         let fitting = Sql::new("SELECT namespaces.id FROM namespaces")
-            .filter([of_user, named].into_iter().flatten());
+            .filter([of_user, search_condition].into_iter().flatten());
         let total = self.total(&name, &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY namespaces.id DESC").page(page))?;
         Ok(Paged { items: self.namespaces_by_id(&ids)?, total })

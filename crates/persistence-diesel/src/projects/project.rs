@@ -187,8 +187,8 @@ fn visibility(level: i32) -> Result<Visibility, StoreError> {
 
 /// Selects the row of a project by id or path, with these columns.
 macro_rules! find_by_ref {
-    ($tx:expr, $named:expr, $columns:expr, $row:ty) => {
-        match $named {
+    ($tx:expr, $project:expr, $columns:expr, $row:ty) => {
+        match $project {
             ProjectRef::Id(id) => $tx.run(|conn| {
                 each_backend!(conn, c => projects::table
                     .find(id.0)
@@ -311,13 +311,13 @@ impl DieselTx<'_> {
 }
 
 impl Projects for DieselTx<'_> {
-    fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError> {
-        let row = find_by_ref!(self, named, ProjectRow::as_select(), ProjectRow)?;
+    fn find(&mut self, project: &ProjectRef) -> Result<Option<Project>, StoreError> {
+        let row = find_by_ref!(self, project, ProjectRow::as_select(), ProjectRow)?;
         self.convert_row(row)
     }
 
-    fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
-        let row = find_by_ref!(self, named, HeaderRow::as_select(), HeaderRow)?;
+    fn header(&mut self, project: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
+        let row = find_by_ref!(self, project, HeaderRow::as_select(), HeaderRow)?;
         self.convert_row(row)
     }
 
@@ -344,13 +344,13 @@ impl Projects for DieselTx<'_> {
         let mut ids = ids.to_vec();
         ids.sort_unstable();
         ids.dedup();
-        let named = ids.iter().map(|id| id.0).collect();
+        let project_ids = ids.iter().map(|id| id.0).collect();
         self.lock_rows(
             Sql::new(
                 "SELECT id FROM namespaces WHERE id IN \
                  (SELECT namespace_id FROM projects WHERE id IN (",
             )
-            .ids(named)
+            .ids(project_ids)
             .sql(")) ORDER BY id FOR KEY SHARE"),
         )?;
         let mut locked = Vec::with_capacity(ids.len());
@@ -392,10 +392,10 @@ impl Projects for DieselTx<'_> {
         projects: &[ProjectId],
         today: NaiveDate,
     ) -> Result<Vec<ProjectId>, StoreError> {
-        let asked = projects.iter().map(|id| id.0).collect();
+        let project_ids = projects.iter().map(|id| id.0).collect();
         let authorized = Sql::with([("authorized", access::authorized(user, today))])
             .sql("SELECT projects.id FROM projects WHERE projects.id IN (")
-            .ids(asked)
+            .ids(project_ids)
             .sql(") AND projects.id IN (SELECT id FROM authorized)");
         Ok(self.ids(authorized)?.into_iter().map(ProjectId).collect())
     }
@@ -408,9 +408,12 @@ impl Projects for DieselTx<'_> {
     ) -> Result<Vec<Project>, StoreError> {
         let rows: Vec<ProjectRow> = self.run(|conn| {
             let inside = projects::namespace_id.eq(namespace.0);
-            let named = inside.and(projects::name.eq(name.as_str()));
-            let placed = inside.and(projects::path_folded.eq(path.folded()));
-            projects::table.filter(named.or(placed)).select(ProjectRow::as_select()).load(conn)
+            let same_name = inside.and(projects::name.eq(name.as_str()));
+            let same_path = inside.and(projects::path_folded.eq(path.folded()));
+            projects::table
+                .filter(same_name.or(same_path))
+                .select(ProjectRow::as_select())
+                .load(conn)
         })?;
         let found = rows.into_iter().map(Project::try_from).collect::<Result<_, _>>();
         found.map_err(|error| self.fail(error))

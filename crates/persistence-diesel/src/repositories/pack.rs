@@ -188,7 +188,7 @@ impl Packs for DieselTx<'_> {
     ) -> Result<Vec<PackName>, StoreError> {
         let names = sorted_bytes(names.iter().copied());
         self.lock_packs(&names)?;
-        let mut taken = Vec::new();
+        let mut condemned = Vec::new();
         for name in self.names_without_row(names)? {
             let changed = self.execute_counting(
                 Sql::new("INSERT INTO condemned_packs (sha256, at) VALUES (")
@@ -202,10 +202,10 @@ impl Packs for DieselTx<'_> {
                     .moment(to_naive(abandoned)),
             )?;
             if changed > 0 {
-                taken.push(name);
+                condemned.push(name);
             }
         }
-        self.read_names(taken)
+        self.read_names(condemned)
     }
 
     fn condemned_before(

@@ -340,16 +340,17 @@ impl Issues for DieselTx<'_> {
         let mut after: Vec<i64> = labels.iter().map(|label| label.0).collect();
         after.sort_unstable();
         after.dedup();
-        let lost: Vec<i64> = before.iter().filter(|id| !after.contains(id)).copied().collect();
-        let got: Vec<i64> = after.into_iter().filter(|id| !before.contains(id)).collect();
-        if !lost.is_empty() {
+        let removed_ids: Vec<i64> =
+            before.iter().filter(|id| !after.contains(id)).copied().collect();
+        let added_ids: Vec<i64> = after.into_iter().filter(|id| !before.contains(id)).collect();
+        if !removed_ids.is_empty() {
             let rows = issue_labels::table
                 .filter(issue_labels::issue_id.eq(issue.0))
-                .filter(issue_labels::label_id.eq_any(lost.clone()));
+                .filter(issue_labels::label_id.eq_any(removed_ids.clone()));
             self.run(|conn| diesel::delete(rows).execute(conn))?;
-            self.execute(kind.update_counter(false).ids(lost).sql(")"))?;
+            self.execute(kind.update_counter(false).ids(removed_ids).sql(")"))?;
         }
-        if !got.is_empty() {
+        if !added_ids.is_empty() {
             let row = |label: &i64| {
                 (
                     issue_labels::issue_id.eq(issue.0),
@@ -357,13 +358,13 @@ impl Issues for DieselTx<'_> {
                     issue_labels::author_id.eq(found.author.0),
                 )
             };
-            let rows: Vec<_> = got.iter().map(row).collect();
+            let rows: Vec<_> = added_ids.iter().map(row).collect();
             self.run(|conn| {
                 each_backend!(conn, c => diesel::insert_into(issue_labels::table)
                     .values(rows)
                     .execute(c))
             })?;
-            self.execute(kind.update_counter(true).ids(got).sql(")"))?;
+            self.execute(kind.update_counter(true).ids(added_ids).sql(")"))?;
         }
         Ok(())
     }
@@ -482,10 +483,10 @@ impl Issues for DieselTx<'_> {
         if usernames.is_empty() {
             return Ok(());
         }
-        let named: Vec<i64> = self.run(|conn| {
+        let user_ids: Vec<i64> = self.run(|conn| {
             users::table.filter(users::username.eq_any(usernames)).select(users::id).load(conn)
         })?;
-        for user in named {
+        for user in user_ids {
             self.participate(issue, UserId(user))?;
         }
         Ok(())

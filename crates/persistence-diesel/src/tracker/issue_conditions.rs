@@ -49,8 +49,8 @@ fn text_in<'a>(words: &'static str, texts: impl ExactSizeIterator<Item = &'a str
         return Sql::new("FALSE");
     }
     let mut word = words;
-    let named = texts.fold(Sql::new(""), |sql, text| {
+    let list = texts.fold(Sql::new(""), |sql, text| {
         sql.sql(std::mem::replace(&mut word, ", ")).text(text.to_owned())
     });
-    named.sql(")")
+    list.sql(")")
 }

@@ -100,11 +100,11 @@ impl DieselTx<'_> {
                     .transpose()?;
                 let milestones = match scope {
                     IssueScope::Milestone(_, milestone) => {
-                        let one = self.find_counted_milestone(milestone)?;
+                        let rows = self.find_counted_milestone(milestone)?;
                         let has_title = |id: i64| {
                             of_title.as_ref().is_none_or(|all| all.iter().any(|row| row.0 == id))
                         };
-                        Some(one.into_iter().filter(|row| has_title(row.0)).collect())
+                        Some(rows.into_iter().filter(|row| has_title(row.0)).collect())
                     }
                     _ => of_title,
                 };
@@ -204,8 +204,9 @@ impl Selectors {
             None => vec![],
             Some(LabelFilter::Any(_)) => vec![labels.iter().collect()],
             Some(LabelFilter::All(titles)) => {
-                let titled = |title: &String| labels.iter().filter(|row| &row.1 == title).collect();
-                titles.iter().map(titled).collect()
+                let with_title =
+                    |title: &String| labels.iter().filter(|row| &row.1 == title).collect();
+                titles.iter().map(with_title).collect()
             }
         };
         let by_labels = sets.iter().enumerate().map(|(at, set)| (sum(set), Lead::Labels(at)));
@@ -234,23 +235,23 @@ impl Selectors {
             let ids = self.milestones.clone();
             ids.map(|ids| Sql::new(column).sql(" IN (").few_ids(&ids).sql(")"))
         };
-        let (led, leader, milestone) = match (strategy, self.lead) {
+        let (label_condition, leading_set, milestone) = match (strategy, self.lead) {
             (Strategy::Walk, _) => (None, None, for_milestone("+issues.milestone_id")),
             (Strategy::Gather, Lead::Milestones) => {
                 (None, None, for_milestone("issues.milestone_id"))
             }
             (Strategy::Gather, Lead::Labels(at)) => {
-                (self.led_by(at), Some(at), for_milestone("+issues.milestone_id"))
+                (self.has_label_of_set(at), Some(at), for_milestone("+issues.milestone_id"))
             }
         };
-        let labels = self.other_labels(leader, "issues.id");
+        let labels = self.other_label_conditions(leading_set, "issues.id");
         // If a label set leads, the other labels are checked before the issues are read.
-        let labels = if led.is_some() { vec![] } else { labels };
-        led.into_iter().chain(milestone).chain(labels).collect()
+        let labels = if label_condition.is_some() { vec![] } else { labels };
+        label_condition.into_iter().chain(milestone).chain(labels).collect()
     }
 
     /// The condition that an issue has a label of this set. The labels of all other sets are checked on its result.
-    fn led_by(&self, at: usize) -> Option<Sql> {
+    fn has_label_of_set(&self, at: usize) -> Option<Sql> {
         let led = Sql::new("issues.id IN (WITH led (id) AS MATERIALIZED (");
         let having = Sql::new("SELECT has.issue_id FROM issue_labels AS has");
         let author = self.author.map(|author| Sql::new("has.author_id = ").id(author.0));
@@ -258,14 +259,14 @@ impl Selectors {
         Some(
             led.then(having.filter(author.into_iter().chain([label])))
                 .sql(") SELECT led.id FROM led")
-                .then(Sql::new("").filter(self.other_labels(Some(at), "led.id")))
+                .then(Sql::new("").filter(self.other_label_conditions(Some(at), "led.id")))
                 .sql(")"),
         )
     }
 
     /// The conditions that an issue has a label of each set except one. They are scalar subqueries because planners
     /// would otherwise collect all labelled issues.
-    fn other_labels(&self, leader: Option<usize>, issue: &'static str) -> Vec<Sql> {
+    fn other_label_conditions(&self, leading_set: Option<usize>, issue: &'static str) -> Vec<Sql> {
         let has_label = |ids: &Vec<i64>| {
             // Several ids are compared with the few labels of the issue, instead of one index look-up per id.
             let column = if ids.len() == 1 { "has.label_id" } else { "+has.label_id" };
@@ -277,7 +278,7 @@ impl Selectors {
                 .few_ids(ids)
                 .sql(") LIMIT 1) IS NOT NULL")
         };
-        let others = self.labels.iter().enumerate().filter(|(at, _)| Some(*at) != leader);
+        let others = self.labels.iter().enumerate().filter(|(at, _)| Some(*at) != leading_set);
         others.map(|(_, ids)| has_label(ids)).collect()
     }
 }
@@ -300,12 +301,12 @@ fn has_label_or_milestone(filter: &IssueFilter) -> bool {
 /// Selects the ids of the matching issues, in list order. Collected issues are sorted in a separate step. Otherwise
 /// planners would use an index in list order and read all issues of all projects for a rare label.
 fn ordered_issues(filter: &IssueFilter, selectors: Option<&Selectors>, strategy: Strategy) -> Sql {
-    let at_once = match filter.scope {
+    let is_in_index_order = match filter.scope {
         IssueScope::AuthoredBy(..) => selectors.is_none(),
         IssueScope::Project(_) => !has_label_or_milestone(filter),
         IssueScope::Milestone(..) | IssueScope::Group(..) => false,
     };
-    if at_once || strategy == Strategy::Walk {
+    if is_in_index_order || strategy == Strategy::Walk {
         return matching_issues("SELECT issues.id", filter, selectors, strategy).sql(order(filter));
     }
     let (select, order) = match (filter.order, filter.descending) {
@@ -331,7 +332,7 @@ fn matching_issues(
     strategy: Strategy,
 ) -> Sql {
     let (from, scope, viewer) = scope(filter, selectors, strategy);
-    let named = [
+    let ctes = [
         viewer.map(|viewer| access::authorized_cte(viewer, filter.today)),
         access::reported_cte(filter.clearance, filter.today),
     ];
@@ -356,7 +357,7 @@ fn matching_issues(
         state,
         filter.iid.map(|iid| Sql::new("issues.iid = ").id(iid)),
     ];
-    Sql::with(named.into_iter().flatten())
+    Sql::with(ctes.into_iter().flatten())
         .sql(select)
         .sql(from)
         .filter(conditions.into_iter().flatten().chain(selected))

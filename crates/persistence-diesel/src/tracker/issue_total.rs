@@ -66,13 +66,13 @@ pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
         }
         IssueScope::AuthoredBy(..) => return None,
     };
-    let named = [
+    let ctes = [
         viewer.map(|viewer| access::authorized_cte(viewer, filter.today)),
         access::reported_cte(filter.clearance, filter.today),
     ];
     let conditions = [Some(project_set), Some(which), viewer.map(access::visible)];
     Some(
-        Sql::with(named.into_iter().flatten())
+        Sql::with(ctes.into_iter().flatten())
             .sql("SELECT CAST(coalesce(sum(")
             .then(visible_count(owner, filter))
             .sql("), 0) AS BIGINT)")

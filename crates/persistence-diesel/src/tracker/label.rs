@@ -204,14 +204,14 @@ impl Labels for DieselTx<'_> {
 
     fn subscribed(&mut self, user: UserId, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
         let ids: Vec<i64> = labels.iter().map(|id| id.0).collect();
-        let heard: Vec<i64> = self.by_ids(&ids, |conn, ids| {
+        let subscribed: Vec<i64> = self.by_ids(&ids, |conn, ids| {
             label_subscriptions::table
                 .filter(label_subscriptions::user_id.eq(user.0))
                 .filter(label_subscriptions::label_id.eq_any(ids))
                 .select(label_subscriptions::label_id)
                 .load(conn)
         })?;
-        Ok(heard.into_iter().map(LabelId).collect())
+        Ok(subscribed.into_iter().map(LabelId).collect())
     }
 
     fn subscribe(

@@ -92,7 +92,7 @@ fn source_commit(source: NoteSource) -> Option<String> {
 /// and be visible to the reader.
 fn with_visible_source(which: Sql, reader: Option<NoteReader>) -> Sql {
     let clearance = reader.map(|reader| Clearance::ByStanding(reader.viewer.user));
-    let named = reader.into_iter().flat_map(|NoteReader { viewer, today }| {
+    let ctes = reader.into_iter().flat_map(|NoteReader { viewer, today }| {
         let authorized = access::authorized_cte(viewer, today);
         let reported = access::reported_cte(Clearance::ByStanding(viewer.user), today);
         [Some(authorized), reported].into_iter().flatten()
@@ -106,10 +106,10 @@ fn with_visible_source(which: Sql, reader: Option<NoteReader>) -> Sql {
         issue = issue.sql(" AND projects.issues_enabled AND ").then(access::visible(viewer));
         commit = commit.sql(" AND ").then(access::code_visible(viewer));
     }
-    if let Some(cleared) = clearance.and_then(access::may_see_issue) {
-        issue = issue.sql(" AND ").then(cleared);
+    if let Some(issue_condition) = clearance.and_then(access::may_see_issue) {
+        issue = issue.sql(" AND ").then(issue_condition);
     }
-    Sql::with(named)
+    Sql::with(ctes)
         .sql("SELECT notes.id FROM notes WHERE ")
         .then(which)
         .sql(" AND (notes.source_project_id IS NULL OR CASE WHEN notes.source_issue_id IS NULL THEN EXISTS (")
@@ -139,8 +139,8 @@ impl Notes for DieselTx<'_> {
         id: NoteId,
         reader: Option<NoteReader>,
     ) -> Result<Option<Note>, StoreError> {
-        let that = Sql::new("notes.id = ").id(id.0).sql(" AND notes.issue_id = ").id(issue.0);
-        let ids = self.ids(with_visible_source(that, reader))?;
+        let this_note = Sql::new("notes.id = ").id(id.0).sql(" AND notes.issue_id = ").id(issue.0);
+        let ids = self.ids(with_visible_source(this_note, reader))?;
         Ok(self.notes_by_id(&ids)?.into_iter().next())
     }
 
