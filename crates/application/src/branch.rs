@@ -41,14 +41,14 @@ pub fn list(
     named: &ProjectRef,
     page: Page,
 ) -> Result<Paged<BranchView>, Error> {
-    let (project, protections) = readable(app, actor, named)?;
+    let (project, protections) = project_to_read(app, actor, named)?;
     let branches = open::open_by_header(app, &project, Caller::BACKGROUND)?.branches(page)?;
     Ok(branches.map(|branch| BranchView::new(branch, &protections)))
 }
 
 /// Returns one branch.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<BranchView, Error> {
-    let (project, protections) = readable(app, actor, named)?;
+    let (project, protections) = project_to_read(app, actor, named)?;
     let missing = || Error::NotFound(Thing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
     let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
@@ -64,7 +64,7 @@ pub fn create(
     name: &str,
     from: &str,
 ) -> Result<BranchView, Error> {
-    let project = pushable(app, actor, named)?;
+    let project = project_to_push(app, actor, named)?;
     let name = BranchName::parse_new(name).map_err(|_| Error::Refused(Refusal::BranchName))?;
     let repository = repository::open(app, project.id)?;
     let exists = || Error::Refused(Refusal::BranchExists);
@@ -77,14 +77,14 @@ pub fn create(
     // Read before the change, so that no branch is created at a corrupt commit.
     let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
     let change = RefChange { name: name.full(), old: None, new: Some(tip) };
-    match push::one(app, actor, &project, repository.as_ref(), change) {
+    match push::change_ref(app, actor, &project, repository.as_ref(), change) {
         Ok(Pushed::Done) => (),
-        Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
+        Ok(Pushed::Declined(refusal)) => return Err(push_refused(refusal)),
         // Another request created the branch first, or the name is a folder of other branches.
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 Some(_) => exists(),
-                None => in_the_way(&name),
+                None => branch_conflict(&name),
             });
         }
         Err(error) => return Err(error),
@@ -100,7 +100,7 @@ pub fn delete(
     named: &ProjectRef,
     name: &str,
 ) -> Result<Result<(), Kept>, Error> {
-    let project = pushable(app, actor, named)?;
+    let project = project_to_push(app, actor, named)?;
     let missing = || Error::Missing(Missing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
     let repository = repository::open(app, project.id)?;
@@ -113,13 +113,13 @@ pub fn delete(
         return Ok(Err(Kept::Protected));
     }
     let change = RefChange { name: name.full(), old: Some(tip), new: None };
-    match push::one(app, actor, &project, repository.as_ref(), change) {
+    match push::change_ref(app, actor, &project, repository.as_ref(), change) {
         Ok(Pushed::Done) => Ok(Ok(())),
-        Ok(Pushed::Declined(refusal)) => Err(declined(refusal)),
+        Ok(Pushed::Declined(refusal)) => Err(push_refused(refusal)),
         Err(Error::Git(GitError::Conflict(_))) => {
             Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 // Another request moved the branch meanwhile.
-                Some(_) => in_the_way(&name),
+                Some(_) => branch_conflict(&name),
                 None => missing(),
             })
         }
@@ -128,7 +128,7 @@ pub fn delete(
 }
 
 /// The error when a concurrent change or another branch name prevents the change of a branch.
-fn in_the_way(name: &BranchName) -> Error {
+fn branch_conflict(name: &BranchName) -> Error {
     Error::Refused(Refusal::BranchMoved(name.to_string()))
 }
 
@@ -142,7 +142,7 @@ pub enum Kept {
 }
 
 /// Maps a refusal of the push rules, for changes through the API.
-pub(crate) fn declined(refusal: hexforge_domain::policy::push::PushRefusal) -> Error {
+pub(crate) fn push_refused(refusal: hexforge_domain::policy::push::PushRefusal) -> Error {
     Error::Refused(Refusal::Push(refusal))
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn find(app: &App, project: ProjectId, name: &str) -> Result<Branch, 
 }
 
 /// Returns the project and its protections, if the actor may read its code.
-fn readable(
+fn project_to_read(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
@@ -168,6 +168,10 @@ fn readable(
 }
 
 /// Returns the project, if the actor may push to it.
-pub(crate) fn pushable(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
+pub(crate) fn project_to_push(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+) -> Result<Project, Error> {
     app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::PushCode, named))
 }

@@ -71,7 +71,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<B
     app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         let build = find(tx, project.id, id)?;
-        Ok(view::one(tx, build)?)
+        Ok(view::load(tx, build)?)
     })
 }
 

@@ -1,4 +1,5 @@
-//! Tokens of builds, runners and triggers: the id and a proof derived by the vault. No token is stored.
+//! Tokens of builds, runners and triggers. A token is the id of its owner and a proof, which the vault derives. Tokens
+//! are not stored.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::Build;
@@ -8,68 +9,68 @@ use hexforge_domain::trigger::Trigger;
 
 use crate::app::App;
 
-/// A row that has a token, identified by its id and creation time.
-trait Bearer {
+/// A row that has a token. Its id and creation time identify it.
+trait TokenOwner {
     const KIND: &'static str;
     fn id(&self) -> i64;
-    fn made_at(&self) -> Timestamp;
+    fn created_at(&self) -> Timestamp;
 
     /// The subject from which the vault derives the token. It contains the creation time, so that ids which are reused
     /// after the restore of a backup get new tokens.
     fn subject(&self) -> String {
-        format!("{} {} {}", Self::KIND, self.id(), self.made_at().timestamp_micros())
+        format!("{} {} {}", Self::KIND, self.id(), self.created_at().timestamp_micros())
     }
 }
 
-impl Bearer for Build {
+impl TokenOwner for Build {
     const KIND: &'static str = "build";
     fn id(&self) -> i64 {
         self.id.0
     }
-    fn made_at(&self) -> Timestamp {
+    fn created_at(&self) -> Timestamp {
         self.created_at
     }
 }
 
-impl Bearer for Runner {
+impl TokenOwner for Runner {
     const KIND: &'static str = "runner";
     fn id(&self) -> i64 {
         self.id.0
     }
-    fn made_at(&self) -> Timestamp {
+    fn created_at(&self) -> Timestamp {
         self.created_at
     }
 }
 
-impl Bearer for Trigger {
+impl TokenOwner for Trigger {
     const KIND: &'static str = "trigger";
     fn id(&self) -> i64 {
         self.id.0
     }
-    fn made_at(&self) -> Timestamp {
+    fn created_at(&self) -> Timestamp {
         self.created_at
     }
 }
 
 /// The token of a build, with which its runner authenticates for it.
 pub fn of_build(app: &App, build: &Build) -> Secret {
-    of(app, build)
+    derive_token(app, build)
 }
 
 /// The token of a runner.
 pub fn of_runner(app: &App, runner: &Runner) -> Secret {
-    of(app, runner)
+    derive_token(app, runner)
 }
 
 /// The token of a trigger.
 pub fn of_trigger(app: &App, trigger: &Trigger) -> Secret {
-    of(app, trigger)
+    derive_token(app, trigger)
 }
 
-/// The subject of the token with which runners register for all projects.
+/// The vault derives the token with which runners register for all projects from this subject.
 const SERVICE: &str = "registration of runners";
 
-/// The subject of that token after it was replaced `rotations` times.
+/// The subject of the service token after it was replaced `rotations` times.
 fn service_subject(rotations: i64) -> String {
     match rotations {
         0 => SERVICE.to_owned(),
@@ -92,17 +93,17 @@ pub fn is_of_service(app: &App, token: &str, rotations: i64) -> bool {
 
 /// Returns whether a text is the token of a build.
 pub fn is_of_build(app: &App, build: &Build, token: &str) -> bool {
-    is_of(app, build, token)
+    verify_token(app, build, token)
 }
 
 /// Returns whether a text is the token of a runner.
 pub fn is_of_runner(app: &App, runner: &Runner, token: &str) -> bool {
-    is_of(app, runner, token)
+    verify_token(app, runner, token)
 }
 
 /// Returns whether a text is the token of a trigger.
 pub fn is_of_trigger(app: &App, trigger: &Trigger, token: &str) -> bool {
-    is_of(app, trigger, token)
+    verify_token(app, trigger, token)
 }
 
 /// Returns the id that a token claims. The caller has to verify the token.
@@ -111,15 +112,15 @@ pub fn claimed_id(token: &str) -> Option<i64> {
     id.bytes().all(|b| b.is_ascii_digit()).then(|| id.parse().ok())?
 }
 
-fn of(app: &App, bearer: &impl Bearer) -> Secret {
-    let proof = app.vault.token(&bearer.subject());
-    Secret::new(format!("{}-{}", bearer.id(), proof.reveal()))
+fn derive_token(app: &App, owner: &impl TokenOwner) -> Secret {
+    let proof = app.vault.token(&owner.subject());
+    Secret::new(format!("{}-{}", owner.id(), proof.reveal()))
 }
 
-fn is_of<B: Bearer>(app: &App, bearer: &B, token: &str) -> bool {
+fn verify_token<B: TokenOwner>(app: &App, owner: &B, token: &str) -> bool {
     let proof = token.split_once('-').map(|(_, proof)| proof);
-    claimed_id(token) == Some(bearer.id())
-        && proof.is_some_and(|proof| app.vault.is_token(&bearer.subject(), proof))
+    claimed_id(token) == Some(owner.id())
+        && proof.is_some_and(|proof| app.vault.is_token(&owner.subject(), proof))
 }
 
 #[cfg(test)]

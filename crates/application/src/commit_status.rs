@@ -1,4 +1,4 @@
-//! Commit statuses, which external services post.
+//! Commit statuses, which external services post to report results of their own checks.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::{Build, BuildKind, NewBuild, StatusFilter, Tags};
@@ -116,12 +116,12 @@ pub fn post(
     let id = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let id = id.ok_or_else(missing)?;
     let commit = repository.commit(id)?.ok_or_else(missing)?;
-    let (target, present) = target(repository.as_ref(), status.reference.as_deref(), id)?;
+    let (target, exists) = find_target(repository.as_ref(), status.reference.as_deref(), id)?;
     let now = app.clock.now();
     app.store.write(|tx| {
         // Locked, so that concurrent posts do not create two pipelines.
         let project = app.requester(actor).locked_ci_project(tx, ability, named)?;
-        let pipeline = find_or_insert(
+        let pipeline = find_or_insert_pipeline(
             tx,
             NewPipeline {
                 project: project.id,
@@ -136,28 +136,28 @@ pub fn post(
                 at: now,
             },
         )?;
-        if !present {
+        if !exists {
             tx.pipelines().note_ref(project.id, target.tag, &target.reference, false)?;
         }
         let mut progress = Progress::lock(tx, pipeline)?.ok_or_else(missing)?;
-        let words = Posting { user, status: &status, at: now };
-        let id = words.save(tx, &mut progress)?;
+        let posting = Posting { user, status: &status, at: now };
+        let id = posting.save(tx, &mut progress)?;
         let done = progress.store(tx, now)?;
-        Ok(view::one(tx, done.build(id).ok_or_else(missing)?.clone())?)
+        Ok(view::load(tx, done.build(id).ok_or_else(missing)?.clone())?)
     })
 }
 
 /// Returns the branch or tag of a status, and whether it exists: a name in the request need not exist.
-fn target(
+fn find_target(
     repository: &dyn Repository,
     reference: Option<&str>,
     commit: ObjectId,
 ) -> Result<(Target, bool), Error> {
     if let Some(reference) = reference.filter(|reference| !reference.is_empty()) {
-        let found = Target::named(repository, reference)?;
-        let (tag, present) = (found.as_ref().is_some_and(|found| found.tag), found.is_some());
+        let found = Target::find(repository, reference)?;
+        let (tag, exists) = (found.as_ref().is_some_and(|found| found.tag), found.is_some());
         let reference = found.map_or_else(|| reference.to_owned(), |found| found.reference);
-        return Ok((Target { reference, tag, commit }, present));
+        return Ok((Target { reference, tag, commit }, exists));
     }
     let branch = repository.first_with(commit)?.ok_or(Error::NotFound(Thing::References))?;
     let target = Target { reference: branch.as_str().to_owned(), tag: false, commit };
@@ -165,7 +165,7 @@ fn target(
 }
 
 /// Returns the newest pipeline of the same commit and ref, or inserts this one.
-fn find_or_insert(tx: &mut dyn Tx, new: NewPipeline) -> Result<PipelineId, StoreError> {
+fn find_or_insert_pipeline(tx: &mut dyn Tx, new: NewPipeline) -> Result<PipelineId, StoreError> {
     let known = tx.pipelines().of_commit(new.project, new.sha)?;
     match known.into_iter().find(|one| one.reference == new.reference) {
         Some(known) => Ok(known.id),
@@ -182,7 +182,7 @@ struct Posting<'a> {
 impl Posting<'_> {
     /// Updates the status that was posted before, or adds a new one.
     fn save(&self, tx: &mut dyn Tx, progress: &mut Progress) -> Result<BuildId, Error> {
-        let id = match progress.find(|build| self.is_moved_on(build)) {
+        let id = match progress.find(|build| self.updates(build)) {
             Some(build) => build.id,
             None => {
                 let pipeline = progress.pipeline();
@@ -208,7 +208,7 @@ impl Posting<'_> {
     }
 
     /// Returns whether the post updates this status: same user, name, URL and description, and the status is not final.
-    fn is_moved_on(&self, build: &Build) -> bool {
+    fn updates(&self, build: &Build) -> bool {
         let same = BuildKind::External {
             target_url: self.status.target_url.clone(),
             description: self.status.description.clone(),

@@ -21,7 +21,8 @@ pub(crate) use post::post;
 pub use prune::prune;
 pub use send::send;
 
-/// Stores the outcomes of claims and takes new claims, in one transaction, because each transaction costs a disk sync.
+/// Stores the outcomes of claims and takes new claims. Does both in one transaction, because each transaction costs a
+/// disk sync.
 pub fn claim(app: &App, done: &[Settlement], limits: ClaimLimits) -> Result<Vec<Claim>, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {
@@ -57,15 +58,15 @@ pub fn queue(app: &App) -> Result<Queue, Error> {
     app.store.read(|tx| Ok(tx.delivery_log().queue()?))
 }
 
-/// The number of consecutive failures from which a hook counts as failing.
-const KEEPS_FAILING: u32 = 5;
+/// The number of consecutive failures after which a hook counts as failing.
+const FAILING_AFTER: u32 = 5;
 
 /// The maximum number of failing hooks in the list.
-const NAMED: u32 = 50;
+const MAX_FAILING_HOOKS: u32 = 50;
 
 /// Lists the failing hooks, the worst first.
 pub fn failing(app: &App) -> Result<Vec<FailingHook>, Error> {
-    app.store.read(|tx| Ok(tx.delivery_log().failing(KEEPS_FAILING, NAMED)?))
+    app.store.read(|tx| Ok(tx.delivery_log().failing(FAILING_AFTER, MAX_FAILING_HOOKS)?))
 }
 
 /// Returns a random, unique key for a delivery.
@@ -77,11 +78,11 @@ pub(crate) fn new_key(app: &App) -> DeliveryKey {
 }
 
 /// The maximum duration of one attempt: connecting, and waiting for the response.
-fn longest(app: &App) -> TimeDelta {
+fn max_attempt_time(app: &App) -> TimeDelta {
     TimeDelta::from_std(app.settings.hook_timeout * 2).unwrap_or(TimeDelta::MAX)
 }
 
 /// The lease of a claim: long enough for one attempt that starts late.
 fn lease(app: &App) -> TimeDelta {
-    longest(app) + longest(app) / 2
+    max_attempt_time(app) + max_attempt_time(app) / 2
 }

@@ -123,13 +123,17 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: IssueId) -> Result<I
     let user = access::own_account(actor)?;
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
-        let issue = visible(tx, &tracker, id)?;
-        Ok(view::one(tx, user, &tracker.project, issue)?)
+        let issue = find_visible(tx, &tracker, id)?;
+        Ok(view::load(tx, user, &tracker.project, issue)?)
     })
 }
 
 /// Returns the issue with this id, if it exists and the actor may see it.
-pub(crate) fn visible(tx: &mut dyn Tx, tracker: &Tracker, id: IssueId) -> Result<Issue, Error> {
+pub(crate) fn find_visible(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    id: IssueId,
+) -> Result<Issue, Error> {
     let issue = tx.issues().find(tracker.project.id, id)?;
     issue.filter(|issue| tracker.sees(issue)).ok_or(Error::NotFound(Thing::Record))
 }
@@ -145,8 +149,8 @@ pub fn delete(
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::DeleteIssues)?;
-        let issue = visible(tx, &tracker, id)?;
-        let shown = view::one(tx, user, &tracker.project, issue)?;
+        let issue = find_visible(tx, &tracker, id)?;
+        let shown = view::load(tx, user, &tracker.project, issue)?;
         tx.issues().delete(id)?;
         Ok(shown)
     })

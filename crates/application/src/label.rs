@@ -101,7 +101,7 @@ pub fn create(
             error => error.into(),
         })?;
         let label = made.into_iter().next().ok_or(StoreError::Gone)?;
-        view::one(tx, &tracker, user, label)
+        view::load(tx, &tracker, user, label)
     })
 }
 
@@ -125,7 +125,7 @@ pub fn update(
             error => Error::from(error),
         })?;
         tx.group_labels().settle(label.project)?;
-        view::one(tx, &tracker, user, label)
+        view::load(tx, &tracker, user, label)
     })
 }
 
@@ -200,7 +200,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerLabels)?;
         let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::Label))?;
-        let view = view::one(tx, &tracker, user, label)?;
+        let view = view::load(tx, &tracker, user, label)?;
         tx.labels().delete(view.label.id)?;
         tx.group_labels().settle(tracker.project.id)?;
         Ok(view)
@@ -224,7 +224,7 @@ pub fn subscribe(
             return Ok(Change::Unchanged);
         };
         tx.labels().subscribe(label.id, user, state)?;
-        Ok(Change::Applied(view::one(tx, &tracker, user, label)?))
+        Ok(Change::Applied(view::load(tx, &tracker, user, label)?))
     })
 }
 

@@ -20,7 +20,7 @@ use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::issue::activity::{self, About};
+use crate::issue::activity::{self, EventSubject};
 use crate::view::issue::{self as view, IssueView};
 
 /// The milestone fields of a request. `None` means not given.
@@ -108,7 +108,7 @@ pub fn create(
         if let Some(title) = &title
             && tx.milestones().find_by_title(project, title.as_str())?.is_some()
         {
-            errors.extend(taken());
+            errors.extend(title_taken());
         }
         let description = fields.description.as_deref().map(LongText::parse);
         let description = errors.check_given("description", description);
@@ -121,8 +121,8 @@ pub fn create(
                 at: app.clock.now(),
             })
         })?;
-        let milestone = tx.milestones().insert(new).map_err(faster)?;
-        note(tx, user, &milestone, EventAction::Opened)?;
+        let milestone = tx.milestones().insert(new).map_err(map_duplicate)?;
+        record_event(tx, user, &milestone, EventAction::Opened)?;
         Ok(milestone)
     })
 }
@@ -148,7 +148,7 @@ pub fn update(
         if let Some(title) = title.as_ref().filter(|title| **title != before.title)
             && tx.milestones().find_by_title(before.project, title.as_str())?.is_some()
         {
-            errors.extend(taken());
+            errors.extend(title_taken());
         }
         let description = fields.description.as_deref().map(LongText::parse);
         let description = errors.check_given("description", description);
@@ -168,36 +168,42 @@ pub fn update(
         })?;
         if after != before {
             after.updated_at = app.clock.now();
-            tx.milestones().update(&after).map_err(faster)?;
+            tx.milestones().update(&after).map_err(map_duplicate)?;
         }
         if state != before.state {
             let action = match state {
                 MilestoneState::Active => EventAction::Opened,
                 MilestoneState::Closed => EventAction::Closed,
             };
-            note(tx, user, &after, action)?;
+            record_event(tx, user, &after, action)?;
         }
         Ok(after)
     })
 }
 
-fn taken() -> FieldErrors {
+fn title_taken() -> FieldErrors {
     FieldErrors::one("title", "has already been taken")
 }
 
 /// Maps a duplicate title that another transaction inserted after our check.
-fn faster(error: StoreError) -> Error {
+fn map_duplicate(error: StoreError) -> Error {
     match error {
-        StoreError::Duplicate(_) => taken().into(),
+        StoreError::Duplicate(_) => title_taken().into(),
         error => error.into(),
     }
 }
 
-fn note(
+fn record_event(
     tx: &mut dyn Tx,
     user: UserId,
     milestone: &Milestone,
     action: EventAction,
 ) -> Result<(), StoreError> {
-    activity::note(tx, user, action, About::Milestone(milestone), milestone.updated_at)
+    activity::record_event(
+        tx,
+        user,
+        action,
+        EventSubject::Milestone(milestone),
+        milestone.updated_at,
+    )
 }

@@ -22,9 +22,9 @@ use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::issue::Editor;
-use crate::issue::activity::{self, About};
+use crate::issue::activity::{self, EventSubject};
 use crate::issue::commands;
-use crate::issue::mentions::{Mentions, named_in};
+use crate::issue::mentions::{Mentions, find_references};
 use crate::view::note::{self as view, NoteView};
 
 /// Lists the notes on an issue, oldest first.
@@ -37,8 +37,8 @@ pub fn list(
 ) -> Result<Paged<NoteView>, Error> {
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
-        let issue = readable(tx, &tracker, issue, Thing::Notes)?;
-        let notes = tx.notes().list(issue.id, reader(&tracker)?, page)?;
+        let issue = find_issue(tx, &tracker, issue, Thing::Notes)?;
+        let notes = tx.notes().list(issue.id, note_reader(&tracker)?, page)?;
         Ok(view::page(tx, notes)?)
     })
 }
@@ -62,7 +62,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<N
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
         let (_, note) = find(tx, &tracker, id)?;
-        Ok(view::one(tx, note)?)
+        Ok(view::load(tx, note)?)
     })
 }
 
@@ -84,15 +84,15 @@ struct Draft {
     emoji: Option<EmojiName>,
     /// The text of the note without commands; `None` if all lines are commands.
     body: Option<NoteBody>,
-    asked: Vec<Command>,
+    commands: Vec<Command>,
 }
 
 impl Draft {
     fn read(text: &NoteBody, today: NaiveDate) -> Result<Self, FieldErrors> {
         let emoji = EmojiName::alone_in(text.as_str());
-        let (left, asked) = extract(text.as_str(), today);
+        let (left, commands) = extract(text.as_str(), today);
         let body = (!left.is_empty()).then(|| NoteBody::parse(&left)).transpose()?;
-        Ok(Self { emoji, body, asked })
+        Ok(Self { emoji, body, commands })
     }
 }
 
@@ -107,21 +107,21 @@ pub fn create(
 ) -> Result<Written, Error> {
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.body);
-    let mentioned = named_in(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
+    let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     let draft = body.and_then(|body| Draft::read(&body, app.today()));
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
-        let issue = readable(tx, &tracker, issue, Thing::Note)?;
-        let Draft { emoji, body, asked } = draft?;
+        let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
+        let issue = find_issue(tx, &tracker, issue, Thing::Note)?;
+        let Draft { emoji, body, commands } = draft?;
         let now = app.clock.now();
         let editor = Editor { user: author, tracker: &tracker, now };
         if let Some(emoji) = emoji.filter(|_| issue.author != author) {
             let award = tx.issues().award(issue.id, author, &emoji, now)?;
-            return Ok(Written::Award(award, Box::new(user(tx, author)?)));
+            return Ok(Written::Award(award, Box::new(find_user(tx, author)?)));
         }
         let Some(body) = body else {
-            let issue = commands::apply(tx, editor, issue, &asked)?;
-            let by = Box::new(user(tx, author)?);
+            let issue = commands::apply(tx, editor, issue, &commands)?;
+            let by = Box::new(find_user(tx, author)?);
             return Ok(Written::Commands(issue.id, by, now));
         };
         // Only owners may set the creation time.
@@ -142,14 +142,14 @@ pub fn create(
         tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
         let issue = Issue { updated_at: now, ..issue };
         tx.issues().update(&issue)?;
-        let about = About::Note(&note, &issue);
-        activity::note(tx, author, EventAction::CommentedOn, about, now)?;
-        activity::tell_note(tx, &tracker.project, &issue, &note, now)?;
-        mentions.write(tx, editor, &issue)?;
-        if !asked.is_empty() {
-            commands::apply(tx, editor, issue, &asked)?;
+        let about = EventSubject::Note(&note, &issue);
+        activity::record_event(tx, author, EventAction::CommentedOn, about, now)?;
+        activity::record_note_hook_event(tx, &tracker.project, &issue, &note, now)?;
+        mentions.write_notes(tx, editor, &issue)?;
+        if !commands.is_empty() {
+            commands::apply(tx, editor, issue, &commands)?;
         }
-        Ok(Written::Note(Box::new(view::one(tx, note)?)))
+        Ok(Written::Note(Box::new(view::load(tx, note)?)))
     })
 }
 
@@ -163,17 +163,21 @@ pub fn update(
 ) -> Result<NoteView, Error> {
     let user = access::own_account(actor)?;
     let body = NoteBody::parse(body);
-    let mentioned = named_in(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
+    let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
+        let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
         let (issue, note) = find(tx, &tracker, id)?;
         tracker.require_for_note(NoteAbility::Update, &issue, &note)?;
         let note =
             Note { body: body?, updated_by: Some(user), updated_at: app.clock.now(), ..note };
         tx.notes().update(&note)?;
         tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
-        mentions.write(tx, Editor { user, tracker: &tracker, now: note.updated_at }, &issue)?;
-        Ok(view::one(tx, note)?)
+        mentions.write_notes(
+            tx,
+            Editor { user, tracker: &tracker, now: note.updated_at },
+            &issue,
+        )?;
+        Ok(view::load(tx, note)?)
     })
 }
 
@@ -183,27 +187,32 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Resul
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let (issue, note) = find(tx, &tracker, id)?;
         tracker.require_for_note(NoteAbility::Delete, &issue, &note)?;
-        let shown = view::one(tx, note)?;
+        let shown = view::load(tx, note)?;
         tx.notes().delete(&shown.note)?;
         Ok(shown)
     })
 }
 
 /// Returns the issue with this id. If the actor may not see the issue, `thing` is reported as not found.
-fn readable(tx: &mut dyn Tx, tracker: &Tracker, id: IssueId, thing: Thing) -> Result<Issue, Error> {
+fn find_issue(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    id: IssueId,
+    thing: Thing,
+) -> Result<Issue, Error> {
     let issue = tx.issues().find(tracker.project.id, id)?;
     let issue = issue.ok_or(Error::NotFound(Thing::Record))?;
     if tracker.sees(&issue) { Ok(issue) } else { Err(Error::NotFound(thing)) }
 }
 
 fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Issue, Note), Error> {
-    let issue = readable(tx, tracker, id.issue, Thing::Note)?;
-    let note = tx.notes().find(issue.id, id.note, reader(tracker)?)?;
+    let issue = find_issue(tx, tracker, id.issue, Thing::Note)?;
+    let note = tx.notes().find(issue.id, id.note, note_reader(tracker)?)?;
     Ok((issue, note.ok_or(Error::NotFound(Thing::Record))?))
 }
 
 /// Returns the reader for filtering notes; `None` for administrators, who see all notes.
-fn reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
+fn note_reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
     let Requester { actor, today } = tracker.requester;
     match actor {
         Actor::Admin { .. } => Ok(None),
@@ -213,6 +222,6 @@ fn reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
     }
 }
 
-fn user(tx: &mut dyn Tx, id: UserId) -> Result<User, Error> {
+fn find_user(tx: &mut dyn Tx, id: UserId) -> Result<User, Error> {
     tx.users().find(id)?.ok_or(Error::NotFound(Thing::User))
 }

@@ -79,7 +79,7 @@ pub fn create(
     let user = access::own_account(actor)?;
     let refused = |reason: NoPipeline| Error::Invalid(FieldErrors::one("base", reason));
     let repository = repository::open(app, project.id)?;
-    let target = Target::named(repository.as_ref(), reference)?;
+    let target = Target::find(repository.as_ref(), reference)?;
     let target = target.ok_or_else(|| refused(NoPipeline::NoReference))?;
     let prepared = prepare::read(app, repository.as_ref(), target)?;
     let prepared = prepared.ok_or_else(|| refused(NoPipeline::NoCommit))?;

@@ -56,18 +56,18 @@ enum ChangeKind {
 }
 
 /// Changes one ref, if the push rules allow it.
-pub(crate) fn one(
+pub(crate) fn change_ref(
     app: &App,
     actor: Actor,
     project: &Project,
     repository: &dyn Repository,
     change: RefChange,
 ) -> Result<Pushed, Error> {
-    all(app, actor, project, repository, vec![change])
+    change_refs(app, actor, project, repository, vec![change])
 }
 
 /// Changes refs in one transaction, if the push rules allow each change.
-pub fn all(
+pub fn change_refs(
     app: &App,
     actor: Actor,
     project: &Project,
@@ -76,7 +76,7 @@ pub fn all(
 ) -> Result<Pushed, Error> {
     let (peeled, atomicity, packs) = (Peeled::new(), Atomicity::AllOrNone, vec![]);
     let proposal = Proposal { changes, peeled, atomicity, packs };
-    publish(app, actor, project, repository, Changes { proposal, release: None })
+    change_refs_with_release(app, actor, project, repository, Changes { proposal, release: None })
 }
 
 /// Changes of refs, with the release that is published in the same transaction.
@@ -85,8 +85,8 @@ pub(crate) struct Changes {
     pub release: Option<Release>,
 }
 
-/// Like [`all`]; publishes a release in the same transaction.
-pub(crate) fn publish(
+/// Like [`change_refs`]; publishes a release in the same transaction.
+pub(crate) fn change_refs_with_release(
     app: &App,
     actor: Actor,
     project: &Project,
@@ -95,11 +95,11 @@ pub(crate) fn publish(
 ) -> Result<Pushed, Error> {
     let mut actions = HashMap::new();
     for change in &proposal.changes {
-        actions.insert(change.name.clone(), action(repository, change)?);
+        actions.insert(change.name.clone(), ref_action(repository, change)?);
     }
     let (project, kind) = (project.id, ChangeKind::Push);
-    let wanted = Wanted { actor, project, proposal, actions, kind, release };
-    made(wanted.make(app, repository.refs())?)
+    let update = RefUpdate { actor, project, proposal, actions, kind, release };
+    into_pushed(update.commit(app, repository.refs())?)
 }
 
 /// Removes a tag without checking the push rules: the API has its own rule for tags.
@@ -111,7 +111,7 @@ pub(crate) fn remove_tag(
     change: RefChange,
 ) -> Result<(), Error> {
     let (changes, peeled, packs) = (vec![change], Peeled::new(), vec![]);
-    let wanted = Wanted {
+    let update = RefUpdate {
         actor,
         project: project.id,
         proposal: Proposal { changes, peeled, atomicity: Atomicity::AllOrNone, packs },
@@ -119,11 +119,11 @@ pub(crate) fn remove_tag(
         kind: ChangeKind::TagRemoval(app.settings.strict.to_remove_tags()),
         release: None,
     };
-    made(wanted.make(app, repository.refs())?).map(drop)
+    into_pushed(update.commit(app, repository.refs())?).map(drop)
 }
 
-/// Maps the outcome of changes that were made together.
-fn made(outcome: Outcome) -> Result<Pushed, Error> {
+/// Maps the outcome of changes that are all made or none.
+fn into_pushed(outcome: Outcome) -> Result<Pushed, Error> {
     match outcome {
         Outcome::Declined(refusal) => Ok(Pushed::Declined(refusal)),
         Outcome::NoRoom => Err(Error::Refused(Refusal::RepositoryFull)),
@@ -138,7 +138,7 @@ fn made(outcome: Outcome) -> Result<Pushed, Error> {
 const TRIES: u32 = 10;
 
 /// The requested changes of refs.
-struct Wanted {
+struct RefUpdate {
     actor: Actor,
     project: ProjectId,
     proposal: Proposal,
@@ -148,7 +148,7 @@ struct Wanted {
     release: Option<Release>,
 }
 
-/// The result of [`Wanted::make`].
+/// The result of [`RefUpdate::commit`].
 enum Outcome {
     /// The rules do not allow one of the changes. Nothing is changed.
     Declined(PushRefusal),
@@ -174,7 +174,8 @@ impl<E: Into<Error>> From<E> for Stop {
     }
 }
 
-/// Data read from the repository for the rows. It is read before the transaction begins, since that may take long.
+/// The repository data that the new rows contain. It is read before the transaction begins, because reading may take
+/// long.
 struct Findings {
     details: Vec<(RefChange, ChangeDetails)>,
     references: IssueReferences,
@@ -182,16 +183,16 @@ struct Findings {
     avatar: FoundAvatar,
 }
 
-impl Wanted {
+impl RefUpdate {
     /// Makes the changes in one transaction. `refs` is a recent snapshot; the transaction reads the current one.
     ///
     /// When some changes are refused and the others may be made alone, it rolls back and tries the others, so that
     /// events and hooks report only changes that were made.
-    fn make(mut self, app: &App, refs: &Snapshot) -> Result<Outcome, Error> {
+    fn commit(mut self, app: &App, refs: &Snapshot) -> Result<Outcome, Error> {
         access::own_account(self.actor)?;
         let (mut tries, mut refused) = (1, Vec::new());
         loop {
-            let found = self.look(app, refs)?;
+            let found = self.read_findings(app, refs)?;
             match app.store.write(|tx| self.record(app, tx, found)) {
                 Ok(after) => {
                     app.upkeep.later(self.project);
@@ -219,15 +220,15 @@ impl Wanted {
         }
     }
 
-    /// Reads the commits, pipelines and avatar that the rows need.
-    fn look(&self, app: &App, refs: &Snapshot) -> Result<Findings, Error> {
+    /// Reads the commits, CI configurations and avatar for the new rows.
+    fn read_findings(&self, app: &App, refs: &Snapshot) -> Result<Findings, Error> {
         let changes = &self.proposal.changes;
         let proposed = Arc::new(self.proposal.applied(refs));
         let default = proposed.default_branch();
         let caller = Caller::new(self.actor, None);
         let repository = app.git.open(self.project, proposed, caller)?;
         let repository = repository.as_ref();
-        let mut details = details::all(app, repository, default.as_ref(), self.kind, changes)?;
+        let mut details = details::read_all(app, repository, default.as_ref(), self.kind, changes)?;
         let references =
             closing::collect(&mut details, default.as_ref(), &app.settings.external_url);
         let mut pipelines = Vec::new();
@@ -310,7 +311,7 @@ impl Wanted {
             requester.check_project(tx, ProjectAbility::PushCode, project)?;
             return Ok(requester.check_project(tx, ability, project)?);
         }
-        let facts = facts(tx, requester, project, refs)?;
+        let facts = push_facts(tx, requester, project, refs)?;
         for change in &self.proposal.changes {
             // A change whose action is not known is not allowed.
             let action = self.actions.get(&change.name);
@@ -326,7 +327,7 @@ impl Wanted {
 }
 
 /// Loads the facts for the push rules.
-fn facts(
+fn push_facts(
     tx: &mut dyn Tx,
     requester: Requester,
     project: &Project,
@@ -353,7 +354,7 @@ fn facts(
     })
 }
 
-fn action(repository: &dyn Repository, change: &RefChange) -> Result<RefAction, GitError> {
+fn ref_action(repository: &dyn Repository, change: &RefChange) -> Result<RefAction, GitError> {
     Ok(match (change.old, change.new) {
         (None, _) => RefAction::Create,
         (Some(_), None) => RefAction::Delete,

@@ -16,7 +16,7 @@ use hexforge_domain::text::{limit, within_field};
 
 use crate::access;
 use crate::app::App;
-use crate::branch::{declined, pushable};
+use crate::branch::{project_to_push, push_refused};
 use crate::error::{Error, Missing, Refusal, Thing};
 use crate::push::{self, Pushed};
 use crate::repository::{self, open, sight};
@@ -81,7 +81,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<Ta
 
 /// Creates a tag, and its release if one is given.
 pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Result<TagView, Error> {
-    let project = pushable(app, actor, named)?;
+    let project = project_to_push(app, actor, named)?;
     let name = TagName::parse_new(&new.name).map_err(|_| Error::Refused(Refusal::TagName))?;
     for (field, given) in [("message", &new.message), ("release_description", &new.release)] {
         within_field(field, given.as_deref().unwrap_or_default(), limit::LONG)?;
@@ -114,9 +114,9 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     let peeled = if target == commit { Peeled::new() } else { Peeled::from([(target, commit)]) };
     let proposal = Proposal { changes, peeled, atomicity: Atomicity::AllOrNone, packs };
     let changes = push::Changes { proposal, release: release.clone() };
-    match push::publish(app, actor, &project, repository.as_ref(), changes) {
+    match push::change_refs_with_release(app, actor, &project, repository.as_ref(), changes) {
         Ok(Pushed::Done) => (),
-        Ok(Pushed::Declined(refusal)) => return Err(declined(refusal)),
+        Ok(Pushed::Declined(refusal)) => return Err(push_refused(refusal)),
         // Another request created the tag first, or the name is a folder of other tags.
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository::refs(app, project.id)?.target(&name.full()) {
@@ -131,7 +131,7 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
 
 /// Deletes a tag and its release.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<(), Error> {
-    let project = pushable(app, actor, named)?;
+    let project = project_to_push(app, actor, named)?;
     let ability = app.settings.strict.to_remove_tags();
     app.store.read(|tx| app.requester(actor).project(tx, ability, named))?;
     let missing = || Error::Missing(Missing::Tag);

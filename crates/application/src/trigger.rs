@@ -111,7 +111,7 @@ pub fn start(
         return Err(no_builds());
     }
     let repository = repository::open(app, project.id)?;
-    let target = Target::named(repository.as_ref(), reference)?.ok_or_else(no_builds)?;
+    let target = Target::find(repository.as_ref(), reference)?.ok_or_else(no_builds)?;
     let prepared = prepare::read(app, repository.as_ref(), target)?.ok_or_else(no_builds)?;
     let now = app.clock.now();
     app.store.write(|tx| {

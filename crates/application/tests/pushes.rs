@@ -74,7 +74,7 @@ fn push_all(world: &World, who: &User, project: ProjectId, changes: Vec<RefChang
     let found = world.read(|tx| tx.projects().find(&ProjectRef::Id(project)));
     let found = found.expect("it is there");
     let repository = repository::open(&world.app, project).expect("it can be opened");
-    let pushed = push::all(&world.app, actor(who), &found, &*repository, changes);
+    let pushed = push::change_refs(&world.app, actor(who), &found, &*repository, changes);
     assert_eq!(pushed.expect("the owner may"), Pushed::Done);
 }
 
@@ -228,7 +228,8 @@ fn no_tree_is_read_while_a_transaction_writes() {
     let change = RefChange { name: "refs/heads/new".to_owned(), old: None, new: Some(tip) };
     let found = world.read(|tx| tx.projects().find(&named)).expect("it is there");
     let repository = repository::open(&app, poem).expect("it has commits");
-    push::all(&app, actor(&ada), &found, &*repository, vec![change]).expect("the owner may");
+    push::change_refs(&app, actor(&ada), &found, &*repository, vec![change])
+        .expect("the owner may");
     let edited = |branch: &str| {
         let fields =
             ProjectFields { default_branch: Some(branch.to_owned()), ..ProjectFields::default() };

@@ -66,7 +66,7 @@ pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), 
             continue;
         }
         let change = RefChange { name: name.full(), old: Some(target), new: None };
-        match push::one(app, actor, &project, repository.as_ref(), change) {
+        match push::change_ref(app, actor, &project, repository.as_ref(), change) {
             // Moved or deleted meanwhile: the branch is skipped.
             Ok(_) | Err(Error::Git(GitError::Conflict(_))) => (),
             Err(error) => return Err(error),

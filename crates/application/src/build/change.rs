@@ -134,5 +134,5 @@ fn finish(
 ) -> Result<BuildView, Error> {
     let done = progress.store(tx, now)?;
     let build = done.build(shown).ok_or(MISSING)?.clone();
-    Ok(view::one(tx, build)?)
+    Ok(view::load(tx, build)?)
 }

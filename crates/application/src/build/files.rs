@@ -43,7 +43,7 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
     let content = match found {
         Some(found) => StoredUpload {
             size: found.size,
-            content: Box::new(Masked::new(found.content, &secrets)),
+            content: Box::new(MaskingReader::new(found.content, &secrets)),
         },
         None => StoredUpload { size: 0, content: Box::new(io::empty()) },
     };
@@ -94,17 +94,17 @@ pub fn artifacts_of_ref(
 /// Opens the artifacts of a build. The caller has checked the permission.
 pub(crate) fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
     let missing = || Error::NotFound(Thing::Nameless);
-    let known = build.artifacts_at(app.clock.now()).ok_or_else(missing)?;
+    let artifacts = build.artifacts_at(app.clock.now()).ok_or_else(missing)?;
     let content = app.build_files.open_artifacts(build.project, build.id)?;
-    Ok(ArtifactsFile { name: known.file_name.clone(), content: content.ok_or_else(missing)? })
+    Ok(ArtifactsFile { name: artifacts.file_name.clone(), content: content.ok_or_else(missing)? })
 }
 
-/// Reads a log and replaces each secret by as many `x`. The length stays the same.
-struct Masked {
+/// Reads a log and replaces each byte of a secret by `x`, so the length stays the same.
+struct MaskingReader {
     from: Box<dyn Read + Send>,
     secrets: Vec<Vec<u8>>,
-    /// The bytes that were read. Secrets that are complete in the buffer are masked.
-    held: Vec<u8>,
+    /// The bytes that were read and not returned yet. Secrets that are complete in the buffer are masked.
+    buffer: Vec<u8>,
     /// The number of leading bytes that may be returned.
     ready: usize,
     ended: bool,
@@ -112,28 +112,28 @@ struct Masked {
 
 const BLOCK: usize = 64 * 1024;
 
-impl Masked {
+impl MaskingReader {
     fn new(from: Box<dyn Read + Send>, secrets: &[Secret]) -> Self {
         let secrets = secrets.iter().map(|secret| secret.reveal().as_bytes().to_vec());
         let secrets = secrets.filter(|secret| !secret.is_empty()).collect();
-        Self { from, secrets, held: Vec::new(), ready: 0, ended: false }
+        Self { from, secrets, buffer: Vec::new(), ready: 0, ended: false }
     }
 
     /// Reads on until some bytes may be returned or the log ends.
     fn fill(&mut self) -> io::Result<()> {
         let longest = self.secrets.iter().map(Vec::len).max().unwrap_or(1);
         while self.ready == 0 && !self.ended {
-            let before = self.held.len();
-            self.held.resize(before + BLOCK, 0);
-            let read = self.from.read(&mut self.held[before..]);
-            self.held.truncate(before + *read.as_ref().unwrap_or(&0));
+            let before = self.buffer.len();
+            self.buffer.resize(before + BLOCK, 0);
+            let read = self.from.read(&mut self.buffer[before..]);
+            self.buffer.truncate(before + *read.as_ref().unwrap_or(&0));
             self.ended = read? == 0;
             for secret in &self.secrets {
-                mask(&mut self.held, secret);
+                mask(&mut self.buffer, secret);
             }
             // A secret may start at the end of the buffer and continue in bytes that are not read yet.
-            let kept = if self.ended { 0 } else { longest - 1 };
-            self.ready = self.held.len().saturating_sub(kept);
+            let withheld = if self.ended { 0 } else { longest - 1 };
+            self.ready = self.buffer.len().saturating_sub(withheld);
         }
         Ok(())
     }
@@ -142,20 +142,20 @@ impl Masked {
 fn mask(text: &mut [u8], secret: &[u8]) {
     let mut from = 0;
     while let Some(rest) = text.get_mut(from..) {
-        let Some(place) = rest.windows(secret.len()).position(|window| window == secret) else {
+        let Some(position) = rest.windows(secret.len()).position(|window| window == secret) else {
             return;
         };
-        rest[place..place + secret.len()].fill(b'x');
-        from += place + secret.len();
+        rest[position..position + secret.len()].fill(b'x');
+        from += position + secret.len();
     }
 }
 
-impl Read for Masked {
+impl Read for MaskingReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.fill()?;
         let length = self.ready.min(into.len());
-        into[..length].copy_from_slice(&self.held[..length]);
-        self.held.drain(..length);
+        into[..length].copy_from_slice(&self.buffer[..length]);
+        self.buffer.drain(..length);
         self.ready -= length;
         Ok(length)
     }
@@ -190,7 +190,7 @@ mod tests {
             for step in 1..8 {
                 let from = Box::new(Dripping(text.as_bytes().to_vec(), step));
                 let mut found = String::new();
-                let read = Masked::new(from, &secrets).read_to_string(&mut found);
+                let read = MaskingReader::new(from, &secrets).read_to_string(&mut found);
                 assert_eq!((read.ok(), found.as_str()), (Some(text.len()), expected), "{step}");
             }
         }

@@ -15,57 +15,56 @@ use super::new_key;
 use crate::app::App;
 use crate::error::Error;
 
-/// The limits of one transaction, because other writers wait for it: it reads no more after this many events, or after
-/// this many deliveries.
-const AT_ONCE: usize = 50;
-const ENOUGH: usize = 100;
+/// A transaction stops reading after this many events or deliveries, because other writers wait for it.
+const MAX_EVENTS: usize = 50;
+const MAX_DELIVERIES: usize = 100;
 /// The number of events per query.
 const BATCH: u32 = 5;
 
-/// The maximum number of transactions, and the maximum time, that a request to change a hook waits.
+/// The maximum number of transactions, and the maximum time, that [`catch_up`] takes. A request waits for it.
 const CATCH_UP_BATCHES: u32 = 4;
 const CATCH_UP_TIME: TimeDelta = TimeDelta::seconds(1);
 
 /// Turns the oldest events into deliveries to the hooks that receive them. Returns whether there may be more.
 pub fn fan_out(app: &App, payloads: &dyn Payloads) -> Result<bool, Error> {
-    let mut behind = None;
+    let mut after = None;
     loop {
-        let (expanded, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
+        let (expanded, last) = app.store.write(|tx| expand_batch(app, tx, payloads, after))?;
         match last {
             None => return Ok(false),
             Some(_) if expanded > 0 => return Ok(true),
             // All events of this batch were written by a newer release and cannot be read by this one.
-            Some(last) => behind = Some(last),
+            Some(last) => after = Some(last),
         }
     }
 }
 
-/// Turns the events so far into deliveries, before a request changes the settings of a hook: the settings at the time
-/// of the event count. Handles only the oldest events of a long queue, because the request waits.
+/// Turns the waiting events into deliveries, before a request changes the settings of a hook: an event is delivered by
+/// the settings at its time. Handles only the oldest events of a long queue, because the request waits.
 pub fn catch_up(app: &App, payloads: &dyn Payloads) -> Result<(), Error> {
     let until = app.clock.now() + CATCH_UP_TIME;
-    let mut behind = None;
+    let mut after = None;
     for _ in 0..CATCH_UP_BATCHES {
-        let (expanded, last) = app.store.write(|tx| some(app, tx, payloads, behind))?;
+        let (expanded, last) = app.store.write(|tx| expand_batch(app, tx, payloads, after))?;
         if last.is_none() || app.clock.now() >= until {
             break;
         }
         // Events that this release does not know are skipped.
-        behind = if expanded > 0 { None } else { last };
+        after = if expanded > 0 { None } else { last };
     }
     Ok(())
 }
 
-/// Turns some events into deliveries. Returns the number of events, and the id of the last one that was read.
-fn some(
+/// Turns the next events into deliveries. Returns the number of events, and the id of the last one that was read.
+fn expand_batch(
     app: &App,
     tx: &mut dyn Tx,
     payloads: &dyn Payloads,
-    behind: Option<OutboxId>,
+    after: Option<OutboxId>,
 ) -> Result<(usize, Option<OutboxId>), StoreError> {
     let (mut expanded, mut deliveries, mut last) = (0, 0, None);
-    while expanded < AT_ONCE && deliveries < ENOUGH {
-        let batch = tx.outbox().next(last.or(behind), BATCH)?;
+    while expanded < MAX_EVENTS && deliveries < MAX_DELIVERIES {
+        let batch = tx.outbox().next(last.or(after), BATCH)?;
         if batch.last.is_none() {
             break;
         }
@@ -73,24 +72,24 @@ fn some(
         if batch.entries.is_empty() {
             break;
         }
-        deliveries += tell(app, tx, payloads, &batch.entries)?;
+        deliveries += insert_deliveries(app, tx, payloads, &batch.entries)?;
         expanded += batch.entries.len();
     }
     Ok((expanded, last))
 }
 
 /// Turns events into deliveries. Returns the number of deliveries.
-fn tell(
+fn insert_deliveries(
     app: &App,
     tx: &mut dyn Tx,
     payloads: &dyn Payloads,
     entries: &[OutboxEntry],
 ) -> Result<usize, StoreError> {
-    let hooks = Hooks::of(tx, entries)?;
+    let hooks = Hooks::load(tx, entries)?;
     let mut new = Vec::new();
     for entry in entries {
         let now = app.clock.now();
-        for (audience, name, hooks) in hooks.hearing(entry) {
+        for (audience, name, hooks) in hooks.receivers_of(entry) {
             if hooks.is_empty() {
                 continue;
             }
@@ -111,14 +110,14 @@ fn tell(
     Ok(new.len())
 }
 
-/// All hooks that may receive some events, by id.
+/// The hooks that may receive a batch of events, by id.
 struct Hooks {
     system: Vec<SystemHook>,
     project: Vec<ProjectHook>,
 }
 
 impl Hooks {
-    fn of(tx: &mut dyn Tx, entries: &[OutboxEntry]) -> Result<Self, StoreError> {
+    fn load(tx: &mut dyn Tx, entries: &[OutboxEntry]) -> Result<Self, StoreError> {
         let mut system = tx.system_hooks().list(Page::Whole)?.items;
         system.reverse();
         let mut projects: Vec<ProjectId> =
@@ -133,9 +132,9 @@ impl Hooks {
     }
 
     /// Returns the hooks that receive an event, with the event name. Hooks that were created after the event do not.
-    fn hearing(&self, entry: &OutboxEntry) -> Vec<(Audience, &'static str, Vec<HookRef>)> {
+    fn receivers_of(&self, entry: &OutboxEntry) -> Vec<(Audience, &'static str, Vec<HookRef>)> {
         let event = &entry.event;
-        let mut hearing = Vec::with_capacity(2);
+        let mut receivers = Vec::with_capacity(2);
         if let (Some(project), Some(kind)) = (event.project(), HookKind::of(event)) {
             let hooks = self.project.iter().filter(|hook| {
                 hook.project == project
@@ -143,12 +142,12 @@ impl Hooks {
                     && hook.created_at <= entry.at
             });
             let hooks = hooks.map(|hook| HookRef::Project(hook.id)).collect();
-            hearing.push((Audience::Project, kind.name(), hooks));
+            receivers.push((Audience::Project, kind.name(), hooks));
         }
         let hooks = self.system.iter();
         let hooks = hooks.filter(|hook| hook.settings.hears(event) && hook.created_at <= entry.at);
         let hooks = hooks.map(|hook| HookRef::System(hook.id)).collect();
-        hearing.push((Audience::Service, SYSTEM_HOOK, hooks));
-        hearing
+        receivers.push((Audience::Service, SYSTEM_HOOK, hooks));
+        receivers
     }
 }

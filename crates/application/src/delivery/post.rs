@@ -13,16 +13,21 @@ use crate::app::App;
 
 /// The number of response bytes that are read. Short responses are read completely, so that the connection can be
 /// reused.
-const READ_ANSWER: u64 = 64 * 1024;
+const MAX_READ_BYTES: u64 = 64 * 1024;
 
-/// Sends a letter as an HTTP request and returns the attempt with its outcome. Blocks until the response or a timeout.
+/// Sends a delivery as an HTTP request. Returns the attempt with its outcome. Blocks until the response or a timeout.
 pub(crate) fn post(app: &App, request: HookRequest) -> (Attempt, Outcome) {
     let url = HookUrl::stored(request.url.reveal().to_owned()).shown();
     let began = app.clock.now();
-    let (outcome, status, answer, error) = match app.outgoing.send(request(app, request)) {
+    let (outcome, status, answer, error) = match app.outgoing.send(outgoing_request(app, request)) {
         Ok(response) => {
             let status = response.status;
-            (Outcome::Answered(status), Some(status), Some(answer(response)), complaint(status))
+            (
+                Outcome::Answered(status),
+                Some(status),
+                Some(read_answer(response)),
+                error_text(status),
+            )
         }
         Err(OutgoingError::Refused(why)) => (Outcome::Refused, None, None, Some(why)),
         Err(OutgoingError::Unreachable(why)) => (Outcome::Unreachable, None, None, Some(why)),
@@ -35,12 +40,12 @@ pub(crate) fn post(app: &App, request: HookRequest) -> (Attempt, Outcome) {
     (Attempt { at: began, url, millis, status, answer, error }, outcome)
 }
 
-fn request(app: &App, request: HookRequest) -> OutgoingRequest {
-    let mut request = OutgoingRequest::new(OutgoingMethod::Post, request.url.reveal())
+fn outgoing_request(app: &App, request: HookRequest) -> OutgoingRequest {
+    let mut outgoing = OutgoingRequest::new(OutgoingMethod::Post, request.url.reveal())
         .header("Content-Type", "application/json")
         .header("X-Gitlab-Event", request.event);
     if let Some(token) = &request.token {
-        request = request.header("X-Gitlab-Token", token.reveal());
+        outgoing = outgoing.header("X-Gitlab-Token", token.reveal());
     }
     let timeout = app.settings.hook_timeout;
     OutgoingRequest {
@@ -50,20 +55,20 @@ fn request(app: &App, request: HookRequest) -> OutgoingRequest {
             true => Certificates::Verified,
             false => Certificates::Ignored,
         },
-        ..request.header("Idempotency-Key", request.key.as_str())
+        ..outgoing.header("Idempotency-Key", request.key.as_str())
     }
 }
 
-/// Returns the beginning of a response body. A body that breaks off counts too.
-fn answer(response: OutgoingResponse) -> String {
+/// Returns the beginning of a response body. If the connection breaks, returns what was read before.
+fn read_answer(response: OutgoingResponse) -> String {
     let mut read = Vec::new();
-    let _ = response.body.take(READ_ANSWER).read_to_end(&mut read);
+    let _ = response.body.take(MAX_READ_BYTES).read_to_end(&mut read);
     read.truncate(KEPT_ANSWER);
     String::from_utf8_lossy(&read).into_owned()
 }
 
 /// Returns the error text for an unsuccessful status code.
-fn complaint(status: u16) -> Option<String> {
+fn error_text(status: u16) -> Option<String> {
     match status {
         200..=299 => None,
         300..=399 => Some(format!("the receiver answered {status}; redirects are not followed")),

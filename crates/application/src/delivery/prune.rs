@@ -6,22 +6,22 @@ use crate::app::App;
 use crate::error::Error;
 
 /// The time for which deliveries are kept.
-const KEPT: TimeDelta = TimeDelta::days(30);
+const RETENTION: TimeDelta = TimeDelta::days(30);
 
 /// The number of deliveries per hook that are kept.
-const KEPT_OF_HOOK: u32 = 100;
+const KEPT_PER_HOOK: u32 = 100;
 
 /// The number of rows that one transaction deletes.
-const AT_ONCE: u32 = 1000;
+const BATCH: u32 = 1000;
 
-/// Deletes finished deliveries beyond these limits, and payloads that are no longer used. Returns the number of
+/// Deletes finished deliveries that are too old or too many, and payloads that no delivery uses. Returns the number of
 /// deliveries.
 pub fn prune(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
-    let before = app.clock.now() - KEPT;
+    let before = app.clock.now() - RETENTION;
     let mut removed = 0;
     while go_on() {
         // Finding the rows takes long, so it is done in a read transaction that does not block writers.
-        let stale = app.store.read(|tx| tx.delivery_log().stale(before, KEPT_OF_HOOK, AT_ONCE))?;
+        let stale = app.store.read(|tx| tx.delivery_log().stale(before, KEPT_PER_HOOK, BATCH))?;
         if stale.is_empty() {
             break;
         }
@@ -29,7 +29,7 @@ pub fn prune(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
         removed += stale.len() as u64;
     }
     while go_on() {
-        let unused = app.store.read(|tx| tx.delivery_log().unused_payloads(AT_ONCE))?;
+        let unused = app.store.read(|tx| tx.delivery_log().unused_payloads(BATCH))?;
         if unused.is_empty() {
             break;
         }

@@ -10,24 +10,24 @@ use hexforge_domain::delivery::state::Tried;
 use hexforge_domain::id::DeliveryId;
 use hexforge_domain::ports::store::StoreError;
 
-use super::{longest, post};
+use super::{max_attempt_time, post};
 use crate::app::App;
 
-/// The number of characters of payloads that are read ahead per lane. They are held in memory for each active lane.
-const AHEAD: u32 = 256 * 1024;
+/// The maximum number of characters of payloads that are read ahead per lane. Each active lane holds them in memory.
+const MAX_READ_AHEAD: u32 = 256 * 1024;
 
 /// The time for which payloads that were read ahead are valid. After that they are read again, because the hook may
 /// have been changed or removed.
-const FRESH: TimeDelta = TimeDelta::seconds(1);
+const MAX_AGE: TimeDelta = TimeDelta::seconds(1);
 
 /// Sends the claimed deliveries of a lane in order. Stops when `go_on` returns false, when an attempt could last longer
 /// than the claim, or when the hook has to rest after a failure. Deliveries that were not sent stay in the queue.
 pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
     let mut health = claim.health;
     let mut sent = Vec::with_capacity(claim.deliveries.len());
-    let mut ahead = Ahead::default();
+    let mut ahead = ReadAhead::default();
     for (place, delivery) in claim.deliveries.iter().enumerate() {
-        if !go_on() || app.clock.now() + longest(app) > claim.until {
+        if !go_on() || app.clock.now() + max_attempt_time(app) > claim.until {
             break;
         }
         let request = match ahead.request(app, &claim.deliveries[place..]) {
@@ -50,17 +50,17 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
     Settlement { lane: claim.lane, number: claim.number, health, sent }
 }
 
-/// The letters that were read ahead for a lane.
+/// The hook requests that were read ahead for a lane.
 #[derive(Default)]
-struct Ahead {
+struct ReadAhead {
     requests: VecDeque<(DeliveryId, HookRequest)>,
     /// The time of the read, and the last delivery that it covered.
     read: Option<(Timestamp, DeliveryId)>,
 }
 
-impl Ahead {
-    /// Returns the letter of the first delivery, or `None` if its hook was removed. Reads the letters of the following
-    /// deliveries ahead.
+impl ReadAhead {
+    /// Returns the request of the first delivery, or `None` if its hook was removed. Reads the requests of the
+    /// following deliveries ahead.
     fn request(
         &mut self,
         app: &App,
@@ -68,12 +68,14 @@ impl Ahead {
     ) -> Result<Option<HookRequest>, StoreError> {
         let Some(Claimed { id, .. }) = wanted.first() else { return Ok(None) };
         let now = app.clock.now();
-        let holds = |(read, upto): (Timestamp, DeliveryId)| now - read <= FRESH && *id <= upto;
-        if !self.read.is_some_and(holds) {
+        let is_valid = |(read, upto): (Timestamp, DeliveryId)| now - read <= MAX_AGE && *id <= upto;
+        if !self.read.is_some_and(is_valid) {
             let ids: Vec<DeliveryId> = wanted.iter().map(|delivery| delivery.id).collect();
-            self.requests = app.store.read(|tx| tx.deliveries().requests(&ids, AHEAD))?.into();
+            self.requests =
+                app.store.read(|tx| tx.deliveries().requests(&ids, MAX_READ_AHEAD))?.into();
             let last = self.requests.back().map(|(last, _)| *last);
-            // Deliveries up to this one without a letter have none; when no letter was read, that holds for all.
+            // A delivery up to this one without a request belongs to a removed hook. If the query returned no request
+            // at all, this is true for all deliveries.
             self.read = last.or(ids.last().copied()).map(|upto| (now, upto));
         }
         let is_there = self.requests.front().is_some_and(|(first, _)| first == id);

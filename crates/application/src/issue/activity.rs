@@ -18,29 +18,29 @@ use super::Editor;
 use crate::view::event::kind;
 use crate::view::project as project_view;
 
-/// The target of an activity event.
-pub enum About<'a> {
+/// The object that an activity event is about.
+pub enum EventSubject<'a> {
     Issue(&'a Issue),
     Note(&'a Note, &'a Issue),
     Milestone(&'a Milestone),
 }
 
 /// Writes an activity event and updates the project's time of last activity.
-pub fn note(
+pub fn record_event(
     tx: &mut dyn Tx,
     author: UserId,
     action: EventAction,
-    about: About<'_>,
+    about: EventSubject<'_>,
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let (project, kind, id, title, issue) = match about {
-        About::Issue(issue) => {
+        EventSubject::Issue(issue) => {
             (issue.project, kind::ISSUE, issue.id.0, &issue.title, Some(issue.id))
         }
-        About::Note(note, issue) => {
+        EventSubject::Note(note, issue) => {
             (issue.project, kind::NOTE, note.id.0, &issue.title, Some(issue.id))
         }
-        About::Milestone(milestone) => {
+        EventSubject::Milestone(milestone) => {
             (milestone.project, kind::MILESTONE, milestone.id.0, &milestone.title, None)
         }
     };
@@ -55,8 +55,8 @@ pub fn note(
     tx.projects().touch(project, at)
 }
 
-/// Adds a system note about a change to an issue.
-pub(crate) fn note(
+/// Adds a system note about a change of an issue.
+pub(crate) fn add_system_note(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
     issue: &Issue,
@@ -76,7 +76,7 @@ pub(crate) fn note(
 }
 
 /// Records a hook event for a change of an issue.
-pub(crate) fn tell_issue(
+pub(crate) fn record_issue_hook_event(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
     issue: &Issue,
@@ -87,13 +87,13 @@ pub(crate) fn tell_issue(
         Some(assignee) => Some(person(tx, assignee)?),
         None => None,
     };
-    let (project, issue) = (card(tx, &editor.tracker.project)?, IssueRow::from(issue));
+    let (project, issue) = (project_card(tx, &editor.tracker.project)?, IssueRow::from(issue));
     let news = IssueNews { action, user, project, issue, assignee };
     tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))), editor.now)
 }
 
 /// Records a hook event for a new note.
-pub fn tell_note(
+pub fn record_note_hook_event(
     tx: &mut dyn Tx,
     project: &Project,
     issue: &Issue,
@@ -102,7 +102,7 @@ pub fn tell_note(
 ) -> Result<(), StoreError> {
     let news = NoteNews {
         user: person(tx, note.author)?,
-        project: card(tx, project)?,
+        project: project_card(tx, project)?,
         note: NoteRow::from(note),
         issue: IssueRow::from(issue),
     };
@@ -114,7 +114,7 @@ fn person(tx: &mut dyn Tx, user: UserId) -> Result<Person, StoreError> {
     Ok(Person::from(&user))
 }
 
-fn card(tx: &mut dyn Tx, project: &Project) -> Result<ProjectCard, StoreError> {
+fn project_card(tx: &mut dyn Tx, project: &Project) -> Result<ProjectCard, StoreError> {
     let placed = project_view::placed(tx, project.clone())?;
     Ok(ProjectCard {
         id: project.id,

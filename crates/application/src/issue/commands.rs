@@ -16,9 +16,9 @@ use super::fields::IssueFields;
 use crate::error::Error;
 
 /// The maximum number of commands per text; the others are ignored.
-const MOST: usize = 50;
+const MAX_COMMANDS: usize = 50;
 /// The maximum number of label names per command; the others are ignored.
-const MOST_NAMES: usize = 50;
+const MAX_NAMES: usize = 50;
 
 /// Applies commands to an issue that the actor may see. Commands without permission are ignored.
 pub(crate) fn apply(
@@ -29,19 +29,19 @@ pub(crate) fn apply(
 ) -> Result<Issue, Error> {
     let titles = tx.issues().labels_of(&[issue.id])?;
     let titles = titles.into_iter().map(|(_, _, title)| title).collect();
-    let asked = Asked::read(tx, issue.project, titles, commands)?;
-    if let Some(subscribed) = asked.subscribed {
+    let values = CommandValues::read(tx, issue.project, titles, commands)?;
+    if let Some(subscribed) = values.subscribed {
         tx.issues().subscribe(issue.id, editor.user, subscribed)?;
     }
     if editor.tracker.authorize(IssueAbility::Update, &issue).is_err() {
         return Ok(issue);
     }
-    editor.change(tx, issue, &asked.into_fields(IssueFields::default()))
+    editor.change(tx, issue, &values.into_fields(IssueFields::default()))
 }
 
 /// Adds the values of the commands in the description of a new issue to its fields. Commands that change the title or
 /// the state are ignored.
-pub(super) fn for_new(
+pub(super) fn add_to_fields(
     tx: &mut dyn Tx,
     project: ProjectId,
     given: IssueFields,
@@ -49,13 +49,13 @@ pub(super) fn for_new(
 ) -> Result<IssueFields, StoreError> {
     let titles = given.labels.as_ref().and_then(|labels| labels.as_ref().ok());
     let titles = titles.cloned().unwrap_or_default();
-    let asked = Asked::read(tx, project, titles, commands)?;
-    Ok(Asked { title: None, state: None, ..asked }.into_fields(given))
+    let values = CommandValues::read(tx, project, titles, commands)?;
+    Ok(CommandValues { title: None, state: None, ..values }.into_fields(given))
 }
 
 /// The combined values of all commands; for commands of the same kind the last one wins.
 #[derive(Default)]
-struct Asked {
+struct CommandValues {
     state: Option<IssueCommand>,
     title: Option<Title>,
     assignee: Option<i64>,
@@ -65,57 +65,57 @@ struct Asked {
     subscribed: Option<Subscribed>,
 }
 
-impl Asked {
+impl CommandValues {
     fn read(
         tx: &mut dyn Tx,
         project: ProjectId,
         titles: Vec<LabelTitle>,
         commands: &[Command],
     ) -> Result<Self, StoreError> {
-        let (mut asked, mut titles) = (Self::default(), titles);
+        let (mut values, mut titles) = (Self::default(), titles);
         let mut relabelled = false;
-        for command in commands.iter().take(MOST) {
+        for command in commands.iter().take(MAX_COMMANDS) {
             match command {
-                Command::Close => asked.state = Some(IssueCommand::Close),
-                Command::Reopen => asked.state = Some(IssueCommand::Reopen),
+                Command::Close => values.state = Some(IssueCommand::Close),
+                Command::Reopen => values.state = Some(IssueCommand::Reopen),
                 Command::Title(title) => {
                     // An invalid title is ignored.
-                    asked.title = Title::parse(title).ok();
+                    values.title = Title::parse(title).ok();
                 }
                 Command::Assign(name) => {
                     let user = tx.users().find_by_username(name)?;
-                    asked.assignee = user.map(|user| user.id.0).or(asked.assignee);
+                    values.assignee = user.map(|user| user.id.0).or(values.assignee);
                 }
-                Command::Unassign => asked.assignee = Some(0),
+                Command::Unassign => values.assignee = Some(0),
                 Command::Milestone(name) => {
-                    asked.milestone = milestone(tx, project, name)?.or(asked.milestone);
+                    values.milestone = find_milestone(tx, project, name)?.or(values.milestone);
                 }
-                Command::RemoveMilestone => asked.milestone = Some(0),
+                Command::RemoveMilestone => values.milestone = Some(0),
                 Command::Label(names) => {
-                    titles.extend(known(tx, project, names)?);
+                    titles.extend(find_label_titles(tx, project, names)?);
                     relabelled = true;
                 }
                 Command::Unlabel(names) => {
-                    let gone = known(tx, project, names)?;
+                    let gone = find_label_titles(tx, project, names)?;
                     titles.retain(|title| !names.is_empty() && !gone.contains(title));
                     relabelled = true;
                 }
                 Command::Relabel(names) => {
-                    let found = known(tx, project, names)?;
+                    let found = find_label_titles(tx, project, names)?;
                     if !found.is_empty() {
                         titles = found;
                         relabelled = true;
                     }
                 }
-                Command::Due(day) => asked.due_date = Some(Some(*day)),
-                Command::RemoveDueDate => asked.due_date = Some(None),
-                Command::Subscribe => asked.subscribed = Some(Subscribed::Yes),
-                Command::Unsubscribe => asked.subscribed = Some(Subscribed::No),
+                Command::Due(day) => values.due_date = Some(Some(*day)),
+                Command::RemoveDueDate => values.due_date = Some(None),
+                Command::Subscribe => values.subscribed = Some(Subscribed::Yes),
+                Command::Unsubscribe => values.subscribed = Some(Subscribed::No),
                 Command::Nothing => {}
             }
         }
-        asked.labels = relabelled.then_some(titles);
-        Ok(asked)
+        values.labels = relabelled.then_some(titles);
+        Ok(values)
     }
 
     /// Returns the given fields with the values of the commands set.
@@ -137,12 +137,12 @@ impl Asked {
 }
 
 /// Returns the titles of existing labels by title or id. Unknown labels are not created.
-fn known(
+fn find_label_titles(
     tx: &mut dyn Tx,
     project: ProjectId,
     names: &[String],
 ) -> Result<Vec<LabelTitle>, StoreError> {
-    let names = &names[..names.len().min(MOST_NAMES)];
+    let names = &names[..names.len().min(MAX_NAMES)];
     let parsed: Vec<LabelTitle> =
         names.iter().filter_map(|name| LabelTitle::parse(name).ok()).collect();
     let found =
@@ -158,7 +158,11 @@ fn known(
 }
 
 /// Returns the id of the milestone with this title or iid.
-fn milestone(tx: &mut dyn Tx, project: ProjectId, name: &str) -> Result<Option<i64>, StoreError> {
+fn find_milestone(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    name: &str,
+) -> Result<Option<i64>, StoreError> {
     if let Some(milestone) = tx.milestones().find_by_title(project, name)? {
         return Ok(Some(milestone.id.0));
     }

@@ -12,10 +12,10 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::LongText;
 
 use super::Editor;
-use super::activity::{self, About};
+use super::activity::{self, EventSubject};
 use super::commands;
 use super::fields::{self, IssueFields};
-use super::mentions::{Mentions, named_in};
+use super::mentions::{Mentions, find_references};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
@@ -30,20 +30,20 @@ pub fn create(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let author = access::own_account(actor)?;
-    let mentioned = named_in(app, &given.texts());
-    let (given, commands) = without_commands(app, given);
+    let mentioned = find_references(app, &given.texts());
+    let (given, commands) = split_commands(app, given);
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
+        let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
         tracker.require(TrackerAbility::CreateIssues)?;
         let project = &tracker.project;
-        let given = with_commands(tx, &tracker, given.allowed(&tracker), &commands)?;
+        let given = add_command_values(tx, &tracker, given.allowed(&tracker), &commands)?;
         let mut errors = FieldErrors::default();
         let title = errors.merge(given.title.ok_or(Error::NotGiven("title"))?);
         let description = errors.check_given("description", given.description);
         let labels = errors.merge(given.labels.unwrap_or_else(|| Ok(vec![])));
         let confidential = given.confidential.unwrap_or(false);
-        let assignee = fields::assignee(tx, &tracker, given.assignee, confidential)?;
-        let milestone = fields::milestone(tx, project.id, given.milestone)?;
+        let assignee = fields::resolve_assignee(tx, &tracker, given.assignee, confidential)?;
+        let milestone = fields::resolve_milestone(tx, project.id, given.milestone)?;
         let now = app.clock.now();
         let (new, labels) = errors.into_result_with(|| {
             let new = NewIssue {
@@ -60,28 +60,28 @@ pub fn create(
             };
             Some((new, labels?))
         })?;
-        let labels = fields::labels(tx, project.id, &labels, now)?;
+        let labels = fields::find_or_create_labels(tx, project.id, &labels, now)?;
         let issue = tx.issues().insert(new)?;
         tx.issues().set_labels(issue.id, &labels)?;
-        take_part(tx, &issue)?;
-        activity::note(tx, author, EventAction::Opened, About::Issue(&issue), now)?;
+        add_participants(tx, &issue)?;
+        activity::record_event(tx, author, EventAction::Opened, EventSubject::Issue(&issue), now)?;
         let editor = Editor { user: author, tracker: &tracker, now };
-        activity::tell_issue(tx, editor, &issue, IssueAction::Open)?;
-        mentions.write(tx, editor, &issue)?;
-        Ok(view::one(tx, author, project, issue)?)
+        activity::record_issue_hook_event(tx, editor, &issue, IssueAction::Open)?;
+        mentions.write_notes(tx, editor, &issue)?;
+        Ok(view::load(tx, author, project, issue)?)
     })
 }
 
 /// Splits the fields of a new issue into the fields without commands, and the commands of the description.
-fn without_commands(app: &App, given: &IssueFields) -> (IssueFields, Vec<Command>) {
+fn split_commands(app: &App, given: &IssueFields) -> (IssueFields, Vec<Command>) {
     let given = given.clone();
-    let Some(text) = given.good_description() else { return (given, vec![]) };
+    let Some(text) = given.valid_description() else { return (given, vec![]) };
     let (text, commands) = extract(text, app.today());
     (IssueFields { description: Some(LongText::parse(&text)), ..given }, commands)
 }
 
 /// Adds the values that commands set to the fields of a new issue. Fields that the actor may not set stay empty.
-fn with_commands(
+fn add_command_values(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     given: IssueFields,
@@ -90,12 +90,12 @@ fn with_commands(
     if commands.is_empty() {
         return Ok(given);
     }
-    let given = commands::for_new(tx, tracker.project.id, given, commands)?;
+    let given = commands::add_to_fields(tx, tracker.project.id, given, commands)?;
     Ok(given.allowed(tracker))
 }
 
 /// Makes the author of an issue and the users mentioned in its description participants.
-pub(super) fn take_part(tx: &mut dyn Tx, issue: &Issue) -> Result<(), StoreError> {
+pub(super) fn add_participants(tx: &mut dyn Tx, issue: &Issue) -> Result<(), StoreError> {
     tx.issues().participate(issue.id, issue.author)?;
     let text = issue.description.as_ref().map_or("", LongText::as_str);
     tx.issues().mention(issue.id, &mention::mentioned(text))

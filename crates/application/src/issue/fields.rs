@@ -52,11 +52,11 @@ impl IssueFields {
     /// Returns the given title and description, if they are valid.
     pub(super) fn texts(&self) -> [Option<&str>; 2] {
         let title = self.title.as_ref().and_then(|title| title.as_ref().ok());
-        [title.map(Title::as_str), self.good_description()]
+        [title.map(Title::as_str), self.valid_description()]
     }
 
     /// Returns the given description, if it is valid.
-    pub(super) fn good_description(&self) -> Option<&str> {
+    pub(super) fn valid_description(&self) -> Option<&str> {
         let description = self.description.as_ref()?.as_ref().ok()?;
         Some(description.as_str())
     }
@@ -64,7 +64,7 @@ impl IssueFields {
 
 /// Returns the assignee to set: `None` for no change, `Some(None)` to remove the assignee. A user who does not exist or
 /// could not see the issue is ignored.
-pub(super) fn assignee(
+pub(super) fn resolve_assignee(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     given: Option<i64>,
@@ -82,7 +82,7 @@ pub(super) fn assignee(
 }
 
 /// Returns the milestone to set: `None` for no change, `Some(None)` to remove the milestone. An unknown id removes it.
-pub(super) fn milestone(
+pub(super) fn resolve_milestone(
     tx: &mut dyn Tx,
     project: ProjectId,
     given: Option<i64>,
@@ -97,7 +97,7 @@ pub(super) fn milestone(
 }
 
 /// Returns the labels with these titles, and creates the missing ones.
-pub(super) fn labels(
+pub(super) fn find_or_create_labels(
     tx: &mut dyn Tx,
     project: ProjectId,
     titles: &[LabelTitle],
@@ -107,8 +107,8 @@ pub(super) fn labels(
         return Ok(vec![]);
     }
     let mut found = tx.labels().find_by_titles(project, titles)?;
-    let known = |title: &&LabelTitle| !found.iter().any(|label| label.title == **title);
-    let new = titles.iter().filter(known).map(|title| NewLabel::named(title.clone(), now));
+    let is_missing = |title: &&LabelTitle| !found.iter().any(|label| label.title == **title);
+    let new = titles.iter().filter(is_missing).map(|title| NewLabel::named(title.clone(), now));
     let new: Vec<NewLabel> = new.collect();
     if !new.is_empty() {
         found.extend(tx.labels().insert_all(project, new)?);

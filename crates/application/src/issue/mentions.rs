@@ -1,4 +1,4 @@
-//! Issue references in texts. Each referenced issue gets one system note per place that mentions it.
+//! Issue references in texts. A referenced issue gets one system note for each issue or commit that mentions it.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
@@ -18,8 +18,9 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::project as project_view;
 
-/// Finds the issue references in texts. The time grows with the texts, so this is done before a transaction begins.
-pub fn named_in(app: &App, texts: &[Option<&str>]) -> Vec<IssueReference> {
+/// Finds the issue references in texts. Call it before the transaction begins, because its duration grows with the
+/// length of the texts.
+pub fn find_references(app: &App, texts: &[Option<&str>]) -> Vec<IssueReference> {
     let texts = texts.iter().flatten();
     texts.flat_map(|text| references(text, &app.settings.external_url)).collect()
 }
@@ -27,46 +28,47 @@ pub fn named_in(app: &App, texts: &[Option<&str>]) -> Vec<IssueReference> {
 /// The issue references of texts, with their projects locked.
 pub struct Mentions<'a> {
     named: &'a [IssueReference],
-    others: Others,
+    others: ReferencedProjects,
 }
 
 impl<'a> Mentions<'a> {
     /// Locks the project of the request, as [`Requester::locked_tracker`] does, together with the projects of the
-    /// [referenced](named_in) issues that the actor may see.
-    pub fn locked(
+    /// [referenced](find_references) issues that the actor may see.
+    pub fn lock(
         tx: &mut dyn Tx,
         requester: Requester,
         home: &ProjectRef,
         named: &'a [IssueReference],
     ) -> Result<(Tracker, Self), Error> {
         let home = tx.projects().find(home)?.ok_or(Error::NotFound(Thing::Project))?;
-        let (home, others) = Others::locked(tx, requester, home.id, named)?;
+        let (home, others) = ReferencedProjects::lock(tx, requester, home.id, named)?;
         let home = home.ok_or(Error::NotFound(Thing::Project))?;
         let home = requester.tracker_of(tx, home)?;
         Ok((home, Self { named, others }))
     }
 
     /// Adds a system note to each referenced issue that the actor may see: it was mentioned in this issue.
-    pub(crate) fn write(
+    pub(crate) fn write_notes(
         &self,
         tx: &mut dyn Tx,
         editor: Editor<'_>,
         issue: &Issue,
     ) -> Result<(), StoreError> {
         let Editor { user: author, tracker: home, now: at } = editor;
-        let mention = Mention { place: Where::Issue(issue), project: &home.project, author, at };
-        mention.write(tx, Some(home), &self.others, self.named)
+        let mention =
+            Mention { place: MentionPlace::Issue(issue), project: &home.project, author, at };
+        mention.write_notes(tx, Some(home), &self.others, self.named)
     }
 }
 
-/// The projects of references to other projects, by the path in the reference.
+/// The locked projects that references name, each with the path in the reference.
 #[derive(Default)]
-pub struct Others(Vec<(String, Tracker)>);
+pub struct ReferencedProjects(Vec<(String, Tracker)>);
 
-impl Others {
+impl ReferencedProjects {
     /// Locks a project and the referenced projects that the actor may see. All locks are taken together, so that
     /// concurrent transactions cannot deadlock.
-    pub fn locked(
+    pub fn lock(
         tx: &mut dyn Tx,
         requester: Requester,
         home: ProjectId,
@@ -80,7 +82,7 @@ impl Others {
         for path in paths {
             if let Some(project) = tx.projects().find(&ProjectRef::parse(path))? {
                 let id = project.id;
-                if visible(tx, requester, project)?.is_some() {
+                if visible_tracker(tx, requester, project)?.is_some() {
                     found.push((path, id));
                 }
             }
@@ -95,7 +97,7 @@ impl Others {
             let project = locked.iter().find(|project| project.id == id).cloned();
             // The visibility may have changed before the lock was taken.
             let tracker = match project {
-                Some(project) => visible(tx, requester, project)?,
+                Some(project) => visible_tracker(tx, requester, project)?,
                 None => None,
             };
             others.extend(tracker.map(|tracker| (path.to_owned(), tracker)));
@@ -103,8 +105,8 @@ impl Others {
         Ok((locked.into_iter().find(|project| project.id == home), Self(others)))
     }
 
-    /// Returns the project of a reference.
-    pub fn of<'a>(
+    /// Returns the tracker of the project that a reference names; `home` if it names none.
+    pub fn tracker_of<'a>(
         &'a self,
         home: Option<&'a Tracker>,
         reference: &IssueReference,
@@ -119,7 +121,7 @@ impl Others {
 }
 
 /// Returns the tracker of a project if the actor may see its issues.
-pub fn visible(
+pub fn visible_tracker(
     tx: &mut dyn Tx,
     requester: Requester,
     project: Project,
@@ -131,16 +133,16 @@ pub fn visible(
     }
 }
 
-/// The place that mentions issues.
+/// The issue or commit whose text mentions other issues.
 #[derive(Clone, Copy)]
-pub enum Where<'a> {
+pub enum MentionPlace<'a> {
     Issue(&'a Issue),
     Commit(ObjectId),
 }
 
-/// A mention of issues: place, project, author and time.
+/// A text that mentions issues, with its author and time.
 pub struct Mention<'a> {
-    pub place: Where<'a>,
+    pub place: MentionPlace<'a>,
     /// The project of the place.
     pub project: &'a Project,
     pub author: UserId,
@@ -149,16 +151,16 @@ pub struct Mention<'a> {
 
 impl Mention<'_> {
     /// Adds a system note to each referenced issue that the actor may see.
-    pub fn write(
+    pub fn write_notes(
         &self,
         tx: &mut dyn Tx,
         home: Option<&Tracker>,
-        others: &Others,
+        others: &ReferencedProjects,
         named: &[IssueReference],
     ) -> Result<(), StoreError> {
         let mut by_project: Vec<(&Tracker, Vec<i64>)> = Vec::new();
         for reference in named {
-            let Some(tracker) = others.of(home, reference) else { continue };
+            let Some(tracker) = others.tracker_of(home, reference) else { continue };
             let known = by_project.iter_mut().find(|(t, _)| t.project.id == tracker.project.id);
             match known {
                 Some((_, iids)) => iids.push(reference.iid),
@@ -166,14 +168,19 @@ impl Mention<'_> {
             }
         }
         for (tracker, iids) in by_project {
-            self.write_in(tx, tracker, &iids)?;
+            self.write_notes_in(tx, tracker, &iids)?;
         }
         Ok(())
     }
 
-    fn write_in(&self, tx: &mut dyn Tx, tracker: &Tracker, iids: &[i64]) -> Result<(), StoreError> {
+    fn write_notes_in(
+        &self,
+        tx: &mut dyn Tx,
+        tracker: &Tracker,
+        iids: &[i64],
+    ) -> Result<(), StoreError> {
         let mut issues = tx.issues().find_by_iids(tracker.project.id, iids)?;
-        issues.retain(|issue| tracker.sees(issue) && !self.is(issue.id));
+        issues.retain(|issue| tracker.sees(issue) && !self.is_place(issue.id));
         if issues.is_empty() {
             return Ok(());
         }
@@ -196,33 +203,33 @@ impl Mention<'_> {
         Ok(())
     }
 
-    fn is(&self, issue: IssueId) -> bool {
+    fn is_place(&self, issue: IssueId) -> bool {
         match self.place {
-            Where::Issue(place) => place.id == issue,
-            Where::Commit(_) => false,
+            MentionPlace::Issue(place) => place.id == issue,
+            MentionPlace::Commit(_) => false,
         }
     }
 
     fn source(&self) -> NoteSource {
         let project = self.project.id;
         match self.place {
-            Where::Issue(issue) => NoteSource::Issue { project, issue: issue.id },
-            Where::Commit(id) => NoteSource::Commit { project, id },
+            MentionPlace::Issue(issue) => NoteSource::Issue { project, issue: issue.id },
+            MentionPlace::Commit(id) => NoteSource::Commit { project, id },
         }
     }
 
     /// Returns the name of the place for texts of a project. For texts of other projects it includes the project path.
     pub fn name_in(&self, tx: &mut dyn Tx, project: &Project) -> Result<String, StoreError> {
-        let near = project.id == self.project.id;
-        let path = if near {
+        let is_same_project = project.id == self.project.id;
+        let path = if is_same_project {
             String::new()
         } else {
             project_view::placed(tx, self.project.clone())?.place.path_of(self.project)
         };
         Ok(match self.place {
-            Where::Issue(issue) => format!("issue {path}#{}", issue.iid),
-            Where::Commit(id) if near => format!("commit {id}"),
-            Where::Commit(id) => format!("commit {path}@{id}"),
+            MentionPlace::Issue(issue) => format!("issue {path}#{}", issue.iid),
+            MentionPlace::Commit(id) if is_same_project => format!("commit {id}"),
+            MentionPlace::Commit(id) => format!("commit {path}@{id}"),
         })
     }
 }

@@ -14,9 +14,9 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 
 use super::Editor;
-use super::activity::{self, About};
-use super::create::take_part;
-use super::visible;
+use super::activity::{self, EventSubject};
+use super::create::add_participants;
+use super::find_visible;
 use crate::access::tracker::Tracker;
 use crate::access::{self, Requester};
 use crate::app::App;
@@ -39,42 +39,42 @@ pub fn apply(
         let requester = app.requester(actor);
         let source = requester.tracker(tx, named)?;
         let target = ProjectId(target.ok_or(Error::NotGiven("to_project_id"))?);
-        visible(tx, &source, id)?;
+        find_visible(tx, &source, id)?;
         if target == source.project.id {
             return Err(Error::Refused(Refusal::MoveToSameProject));
         }
-        let (source, target) = both_locked(tx, requester, source.project.id, target)?;
-        let old = visible(tx, &source, id)?;
+        let (source, target) = lock_both(tx, requester, source.project.id, target)?;
+        let old = find_visible(tx, &source, id)?;
         let may = |tracker: &Tracker| tracker.allows(TrackerAbility::AdministerIssues);
         if !may(&source) || !may(&target) || old.moved_to.is_some() {
             return Err(FORBIDDEN);
         }
         let now = app.clock.now();
-        let there = Editor { user, tracker: &target, now };
-        let new = copy(tx, there, &source.project, &old)?;
-        close(tx, Editor { tracker: &source, ..there }, &target.project, old, &new)?;
-        activity::note(tx, user, EventAction::Opened, About::Issue(&new), now)?;
-        activity::tell_issue(tx, there, &new, IssueAction::Open)?;
-        let new = visible(tx, &target, new.id)?;
-        Ok(view::one(tx, user, &target.project, new)?)
+        let target_editor = Editor { user, tracker: &target, now };
+        let new = copy(tx, target_editor, &source.project, &old)?;
+        close(tx, Editor { tracker: &source, ..target_editor }, &target.project, old, &new)?;
+        activity::record_event(tx, user, EventAction::Opened, EventSubject::Issue(&new), now)?;
+        activity::record_issue_hook_event(tx, target_editor, &new, IssueAction::Open)?;
+        let new = find_visible(tx, &target, new.id)?;
+        Ok(view::load(tx, user, &target.project, new)?)
     })
 }
 
 /// Locks both projects in one call, so that concurrent moves cannot deadlock.
-fn both_locked(
+fn lock_both(
     tx: &mut dyn Tx,
     requester: Requester,
     source: ProjectId,
     target: ProjectId,
 ) -> Result<(Tracker, Tracker), Error> {
     let locked = tx.projects().lock_all(&[source, target])?;
-    let mut of = |id: ProjectId| {
+    let mut find_tracker = |id: ProjectId| {
         let project = locked.iter().find(|project| project.id == id).cloned();
         let project = project.ok_or(Error::NotFound(Thing::Project))?;
         requester.tracker_of(tx, project)
     };
-    let source = of(source)?;
-    let target = of(target).map_err(|error| match error {
+    let source = find_tracker(source)?;
+    let target = find_tracker(target).map_err(|error| match error {
         // A missing project and a hidden one give the same error, so that hidden projects are not revealed.
         Error::NotFound(_) => FORBIDDEN,
         error => error,
@@ -96,7 +96,7 @@ fn copy(
         None => None,
     };
     let milestone = match milestone {
-        Some(goal) => tx.milestones().find_by_title(project, goal.title.as_str())?,
+        Some(milestone) => tx.milestones().find_by_title(project, milestone.title.as_str())?,
         None => None,
     };
     let assignee = match old.assignee {
@@ -125,7 +125,7 @@ fn copy(
         if titles.is_empty() { vec![] } else { tx.labels().find_by_titles(project, &titles)? };
     let labels: Vec<LabelId> = labels.iter().map(|label| label.id).collect();
     tx.issues().set_labels(new.id, &labels)?;
-    take_part(tx, &new)?;
+    add_participants(tx, &new)?;
     for note in tx.notes().list(old.id, None, Page::Whole)?.items {
         if !note.system {
             tx.issues().participate(new.id, note.author)?;
@@ -141,8 +141,8 @@ fn copy(
             at: note.updated_at,
         })?;
     }
-    let name = name(tx, source, old)?;
-    activity::note(tx, editor, &new, &SystemNote::MovedFrom(&name))?;
+    let name = full_reference(tx, source, old)?;
+    activity::add_system_note(tx, editor, &new, &SystemNote::MovedFrom(&name))?;
     Ok(new)
 }
 
@@ -154,8 +154,8 @@ fn close(
     old: Issue,
     new: &Issue,
 ) -> Result<(), StoreError> {
-    let name = name(tx, target, new)?;
-    activity::note(tx, editor, &old, &SystemNote::MovedTo(&name))?;
+    let name = full_reference(tx, target, new)?;
+    activity::add_system_note(tx, editor, &old, &SystemNote::MovedTo(&name))?;
     let was_open = old.state.is_open();
     let closed = Issue {
         state: IssueState::Closed,
@@ -166,13 +166,13 @@ fn close(
     };
     tx.issues().update(&closed)?;
     if was_open {
-        editor.tell_state(tx, &closed, IssueCommand::Close)?;
+        editor.record_state_change(tx, &closed, IssueCommand::Close)?;
     }
     Ok(())
 }
 
 /// Returns the reference to an issue for texts of other projects.
-fn name(tx: &mut dyn Tx, project: &Project, issue: &Issue) -> Result<String, StoreError> {
+fn full_reference(tx: &mut dyn Tx, project: &Project, issue: &Issue) -> Result<String, StoreError> {
     let placed = project_view::placed(tx, project.clone())?;
     Ok(format!("{}#{}", placed.place.path_of(project), issue.iid))
 }

@@ -6,7 +6,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::subscription::SubscriptionCommand;
 
-use super::visible;
+use super::find_visible;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
@@ -23,11 +23,11 @@ pub fn apply(
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
-        let issue = visible(tx, &tracker, id)?;
+        let issue = find_visible(tx, &tracker, id)?;
         let Change::Applied(state) = view::subscribed(tx, user, &issue)?.apply(command) else {
             return Ok(Change::Unchanged);
         };
         tx.issues().subscribe(id, user, state)?;
-        Ok(Change::Applied(view::one(tx, user, &tracker.project, issue)?))
+        Ok(Change::Applied(view::load(tx, user, &tracker.project, issue)?))
     })
 }

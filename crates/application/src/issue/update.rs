@@ -15,9 +15,9 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::LongText;
 
 use super::Editor;
-use super::activity::{self, About};
+use super::activity::{self, EventSubject};
 use super::fields::{self, IssueFields};
-use super::mentions::{Mentions, named_in};
+use super::mentions::{Mentions, find_references};
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
@@ -32,27 +32,27 @@ pub fn update(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
-    let mentioned = named_in(app, &given.texts());
+    let mentioned = find_references(app, &given.texts());
     app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::locked(tx, app.requester(actor), named, &mentioned)?;
+        let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
         let before = issue.ok_or(Error::NotFound(Thing::Record))?;
         // 403 also for hidden issues, as in the reference.
         let may = tracker.authorize(IssueAbility::Update, &before);
         may.map_err(|_| Error::Forbidden(None))?;
         let texts = |issue: &Issue| (issue.title.clone(), issue.description.clone());
-        let said = texts(&before);
+        let texts_before = texts(&before);
         let editor = Editor { user, tracker: &tracker, now: app.clock.now() };
         let after = editor.change(tx, before, given)?;
-        if texts(&after) != said {
-            mentions.write(tx, editor, &after)?;
+        if texts(&after) != texts_before {
+            mentions.write_notes(tx, editor, &after)?;
         }
-        Ok(view::one(tx, user, &tracker.project, after)?)
+        Ok(view::load(tx, user, &tracker.project, after)?)
     })
 }
 
 /// Returns the issue with the given fields except its state, and its new labels if any were given.
-fn edited(
+fn apply_fields(
     tx: &mut dyn Tx,
     editor: Editor<'_>,
     before: &Issue,
@@ -63,8 +63,8 @@ fn edited(
     let description = errors.check_given("description", given.description);
     let labels = given.labels.and_then(|titles| errors.merge(titles));
     let confidential = given.confidential.unwrap_or(before.confidential);
-    let assignee = fields::assignee(tx, editor.tracker, given.assignee, confidential)?;
-    let milestone = fields::milestone(tx, before.project, given.milestone)?;
+    let assignee = fields::resolve_assignee(tx, editor.tracker, given.assignee, confidential)?;
+    let milestone = fields::resolve_milestone(tx, before.project, given.milestone)?;
     let after = errors.into_result_with(|| {
         Some(Issue {
             title: title?,
@@ -79,13 +79,15 @@ fn edited(
     })?;
     let labels = match labels {
         None => None,
-        Some(titles) => Some(fields::labels(tx, before.project, &titles, editor.now)?),
+        Some(titles) => {
+            Some(fields::find_or_create_labels(tx, before.project, &titles, editor.now)?)
+        }
     };
     Ok((after, labels))
 }
 
 /// Returns the API ids of labels. A group label has the same id in all projects of the group.
-fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
+fn api_ids(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
     if labels.is_empty() {
         return Ok(vec![]);
     }
@@ -96,8 +98,8 @@ fn shown(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError
 }
 
 impl Editor<'_> {
-    /// Changes the given fields of an issue. The caller has checked the permission; fields that the actor may not set are
-    /// ignored.
+    /// Changes the given fields of an issue. The caller has checked the permission. Fields that the actor may not set
+    /// are ignored.
     pub fn change(
         self,
         tx: &mut dyn Tx,
@@ -106,7 +108,7 @@ impl Editor<'_> {
     ) -> Result<Issue, Error> {
         let given = given.allowed(self.tracker);
         let (updated_at, command) = (given.updated_at, given.command);
-        let (after, labels) = edited(tx, self, &before, given)?;
+        let (after, labels) = apply_fields(tx, self, &before, given)?;
         let editor = Editor { now: updated_at.unwrap_or(self.now), ..self };
         let closed = editor.change_state(tx, before, command)?;
         let after = Issue { state: closed.state, updated_by: closed.updated_by, ..after };
@@ -121,15 +123,15 @@ impl Editor<'_> {
         command: Option<IssueCommand>,
     ) -> Result<Issue, StoreError> {
         let Some(command) = command else { return Ok(issue) };
-        self.turn_into(tx, issue, command, &SystemNote::State(command))
+        self.set_state(tx, issue, command, &SystemNote::State(command))
     }
 
     /// Closes an open issue. The system note names the commit that closed it.
     pub fn close_via(self, tx: &mut dyn Tx, issue: Issue, name: &str) -> Result<(), StoreError> {
-        self.turn_into(tx, issue, IssueCommand::Close, &SystemNote::ClosedVia(name)).map(drop)
+        self.set_state(tx, issue, IssueCommand::Close, &SystemNote::ClosedVia(name)).map(drop)
     }
 
-    fn turn_into(
+    fn set_state(
         self,
         tx: &mut dyn Tx,
         issue: Issue,
@@ -139,13 +141,13 @@ impl Editor<'_> {
         let Change::Applied(state) = issue.state.apply(command) else { return Ok(issue) };
         let after = Issue { state, updated_by: Some(self.user), updated_at: self.now, ..issue };
         tx.issues().update(&after)?;
-        activity::note(tx, self, &after, note)?;
-        self.tell_state(tx, &after, command)?;
+        activity::add_system_note(tx, self, &after, note)?;
+        self.record_state_change(tx, &after, command)?;
         Ok(after)
     }
 
     /// Writes the activity event and the hook event for a closed or reopened issue.
-    pub fn tell_state(
+    pub fn record_state_change(
         self,
         tx: &mut dyn Tx,
         issue: &Issue,
@@ -156,8 +158,8 @@ impl Editor<'_> {
             // Activity feeds have no action for reopening.
             IssueCommand::Reopen => (EventAction::Opened, IssueAction::Reopen),
         };
-        activity::note(tx, self.user, action, About::Issue(issue), self.now)?;
-        activity::tell_issue(tx, self, issue, change)
+        activity::record_event(tx, self.user, action, EventSubject::Issue(issue), self.now)?;
+        activity::record_issue_hook_event(tx, self, issue, change)
     }
 
     /// Stores an edit if anything changed, and writes the system notes about the changes.
@@ -176,17 +178,17 @@ impl Editor<'_> {
         }
         let after = Issue { updated_by: Some(self.user), updated_at: self.now, ..after };
         tx.issues().update(&after)?;
-        self.remark_on(tx, &before, &after)?;
+        self.add_change_notes(tx, &before, &after)?;
         if relabelled {
-            let (added, removed) = (shown(tx, &added)?, shown(tx, &removed)?);
+            let (added, removed) = (api_ids(tx, &added)?, api_ids(tx, &removed)?);
             let labels = SystemNote::Labels { added: &added, removed: &removed };
-            activity::note(tx, self, &after, &labels)?;
+            activity::add_system_note(tx, self, &after, &labels)?;
         }
         if after.description != before.description {
             let text = after.description.as_ref().map_or("", LongText::as_str);
             tx.issues().mention(after.id, &mention::mentioned(text))?;
         }
-        activity::tell_issue(tx, self, &after, IssueAction::Update)?;
+        activity::record_issue_hook_event(tx, self, &after, IssueAction::Update)?;
         Ok(after)
     }
 
@@ -210,10 +212,15 @@ impl Editor<'_> {
         Ok((added, removed))
     }
 
-    fn remark_on(self, tx: &mut dyn Tx, before: &Issue, after: &Issue) -> Result<(), StoreError> {
+    fn add_change_notes(
+        self,
+        tx: &mut dyn Tx,
+        before: &Issue,
+        after: &Issue,
+    ) -> Result<(), StoreError> {
         if after.title != before.title {
             let (from, to) = (before.title.as_str(), after.title.as_str());
-            activity::note(tx, self, after, &SystemNote::Title { from, to })?;
+            activity::add_system_note(tx, self, after, &SystemNote::Title { from, to })?;
         }
         if after.assignee != before.assignee {
             let assignee = match after.assignee {
@@ -221,7 +228,7 @@ impl Editor<'_> {
                 None => None,
             };
             let name = assignee.as_ref().map(|user| user.username.as_str());
-            activity::note(tx, self, after, &SystemNote::Assignee(name))?;
+            activity::add_system_note(tx, self, after, &SystemNote::Assignee(name))?;
         }
         if after.milestone != before.milestone {
             let milestone = match after.milestone {
@@ -229,11 +236,11 @@ impl Editor<'_> {
                 None => None,
             };
             let iid = milestone.map(|milestone| milestone.iid);
-            activity::note(tx, self, after, &SystemNote::Milestone(iid))?;
+            activity::add_system_note(tx, self, after, &SystemNote::Milestone(iid))?;
         }
         if after.confidential != before.confidential {
             let note = SystemNote::Confidential(after.confidential);
-            activity::note(tx, self, after, &note)?;
+            activity::add_system_note(tx, self, after, &note)?;
         }
         Ok(())
     }

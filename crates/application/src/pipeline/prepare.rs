@@ -27,7 +27,7 @@ pub(crate) struct Target {
 
 impl Target {
     /// Finds a branch or tag by name, with or without the `refs/` prefix. A branch wins over a tag of the same name.
-    pub fn named(repository: &dyn Repository, name: &str) -> Result<Option<Self>, GitError> {
+    pub fn find(repository: &dyn Repository, name: &str) -> Result<Option<Self>, GitError> {
         let short = name.strip_prefix(BranchName::FOLDER).unwrap_or(name);
         if let Ok(branch) = BranchName::parse(short)
             && let Some(found) = repository.branch(&branch)?

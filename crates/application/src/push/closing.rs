@@ -21,10 +21,10 @@ use crate::access::Requester;
 use crate::access::tracker::Tracker;
 use crate::error::Error;
 use crate::issue::Editor;
-use crate::issue::mentions::{self, Mention, Others, Where};
+use crate::issue::mentions::{self, Mention, MentionPlace, ReferencedProjects};
 
 /// The number of issue references after which further messages of a push are ignored.
-const MOST: usize = 500;
+const MAX_REFERENCES: usize = 500;
 
 /// A commit message that refers to issues.
 struct ReferringCommit {
@@ -52,13 +52,13 @@ pub(super) fn collect(
     let (mut read, mut count, mut commits) = (HashSet::new(), 0, Vec::new());
     for (change, details) in order {
         for commit in details.take_messages() {
-            if count >= MOST || !read.insert(commit.id) {
+            if count >= MAX_REFERENCES || !read.insert(commit.id) {
                 continue;
             }
             let referring = referring_commit(commit, is_default(change), address);
-            let names = referring.closes.len() + referring.mentions.len();
-            count += names;
-            if names > 0 {
+            let found = referring.closes.len() + referring.mentions.len();
+            count += found;
+            if found > 0 {
                 commits.push(referring);
             }
         }
@@ -80,23 +80,23 @@ impl IssueReferences {
         tx: &mut dyn Tx,
         requester: Requester,
         project: ProjectId,
-    ) -> Result<(Option<Project>, SaidLocked), Error> {
+    ) -> Result<(Option<Project>, LockedReferences), Error> {
         let named =
             self.0.iter().flat_map(|referring| referring.closes.iter().chain(&referring.mentions));
         let named: Vec<IssueReference> = named.cloned().collect();
-        let (project, others) = Others::locked(tx, requester, project, &named)?;
-        Ok((project, SaidLocked { commits: self, others, requester }))
+        let (project, others) = ReferencedProjects::lock(tx, requester, project, &named)?;
+        Ok((project, LockedReferences { commits: self, others, requester }))
     }
 }
 
-/// [`IssueReferences`], after the projects of the referenced issues are locked.
-pub(super) struct SaidLocked {
+/// The [`IssueReferences`] of a push whose projects are locked.
+pub(super) struct LockedReferences {
     commits: IssueReferences,
-    others: Others,
+    others: ReferencedProjects,
     requester: Requester,
 }
 
-impl SaidLocked {
+impl LockedReferences {
     /// Closes the issues and writes the mentions that the messages refer to, as far as the pusher has permission.
     pub(super) fn act(
         &self,
@@ -109,37 +109,38 @@ impl SaidLocked {
         if commits.is_empty() {
             return Ok(());
         }
-        let home = mentions::visible(tx, *requester, project.clone())?;
+        let home = mentions::visible_tracker(tx, *requester, project.clone())?;
         let mut authors = HashMap::new();
         for referring in commits {
             let email = referring.author_email.as_str();
             let author = match authors.get(email) {
                 Some(author) => *author,
                 None => {
-                    let author = author(tx, email)?.unwrap_or(pusher);
+                    let author = find_author(tx, email)?.unwrap_or(pusher);
                     *authors.entry(email).or_insert(author)
                 }
             };
-            let mention = Mention { place: Where::Commit(referring.commit), project, author, at };
+            let mention =
+                Mention { place: MentionPlace::Commit(referring.commit), project, author, at };
             for reference in &referring.closes {
-                if let Some(tracker) = others.of(home.as_ref(), reference) {
-                    close(tx, tracker, reference.iid, &mention)?;
+                if let Some(tracker) = others.tracker_of(home.as_ref(), reference) {
+                    close_issue(tx, tracker, reference.iid, &mention)?;
                 }
             }
-            mention.write(tx, home.as_ref(), others, &referring.mentions)?;
+            mention.write_notes(tx, home.as_ref(), others, &referring.mentions)?;
         }
         Ok(())
     }
 }
 
 /// Returns the user with the e-mail address of a commit's author.
-fn author(tx: &mut dyn Tx, email: &str) -> Result<Option<UserId>, StoreError> {
+fn find_author(tx: &mut dyn Tx, email: &str) -> Result<Option<UserId>, StoreError> {
     let Ok(address) = EmailAddress::parse(email) else { return Ok(None) };
     Ok(tx.emails().holder(&address)?.map(|holder| holder.user))
 }
 
 /// Closes an issue, if the pusher has permission.
-fn close(
+fn close_issue(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     iid: i64,

@@ -45,7 +45,7 @@ const TIME_LIMIT: TimeDelta = TimeDelta::seconds(60);
 const SHORT_MESSAGE: usize = 500;
 
 /// Reads the data about the changes of one push.
-pub(super) fn all(
+pub(super) fn read_all(
     app: &App,
     repository: &dyn Repository,
     default: Option<&BranchName>,
@@ -85,7 +85,7 @@ impl DetailsReader<'_> {
             RefKind::Branch(_) => change.new,
             RefKind::Tag(_) | RefKind::Other => None,
         };
-        let little = ChangeDetails {
+        let minimal = ChangeDetails {
             before,
             checkout,
             message: None,
@@ -93,30 +93,30 @@ impl DetailsReader<'_> {
             total: 0,
             messages: vec![],
         };
-        let Some(new) = change.new else { return Ok(little) };
+        let Some(new) = change.new else { return Ok(minimal) };
         if self.refs == 0 || !self.has_time() {
-            return Ok(little);
+            return Ok(minimal);
         }
         self.refs -= 1;
-        match self.looked_up(change, new, little.clone()) {
-            Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => Ok(little),
+        match self.read_objects(change, new, minimal.clone()) {
+            Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => Ok(minimal),
             details => details,
         }
     }
 
-    fn looked_up(
+    fn read_objects(
         &mut self,
         change: &RefChange,
         new: ObjectId,
-        little: ChangeDetails,
+        minimal: ChangeDetails,
     ) -> Result<ChangeDetails, GitError> {
         match RefKind::of(&change.name) {
             RefKind::Tag(name) => {
-                let Some(tag) = self.repository.tag(&name)? else { return Ok(little) };
-                let message = tag.message.map(|text| self.text(text));
+                let Some(tag) = self.repository.tag(&name)? else { return Ok(minimal) };
+                let message = tag.message.map(|text| self.limit_text(text));
                 let checkout = Some(tag.commit.id);
-                let commits = vec![self.pushed(tag.commit)?];
-                Ok(ChangeDetails { checkout, message, commits, total: 1, ..little })
+                let commits = vec![self.pushed_commit(tag.commit)?];
+                Ok(ChangeDetails { checkout, message, commits, total: 1, ..minimal })
             }
             RefKind::Branch(name) => {
                 let hidden = match (change.old, self.default) {
@@ -133,16 +133,17 @@ impl DetailsReader<'_> {
                 let limit = if begins { EVENT_COMMITS } else { READ_COMMITS };
                 let (total, messages) = self.repository.commits_between(&hidden, new, limit)?;
                 let newest = messages.len().saturating_sub(EVENT_COMMITS);
-                let commits = messages[newest..].iter().cloned().map(|commit| self.pushed(commit));
+                let commits =
+                    messages[newest..].iter().cloned().map(|commit| self.pushed_commit(commit));
                 let commits = commits.collect::<Result<_, _>>()?;
                 let messages = if begins { vec![] } else { messages };
-                Ok(ChangeDetails { commits, total, messages, ..little })
+                Ok(ChangeDetails { commits, total, messages, ..minimal })
             }
-            RefKind::Other => Ok(little),
+            RefKind::Other => Ok(minimal),
         }
     }
 
-    fn pushed(&mut self, commit: Commit) -> Result<PushedCommit, GitError> {
+    fn pushed_commit(&mut self, commit: Commit) -> Result<PushedCommit, GitError> {
         let paths = if self.bytes > 0 && self.has_time() {
             self.repository.changed_paths(commit.id)?
         } else {
@@ -150,25 +151,25 @@ impl DetailsReader<'_> {
         };
         let all = paths.added.iter().chain(&paths.modified).chain(&paths.removed);
         let length = all.map(String::len).sum();
-        let paths = if self.take(length) { paths } else { ChangedPaths::default() };
+        let paths = if self.take_bytes(length) { paths } else { ChangedPaths::default() };
         Ok(PushedCommit {
             paths,
             id: commit.id,
-            message: self.text(commit.message),
+            message: self.limit_text(commit.message),
             at: commit.committer.at,
-            author_name: self.text(commit.author.name),
-            author_email: self.text(commit.author.email),
+            author_name: self.limit_text(commit.author.name),
+            author_email: self.limit_text(commit.author.email),
         })
     }
 
     /// Returns the text, shortened to the remaining limit.
-    fn text(&mut self, text: String) -> String {
+    fn limit_text(&mut self, text: String) -> String {
         let text = truncated_for_event(text);
-        if self.take(text.len()) { text } else { cut(text, SHORT_MESSAGE) }
+        if self.take_bytes(text.len()) { text } else { cut(text, SHORT_MESSAGE) }
     }
 
     /// Takes bytes from the byte limit. Returns false when too few are left.
-    fn take(&mut self, bytes: usize) -> bool {
+    fn take_bytes(&mut self, bytes: usize) -> bool {
         let left = self.bytes.checked_sub(bytes);
         self.bytes = left.unwrap_or(self.bytes);
         left.is_some()

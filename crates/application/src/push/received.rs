@@ -11,7 +11,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::push::RefKind;
 use hexforge_domain::refs::Snapshot;
 
-use super::{ChangeKind, Outcome, Wanted, facts};
+use super::{ChangeKind, Outcome, RefUpdate, push_facts};
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
@@ -41,13 +41,13 @@ pub fn receive(
     let Some(mut push) = repository.receive(from, hang_up)? else { return Ok(()) };
     // Sending takes time, so the rules are checked against the current refs.
     let refs = open::refs(app, project.id)?;
-    match allowed(app, actor, project, &refs, push.as_ref())? {
+    match check_rules(app, actor, project, &refs, push.as_ref())? {
         Err(refusal) => push.decline(&refusal.to_string()),
         Ok(actions) => {
             if let Some(proposal) = push.keep(&refs)? {
                 let (project, kind) = (project.id, ChangeKind::Push);
-                let wanted = Wanted { actor, project, proposal, actions, kind, release: None };
-                take(app, wanted, &refs, push.as_mut())?;
+                let update = RefUpdate { actor, project, proposal, actions, kind, release: None };
+                commit(app, update, &refs, push.as_mut())?;
             }
         }
     }
@@ -55,21 +55,23 @@ pub fn receive(
 }
 
 /// The actions of the changes by ref name, or the first refusal of the push rules.
-type Allowed = Result<HashMap<String, RefAction>, PushRefusal>;
+type CheckedActions = Result<HashMap<String, RefAction>, PushRefusal>;
 
 /// Checks the push rules before any object is stored. The transaction checks them again.
-fn allowed(
+fn check_rules(
     app: &App,
     actor: Actor,
     project: &Project,
     refs: &Snapshot,
     push: &dyn ReceivedPush,
-) -> Result<Allowed, Error> {
+) -> Result<CheckedActions, Error> {
     // Since the push began, the project may have been archived or removed, and the user blocked or demoted.
     let facts = app.store.read(|tx| {
         let project = tx.projects().find(&ProjectRef::Id(project.id))?;
         match project.zip(access::reload(tx, actor)?) {
-            Some((project, actor)) => facts(tx, app.requester(actor), &project, refs).map(Some),
+            Some((project, actor)) => {
+                push_facts(tx, app.requester(actor), &project, refs).map(Some)
+            }
             None => Ok(None),
         }
     })?;
@@ -86,13 +88,13 @@ fn allowed(
 }
 
 /// Commits the changes and passes the outcome to the push.
-fn take(
+fn commit(
     app: &App,
-    wanted: Wanted,
+    update: RefUpdate,
     refs: &Snapshot,
     push: &mut dyn ReceivedPush,
 ) -> Result<(), Error> {
-    match wanted.make(app, refs)? {
+    match update.commit(app, refs)? {
         Outcome::Declined(refusal) => push.decline(&refusal.to_string()),
         Outcome::NoRoom => push.no_room(),
         Outcome::Ended(made, after) => push.conclude(&made, after.as_deref().unwrap_or(refs)),

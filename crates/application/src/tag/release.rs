@@ -9,7 +9,7 @@ use hexforge_domain::tag::{Release, TagName};
 use hexforge_domain::text::{limit, within_field};
 
 use crate::app::App;
-use crate::branch::pushable;
+use crate::branch::project_to_push;
 use crate::error::{Conflict, Error, Missing, Thing};
 use crate::repository;
 
@@ -21,10 +21,10 @@ pub fn create(
     tag: &str,
     description: &str,
 ) -> Result<Release, Error> {
-    let (project, release) = of_tag(app, actor, named, tag, description)?;
+    let (project, release) = validate(app, actor, named, tag, description)?;
     let exists = || Error::Conflict(Conflict::ReleaseExists);
     app.store.write(|tx| {
-        still_there(tx, project, &release.tag)?;
+        lock_existing_tag(tx, project, &release.tag)?;
         if tx.releases().find(project, &release.tag)?.is_some() {
             return Err(exists());
         }
@@ -44,9 +44,9 @@ pub fn update(
     tag: &str,
     description: &str,
 ) -> Result<Release, Error> {
-    let (project, release) = of_tag(app, actor, named, tag, description)?;
+    let (project, release) = validate(app, actor, named, tag, description)?;
     let changed = app.store.write(|tx| {
-        still_there(tx, project, &release.tag)?;
+        lock_existing_tag(tx, project, &release.tag)?;
         Ok::<_, Error>(tx.releases().update(project, &release, app.clock.now())?)
     })?;
     if changed { Ok(release) } else { Err(Error::Missing(Missing::Release)) }
@@ -71,7 +71,7 @@ fn missing() -> Error {
 
 /// Locks the project and checks that the tag exists. A deletion of the tag, which also deletes the release, waits for
 /// the lock.
-fn still_there(tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(), Error> {
+fn lock_existing_tag(tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(), Error> {
     tx.projects().lock(project)?.ok_or(Error::NotFound(Thing::Project))?;
     match tx.refs().find(project, &[&tag.full()])?.is_empty() {
         true => Err(missing()),
@@ -80,14 +80,14 @@ fn still_there(tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(),
 }
 
 /// Validates the fields of a release, and checks that the tag exists.
-fn of_tag(
+fn validate(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
     tag: &str,
     description: &str,
 ) -> Result<(ProjectId, Release), Error> {
-    let project = pushable(app, actor, named)?;
+    let project = project_to_push(app, actor, named)?;
     let tag = TagName::parse(tag).map_err(|_| missing())?;
     repository::refs(app, project.id)?.target(&tag.full()).ok_or_else(missing)?;
     if description.trim().is_empty() {

@@ -28,7 +28,7 @@ pub struct BuildView {
 }
 
 /// Loads the view of one build.
-pub fn one(tx: &mut dyn Tx, build: Build) -> Result<BuildView, StoreError> {
+pub fn load(tx: &mut dyn Tx, build: Build) -> Result<BuildView, StoreError> {
     let page = page(tx, Paged { items: vec![build], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }

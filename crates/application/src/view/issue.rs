@@ -34,7 +34,7 @@ pub struct IssueView {
 }
 
 /// Loads the view of one issue.
-pub fn one(
+pub fn load(
     tx: &mut dyn Tx,
     reader: UserId,
     project: &Project,

@@ -24,7 +24,7 @@ pub struct LabelView {
 }
 
 /// Loads the view of one label.
-pub fn one(
+pub fn load(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     reader: UserId,

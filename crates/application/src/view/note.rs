@@ -18,7 +18,7 @@ pub struct NoteView {
 }
 
 /// Adds the author to a note.
-pub fn one(tx: &mut dyn Tx, note: Note) -> Result<NoteView, StoreError> {
+pub fn load(tx: &mut dyn Tx, note: Note) -> Result<NoteView, StoreError> {
     let page = page(tx, Paged { items: vec![note], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
