@@ -21,7 +21,7 @@ pub fn by_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
         let named = tx.users().find_by_login(attempt.login.trim())?;
         Ok(named.filter(|(user, _)| user.id == holder.user).map(|_| holder))
     })?;
-    Ok(actor(app, found))
+    Ok(actor_of_holder(app, found))
 }
 
 /// Returns the holder of a token if the token is valid now.
@@ -32,11 +32,12 @@ fn active_holder(
 ) -> Result<Option<TokenHolder>, StoreError> {
     let now = app.clock.now();
     let holder = tx.tokens().holder(hash)?;
-    Ok(holder.filter(|one| one.state.may_act() && one.life.at(now) == TokenValidity::Active))
+    Ok(holder
+        .filter(|holder| holder.state.may_act() && holder.life.at(now) == TokenValidity::Active))
 }
 
 /// Returns the actor of a token, and extends the session.
-fn actor(app: &App, holder: Option<TokenHolder>) -> Actor {
+fn actor_of_holder(app: &App, holder: Option<TokenHolder>) -> Actor {
     let Some(holder) = holder else { return Actor::Anonymous };
     extend_session(app, &holder);
     Actor::of(holder.user, &holder.privileges)
@@ -52,7 +53,7 @@ pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     }
     let hash = app.secrets.digest(attempt.password.reveal());
     let found = app.store.read_autocommit::<_, Error>(|tx| Ok(active_holder(app, tx, &hash)?))?;
-    Ok(actor(app, found))
+    Ok(actor_of_holder(app, found))
 }
 
 /// Authenticates a login with its password. Returns [`Actor::Anonymous`] when the credentials are wrong. Hashing is

@@ -19,7 +19,7 @@ use hexforge_domain::visibility::Visibility;
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
-use crate::project::{ProjectListing, TOGETHER, remove_all_in};
+use crate::project::{ProjectListing, ROWS_PER_READ, remove_all_in};
 use crate::view::group::GroupDetail;
 use crate::view::project::{self as project_view, ProjectView};
 use fields::GroupFields;
@@ -97,15 +97,15 @@ pub(crate) fn audience_of(
 
 fn detail(tx: &mut dyn Tx, requester: Requester, group: Namespace) -> Result<GroupDetail, Error> {
     let viewer = audience_of(tx, requester, &group)?;
-    let mut shown = |scope| -> Result<Vec<ProjectView>, Error> {
+    let mut load_projects = |scope| -> Result<Vec<ProjectView>, Error> {
         let filter = ProjectFilter::newest_first(scope, requester.today);
         let page = Page::Numbered { number: 1, size: SHOWN_PROJECTS };
         let projects = tx.projects().list(&filter, page)?;
         Ok(project_view::full_page(tx, projects, requester, None)?.items)
     };
     Ok(GroupDetail {
-        projects: shown(ProjectScope::InGroup { group: group.id, viewer })?,
-        shared_projects: shown(ProjectScope::SharedWith { group: group.id, viewer })?,
+        projects: load_projects(ProjectScope::InGroup { group: group.id, viewer })?,
+        shared_projects: load_projects(ProjectScope::SharedWith { group: group.id, viewer })?,
         group,
     })
 }
@@ -133,7 +133,7 @@ pub fn create(app: &App, actor: Actor, fields: &GroupFields) -> Result<Namespace
                 at: now,
             })
         })?;
-        let group = tx.groups().insert(new).map_err(taken)?;
+        let group = tx.groups().insert(new).map_err(map_duplicate)?;
         let owner = Membership::new(user, AccessLevel::Owner, None);
         tx.group_members().insert(group.id, owner)?;
         let facts = GroupFacts::from(&group);
@@ -160,12 +160,12 @@ pub fn update(
         let parsed = fields.parse_change(&mut errors);
         if errors.of("visibility_level").is_empty() {
             check_taken(tx, Some(group.id), &parsed, &mut errors)?;
-            check_inside(tx, &group, parsed.visibility, &mut errors)?;
+            check_projects_visibility(tx, &group, parsed.visibility, &mut errors)?;
             errors.into_result()?;
             let changed = fields.applied_to(&group, parsed);
             if changed != group {
                 let changed = Namespace { updated_at: app.clock.now(), ..changed };
-                tx.groups().update(&changed).map_err(taken)?;
+                tx.groups().update(&changed).map_err(map_duplicate)?;
                 return detail(tx, requester, changed);
             }
         }
@@ -185,14 +185,14 @@ pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Er
         let removed = remove_all_in(tx, group.id, app.today(), now)?;
         let facts = GroupFacts::from(&group);
         for number in 1.. {
-            let page = Page::Numbered { number, size: TOGETHER as u64 };
+            let page = Page::Numbered { number, size: ROWS_PER_READ as u64 };
             let members = tx.group_members().list(group.id, None, page)?.items;
             for (user, membership) in &members {
                 let member = MemberFacts::new(user, membership.level, now);
                 let left = GroupMemberFacts { group: facts.clone(), member };
                 tx.outbox().record(&SystemEvent::GroupMemberRemoved(left), now)?;
             }
-            if members.len() < TOGETHER {
+            if members.len() < ROWS_PER_READ {
                 break;
             }
         }
@@ -226,7 +226,7 @@ fn check_taken(
 }
 
 /// Adds an error if the group would be less visible than one of its projects.
-fn check_inside(
+fn check_projects_visibility(
     tx: &mut dyn Tx,
     group: &Namespace,
     visibility: Option<Visibility>,
@@ -246,7 +246,7 @@ fn check_inside(
 }
 
 /// Maps a duplicate key that another transaction inserted after our check.
-fn taken(error: StoreError) -> Error {
+fn map_duplicate(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("path") => FieldErrors::one("path", TAKEN).into(),
         StoreError::Duplicate("name") => FieldErrors::one("name", TAKEN).into(),

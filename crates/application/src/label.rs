@@ -82,7 +82,7 @@ pub fn create(
         }
         let mut errors = FieldErrors::default();
         let color = errors.check("color", Color::parse(&fields.color, rule));
-        let title = keep(&mut errors, title);
+        let title = check_title(&mut errors, title);
         let (description, priority) = (fields.description.as_deref(), fields.priority);
         let description =
             errors.check_given("description", description.map(LabelDescription::parse));
@@ -96,11 +96,11 @@ pub fn create(
                 at: app.clock.now(),
             })
         })?;
-        let made = tx.labels().insert_all(project, vec![new]).map_err(|error| match error {
+        let created = tx.labels().insert_all(project, vec![new]).map_err(|error| match error {
             StoreError::Duplicate(_) => EXISTS,
             error => error.into(),
         })?;
-        let label = made.into_iter().next().ok_or(StoreError::Gone)?;
+        let label = created.into_iter().next().ok_or(StoreError::Gone)?;
         view::load(tx, &tracker, user, label)
     })
 }
@@ -121,7 +121,7 @@ pub fn update(
         let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
         let label = changed(tx, &tracker, label, rule, changes)?;
         tx.labels().update(&label, app.clock.now()).map_err(|error| match error {
-            StoreError::Duplicate(_) => taken().into(),
+            StoreError::Duplicate(_) => title_taken().into(),
             error => Error::from(error),
         })?;
         tx.group_labels().settle(label.project)?;
@@ -148,7 +148,7 @@ fn changed(
     // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
-        Some(name) => keep(&mut errors, LabelTitle::parse(name)),
+        Some(name) => check_title(&mut errors, LabelTitle::parse(name)),
     };
     let description = changes.description.as_deref().map(LabelDescription::parse);
     let description = errors.check_given("description", description);
@@ -161,7 +161,7 @@ fn changed(
         && let Some(same) = tx.labels().find_by_title(label.project, title.as_str())?
     {
         errors.extend(match same.of_group {
-            None => taken(),
+            None => title_taken(),
             Some(_) => taken_by_group(tx, tracker)?,
         });
     }
@@ -177,7 +177,7 @@ fn changed(
     Ok(after)
 }
 
-fn taken() -> FieldErrors {
+fn title_taken() -> FieldErrors {
     FieldErrors::one("title", "has already been taken")
 }
 
@@ -189,7 +189,10 @@ fn taken_by_group(tx: &mut dyn Tx, tracker: &Tracker) -> Result<FieldErrors, Sto
 }
 
 /// Returns a valid title, or adds its errors.
-fn keep(errors: &mut FieldErrors, title: Result<LabelTitle, FieldErrors>) -> Option<LabelTitle> {
+fn check_title(
+    errors: &mut FieldErrors,
+    title: Result<LabelTitle, FieldErrors>,
+) -> Option<LabelTitle> {
     title.map_err(|wrong| errors.extend(wrong)).ok()
 }
 
@@ -218,9 +221,9 @@ pub fn subscribe(
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
-        let label = visible(tx, &tracker, label)?.ok_or(Error::NotFound(Thing::Label))?;
-        let heard = !tx.labels().subscribed(user, &[label.id])?.is_empty();
-        let Change::Applied(state) = Subscribed::from_bool(heard).apply(command) else {
+        let label = find_visible(tx, &tracker, label)?.ok_or(Error::NotFound(Thing::Label))?;
+        let is_subscribed = !tx.labels().subscribed(user, &[label.id])?.is_empty();
+        let Change::Applied(state) = Subscribed::from_bool(is_subscribed).apply(command) else {
             return Ok(Change::Unchanged);
         };
         tx.labels().subscribe(label.id, user, state)?;
@@ -228,7 +231,7 @@ pub fn subscribe(
     })
 }
 
-fn visible(
+fn find_visible(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     label: &LabelRef,

@@ -64,7 +64,7 @@ pub struct Limiter {
     pub transfer: TransferLimits,
     threads: Arc<dyn WorkThreads>,
     spending: Arc<Mutex<Spending>>,
-    begun: Instant,
+    epoch: Instant,
 }
 
 impl Limiter {
@@ -103,7 +103,7 @@ impl Limiter {
             transfer,
             threads: Arc::new(PlainThreads),
             spending: Arc::new(Mutex::new(Spending::new(processors()))),
-            begun: Instant::now(),
+            epoch: Instant::now(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Limiter {
             let pauses = since.elapsed() < PATIENCE && limiter.pause(holder).is_some();
             if !pauses && has_waited.get() {
                 // Jobs that waited for the same pause do not all start at the same moment.
-                limiter.spending().reserve(holder, limiter.begun.elapsed());
+                limiter.spending().reserve(holder, limiter.epoch.elapsed());
             }
             has_waited.set(pauses);
             !pauses
@@ -157,13 +157,13 @@ impl Limiter {
     /// Wraps the work in a job that releases the permit at its end and charges the holder for the processor time.
     fn charged(&self, permit: Permit, work: impl FnOnce() + Send + 'static) -> (Holder, Job) {
         let holder = permit.caller().holder();
-        let (threads, spending, begun) = (self.threads.clone(), self.spending.clone(), self.begun);
+        let (threads, spending, epoch) = (self.threads.clone(), self.spending.clone(), self.epoch);
         let job = move || {
             let _permit = permit;
             let begin = threads.time_of_current_thread();
             work();
             let used = threads.time_of_current_thread().saturating_sub(begin);
-            lock(&spending).charge(holder, used, begun.elapsed());
+            lock(&spending).charge(holder, used, epoch.elapsed());
         };
         (holder, Box::new(job))
     }
@@ -174,7 +174,7 @@ impl Limiter {
         let begin = self.threads.time_of_current_thread();
         let outcome = work();
         let used = self.threads.time_of_current_thread().saturating_sub(begin);
-        self.spending().end_call(holder, used, self.begun.elapsed());
+        self.spending().end_call(holder, used, self.epoch.elapsed());
         outcome
     }
 
@@ -191,7 +191,7 @@ impl Limiter {
     /// Charges a holder for processor time that its calls have used.
     pub fn charge(&self, holder: Holder, used: Duration) {
         if !used.is_zero() {
-            self.spending().charge(holder, used, self.begun.elapsed());
+            self.spending().charge(holder, used, self.epoch.elapsed());
         }
     }
 
@@ -200,7 +200,7 @@ impl Limiter {
     pub fn pause(&self, holder: Holder) -> Option<Duration> {
         // This runs for every call, so the load is sampled at short intervals instead of measured each time.
         let are_busy = self.threads.are_processors_busy();
-        self.spending().pause(holder, self.begun.elapsed(), are_busy)
+        self.spending().pause(holder, self.epoch.elapsed(), are_busy)
     }
 
     fn spending(&self) -> MutexGuard<'_, Spending> {

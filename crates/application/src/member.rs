@@ -21,9 +21,9 @@ use hexforge_domain::user::User;
 
 use crate::app::App;
 use crate::error::{Conflict, Error, Thing};
-pub(crate) use news::tell_of_leaving;
+pub(crate) use news::record_departures;
 use news::{join, leave};
-use source::{Found, Wanted};
+use source::{Found, MemberOperation};
 
 /// A user with the membership.
 pub type MemberView = (User, Membership);
@@ -52,7 +52,7 @@ pub fn list(
     query: Option<&str>,
     page: Page,
 ) -> Result<Paged<MemberView>, Error> {
-    app.store.read(|tx| match source.load(tx, app.requester(actor), Wanted::Read)? {
+    app.store.read(|tx| match source.load(tx, app.requester(actor), MemberOperation::Read)? {
         Found::Group(group) => Ok(tx.group_members().list(group.id, query, page)?),
         Found::Project(project) => Ok(tx.project_members().list(project.id, query, page)?),
     })
@@ -82,7 +82,7 @@ pub fn get(
     user: UserId,
 ) -> Result<MemberView, Error> {
     app.store.read(|tx| {
-        let found = source.load(tx, app.requester(actor), Wanted::Read)?;
+        let found = source.load(tx, app.requester(actor), MemberOperation::Read)?;
         let membership = found.member(tx, user)?.ok_or(Error::NotFound(Thing::Record))?;
         let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
         Ok((user, membership))
@@ -100,7 +100,7 @@ pub fn add(
     app.store.write(|tx| {
         let now = app.clock.now();
         let requester = app.requester(actor);
-        let found = source.load(tx, requester, Wanted::Administer)?;
+        let found = source.load(tx, requester, MemberOperation::Administer)?;
         match (&found, found.member(tx, user)?) {
             (_, None) => (),
             // An expired membership gives no access, so it is replaced.
@@ -115,7 +115,8 @@ pub fn add(
                 return Ok((user, membership));
             }
         }
-        let membership = Membership::new(user, source.level(access.level)?, access.expires_at);
+        let membership =
+            Membership::new(user, source.parse_level(access.level)?, access.expires_at);
         let user = tx.users().find(user)?;
         let user = user.ok_or_else(|| FieldErrors::one("invite_email", "is invalid"))?;
         join(tx, &found, &user, membership, now)?;
@@ -132,10 +133,10 @@ pub fn update(
     access: AccessFields,
 ) -> Result<MemberView, Error> {
     app.store.write(|tx| {
-        let found = source.load(tx, app.requester(actor), Wanted::Administer)?;
+        let found = source.load(tx, app.requester(actor), MemberOperation::Administer)?;
         let before = found.member(tx, user)?.ok_or(Error::NotFound(Thing::Record))?;
         let after = Membership {
-            level: source.level(access.level)?,
+            level: source.parse_level(access.level)?,
             expires_at: access.expires_at.or(before.expires_at),
             ..before
         };
@@ -157,7 +158,7 @@ pub fn remove(
 ) -> Result<Removal, Error> {
     app.store.write(|tx| {
         let requester = app.requester(actor);
-        let found = source.load(tx, requester, Wanted::Read)?;
+        let found = source.load(tx, requester, MemberOperation::Read)?;
         let Some(membership) = found.member(tx, user)? else {
             return match found {
                 Found::Group(_) => Err(Error::NotFound(Thing::Member(user))),
@@ -165,7 +166,7 @@ pub fn remove(
             };
         };
         if actor.user() != Some(user) {
-            source.load(tx, requester, Wanted::Administer)?;
+            source.load(tx, requester, MemberOperation::Administer)?;
         }
         let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
         let found = match found {

@@ -25,7 +25,7 @@ use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::repository;
 use crate::view::project as project_view;
-use create::{NoPipeline, Order};
+use create::{NoPipeline, PipelineOrigin};
 use prepare::Target;
 use progress::Progress;
 
@@ -88,9 +88,9 @@ pub fn create(
         let project = app.requester(actor).locked_ci_project(tx, CiAbility::Run, named)?;
         let placed = project_view::placed(tx, project)?;
         let before_sha = ObjectId::ZERO;
-        let order = Order { user: Some(user), triggered: false, before_sha, at: now };
-        let made = create::on_demand(tx, &placed, &prepared, order)?;
-        Ok(view(tx, made.map_err(refused)?)?)
+        let origin = PipelineOrigin { user: Some(user), triggered: false, before_sha, at: now };
+        let created = create::on_demand(tx, &placed, &prepared, origin)?;
+        Ok(view(tx, created.map_err(refused)?)?)
     })
 }
 
@@ -155,7 +155,7 @@ fn view(tx: &mut dyn Tx, pipeline: Pipeline) -> Result<PipelineView, StoreError>
 
 /// Adds the users to a page of pipelines, with at most one query.
 fn views(tx: &mut dyn Tx, pipelines: Paged<Pipeline>) -> Result<Paged<PipelineView>, StoreError> {
-    let users = users(tx, pipelines.items.iter().filter_map(|pipeline| pipeline.user))?;
+    let users = load_users(tx, pipelines.items.iter().filter_map(|pipeline| pipeline.user))?;
     Ok(pipelines.map(|pipeline| {
         let user = pipeline.user.and_then(|user| users.get(&user).cloned());
         PipelineView { pipeline, user }
@@ -163,7 +163,7 @@ fn views(tx: &mut dyn Tx, pipelines: Paged<Pipeline>) -> Result<Paged<PipelineVi
 }
 
 /// Loads the users with these ids, with at most one query.
-pub(crate) fn users(
+pub(crate) fn load_users(
     tx: &mut dyn Tx,
     ids: impl Iterator<Item = UserId>,
 ) -> Result<HashMap<UserId, User>, StoreError> {

@@ -145,12 +145,12 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
         let views = view::full_page(tx, one, requester, actor.user())?;
         let view = views.items.into_iter().next();
         let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
-        Ok(if administers { with_administration(tx, view)? } else { view })
+        Ok(if administers { add_admin_fields(tx, view)? } else { view })
     })
 }
 
-/// Returns the view of a created or changed project. The runners token is included if the actor administers the project.
-pub(crate) fn shown_with_token(
+/// Returns the view of a created or changed project. Includes the runners token if the actor administers the project.
+pub(crate) fn view_with_token(
     tx: &mut dyn Tx,
     requester: Requester,
     project: Project,
@@ -158,11 +158,11 @@ pub(crate) fn shown_with_token(
     let facts = requester.project_facts(tx, &project)?;
     let administers = facts.allows(requester.actor, ProjectAbility::Administer);
     let view = view::full(tx, project, requester)?;
-    Ok(if administers { with_administration(tx, view)? } else { view })
+    Ok(if administers { add_admin_fields(tx, view)? } else { view })
 }
 
-/// Adds the fields that only those may see who administer the project.
-fn with_administration(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView, StoreError> {
+/// Adds the fields that only administrators of the project may see.
+fn add_admin_fields(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView, StoreError> {
     let id = view.project.id;
     let runners_token = tx.projects().runners_token(id)?;
     let coverage_expression = tx.projects().coverage_expression(id)?;
@@ -189,8 +189,8 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> 
     Ok(())
 }
 
-/// The batch size for reading all projects of a namespace, or all members of a project or group.
-pub(crate) const TOGETHER: usize = 200;
+/// The page size for reading all projects of a namespace, or all members of a project or group.
+pub(crate) const ROWS_PER_READ: usize = 200;
 
 /// Removes all projects of a namespace that is about to be deleted.
 pub(crate) fn remove_all_in(
@@ -206,8 +206,9 @@ pub(crate) fn remove_all_in(
     );
     // Always the first page: its projects are deleted before the next query.
     loop {
-        let projects =
-            tx.projects().list(&filter, Page::Numbered { number: 1, size: TOGETHER as u64 })?;
+        let projects = tx
+            .projects()
+            .list(&filter, Page::Numbered { number: 1, size: ROWS_PER_READ as u64 })?;
         if projects.items.is_empty() {
             return Ok(removed);
         }
@@ -228,19 +229,19 @@ fn remove_project(
     let facts = placed.place.facts(&placed.project);
     let id = placed.project.id;
     for number in 1.. {
-        let page = Page::Numbered { number, size: TOGETHER as u64 };
+        let page = Page::Numbered { number, size: ROWS_PER_READ as u64 };
         let members = tx.project_members().list(id, None, page)?.items;
         for (user, membership) in &members {
             let member = MemberFacts::new(user, membership.level, now);
             let left = TeamFacts { project: facts.clone(), member };
             tx.outbox().record(&SystemEvent::TeamMemberRemoved(left), now)?;
         }
-        if members.len() < TOGETHER {
+        if members.len() < ROWS_PER_READ {
             break;
         }
     }
     tx.outbox().record(&SystemEvent::ProjectDestroyed(facts), now)?;
     tx.projects().delete(id)?;
-    removed.note(id);
+    removed.add(id);
     Ok(())
 }

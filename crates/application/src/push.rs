@@ -233,7 +233,7 @@ impl RefUpdate {
             closing::collect(&mut details, default.as_ref(), &app.settings.external_url);
         let mut pipelines = Vec::new();
         for change in changes {
-            pipelines.extend(prepare::pushed(app, repository, change)?);
+            pipelines.extend(prepare::read_pushed(app, repository, change)?);
         }
         let avatar = FoundAvatar::read(repository, default.as_ref())?;
         Ok(Findings { details, references, pipelines, avatar })

@@ -1,7 +1,7 @@
 //! Removal of the rows and files that removed projects, groups and users leave behind.
 //!
-//! Rows are removed in steps. No transaction covers files, so they are removed after the rows. The next start removes
-//! the files that an interrupted removal left.
+//! Rows are removed in steps. Files are not part of a transaction, so they are removed after the rows. If the process
+//! stops in between, the next start removes the files.
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
@@ -20,17 +20,17 @@ const ROWS: u32 = 1_000;
 
 /// The number of projects whose files are discarded right after the transaction that removed them. The files of further
 /// projects are discarded with their last rows.
-const NOTED: usize = 100;
+const MAX_PROJECTS: usize = 100;
 
-/// The projects that a transaction removed, up to [`NOTED`] of them.
+/// The projects that a transaction removed, up to [`MAX_PROJECTS`] of them.
 #[derive(Debug, Default)]
 #[must_use = "the files of removed projects have to be discarded after the commit"]
 pub(crate) struct Removed(Vec<ProjectId>);
 
 impl Removed {
-    /// Notes a project that this transaction removes.
-    pub(crate) fn note(&mut self, project: ProjectId) {
-        if self.0.len() < NOTED {
+    /// Adds a project that this transaction removes.
+    pub(crate) fn add(&mut self, project: ProjectId) {
+        if self.0.len() < MAX_PROJECTS {
             self.0.push(project);
         }
     }

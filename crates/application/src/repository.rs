@@ -21,7 +21,7 @@ use crate::error::{Error, Refusal, Thing};
 pub use open::{open, open_for, refs};
 
 /// The minimum length of an abbreviated blob id. Shorter ones would allow to enumerate all blobs.
-const SHORTEST_NAME: usize = 7;
+const MIN_ABBREVIATION: usize = 7;
 
 /// A commit as a request names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ pub enum Content {
 }
 
 /// The maximum size of a file that is read into memory.
-const SMALL: u64 = 256 * 1024;
+const MAX_IN_MEMORY: u64 = 256 * 1024;
 
 /// A file that exists.
 pub struct FoundFile {
@@ -135,7 +135,7 @@ impl FoundFile {
     /// Reads the content, or returns the blob to stream when it is large.
     pub fn content(self) -> Result<Content, Error> {
         let Self { blob, repository } = self;
-        if blob.size > SMALL {
+        if blob.size > MAX_IN_MEMORY {
             return Ok(Content::Large(blob, repository));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(blob.size).unwrap_or_default());
@@ -159,9 +159,9 @@ pub fn blob(
     name: &str,
 ) -> Result<FoundFile, Error> {
     let repository = open::open_by_header(app, project, *caller)?;
-    let blob = if name.len() < SHORTEST_NAME { None } else { repository.find_blob(name)? };
+    let blob = if name.len() < MIN_ABBREVIATION { None } else { repository.find_blob(name)? };
     let blob = blob.ok_or(Error::NotFound(Thing::Blob))?;
-    if !sight::sees(app, *actor, project.id, repository.as_ref(), blob.id)? {
+    if !sight::may_see(app, *actor, project.id, repository.as_ref(), blob.id)? {
         return Err(Error::NotFound(Thing::Blob));
     }
     Ok(FoundFile { blob, repository })

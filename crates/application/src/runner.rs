@@ -33,7 +33,7 @@ use crate::ci_token;
 use crate::error::{Error, ForbiddenReason, Thing};
 
 /// The minimum interval between stored updates of a running build, and between stored contacts of a runner.
-const HEARD_EVERY: TimeDelta = TimeDelta::seconds(60);
+const CONTACT_INTERVAL: TimeDelta = TimeDelta::seconds(60);
 
 /// The fields of a registration request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,13 +96,13 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
 /// Removes the runner with this token. The builds that it runs fail later, when they send no updates.
 pub fn delete(app: &App, token: &str) -> Result<(), Error> {
     app.store.write(|tx| {
-        let runner = identify(app, tx, token)?;
+        let runner = identify_runner(app, tx, token)?;
         Ok(tx.runners().delete(runner.id)?)
     })
 }
 
 /// Returns the runner with this token.
-fn identify(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Runner, Error> {
+fn identify_runner(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Runner, Error> {
     let found = match ci_token::claimed_id(token) {
         Some(id) => tx.runners().find(RunnerId(id))?,
         None => None,
@@ -112,7 +112,7 @@ fn identify(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Runner, Error> {
 }
 
 /// Returns the job with this id, if the token is that of the job.
-fn by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
+fn build_by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
     let found = tx.builds().find(id)?.filter(|build| build.kind.is_job());
     let build = found.ok_or(Error::NotFound(Thing::Nameless))?;
     if !ci_token::is_of_build(app, &build, token) {
@@ -124,9 +124,9 @@ fn by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Buil
     }
 }
 
-/// Like [`by_token`], for running builds only: the token of a finished build allows no changes.
-fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
-    let build = by_token(app, tx, id, token)?;
+/// Like [`build_by_token`], for running builds only: the token of a finished build allows no changes.
+fn running_build(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
+    let build = build_by_token(app, tx, id, token)?;
     match build.status {
         Status::Running => Ok(build),
         Status::Created
@@ -138,15 +138,15 @@ fn running(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build
     }
 }
 
-/// Like [`by_token`], with the pipeline locked, so that no other transaction changes the build or its files.
-fn lock_by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
-    let found = by_token(app, tx, id, token)?;
+/// Like [`build_by_token`], with the pipeline locked, so that no other transaction changes the build or its files.
+fn lock_build(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
+    let found = build_by_token(app, tx, id, token)?;
     tx.pipelines().lock(found.pipeline)?.ok_or(Error::NotFound(Thing::Nameless))?;
-    by_token(app, tx, id, token)
+    build_by_token(app, tx, id, token)
 }
 
 /// Checks the new length of a log, in bytes.
-fn within_log(length: u64) -> Result<(), Error> {
+fn check_log_length(length: u64) -> Result<(), Error> {
     if length > limit::LOG as u64 {
         return Err(FieldErrors::one("trace", TooLong(limit::LOG)).into());
     }
@@ -154,6 +154,6 @@ fn within_log(length: u64) -> Result<(), Error> {
 }
 
 /// Returns whether the time of the last update of a running build has to be stored again.
-fn is_due(build: &Build, now: Timestamp) -> bool {
-    build.status == Status::Running && now - build.updated_at >= HEARD_EVERY
+fn is_update_due(build: &Build, now: Timestamp) -> bool {
+    build.status == Status::Running && now - build.updated_at >= CONTACT_INTERVAL
 }

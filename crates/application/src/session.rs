@@ -93,14 +93,14 @@ pub(crate) fn verify<T: Send>(
 ) -> Result<T, Error> {
     let (found, subjects) = app.store.read::<_, Error>(|tx| {
         let found = tx.users().find_by_login(attempt.login.trim())?;
-        let subjects = Subjects::of(app, tx, found.as_ref().map(|(user, _)| user.id), attempt)?;
+        let subjects = Subjects::load(app, tx, found.as_ref().map(|(user, _)| user.id), attempt)?;
         subjects.check(tx, app.clock.now())?;
         Ok((found, subjects))
     })?;
-    let right =
+    let is_correct =
         app.passwords.verify(attempt.password.reveal(), found.as_ref().map(|(_, hash)| hash));
     let now = app.clock.now();
-    let verified = found.filter(|(user, _)| right && user.state.may_act());
+    let verified = found.filter(|(user, _)| is_correct && user.state.may_act());
     let Some((user, hash)) = verified else {
         // Checked again, because many concurrent attempts may have passed the first check.
         app.store.write(|tx| {
@@ -142,7 +142,7 @@ struct Subjects {
 }
 
 impl Subjects {
-    fn of(
+    fn load(
         app: &App,
         tx: &mut dyn Tx,
         user: Option<UserId>,

@@ -44,7 +44,7 @@ pub fn first_administrator(app: &App, password: &str, token: &Secret) -> Result<
         confirmed_at: Some(now),
         at: now,
     };
-    let made = app.store.write(|tx| {
+    let created = app.store.write(|tx| {
         let root = store_new(tx, root, now)?;
         tx.tokens().insert(NewToken {
             user: root.id,
@@ -55,7 +55,7 @@ pub fn first_administrator(app: &App, password: &str, token: &Secret) -> Result<
             at: now,
         })
     });
-    match made {
+    match created {
         Ok(_) => Ok(true),
         // Another process on the same database was first.
         Err(StoreError::Duplicate(_)) => Ok(false),

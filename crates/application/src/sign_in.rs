@@ -24,7 +24,7 @@ pub struct Credentials {
 /// When the bearer token has expired or was revoked, or when the sudo is not permitted or names an unknown user.
 pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
     let found: Option<(Actor, TokenHolder)> = app.store.read_autocommit(|tx| {
-        let Some(caller) = caller(app, tx, credentials)? else { return Ok::<_, Error>(None) };
+        let Some(caller) = find_caller(app, tx, credentials)? else { return Ok::<_, Error>(None) };
         let actor = match credentials.sudo.as_deref() {
             None => Actor::of(caller.user, &caller.privileges),
             Some(target) => sudo(tx, &caller, target)?,
@@ -45,7 +45,7 @@ pub(crate) fn extend_session(app: &App, caller: &TokenHolder) {
     }
 }
 
-fn caller(
+fn find_caller(
     app: &App,
     tx: &mut dyn Tx,
     credentials: &Credentials,
@@ -56,14 +56,14 @@ fn caller(
         // Blocking a user also revokes the sessions. Such a token counts as that of a blocked user, not as revoked.
         && (!holder.state.may_act() || holder.life.at(now) == TokenValidity::Active)
     {
-        return Ok(usable(holder));
+        return Ok(unless_blocked(holder));
     }
     if let Some(token) = &credentials.bearer_token
         && let Some(holder) = tx.tokens().holder(&app.secrets.digest(token))?
     {
         return match holder.life.at(now) {
             _ if !holder.state.may_act() => Ok(None),
-            TokenValidity::Active => Ok(usable(holder)),
+            TokenValidity::Active => Ok(unless_blocked(holder)),
             TokenValidity::Expired => Err(Error::StaleToken(StaleToken::Expired)),
             TokenValidity::Revoked => Err(Error::StaleToken(StaleToken::Revoked)),
         };
@@ -72,7 +72,7 @@ fn caller(
 }
 
 /// Returns the token holder unless the user is blocked.
-fn usable(holder: TokenHolder) -> Option<TokenHolder> {
+fn unless_blocked(holder: TokenHolder) -> Option<TokenHolder> {
     holder.state.may_act().then_some(holder)
 }
 

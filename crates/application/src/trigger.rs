@@ -14,7 +14,7 @@ use hexforge_domain::trigger::{Trigger, check_variables};
 use crate::app::App;
 use crate::ci_token;
 use crate::error::{Error, Refusal, Thing};
-use crate::pipeline::create::{self, Order};
+use crate::pipeline::create::{self, PipelineOrigin};
 use crate::pipeline::prepare::{self, Target};
 use crate::repository;
 use crate::view::project as project_view;
@@ -48,7 +48,7 @@ pub fn list(
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, token: &str) -> Result<TriggerView, Error> {
     let found = app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
-        find_in(app, tx, &project, token)
+        find_in_project(app, tx, &project, token)
     })?;
     Ok(view(app, found))
 }
@@ -56,11 +56,11 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, token: &str) -> Result<T
 /// Creates a trigger.
 pub fn create(app: &App, actor: Actor, named: &ProjectRef) -> Result<TriggerView, Error> {
     let now = app.clock.now();
-    let made = app.store.write(|tx| {
+    let created = app.store.write(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         Ok::<_, Error>(tx.triggers().insert(project.id, now)?)
     })?;
-    Ok(view(app, made))
+    Ok(view(app, created))
 }
 
 /// Deletes the trigger with this token, and returns its state before.
@@ -71,13 +71,13 @@ pub fn delete(
     token: &str,
 ) -> Result<TriggerView, Error> {
     let now = app.clock.now();
-    let gone = app.store.write(|tx| {
+    let deleted = app.store.write(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
-        let trigger = find_in(app, tx, &project, token)?;
+        let trigger = find_in_project(app, tx, &project, token)?;
         tx.triggers().delete(trigger.id)?;
         Ok::<_, Error>(trigger)
     })?;
-    Ok(TriggerView { deleted_at: Some(now), ..view(app, gone) })
+    Ok(TriggerView { deleted_at: Some(now), ..view(app, deleted) })
 }
 
 /// A pipeline that was started by a trigger.
@@ -119,9 +119,10 @@ pub fn start(
         // The trigger may have been deleted meanwhile.
         tx.triggers().find(trigger.id)?.ok_or_else(missing)?;
         let placed = project_view::placed(tx, project)?;
-        let order = Order { user: None, triggered: true, before_sha: ObjectId::ZERO, at: now };
-        let made = create::on_demand(tx, &placed, &prepared, order)?;
-        let pipeline = made.map_err(|_| no_builds())?;
+        let origin =
+            PipelineOrigin { user: None, triggered: true, before_sha: ObjectId::ZERO, at: now };
+        let created = create::on_demand(tx, &placed, &prepared, origin)?;
+        let pipeline = created.map_err(|_| no_builds())?;
         let sealed = app.vault.seal(&purpose(pipeline.id), &to_text(&variables));
         let used = tx.triggers().used(trigger.id, pipeline.id, &sealed, now)?;
         Ok(Triggered { id: used.id, variables })
@@ -170,7 +171,12 @@ fn find(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Option<Trigger>, Erro
     Ok(found.filter(|trigger| ci_token::is_of_trigger(app, trigger, token)))
 }
 
-fn find_in(app: &App, tx: &mut dyn Tx, project: &Project, token: &str) -> Result<Trigger, Error> {
+fn find_in_project(
+    app: &App,
+    tx: &mut dyn Tx,
+    project: &Project,
+    token: &str,
+) -> Result<Trigger, Error> {
     let found = find(app, tx, token)?.filter(|trigger| trigger.project == project.id);
     found.ok_or(Error::NotFound(Thing::Trigger))
 }

@@ -132,9 +132,9 @@ pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, 
                 at: now,
             })
         })?;
-        let user = store_new(tx, new, now).map_err(taken)?;
+        let user = store_new(tx, new, now).map_err(map_duplicate)?;
         if let Some(identity) = &parsed.identity {
-            tx.identities().put(user.id, identity).map_err(taken)?;
+            tx.identities().put(user.id, identity).map_err(map_duplicate)?;
         }
         Ok(view::full(tx, user)?)
     })
@@ -180,10 +180,10 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
                 projects_limit: parsed.projects_limit.unwrap_or(before.privileges.projects_limit),
             }
             .settled(),
-            profile: fields::overlaid(&before.profile, parsed.profile),
+            profile: fields::merge_profile(&before.profile, parsed.profile),
             ..before.clone()
         };
-        let after = store_changes(tx, app.clock.now(), &before, after).map_err(taken)?;
+        let after = store_changes(tx, app.clock.now(), &before, after).map_err(map_duplicate)?;
         if let Some(hash) = password {
             tx.users().set_password(id, &hash)?;
             // Someone who knew the old password may have signed in with it.
@@ -204,7 +204,7 @@ fn put_identity(tx: &mut dyn Tx, user: UserId, identity: &Identity) -> Result<()
     if known && identity.extern_uid.is_none() {
         return Ok(());
     }
-    tx.identities().put(user, identity).map_err(taken)
+    tx.identities().put(user, identity).map_err(map_duplicate)
 }
 
 fn store_changes(
@@ -258,7 +258,7 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
         if let Some(own) = tx.namespaces().personal(id)? {
             removed = project::remove_all_in(tx, own.id, app.today(), now)?;
         }
-        member::tell_of_leaving(tx, &user, now)?;
+        member::record_departures(tx, &user, now)?;
         tx.outbox().record(&SystemEvent::UserDestroyed(UserFacts::from(&user)), now)?;
         tx.users().delete(id)?;
         Ok::<_, Error>((Deletion::Deleted(Box::new(full)), removed))
@@ -313,7 +313,7 @@ impl Claims<'_> {
 }
 
 /// Maps a duplicate key that another transaction inserted after our check. The errors are those of the check.
-fn taken(error: StoreError) -> Error {
+fn map_duplicate(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("email") => Error::Conflict(Conflict::EmailTaken),
         StoreError::Duplicate("username") => Error::Conflict(Conflict::UsernameTaken),

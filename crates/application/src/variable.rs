@@ -56,19 +56,19 @@ pub fn create(
     value: &str,
 ) -> Result<VariableView, Error> {
     let taken = || Error::Invalid(FieldErrors::one("key", "has already been taken"));
-    let made = app.store.write(|tx| {
+    let created = app.store.write(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let key = VariableKey::parse(key)
             .map_err(|error| Error::Invalid(FieldErrors::one("key", error)))?;
         if tx.variables().find(project.id, key.as_str())?.is_some() {
             return Err(taken());
         }
-        let value = app.vault.seal(&purpose(project.id), checked(value)?.as_str());
+        let value = app.vault.seal(&purpose(project.id), parse_value(value)?.as_str());
         Ok(tx.variables().insert(project.id, &key, &value)?)
     });
-    match made {
+    match created {
         Err(Error::Store(StoreError::Duplicate("key"))) => Err(taken()),
-        made => view(app, &made?),
+        created => view(app, &created?),
     }
 }
 
@@ -84,7 +84,7 @@ pub fn update(
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let mut variable = find(tx, &project, key)?;
         if let Some(value) = value {
-            variable.value = app.vault.seal(&purpose(project.id), checked(value)?.as_str());
+            variable.value = app.vault.seal(&purpose(project.id), parse_value(value)?.as_str());
             tx.variables().update(variable.id, &variable.value)?;
         }
         Ok::<_, Error>(variable)
@@ -99,13 +99,13 @@ pub fn delete(
     named: &ProjectRef,
     key: &str,
 ) -> Result<VariableView, Error> {
-    let gone = app.store.write(|tx| {
+    let deleted = app.store.write(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let variable = find(tx, &project, key)?;
         tx.variables().delete(variable.id)?;
         Ok::<_, Error>(variable)
     })?;
-    view(app, &gone)
+    view(app, &deleted)
 }
 
 /// Decrypts a stored variable.
@@ -114,7 +114,7 @@ pub(crate) fn view(app: &App, variable: &Variable) -> Result<VariableView, Error
     Ok(VariableView { key: variable.key.as_str().to_owned(), value })
 }
 
-fn checked(value: &str) -> Result<VariableValue, FieldErrors> {
+fn parse_value(value: &str) -> Result<VariableValue, FieldErrors> {
     VariableValue::parse(value).map_err(|error| FieldErrors::one("value", error))
 }
 

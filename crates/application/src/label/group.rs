@@ -14,7 +14,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
-use super::{EXISTS, LabelChanges, LabelFields, keep, taken};
+use super::{EXISTS, LabelChanges, LabelFields, check_title, title_taken};
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
@@ -54,7 +54,7 @@ pub fn create(
 ) -> Result<GroupLabelView, Error> {
     app.store.write(|tx| {
         let requester = app.requester(actor);
-        let group = locked(tx, requester, named)?;
+        let group = lock_group(tx, requester, named)?;
         let title = LabelTitle::parse(&fields.name);
         if let Ok(title) = &title
             && tx.group_labels().find_by_title(group.id, title.as_str())?.is_some()
@@ -63,7 +63,7 @@ pub fn create(
         }
         let mut errors = FieldErrors::default();
         let color = errors.check("color", Color::parse(&fields.color, rule));
-        let title = keep(&mut errors, title);
+        let title = check_title(&mut errors, title);
         let description = fields.description.as_deref().map(LabelDescription::parse);
         let description = errors.check_given("description", description);
         let new = errors.into_result_with(|| {
@@ -93,12 +93,12 @@ pub fn update(
 ) -> Result<GroupLabelView, Error> {
     app.store.write(|tx| {
         let requester = app.requester(actor);
-        let group = locked(tx, requester, named)?;
+        let group = lock_group(tx, requester, named)?;
         let label = tx.group_labels().find_by_title(group.id, &changes.name)?;
         let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
         let label = changed(tx, label, rule, changes)?;
         tx.group_labels().update(&label, app.clock.now()).map_err(|error| match error {
-            StoreError::Duplicate(_) => taken().into(),
+            StoreError::Duplicate(_) => title_taken().into(),
             error => Error::from(error),
         })?;
         view(tx, requester, label)
@@ -117,7 +117,7 @@ fn changed(
     // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
-        Some(name) => keep(&mut errors, LabelTitle::parse(name)),
+        Some(name) => check_title(&mut errors, LabelTitle::parse(name)),
     };
     let description = changes.description.as_deref().map(LabelDescription::parse);
     let description = errors.check_given("description", description);
@@ -125,7 +125,7 @@ fn changed(
         && (tx.group_labels().find_by_title(label.group, title.as_str())?.is_some()
             || tx.group_labels().is_taken_inside(label.group, title.as_str())?)
     {
-        errors.extend(taken());
+        errors.extend(title_taken());
     }
     let after = errors.into_result_with(|| {
         Some(GroupLabel {
@@ -147,7 +147,7 @@ pub fn delete(
 ) -> Result<GroupLabelView, Error> {
     app.store.write(|tx| {
         let requester = app.requester(actor);
-        let group = locked(tx, requester, named)?;
+        let group = lock_group(tx, requester, named)?;
         let label = tx.group_labels().find_by_title(group.id, name)?;
         let label = label.ok_or(Error::NotFound(Thing::Label))?;
         let view = view(tx, requester, label)?;
@@ -158,7 +158,7 @@ pub fn delete(
 
 /// Locks and returns the group if the actor may manage its labels. Until the transaction ends, no other transaction
 /// changes these labels or the contents of the group's projects.
-fn locked(tx: &mut dyn Tx, requester: Requester, named: &GroupRef) -> Result<Namespace, Error> {
+fn lock_group(tx: &mut dyn Tx, requester: Requester, named: &GroupRef) -> Result<Namespace, Error> {
     access::own_account(requester.actor)?;
     let group = requester.group(tx, GroupAbility::CreateProjects, named)?;
     tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))

@@ -14,22 +14,22 @@ use crate::app::App;
 use crate::error::Error;
 
 /// The maximum number of memberships that one transaction removes.
-const AT_ONCE: u32 = 100;
+const BATCH: u32 = 100;
 
 /// The number of conflicts with other transactions after which a run ends with the error.
-const PATIENCE: u32 = 3;
+const MAX_CONFLICTS: u32 = 3;
 
 /// Removes all expired memberships while `go_on` returns true. Returns their number. Concurrent and repeated runs are
 /// safe.
 pub fn run(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
-    let (mut ended, mut missed) = (0, 0);
+    let (mut ended, mut conflicts) = (0, 0);
     while go_on() {
-        match end_some(app) {
-            Ok(Some(some)) => ended += some,
+        match remove_batch(app) {
+            Ok(Some(count)) => ended += count,
             Ok(None) => break,
             // Another transaction removed the user, the group or the project, or the store was busy.
-            Err(Error::Store(StoreError::Busy | StoreError::Gone)) if missed < PATIENCE => {
-                missed += 1;
+            Err(Error::Store(StoreError::Busy | StoreError::Gone)) if conflicts < MAX_CONFLICTS => {
+                conflicts += 1;
             }
             Err(error) => return Err(error),
         }
@@ -38,22 +38,22 @@ pub fn run(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
 }
 
 /// Removes expired memberships of one project or group. Returns `None` when none has expired.
-fn end_some(app: &App) -> Result<Option<u64>, Error> {
+fn remove_batch(app: &App) -> Result<Option<u64>, Error> {
     app.store.write(|tx| {
         let today = app.today();
-        let expired = tx.project_members().expired(today, AT_ONCE)?;
+        let expired = tx.project_members().expired(today, BATCH)?;
         if let Some((project, _)) = expired.first().copied() {
             let of_it = expired.into_iter().filter(|(of, _)| *of == project);
             let users = of_it.map(|(_, member)| member.user).collect();
             let found = tx.projects().lock(project)?.map(Found::Project);
-            return end(app, tx, found, users, today).map(Some);
+            return remove_expired(app, tx, found, users, today).map(Some);
         }
-        let expired = tx.group_members().expired(today, AT_ONCE)?;
+        let expired = tx.group_members().expired(today, BATCH)?;
         if let Some((group, _)) = expired.first().copied() {
             let of_it = expired.into_iter().filter(|(of, _)| *of == group);
             let users = of_it.map(|(_, member)| member.user).collect();
             let found = tx.groups().lock(group)?.map(Found::Group);
-            return end(app, tx, found, users, today).map(Some);
+            return remove_expired(app, tx, found, users, today).map(Some);
         }
         Ok(None)
     })
@@ -61,7 +61,7 @@ fn end_some(app: &App) -> Result<Option<u64>, Error> {
 
 /// Removes the memberships of these users in a locked project or group. Memberships that were removed or extended since
 /// are skipped.
-fn end(
+fn remove_expired(
     app: &App,
     tx: &mut dyn Tx,
     found: Option<Found>,

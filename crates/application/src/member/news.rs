@@ -13,7 +13,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::user::User;
 
 use super::source::Found;
-use crate::project::TOGETHER;
+use crate::project::ROWS_PER_READ;
 use crate::view::project::{self as project_view, PlacedProject};
 
 /// Makes a user a member. The user must not be a member yet. Deletes the access request of the user.
@@ -25,7 +25,7 @@ pub(super) fn join(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let member = MemberFacts::new(user, membership.level, now);
-    tx.access_requests().delete(found.requests(), user.id)?;
+    tx.access_requests().delete(found.request_source(), user.id)?;
     match found {
         Found::Group(group) => {
             tx.group_members().insert(group.id, membership)?;
@@ -68,12 +68,12 @@ pub(super) fn leave(
 
 /// Records a system hook event for each membership that ends with the deletion of a user. Activity events are not
 /// written, because the deletion removes them too.
-pub(crate) fn tell_of_leaving(
+pub(crate) fn record_departures(
     tx: &mut dyn Tx,
     user: &User,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    for teams in tx.project_members().all_of_user(user.id)?.chunks(TOGETHER) {
+    for teams in tx.project_members().all_of_user(user.id)?.chunks(ROWS_PER_READ) {
         let projects: Vec<ProjectId> = teams.iter().map(|(project, _)| *project).collect();
         let projects = tx.projects().find_all(&projects)?;
         let total = projects.len() as u64;

@@ -12,7 +12,7 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::user::User;
 
 use super::news::{join, leave};
-use super::source::{Found, Wanted};
+use super::source::{Found, MemberOperation};
 use super::{MemberSource, MemberView};
 use crate::access;
 use crate::app::App;
@@ -29,8 +29,8 @@ pub fn list(
     page: Page,
 ) -> Result<Paged<RequestView>, Error> {
     app.store.read(|tx| {
-        let found = source.load(tx, app.requester(actor), Wanted::Review)?;
-        Ok(tx.access_requests().list(found.requests(), page)?)
+        let found = source.load(tx, app.requester(actor), MemberOperation::Review)?;
+        Ok(tx.access_requests().list(found.request_source(), page)?)
     })
 }
 
@@ -39,7 +39,7 @@ pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestV
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
         let requester = app.requester(actor);
-        let found = source.load(tx, requester, Wanted::Join)?;
+        let found = source.load(tx, requester, MemberOperation::Join)?;
         let (enabled, member) = match &found {
             Found::Group(group) => {
                 let level = tx.groups().level(group.id, user, requester.today)?;
@@ -54,13 +54,13 @@ pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestV
         if !may_ask_for_access(enabled, member) {
             return Err(Error::Forbidden(None));
         }
-        let asking = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
-        if let Some(since) = tx.access_requests().find(found.requests(), user)? {
-            return Ok((asking, since));
+        let requesting = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
+        if let Some(since) = tx.access_requests().find(found.request_source(), user)? {
+            return Ok((requesting, since));
         }
         let now = app.clock.now();
-        tx.access_requests().insert(found.requests(), user, now)?;
-        Ok((asking, now))
+        tx.access_requests().insert(found.request_source(), user, now)?;
+        Ok((requesting, now))
     })
 }
 
@@ -73,9 +73,9 @@ pub fn approve(
     level: Option<i64>,
 ) -> Result<MemberView, Error> {
     app.store.write(|tx| {
-        let found = source.load(tx, app.requester(actor), Wanted::Administer)?;
-        let (user, _) = asked(tx, &found, user)?;
-        let level = level.map_or(Ok(AccessLevel::Developer), |level| source.level(level))?;
+        let found = source.load(tx, app.requester(actor), MemberOperation::Administer)?;
+        let (user, _) = find_request(tx, &found, user)?;
+        let level = level.map_or(Ok(AccessLevel::Developer), |level| source.parse_level(level))?;
         let now = app.clock.now();
         // Current members cannot request access, so an existing membership has expired.
         if let Some(past) = found.member(tx, user.id)? {
@@ -97,18 +97,18 @@ pub fn delete(
 ) -> Result<RequestView, Error> {
     app.store.write(|tx| {
         let own = actor.user() == Some(user);
-        let wanted = if own { Wanted::Join } else { Wanted::Administer };
-        let found = source.load(tx, app.requester(actor), wanted)?;
-        let request = asked(tx, &found, user)?;
-        tx.access_requests().delete(found.requests(), user)?;
+        let operation = if own { MemberOperation::Join } else { MemberOperation::Administer };
+        let found = source.load(tx, app.requester(actor), operation)?;
+        let request = find_request(tx, &found, user)?;
+        tx.access_requests().delete(found.request_source(), user)?;
         Ok(request)
     })
 }
 
 /// Returns the access request of a user.
-fn asked(tx: &mut dyn Tx, found: &Found, user: UserId) -> Result<RequestView, Error> {
+fn find_request(tx: &mut dyn Tx, found: &Found, user: UserId) -> Result<RequestView, Error> {
     let missing = || Error::NotFound(Thing::Record);
-    let since = tx.access_requests().find(found.requests(), user)?.ok_or_else(missing)?;
+    let since = tx.access_requests().find(found.request_source(), user)?.ok_or_else(missing)?;
     let user = tx.users().find(user)?.ok_or_else(missing)?;
     Ok((user, since))
 }

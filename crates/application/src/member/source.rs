@@ -30,7 +30,7 @@ pub(super) enum Found {
 
 /// The operation on the members.
 #[derive(Clone, Copy)]
-pub(super) enum Wanted {
+pub(super) enum MemberOperation {
     /// Read the members.
     Read,
     /// Become a member.
@@ -41,7 +41,7 @@ pub(super) enum Wanted {
     Administer,
 }
 
-impl Wanted {
+impl MemberOperation {
     fn abilities(self) -> (GroupAbility, ProjectAbility) {
         match self {
             Self::Read | Self::Join => (GroupAbility::Read, ProjectAbility::Read),
@@ -61,30 +61,31 @@ impl Wanted {
 }
 
 impl MemberSource {
+    /// Loads the group or project if the actor may do the operation, and locks it if the operation needs that.
     pub(super) fn load(
         &self,
         tx: &mut dyn Tx,
         requester: Requester,
-        wanted: Wanted,
+        operation: MemberOperation,
     ) -> Result<Found, Error> {
-        let (of_group, of_project) = wanted.abilities();
+        let (of_group, of_project) = operation.abilities();
         match self {
             Self::Group(named) => {
                 let found = requester.group(tx, of_group, named)?;
-                if !wanted.locks() {
+                if !operation.locks() {
                     return Ok(Found::Group(found));
                 }
                 let locked = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
                 Ok(Found::Group(locked))
             }
-            Self::Project(named) if wanted.locks() => {
+            Self::Project(named) if operation.locks() => {
                 requester.locked_project(tx, of_project, named).map(Found::Project)
             }
             Self::Project(named) => requester.project(tx, of_project, named).map(Found::Project),
         }
     }
 
-    pub(super) fn level(&self, level: i64) -> Result<AccessLevel, Error> {
+    pub(super) fn parse_level(&self, level: i64) -> Result<AccessLevel, Error> {
         match self {
             Self::Group(_) => AccessLevel::from_level(level),
             Self::Project(_) => AccessLevel::on_project(level),
@@ -106,7 +107,7 @@ impl Found {
     }
 
     /// Returns the group or project as the source of access requests.
-    pub(super) fn requests(&self) -> RequestSource {
+    pub(super) fn request_source(&self) -> RequestSource {
         match self {
             Self::Group(group) => RequestSource::Group(group.id),
             Self::Project(project) => RequestSource::Project(project.id),

@@ -17,7 +17,7 @@ use crate::view::project::PlacedProject;
 
 /// The origin of a new pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct PipelineOrigin {
     /// The user who pushed or requested the pipeline; `None` for a trigger.
     pub user: Option<UserId>,
     /// Whether a trigger started the pipeline.
@@ -55,17 +55,17 @@ pub(crate) fn of_push(
         return Ok(());
     }
     let before_sha = prepared.target.commit;
-    let order = Order { user: Some(user.id), triggered: false, before_sha, at: now };
+    let origin = PipelineOrigin { user: Some(user.id), triggered: false, before_sha, at: now };
     match &prepared.configuration {
         None => Ok(()),
         Some(Err(error)) => {
             let errors = Some(error.to_string());
-            empty(tx, placed, prepared, order, errors)
+            create_empty(tx, placed, prepared, origin, errors)
         }
         Some(Ok(_)) if asks_to_skip(&prepared.commit.message) => {
-            empty(tx, placed, prepared, order, None)
+            create_empty(tx, placed, prepared, origin, None)
         }
-        Some(Ok(_)) => on_demand(tx, placed, prepared, order).map(drop),
+        Some(Ok(_)) => on_demand(tx, placed, prepared, origin).map(drop),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn on_demand(
     tx: &mut dyn Tx,
     placed: &PlacedProject,
     prepared: &Prepared,
-    order: Order,
+    origin: PipelineOrigin,
 ) -> Result<Result<Pipeline, NoPipeline>, StoreError> {
     let configuration = match &prepared.configuration {
         None => return Ok(Err(NoPipeline::NoConfiguration)),
@@ -85,54 +85,58 @@ pub(crate) fn on_demand(
     let jobs = configuration.jobs_for(config::Target {
         reference: &prepared.target.reference,
         is_tag: prepared.target.tag,
-        triggered: order.triggered,
+        triggered: origin.triggered,
         project_path: &path,
     });
     if jobs.is_empty() {
         return Ok(Err(NoPipeline::NoBuilds));
     }
-    let pipeline = tx.pipelines().insert(new(placed, prepared, order))?;
+    let pipeline = tx.pipelines().insert(new_pipeline(placed, prepared, origin))?;
     let mut progress = Progress::of_new(pipeline);
     for job in jobs {
-        let build = build(tx, progress.pipeline(), job, order)?;
+        let build = new_build(tx, progress.pipeline(), job, origin)?;
         progress.add(tx, build)?;
     }
-    Ok(Ok(progress.store(tx, order.at)?.pipeline))
+    Ok(Ok(progress.store(tx, origin.at)?.pipeline))
 }
 
 /// Creates a pipeline without builds: failed with these configuration errors, or skipped.
-fn empty(
+fn create_empty(
     tx: &mut dyn Tx,
     placed: &PlacedProject,
     prepared: &Prepared,
-    order: Order,
+    origin: PipelineOrigin,
     yaml_errors: Option<String>,
 ) -> Result<(), StoreError> {
-    let new = NewPipeline { yaml_errors, ..new(placed, prepared, order) };
+    let new = NewPipeline { yaml_errors, ..new_pipeline(placed, prepared, origin) };
     let pipeline = tx.pipelines().insert(new)?;
-    Progress::of_new(pipeline).store(tx, order.at).map(drop)
+    Progress::of_new(pipeline).store(tx, origin.at).map(drop)
 }
 
-fn new(placed: &PlacedProject, prepared: &Prepared, order: Order) -> NewPipeline {
+fn new_pipeline(
+    placed: &PlacedProject,
+    prepared: &Prepared,
+    origin: PipelineOrigin,
+) -> NewPipeline {
     NewPipeline {
         project: placed.project.id,
-        user: order.user,
+        user: origin.user,
         sha: prepared.target.commit,
-        before_sha: order.before_sha,
+        before_sha: origin.before_sha,
         reference: prepared.target.reference.clone(),
         tag: prepared.target.tag,
         status: Status::Created,
         yaml_errors: None,
         commit: CommitFacts::from(&prepared.commit),
-        at: order.at,
+        at: origin.at,
     }
 }
 
-fn build(
+fn new_build(
     tx: &mut dyn Tx,
     pipeline: &Pipeline,
     job: &Job,
-    order: Order,
+    origin: PipelineOrigin,
 ) -> Result<NewBuild, StoreError> {
     let definition = BuildDefinition {
         commands: job.commands.clone(),
@@ -151,7 +155,7 @@ fn build(
         when: job.when,
         allow_failure: job.allow_failure,
         tags: job.tags.iter().cloned().collect(),
-        user: order.user,
-        at: order.at,
+        user: origin.user,
+        at: origin.at,
     })
 }

@@ -85,7 +85,7 @@ struct People {
 impl People {
     fn load(tx: &mut dyn Tx, pipeline: &Pipeline, builds: &[Build]) -> Result<Self, StoreError> {
         let users = builds.iter().filter_map(|build| build.user).chain(pipeline.user);
-        let users = super::users(tx, users)?;
+        let users = super::load_users(tx, users)?;
         let mut ids: Vec<RunnerId> = builds.iter().filter_map(|build| build.runner).collect();
         ids.sort_unstable();
         ids.dedup();

@@ -12,7 +12,7 @@ use hexforge_domain::tag::TagName;
 use crate::app::App;
 
 /// The maximum size of a configuration file, in bytes.
-const LARGEST: u64 = 1024 * 1024;
+const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The branch or tag and the commit of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Target {
 
     /// Returns the target of a pushed change. Returns `None` for a deleted ref, for other refs, and for a tag that does
     /// not lead to a commit.
-    pub fn pushed(
+    pub fn of_change(
         repository: &dyn Repository,
         change: &RefChange,
     ) -> Result<Option<Self>, GitError> {
@@ -84,18 +84,18 @@ pub(crate) fn read(
     target: Target,
 ) -> Result<Option<Prepared>, GitError> {
     let Some(commit) = repository.commit(target.commit)? else { return Ok(None) };
-    let configuration = configuration(app, repository, target.commit)?;
+    let configuration = read_configuration(app, repository, target.commit)?;
     Ok(Some(Prepared { target, commit, configuration }))
 }
 
 /// Prepares the pipeline of a pushed ref. Corrupt, missing or too large objects do not fail the push: it gets no
 /// pipeline.
-pub(crate) fn pushed(
+pub(crate) fn read_pushed(
     app: &App,
     repository: &dyn Repository,
     change: &RefChange,
 ) -> Result<Option<Prepared>, GitError> {
-    let prepared = Target::pushed(repository, change)
+    let prepared = Target::of_change(repository, change)
         .and_then(|target| target.map_or(Ok(None), |target| read(app, repository, target)));
     match prepared {
         Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => Ok(None),
@@ -103,16 +103,16 @@ pub(crate) fn pushed(
     }
 }
 
-fn configuration(
+fn read_configuration(
     app: &App,
     repository: &dyn Repository,
     commit: ObjectId,
 ) -> Result<Option<Result<Configuration, ConfigError>>, GitError> {
     let Some(blob) = repository.blob_at(commit, FILE_NAME)? else { return Ok(None) };
-    if blob.size > LARGEST {
+    if blob.size > MAX_BYTES {
         return Ok(Some(Err(ConfigError("config is too large".to_owned()))));
     }
-    let mut text = Bounded(Vec::new());
+    let mut text = BoundedBuffer(Vec::new());
     repository.write_blob(blob.id, &mut text)?;
     // Invalid UTF-8 becomes replacement characters.
     let text = String::from_utf8_lossy(&text.0);
@@ -120,12 +120,14 @@ fn configuration(
 }
 
 /// A buffer that refuses more than the maximum size of a configuration file.
-struct Bounded(Vec<u8>);
+struct BoundedBuffer(Vec<u8>);
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() as u64 + bytes.len() as u64 > LARGEST {
-            return Err(io::Error::other("more than was announced"));
+        if self.0.len() as u64 + bytes.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other(
+                "the CI configuration file is larger than its announced size",
+            ));
         }
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())

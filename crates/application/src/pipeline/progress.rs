@@ -30,14 +30,14 @@ pub(crate) struct Progress {
 }
 
 /// A pipeline after its changes were stored.
-pub(crate) struct Done {
+pub(crate) struct StoredPipeline {
     /// The pipeline.
     pub pipeline: Pipeline,
     /// All its builds, superseded ones too.
     pub builds: Vec<Build>,
 }
 
-impl Done {
+impl StoredPipeline {
     /// Returns one of the builds.
     pub fn build(&self, id: BuildId) -> Option<&Build> {
         self.builds.iter().find(|build| build.id == id)
@@ -79,9 +79,9 @@ impl Progress {
         self.builds.iter().find(|build| build.id == id)
     }
 
-    /// Returns the first build that matches, with the changes made so far.
-    pub fn find(&self, fits: impl Fn(&Build) -> bool) -> Option<&Build> {
-        self.builds.iter().find(|build| fits(build))
+    /// Returns the first build for which `predicate` is true, with the changes made so far.
+    pub fn find(&self, predicate: impl Fn(&Build) -> bool) -> Option<&Build> {
+        self.builds.iter().find(|build| predicate(build))
     }
 
     /// Returns a build to change any field except its status.
@@ -169,7 +169,7 @@ impl Progress {
     }
 
     /// Applies the transitions of later stages, and stores the builds, the pipeline and the hook events.
-    pub fn store(mut self, tx: &mut dyn Tx, now: Timestamp) -> Result<Done, StoreError> {
+    pub fn store(mut self, tx: &mut dyn Tx, now: Timestamp) -> Result<StoredPipeline, StoreError> {
         for decision in process(&self.latest()) {
             self.step(decision.id, decision.transition, now);
         }
@@ -182,18 +182,18 @@ impl Progress {
         let status = pipeline_status(members, self.pipeline.yaml_errors.is_some());
         let moved = self.new || status != before;
         if moved {
-            self.follow(status, now);
+            self.set_pipeline_status(status, now);
             tx.pipelines().update(&self.pipeline)?;
         }
         if moved || !self.reported.is_empty() {
             let Self { pipeline, builds, reported: changed, .. } = &self;
             news::record_changes(tx, &Changes { pipeline, builds, changed, moved }, now)?;
         }
-        Ok(Done { pipeline: self.pipeline, builds: self.builds })
+        Ok(StoredPipeline { pipeline: self.pipeline, builds: self.builds })
     }
 
-    /// Sets the status of the pipeline and its times.
-    fn follow(&mut self, status: Status, now: Timestamp) {
+    /// Sets the status of the pipeline, and its times and duration.
+    fn set_pipeline_status(&mut self, status: Status, now: Timestamp) {
         let latest = self.builds.iter().filter(|build| !build.superseded);
         let times = latest.map(|build| BuildTimes {
             status: build.status,

@@ -17,8 +17,8 @@ use crate::repository::open;
 /// The file names of avatars; the first that exists is used.
 const NAMES: [&str; 3] = ["logo.png", "logo.jpg", "logo.gif"];
 
-/// Larger files are ignored.
-const LARGEST: u64 = 2 << 20;
+/// The maximum size of an avatar, in bytes. Larger files are ignored.
+const MAX_BYTES: u64 = 2 << 20;
 
 /// The avatar of a branch at one commit. Trees are read before a transaction begins, because reading may take long.
 pub(crate) struct FoundAvatar {
@@ -35,7 +35,7 @@ impl FoundAvatar {
         branch: Option<&BranchName>,
     ) -> Result<Self, GitError> {
         let tip = tip(repository.refs(), branch);
-        let file = match picture(repository, tip) {
+        let file = match find_file(repository, tip) {
             // A corrupt branch must not block a change, least of all the one that repairs it.
             Err(GitError::Corrupt(_) | GitError::Missing | GitError::TooLarge) => None,
             file => Some(file?),
@@ -69,7 +69,7 @@ impl FoundAvatar {
 }
 
 /// Returns the first avatar file name that exists in a commit.
-fn picture(
+fn find_file(
     repository: &dyn Repository,
     tip: Option<ObjectId>,
 ) -> Result<Option<&'static str>, GitError> {
@@ -91,7 +91,7 @@ fn blob_at(
     name: &str,
 ) -> Result<Option<Blob>, GitError> {
     let Some(tip) = tip else { return Ok(None) };
-    Ok(repository.blob_at(tip, name)?.filter(|blob| blob.size <= LARGEST))
+    Ok(repository.blob_at(tip, name)?.filter(|blob| blob.size <= MAX_BYTES))
 }
 
 /// The content of an avatar and its file name.

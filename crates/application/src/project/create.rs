@@ -18,7 +18,7 @@ use hexforge_domain::user::User;
 use hexforge_domain::visibility::Visibility;
 
 use super::fields::ProjectFields;
-use super::shown_with_token;
+use super::view_with_token;
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
@@ -39,8 +39,8 @@ pub fn own(
     }
     app.store.write(|tx| {
         let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
-        let project = make(app, tx, &creator, namespace, fields)?;
-        shown_with_token(tx, app.requester(actor), project)
+        let project = create_project(app, tx, &creator, namespace, fields)?;
+        view_with_token(tx, app.requester(actor), project)
     })
 }
 
@@ -61,15 +61,15 @@ pub fn for_user(
     app.store.write(|tx| {
         let creator = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
         if fields.name.is_none() {
-            return Err(nameless().into());
+            return Err(missing_name_errors().into());
         }
-        let project = make(app, tx, &creator, namespace, fields)?;
-        shown_with_token(tx, app.requester(actor), project)
+        let project = create_project(app, tx, &creator, namespace, fields)?;
+        view_with_token(tx, app.requester(actor), project)
     })
 }
 
 /// Returns all validation errors of a project without a name, as the API prescribes them.
-fn nameless() -> FieldErrors {
+fn missing_name_errors() -> FieldErrors {
     let mut errors = FieldErrors::default();
     for field in ["name", "path"] {
         errors.add(field, "can't be blank");
@@ -80,7 +80,7 @@ fn nameless() -> FieldErrors {
     errors
 }
 
-fn make(
+fn create_project(
     app: &App,
     tx: &mut dyn Tx,
     creator: &User,
@@ -88,7 +88,7 @@ fn make(
     fields: &ProjectFields,
 ) -> Result<Project, Error> {
     let requester = app.requester(Actor::of(creator.id, &creator.privileges));
-    let namespace = target(tx, requester, creator, namespace)?;
+    let namespace = target_namespace(tx, requester, creator, namespace)?;
     check_limit(tx, creator, &namespace)?;
     let mut errors = FieldErrors::default();
     let parsed = fields.parse_new(&mut errors);
@@ -135,14 +135,14 @@ pub(crate) fn new_runners_token(app: &App) -> Secret {
 }
 
 /// Returns the requested namespace if the creator may use it; the personal namespace when none was requested.
-fn target(
+fn target_namespace(
     tx: &mut dyn Tx,
     requester: Requester,
     creator: &User,
-    asked: Option<NamespaceId>,
+    requested: Option<NamespaceId>,
 ) -> Result<Namespace, Error> {
     let invalid = || Error::from(FieldErrors::one("namespace", "is not valid"));
-    let namespace = match asked {
+    let namespace = match requested {
         None => tx.namespaces().personal(creator.id)?,
         Some(id) => tx.namespaces().find(id)?,
     };
@@ -193,8 +193,8 @@ pub(super) struct Address<'a> {
 }
 
 impl Address<'_> {
-    /// Adds an error if another project in the namespace has the same name or path, or if the path clashes with the
-    /// wiki of a project.
+    /// Adds an error if another project in the namespace has the same name or path. The wiki of project `a` has the
+    /// path `a.wiki`, so projects `a` and `a.wiki` exclude each other.
     pub(super) fn check_taken(
         &self,
         tx: &mut dyn Tx,
@@ -213,13 +213,13 @@ impl Address<'_> {
                 errors.add("path", TAKEN);
             }
         }
-        let beside = match path.as_str().strip_suffix(".wiki") {
+        let counterpart = match path.as_str().strip_suffix(".wiki") {
             Some(project) => project.to_owned(),
             None => format!("{}.wiki", path.as_str()),
         };
         let namespace = namespace.path.as_str().to_owned();
-        let beside = tx.projects().find(&ProjectRef::Path { namespace, path: beside })?;
-        if beside.is_some_and(|beside| own.is_none_or(|own| own.id != beside.id))
+        let counterpart = tx.projects().find(&ProjectRef::Path { namespace, path: counterpart })?;
+        if counterpart.is_some_and(|counterpart| own.is_none_or(|own| own.id != counterpart.id))
             && errors.of("name").is_empty()
         {
             errors.add("name", TAKEN);
@@ -239,7 +239,7 @@ pub(super) fn store_new(
         Some(_) => EventAction::Imported,
         None => EventAction::Created,
     };
-    let project = tx.projects().insert(new).map_err(taken)?;
+    let project = tx.projects().insert(new).map_err(map_duplicate)?;
     tx.group_labels().settle(project.id)?;
     let event = |action| NewEvent {
         project: project.id,
@@ -249,8 +249,8 @@ pub(super) fn store_new(
         push: None,
         at: now,
     };
-    let (made, joined) = (event(action), event(EventAction::Joined));
-    tx.events().insert(made)?;
+    let (created, joined) = (event(action), event(EventAction::Joined));
+    tx.events().insert(created)?;
     let placed = view::placed(tx, project)?;
     let facts = placed.place.facts(&placed.project);
     tx.outbox().record(&SystemEvent::ProjectCreated(facts.clone()), now)?;
@@ -268,7 +268,7 @@ pub(super) fn store_new(
 }
 
 /// Maps a duplicate key that another transaction inserted after our check.
-pub(super) fn taken(error: StoreError) -> Error {
+pub(super) fn map_duplicate(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("name") => FieldErrors::one("name", TAKEN).into(),
         StoreError::Duplicate("path") => FieldErrors::one("path", TAKEN).into(),

@@ -13,10 +13,10 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 
 use super::avatar::FoundAvatar;
-use super::create::{Address, check_group_visibility, taken};
+use super::create::{Address, check_group_visibility, map_duplicate};
 use super::fields::{ParsedProject, ProjectFields};
 use super::fork_link::too_visible;
-use super::shown_with_token;
+use super::view_with_token;
 use crate::app::App;
 use crate::error::Error;
 use crate::repository::open;
@@ -40,8 +40,8 @@ pub fn edit(
     rule: NameRule,
     fields: &ProjectFields,
 ) -> Result<ProjectView, Error> {
-    let picture = match &fields.default_branch {
-        Some(name) => picture(app, actor, named, name)?,
+    let avatar = match &fields.default_branch {
+        Some(name) => read_avatar(app, actor, named, name)?,
         None => None,
     };
     let mut changed = None;
@@ -59,27 +59,27 @@ pub fn edit(
         let place = view::placed(tx, before.clone())?.place;
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
-        check(tx, &before, &place, &parsed, &mut errors)?;
-        let head = head(tx, before.id, fields, &mut errors)?;
+        check_fields(tx, &before, &place, &parsed, &mut errors)?;
+        let head = find_default_branch(tx, before.id, fields, &mut errors)?;
         errors.into_result()?;
         if let Some(expression) = &parsed.coverage_expression {
             tx.projects().set_coverage_expression(before.id, expression.as_ref())?;
         }
-        let mut after = applied(fields, parsed, &before);
+        let mut after = apply_fields(fields, parsed, &before);
         after.default_branch = head.clone().or(after.default_branch);
         if after != before {
             after.updated_at = app.clock.now();
-            store(tx, &place, &before, &after)?;
+            store_project(tx, &place, &before, &after)?;
         }
-        if let (Some(head), Some(picture)) = (&head, &picture) {
+        if let (Some(head), Some(avatar)) = (&head, &avatar) {
             let refs = open::locked(app, tx, after.id)?;
             tx.refs().set_head(after.id, &head.full())?;
             let refs = open::committed(tx, after.id, &refs)?;
             let default_branch = before.default_branch.clone();
-            after = picture.store(tx, Project { default_branch, ..after }, &refs)?;
+            after = avatar.store(tx, Project { default_branch, ..after }, &refs)?;
             changed = Some((after.id, refs));
         }
-        shown_with_token(tx, requester, after)
+        view_with_token(tx, requester, after)
     })?;
     if let Some((project, refs)) = changed {
         app.refs.keep(project, Arc::new(refs));
@@ -89,7 +89,7 @@ pub fn edit(
 }
 
 /// Reads the avatar of the branch that is to become the default branch.
-fn picture(
+fn read_avatar(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
@@ -104,7 +104,7 @@ fn picture(
 }
 
 /// Returns the requested default branch, or adds an error if it does not exist.
-fn head(
+fn find_default_branch(
     tx: &mut dyn Tx,
     project: ProjectId,
     fields: &ProjectFields,
@@ -120,7 +120,7 @@ fn head(
     Ok(None)
 }
 
-fn check(
+fn check_fields(
     tx: &mut dyn Tx,
     before: &Project,
     place: &Place,
@@ -142,7 +142,7 @@ fn check(
     Ok(())
 }
 
-fn applied(fields: &ProjectFields, parsed: ParsedProject, before: &Project) -> Project {
+fn apply_fields(fields: &ProjectFields, parsed: ParsedProject, before: &Project) -> Project {
     Project {
         name: parsed.name.unwrap_or_else(|| before.name.clone()),
         path: parsed.path.unwrap_or_else(|| before.path.clone()),
@@ -154,8 +154,13 @@ fn applied(fields: &ProjectFields, parsed: ParsedProject, before: &Project) -> P
     }
 }
 
-fn store(tx: &mut dyn Tx, place: &Place, before: &Project, after: &Project) -> Result<(), Error> {
-    tx.projects().update(after).map_err(taken)?;
+fn store_project(
+    tx: &mut dyn Tx,
+    place: &Place,
+    before: &Project,
+    after: &Project,
+) -> Result<(), Error> {
+    tx.projects().update(after).map_err(map_duplicate)?;
     if after.visibility < before.visibility {
         tx.projects().lower_forks(after.id, after.updated_at)?;
     }

@@ -86,12 +86,12 @@ impl ProjectFields {
     /// Parses the fields of a new project. A missing path is derived from the name.
     pub(super) fn parse_new(&self, errors: &mut FieldErrors) -> ParsedProject {
         let name = self.name.as_deref().unwrap_or_default();
-        let made = match &self.path {
+        let path = match &self.path {
             Some(path) => ProjectPath::parse(path),
             None => ProjectPath::from_name(name),
         };
         let parsed_name = errors.check("name", ProjectName::parse(name));
-        let path = errors.check("path", made);
+        let path = errors.check("path", path);
         ParsedProject { name: parsed_name, path, ..self.parse_rest(errors) }
     }
 

@@ -8,7 +8,7 @@ use hexforge_domain::project::{Features, NewProject, ProjectRef};
 use super::create::{
     Address, TAKEN, check_group_visibility, check_limit, new_runners_token, store_new,
 };
-use super::shown_with_token;
+use super::view_with_token;
 use crate::access;
 use crate::app::App;
 use crate::error::{Error, Thing};
@@ -84,6 +84,6 @@ pub fn create(
         })?;
         packs::copy(app, tx, source.id, fork.id)?;
         let fork = tx.projects().find(&ProjectRef::Id(fork.id))?.unwrap_or(fork);
-        shown_with_token(tx, requester, fork)
+        view_with_token(tx, requester, fork)
     })
 }

@@ -111,7 +111,7 @@ pub fn create(
         let settings = ProjectHookSettings {
             url: parse_url(&fields.url)?,
             token: checked_token(fields.token.as_ref())?,
-            switches: switches(fields, HookSwitches::default()),
+            switches: apply_switches(fields, HookSwitches::default()),
             enable_ssl_verification: fields.enable_ssl_verification.unwrap_or(true),
         };
         Ok(tx.project_hooks().insert(project.id, settings, app.clock.now())?)
@@ -134,7 +134,7 @@ pub fn update(
         let kept = hook.settings.token.clone().filter(|_| url == hook.settings.url);
         let settings = ProjectHookSettings {
             token: checked_token(fields.token.as_ref())?.or(kept),
-            switches: switches(fields, hook.settings.switches),
+            switches: apply_switches(fields, hook.settings.switches),
             enable_ssl_verification: fields
                 .enable_ssl_verification
                 .unwrap_or(hook.settings.enable_ssl_verification),
@@ -160,7 +160,7 @@ pub fn delete(
     })
 }
 
-fn switches(fields: &HookFields, before: HookSwitches) -> HookSwitches {
+fn apply_switches(fields: &HookFields, before: HookSwitches) -> HookSwitches {
     HookSwitches {
         push: fields.push_events.unwrap_or(before.push),
         tag_push: fields.tag_push_events.unwrap_or(before.tag_push),

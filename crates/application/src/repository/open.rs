@@ -33,18 +33,18 @@ pub(crate) fn open_by_header(
     header: &ProjectHeader,
     caller: Caller,
 ) -> Result<Box<dyn Repository>, Error> {
-    let refs = since(app, header.id, header.repository_version)?;
+    let refs = refs_since(app, header.id, header.repository_version)?;
     Ok(app.git.open(header.id, refs, caller)?)
 }
 
 /// Returns the current refs of a project.
 pub fn refs(app: &App, project: ProjectId) -> Result<Arc<Snapshot>, StoreError> {
     let state = app.store.read_autocommit(|tx| tx.refs().state(project))?;
-    since(app, project, state.unwrap_or_default().version())
+    refs_since(app, project, state.unwrap_or_default().version())
 }
 
 /// Returns the refs of this version or a later one, from the cache or the database. Version 0 is an empty repository.
-fn since(app: &App, project: ProjectId, version: i64) -> Result<Arc<Snapshot>, StoreError> {
+fn refs_since(app: &App, project: ProjectId, version: i64) -> Result<Arc<Snapshot>, StoreError> {
     if version == 0 {
         return Ok(Arc::new(Snapshot::empty()));
     }
@@ -53,7 +53,7 @@ fn since(app: &App, project: ProjectId, version: i64) -> Result<Arc<Snapshot>, S
     }
     let refs = app.store.read(|tx| {
         let state = tx.refs().state(project)?.unwrap_or_default();
-        read(tx, project, &state)
+        read_refs(tx, project, &state)
     })?;
     app.refs.keep(project, Arc::clone(&refs));
     Ok(refs)
@@ -68,7 +68,7 @@ pub(crate) fn locked(
     let state = tx.refs().lock(project)?;
     match app.refs.since(project, state.version()) {
         Some(refs) => Ok(refs),
-        None => read(tx, project, &state),
+        None => read_refs(tx, project, &state),
     }
 }
 
@@ -82,13 +82,13 @@ pub(crate) fn committed(
 }
 
 /// Reads the refs and packs of a repository in this state.
-pub(crate) fn read(
+pub(crate) fn read_refs(
     tx: &mut dyn Tx,
     project: ProjectId,
     state: &RepositoryState,
 ) -> Result<Arc<Snapshot>, StoreError> {
     if state.is_in_files() {
-        return Err(in_files());
+        return Err(not_migrated());
     }
     // Refs are read first: later packs still contain every object that these refs lead to.
     let refs = tx.refs().list(project)?;
@@ -96,6 +96,6 @@ pub(crate) fn read(
 }
 
 /// The error for a repository that the upgrade could not migrate. The log of the upgrade contains the reason.
-pub(crate) fn in_files() -> StoreError {
+pub(crate) fn not_migrated() -> StoreError {
     StoreError::Corrupt("repository: it is still in files of an earlier release")
 }

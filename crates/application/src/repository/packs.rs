@@ -19,7 +19,7 @@ const BATCH: usize = 500;
 /// The time in which a process may remove packs after it condemned them. It is shorter than [`ABANDONED`].
 const LEASE: TimeDelta = TimeDelta::minutes(10);
 
-/// Packs condemned longer ago than this belong to a stopped process, and another process removes them.
+/// The process that condemned packs longer ago than this was stopped. Another process removes these packs.
 const ABANDONED: TimeDelta = TimeDelta::hours(1);
 
 /// Adds new packs to a repository, whose state is locked and whose refs and packs are `before`.
@@ -68,7 +68,7 @@ pub(crate) fn copy(
 ) -> Result<(), Error> {
     match tx.refs().state(source)? {
         None => return Ok(()),
-        Some(state) if state.is_in_files() => return Err(open::in_files().into()),
+        Some(state) if state.is_in_files() => return Err(open::not_migrated().into()),
         Some(_) => (),
     }
     let state = tx.refs().lock(target)?;
@@ -116,7 +116,7 @@ fn merge(app: &App, project: ProjectId) -> Result<bool, Error> {
             replaced.iter().filter(|name| **name != pack.name).copied().collect();
         tx.packs().retire(project, &replaced, now)?;
         let state = tx.refs().state(project)?.unwrap_or_default();
-        open::read(tx, project, &state).map(Some).map_err(Error::from)
+        open::read_refs(tx, project, &state).map(Some).map_err(Error::from)
     })?;
     let is_merged = after.is_some();
     if let Some(after) = after {
@@ -144,12 +144,12 @@ pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     let mut removed = 0;
     // The process that condemned these packs was stopped before it released them.
     let abandoned = app.clock.now() - ABANDONED;
-    let left =
+    let abandoned_packs =
         app.store.read::<_, StoreError>(|tx| tx.packs().condemned_before(abandoned, limit))?;
-    removed += remove(app, &left, before)?;
+    removed += remove(app, &abandoned_packs, before)?;
     let mut old = Vec::new();
     let mut failure = None;
-    let seen = app.packs.each(&mut |name, since| {
+    let listed = app.packs.each(&mut |name, since| {
         if since < before {
             old.push(name);
         }
@@ -160,11 +160,11 @@ pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
             }
         }
         if failure.is_some() || !go_on() {
-            return Err(PackError::Failed("it was stopped".into()));
+            return Err(PackError::Failed("the sweep of packs was stopped".into()));
         }
         Ok(())
     });
-    match (failure, seen) {
+    match (failure, listed) {
         (Some(error), _) => return Err(error),
         (None, Err(error)) if go_on() => return Err(GitError::from(error).into()),
         (None, _) => (),
@@ -174,21 +174,21 @@ pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
 
 /// Removes the packs that have no row and were stored before `before`. Returns their number.
 fn remove(app: &App, names: &[PackName], before: Timestamp) -> Result<u64, Error> {
-    let unnamed = app.store.read::<_, StoreError>(|tx| tx.packs().without_row(names))?;
-    if unnamed.is_empty() {
+    let without_row = app.store.read::<_, StoreError>(|tx| tx.packs().without_row(names))?;
+    if without_row.is_empty() {
         return Ok(0);
     }
     let begun = app.clock.now();
     let condemned = app
         .store
-        .write::<_, StoreError>(|tx| tx.packs().condemn(&unnamed, begun, begun - ABANDONED))?;
+        .write::<_, StoreError>(|tx| tx.packs().condemn(&without_row, begun, begun - ABANDONED))?;
     let (mut ended, mut removed, mut failure) = (Vec::new(), 0, None);
     for name in condemned {
         if app.clock.now() - begun > LEASE {
             // The lease has expired: another process may soon take over the rest.
             break;
         }
-        match remove_old(app, name, before) {
+        match remove_condemned(app, name, before) {
             Ok(is_removed) => {
                 removed += u64::from(is_removed);
                 ended.push(name);
@@ -204,7 +204,7 @@ fn remove(app: &App, names: &[PackName], before: Timestamp) -> Result<u64, Error
 }
 
 /// Removes a condemned pack, unless a push has just stored it again. Returns whether it is removed.
-fn remove_old(app: &App, name: PackName, before: Timestamp) -> Result<bool, PackError> {
+fn remove_condemned(app: &App, name: PackName, before: Timestamp) -> Result<bool, PackError> {
     match app.packs.stored_since(name)? {
         Some(since) if since >= before => Ok(false),
         Some(_) | None => app.packs.remove(name).map(|()| true),

@@ -1,8 +1,9 @@
 //! The access rule for objects of a repository.
 //!
 //! Objects that are reachable from a ref are visible to all readers of the code. Unreachable objects, such as the
-//! commits of a deleted branch, are visible to masters only, unless a pipeline keeps them. A repository that began as
-//! a copy has unreachable objects of its source, whose masters are others: there only administrators see them.
+//! commits of a deleted branch, are visible to masters only, unless a pipeline keeps them. A project that was created as
+//! a fork also has the unreachable objects of its source. Its masters need not be masters of the source, so in such a
+//! project only administrators see unreachable objects.
 
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
@@ -31,12 +32,12 @@ pub(crate) fn resolve(
     let Some(Resolved { commit, through_ref }) = repository.resolve(revision)? else {
         return Ok(None);
     };
-    let visible = through_ref || sees(app, actor, project, repository, commit)?;
+    let visible = through_ref || may_see(app, actor, project, repository, commit)?;
     Ok(visible.then_some(commit))
 }
 
 /// Returns whether the actor may see an existing object. The caller has checked that the actor may read the code.
-pub(crate) fn sees(
+pub(crate) fn may_see(
     app: &App,
     actor: Actor,
     project: ProjectId,
@@ -49,9 +50,9 @@ pub(crate) fn sees(
         Ok(false) | Err(GitError::Unfinished | GitError::Busy) => (),
         Err(error) => return Err(error.into()),
     }
-    match app.store.read_autocommit(|tx| exception(app, tx, actor, project, object))? {
-        Exception::Holds => Ok(true),
-        Exception::Kept(commits) => {
+    match app.store.read_autocommit(|tx| find_exception(app, tx, actor, project, object))? {
+        Exception::Granted => Ok(true),
+        Exception::KeptCommits(commits) => {
             let through_refs = repository.is_reachable(object, &[])?;
             Ok(through_refs || !commits.is_empty() && repository.is_reachable(object, &commits)?)
         }
@@ -61,12 +62,12 @@ pub(crate) fn sees(
 /// The reason for which an actor may see an unreachable object.
 enum Exception {
     /// The actor may see unreachable objects, or a pipeline was made for this commit.
-    Holds,
+    Granted,
     /// The object is visible if it is reachable from one of these commits, which pipelines keep.
-    Kept(Vec<ObjectId>),
+    KeptCommits(Vec<ObjectId>),
 }
 
-fn exception(
+fn find_exception(
     app: &App,
     tx: &mut dyn Tx,
     actor: Actor,
@@ -77,13 +78,13 @@ fn exception(
     let is_foreign = !matches!(actor, Actor::Admin { .. }) && tx.projects().is_copy(project)?;
     match app.requester(actor).project_header(tx, ability, &named) {
         Ok(_) if is_foreign => (),
-        Ok(_) => return Ok(Exception::Holds),
+        Ok(_) => return Ok(Exception::Granted),
         Err(Error::NotFound(_) | Error::Forbidden(_) | Error::Unauthenticated) => (),
         Err(error) => return Err(error),
     }
     if !tx.pipelines().of_commit(project, object)?.is_empty() {
-        return Ok(Exception::Holds);
+        return Ok(Exception::Granted);
     }
     let newest = tx.pipelines().list(project, PipelineScope::All, KEEPING_PIPELINES)?;
-    Ok(Exception::Kept(newest.items.into_iter().map(|pipeline| pipeline.sha).collect()))
+    Ok(Exception::KeptCommits(newest.items.into_iter().map(|pipeline| pipeline.sha).collect()))
 }

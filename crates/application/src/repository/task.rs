@@ -138,12 +138,12 @@ fn import(app: &App, project: ProjectId, url: &str) -> Result<(), Failure> {
         ImportError::Refused(reason) => Failure::Final(reason),
         ImportError::Failed(reason) => Failure::Passing(reason),
     })?;
-    fill(app, project, imported)?;
+    store_import(app, project, imported)?;
     Ok(())
 }
 
 /// Adds the imported refs, whose objects are in stored packs. Refs that were pushed meanwhile stay.
-fn fill(app: &App, project: ProjectId, imported: Imported) -> Result<(), Error> {
+fn store_import(app: &App, project: ProjectId, imported: Imported) -> Result<(), Error> {
     let Imported { head, refs, packs } = imported;
     let head = head.unwrap_or_else(|| RepositoryState::FIRST_HEAD.to_owned());
     let new = |one: &Ref| RefChange { name: one.name.clone(), old: None, new: Some(one.target) };

@@ -8,7 +8,7 @@ use hexforge_domain::ports::uploads::NewUpload;
 use hexforge_domain::project::upload::UploadName;
 
 use super::assignment::{self, Assignment};
-use super::{by_token, running};
+use super::{build_by_token, running_build};
 use crate::app::App;
 use crate::build::ArtifactsFile;
 use crate::error::{Error, ForbiddenReason, Thing};
@@ -17,7 +17,7 @@ use crate::pipeline::progress::Progress;
 /// Checks that the token allows an upload of artifacts, before the body of the request is read. Returns the user of the
 /// build, on whose behalf the upload takes a permit.
 pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<Option<UserId>, Error> {
-    app.store.read(|tx| running(app, tx, id, token).map(|build| build.user))
+    app.store.read(|tx| running_build(app, tx, id, token).map(|build| build.user))
 }
 
 /// Artifacts that are being received. Dropping them before they are finished removes them.
@@ -36,7 +36,7 @@ pub fn begin_artifacts(
     token: &str,
     given: &str,
 ) -> Result<Receiving, Error> {
-    let build = app.store.read(|tx| running(app, tx, id, token))?;
+    let build = app.store.read(|tx| running_build(app, tx, id, token))?;
     let file = app.build_files.begin_artifacts(build.project, id)?;
     let name = UploadName::from_given(given).as_str().to_owned();
     Ok(Receiving { id, token: token.to_owned(), name, size: 0, file })
@@ -58,16 +58,16 @@ impl Receiving {
         let expire_at = expire_at.and_then(|time| now.checked_add_signed(time));
         app.store.write(|tx| {
             let missing = || Error::NotFound(Thing::Nameless);
-            let found = running(app, tx, id, &token)?;
+            let found = running_build(app, tx, id, &token)?;
             let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
-            running(app, tx, id, &token)?;
+            running_build(app, tx, id, &token)?;
             file.finish()?;
             if let Some(build) = progress.build_mut(id) {
                 build.artifacts = Some(Artifacts { file_name: name, size, expire_at });
                 build.updated_at = now;
             }
             let done = progress.store(tx, now)?;
-            assignment::of(app, tx, &done.pipeline, &done.builds, id)
+            assignment::load(app, tx, &done.pipeline, &done.builds, id)
         })
     }
 }
@@ -81,7 +81,7 @@ pub fn open_artifacts(
     token: &str,
 ) -> Result<(Option<UserId>, ArtifactsFile), Error> {
     let build = app.store.read(|tx| {
-        let build = by_token(app, tx, id, token)?;
+        let build = build_by_token(app, tx, id, token)?;
         let pipeline = tx.builds().of_pipeline(build.pipeline)?;
         let needed = pipeline.iter().any(|one| one.status == Status::Running);
         if needed {
@@ -97,10 +97,10 @@ pub fn open_artifacts(
 pub fn remove_artifacts(app: &App, id: BuildId, token: &str) -> Result<(), Error> {
     let now = app.clock.now();
     let build = app.store.write(|tx| {
-        let build = running(app, tx, id, token)?;
+        let build = running_build(app, tx, id, token)?;
         let missing = || Error::NotFound(Thing::Nameless);
         let mut progress = Progress::lock(tx, build.pipeline)?.ok_or_else(missing)?;
-        running(app, tx, id, token)?;
+        running_build(app, tx, id, token)?;
         if let Some(build) = progress.build_mut(id) {
             build.artifacts = None;
         }

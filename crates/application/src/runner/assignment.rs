@@ -52,7 +52,7 @@ pub struct Earlier {
 }
 
 /// Loads the assignment of a build, with a bounded number of queries.
-pub(super) fn of(
+pub(super) fn load(
     app: &App,
     tx: &mut dyn Tx,
     pipeline: &Pipeline,

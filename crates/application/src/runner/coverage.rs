@@ -12,7 +12,7 @@ const TAIL: u64 = 256 << 10;
 
 /// Returns the coverage that the project's expression finds in the log of a finished build. Returns `None` when the
 /// project has no expression.
-pub(super) fn of(app: &App, tx: &mut dyn Tx, build: &Build) -> Result<Option<f64>, Error> {
+pub(super) fn extract(app: &App, tx: &mut dyn Tx, build: &Build) -> Result<Option<f64>, Error> {
     let Some(expression) = tx.projects().coverage_expression(build.project)? else {
         return Ok(None);
     };

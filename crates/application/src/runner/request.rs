@@ -11,7 +11,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::runner::{Runner, RunnerInfo};
 
 use super::assignment::{self, Assignment};
-use super::{HEARD_EVERY, identify};
+use super::{CONTACT_INTERVAL, identify_runner};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::pipeline::progress::Progress;
@@ -30,7 +30,7 @@ pub fn request(
 ) -> Result<Option<Assignment>, Error> {
     let now = app.clock.now();
     let (runner, candidates) = app.store.read(|tx| {
-        let runner = identify(app, tx, token)?;
+        let runner = identify_runner(app, tx, token)?;
         if !runner.active {
             return Err(Error::NotFound(Thing::Nameless));
         }
@@ -40,11 +40,11 @@ pub fn request(
     if let Some(info) = &info {
         info.check()?;
     }
-    note_contact(app, &runner, info, now)?;
+    store_contact(app, &runner, info, now)?;
     if candidates.is_empty() {
         return Ok(None);
     }
-    let taker = Taker { app, runner: &runner, now };
+    let taker = BuildTaker { app, runner: &runner, now };
     let mut outcome = app.store.write(|tx| taker.take_unlocked(tx, &candidates))?;
     for _ in 0..TRIES {
         match outcome {
@@ -65,16 +65,16 @@ enum Outcome {
     Nothing,
 }
 
-/// Stores the time of contact and the info of a runner, at most once per [`HEARD_EVERY`] unless the info changed.
-fn note_contact(
+/// Stores the time of contact and the info of a runner, at most once per [`CONTACT_INTERVAL`] unless the info changed.
+fn store_contact(
     app: &App,
     runner: &Runner,
     info: Option<RunnerInfo>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let seen = runner.contacted_at.is_some_and(|then| now - then < HEARD_EVERY);
+    let is_recent = runner.contacted_at.is_some_and(|then| now - then < CONTACT_INTERVAL);
     let info = info.filter(|info| *info != runner.info);
-    if seen && info.is_none() {
+    if is_recent && info.is_none() {
         return Ok(());
     }
     app.store.write(|tx| {
@@ -86,13 +86,13 @@ fn note_contact(
 }
 
 /// A runner that takes a build.
-struct Taker<'a> {
+struct BuildTaker<'a> {
     app: &'a App,
     runner: &'a Runner,
     now: Timestamp,
 }
 
-impl Taker<'_> {
+impl BuildTaker<'_> {
     /// Takes the first build whose pipeline is not locked.
     fn take_unlocked(&self, tx: &mut dyn Tx, candidates: &[Build]) -> Result<Outcome, Error> {
         for candidate in candidates {
@@ -130,7 +130,7 @@ impl Taker<'_> {
             build.runner = Some(runner.id);
         }
         let done = progress.store(tx, self.now)?;
-        let assignment = assignment::of(self.app, tx, &done.pipeline, &done.builds, id)?;
+        let assignment = assignment::load(self.app, tx, &done.pipeline, &done.builds, id)?;
         Ok(Outcome::Taken(Box::new(assignment)))
     }
 }

@@ -3,7 +3,7 @@
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::BuildId;
 
-use super::{is_due, lock_by_token, running, within_log};
+use super::{check_log_length, is_update_due, lock_build, running_build};
 use crate::app::App;
 use crate::error::Error;
 
@@ -34,23 +34,23 @@ pub fn append_trace(
 ) -> Result<Appended, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {
-        let found = lock_by_token(app, tx, id, token)?;
+        let found = lock_build(app, tx, id, token)?;
         if found.status == Status::Canceled {
             // The status tells the runner to stop. The piece is dropped.
             let length = app.build_files.trace_size(found.project, id)?;
             return Ok(Appended::Kept { status: found.status, length });
         }
-        let mut build = running(app, tx, id, token)?;
+        let mut build = running_build(app, tx, id, token)?;
         let first = first.ok_or(Error::NotGiven("Content-Range"))?;
         let length = app.build_files.trace_size(build.project, id)?;
         if first != length {
             return Ok(Appended::Elsewhere { length });
         }
-        within_log(length + piece.len() as u64)?;
+        check_log_length(length + piece.len() as u64)?;
         if !piece.is_empty() {
             app.build_files.append_trace(build.project, id, length, piece)?;
         }
-        if is_due(&build, now) {
+        if is_update_due(&build, now) {
             build.updated_at = now;
             tx.builds().update(&build)?;
         }

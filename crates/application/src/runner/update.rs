@@ -3,7 +3,7 @@
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::BuildId;
 
-use super::{coverage, identify, is_due, within_log};
+use super::{check_log_length, coverage, identify_runner, is_update_due};
 use crate::app::App;
 use crate::error::{Error, ForbiddenReason, Thing};
 use crate::pipeline::progress::Progress;
@@ -23,7 +23,7 @@ pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<()
     let now = app.clock.now();
     let missing = || Error::NotFound(Thing::Record);
     app.store.write(|tx| {
-        let runner = identify(app, tx, token)?;
+        let runner = identify_runner(app, tx, token)?;
         let found = tx.builds().find(id)?.ok_or_else(missing)?;
         let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
         let build = progress
@@ -34,18 +34,18 @@ pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<()
             return Err(Error::Forbidden(Some(ForbiddenReason::BuildErased)));
         }
         if let Some(trace) = &report.trace {
-            within_log(trace.len() as u64)?;
+            check_log_length(trace.len() as u64)?;
             app.build_files.replace_trace(build.project, id, trace.as_bytes())?;
         }
         match report.ended {
             Some(transition) => {
-                let coverage = coverage::of(app, tx, &build)?;
+                let coverage = coverage::extract(app, tx, &build)?;
                 progress.step(id, transition, now);
                 if let Some(build) = progress.build_mut(id) {
                     build.coverage = coverage.or(build.coverage);
                 }
             }
-            None if is_due(&build, now) => {
+            None if is_update_due(&build, now) => {
                 if let Some(build) = progress.build_mut(id) {
                     build.updated_at = now;
                 }

@@ -31,74 +31,74 @@ const SERVER_NAME: &str = "hexforge";
 
 /// Returns all variables of a build.
 pub fn variables(given: &Assignment, server: Server<'_>) -> Vec<BuildVariable> {
-    let mut all = List(Vec::new());
-    of_build(&mut all, given, server);
-    of_project(&mut all, given, server);
+    let mut all = VariableList(Vec::new());
+    add_build_variables(&mut all, given, server);
+    add_project_variables(&mut all, given, server);
     for (key, value) in &given.definition.variables {
-        all.show(key, value.clone());
+        all.add_public(key, value.clone());
     }
     if let Some(user) = &given.user {
-        all.show("GITLAB_USER_ID", user.id.to_string());
-        all.show("GITLAB_USER_EMAIL", user.email.as_str().to_owned());
+        all.add_public("GITLAB_USER_ID", user.id.to_string());
+        all.add_public("GITLAB_USER_EMAIL", user.email.as_str().to_owned());
     }
     for secret in &given.secrets {
-        all.hide(&secret.key, secret.value.reveal().to_owned());
+        all.add_secret(&secret.key, secret.value.reveal().to_owned());
     }
     for (key, value) in given.triggered.iter().flatten() {
-        all.hide(key, value.clone());
+        all.add_secret(key, value.clone());
     }
     all.0
 }
 
-fn of_build(all: &mut List, given: &Assignment, server: Server<'_>) {
+fn add_build_variables(all: &mut VariableList, given: &Assignment, server: Server<'_>) {
     let (build, pipeline) = (&given.build, &given.pipeline);
-    all.show("CI", "true".to_owned());
-    all.show("GITLAB_CI", "true".to_owned());
-    all.show("CI_BUILD_ID", build.id.to_string());
-    all.hide("CI_BUILD_TOKEN", given.token.reveal().to_owned());
-    all.show("CI_BUILD_REF", pipeline.sha.to_string());
-    all.show("CI_BUILD_BEFORE_SHA", pipeline.before_sha.to_string());
-    all.show("CI_BUILD_REF_NAME", pipeline.reference.clone());
-    all.show("CI_BUILD_NAME", build.name.clone());
-    all.show("CI_BUILD_STAGE", build.stage.clone());
-    all.show("CI_SERVER_NAME", SERVER_NAME.to_owned());
-    all.show("CI_SERVER_VERSION", server.version.to_owned());
-    all.show("CI_SERVER_REVISION", server.revision.to_owned());
+    all.add_public("CI", "true".to_owned());
+    all.add_public("GITLAB_CI", "true".to_owned());
+    all.add_public("CI_BUILD_ID", build.id.to_string());
+    all.add_secret("CI_BUILD_TOKEN", given.token.reveal().to_owned());
+    all.add_public("CI_BUILD_REF", pipeline.sha.to_string());
+    all.add_public("CI_BUILD_BEFORE_SHA", pipeline.before_sha.to_string());
+    all.add_public("CI_BUILD_REF_NAME", pipeline.reference.clone());
+    all.add_public("CI_BUILD_NAME", build.name.clone());
+    all.add_public("CI_BUILD_STAGE", build.stage.clone());
+    all.add_public("CI_SERVER_NAME", SERVER_NAME.to_owned());
+    all.add_public("CI_SERVER_VERSION", server.version.to_owned());
+    all.add_public("CI_SERVER_REVISION", server.revision.to_owned());
     if pipeline.tag {
-        all.show("CI_BUILD_TAG", pipeline.reference.clone());
+        all.add_public("CI_BUILD_TAG", pipeline.reference.clone());
     }
     if given.triggered.is_some() {
-        all.show("CI_BUILD_TRIGGERED", "true".to_owned());
+        all.add_public("CI_BUILD_TRIGGERED", "true".to_owned());
     }
     if build.when == When::Manual {
-        all.show("CI_BUILD_MANUAL", "true".to_owned());
+        all.add_public("CI_BUILD_MANUAL", "true".to_owned());
     }
 }
 
-fn of_project(all: &mut List, given: &Assignment, server: Server<'_>) {
+fn add_project_variables(all: &mut VariableList, given: &Assignment, server: Server<'_>) {
     let (project, place) = (&given.project.project, &given.project.place);
-    all.show("CI_PROJECT_ID", project.id.to_string());
-    all.show("CI_PROJECT_NAME", project.path.as_str().to_owned());
-    all.show("CI_PROJECT_PATH", place.path_of(project));
-    all.show("CI_PROJECT_NAMESPACE", place.namespace.path.as_str().to_owned());
-    all.show("CI_PROJECT_URL", server.project_url.to_owned());
-    all.show("CI_PIPELINE_ID", given.pipeline.id.to_string());
+    all.add_public("CI_PROJECT_ID", project.id.to_string());
+    all.add_public("CI_PROJECT_NAME", project.path.as_str().to_owned());
+    all.add_public("CI_PROJECT_PATH", place.path_of(project));
+    all.add_public("CI_PROJECT_NAMESPACE", place.namespace.path.as_str().to_owned());
+    all.add_public("CI_PROJECT_URL", server.project_url.to_owned());
+    all.add_public("CI_PIPELINE_ID", given.pipeline.id.to_string());
     if let Some(runner) = &given.runner {
-        all.show("CI_RUNNER_ID", runner.id.to_string());
-        all.show("CI_RUNNER_DESCRIPTION", runner.description.clone());
+        all.add_public("CI_RUNNER_ID", runner.id.to_string());
+        all.add_public("CI_RUNNER_DESCRIPTION", runner.description.clone());
         let tags: Vec<&str> = runner.tags.iter().collect();
-        all.show("CI_RUNNER_TAGS", tags.join(", "));
+        all.add_public("CI_RUNNER_TAGS", tags.join(", "));
     }
 }
 
-struct List(Vec<BuildVariable>);
+struct VariableList(Vec<BuildVariable>);
 
-impl List {
-    fn show(&mut self, key: &str, value: String) {
+impl VariableList {
+    fn add_public(&mut self, key: &str, value: String) {
         self.0.push(BuildVariable { key: key.to_owned(), value, public: true });
     }
 
-    fn hide(&mut self, key: &str, value: String) {
+    fn add_secret(&mut self, key: &str, value: String) {
         self.0.push(BuildVariable { key: key.to_owned(), value, public: false });
     }
 }

@@ -120,7 +120,7 @@ impl UserFields {
 }
 
 /// Returns the profile with the given fields replaced.
-pub(super) fn overlaid(before: &Profile, given: Profile) -> Profile {
+pub(super) fn merge_profile(before: &Profile, given: Profile) -> Profile {
     let or =
         |given: Option<ShortText>, before: &Option<ShortText>| given.or_else(|| before.clone());
     Profile {

@@ -10,7 +10,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::runner::Runner;
 use hexforge_domain::user::User;
 
-use crate::pipeline::users;
+use crate::pipeline::load_users;
 
 /// A build with all related rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub fn page(tx: &mut dyn Tx, builds: Paged<Build>) -> Result<Paged<BuildView>, S
     let pipelines: HashMap<PipelineId, Pipeline> =
         pipelines.into_iter().map(|pipeline| (pipeline.id, pipeline)).collect();
     let commits: HashMap<PipelineId, CommitFacts> = commits.into_iter().collect();
-    let users = users(tx, builds.iter().filter_map(|build| build.user))?;
+    let users = load_users(tx, builds.iter().filter_map(|build| build.user))?;
     let mut ids: Vec<RunnerId> = builds.iter().filter_map(|build| build.runner).collect();
     ids.sort_unstable();
     ids.dedup();

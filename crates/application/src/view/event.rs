@@ -40,14 +40,14 @@ pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, S
     let authors = if ids.is_empty() { vec![] } else { tx.users().find_all(&ids)? };
     let authors: HashMap<UserId, User> = authors.into_iter().map(|user| (user.id, user)).collect();
     let titles = Titles::load(tx, &events)?;
-    let mut notes = notes(tx, &events)?;
+    let mut notes = load_notes(tx, &events)?;
     // An event is deleted together with its author, so every author exists.
     let view = |mut event: Event| {
         let author = authors.get(&event.author)?.clone();
-        let note = event.target.as_ref().and_then(|target| of_kind(target, kind::NOTE));
+        let note = event.target.as_ref().and_then(|target| id_of_kind(target, kind::NOTE));
         let note = note.and_then(|id| notes.remove(&NoteId(id)));
         if let Some(target) = &mut event.target
-            && let Some(title) = titles.of(target)
+            && let Some(title) = titles.current(target)
         {
             target.title = Some(title);
         }
@@ -57,7 +57,7 @@ pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, S
 }
 
 /// Returns the id of the target if it has this kind.
-fn of_kind(target: &EventTarget, kind: &str) -> Option<i64> {
+fn id_of_kind(target: &EventTarget, kind: &str) -> Option<i64> {
     target.id.filter(|_| target.kind == kind)
 }
 
@@ -75,7 +75,7 @@ impl Titles {
         issues.dedup();
         let issues = if issues.is_empty() { vec![] } else { tx.issues().find_all(&issues)? };
         let milestones: Vec<MilestoneId> = targets()
-            .filter_map(|target| of_kind(target, kind::MILESTONE))
+            .filter_map(|target| id_of_kind(target, kind::MILESTONE))
             .map(MilestoneId)
             .collect();
         let milestones = match milestones[..] {
@@ -90,21 +90,21 @@ impl Titles {
         })
     }
 
-    fn of(&self, target: &EventTarget) -> Option<String> {
+    fn current(&self, target: &EventTarget) -> Option<String> {
         match target.issue {
             Some(issue) => self.issues.get(&issue).cloned(),
             None => {
-                let id = of_kind(target, kind::MILESTONE)?;
+                let id = id_of_kind(target, kind::MILESTONE)?;
                 self.milestones.get(&MilestoneId(id)).cloned()
             }
         }
     }
 }
 
-fn notes(tx: &mut dyn Tx, events: &[Event]) -> Result<HashMap<NoteId, NoteView>, StoreError> {
+fn load_notes(tx: &mut dyn Tx, events: &[Event]) -> Result<HashMap<NoteId, NoteView>, StoreError> {
     let targets = events.iter().filter_map(|event| event.target.as_ref());
     let ids: Vec<NoteId> =
-        targets.filter_map(|target| of_kind(target, kind::NOTE)).map(NoteId).collect();
+        targets.filter_map(|target| id_of_kind(target, kind::NOTE)).map(NoteId).collect();
     if ids.is_empty() {
         return Ok(HashMap::new());
     }

@@ -60,11 +60,11 @@ pub fn page(
     for (issue, _, title) in tx.issues().labels_of(&ids)? {
         labels.entry(issue).or_default().push(title.into_string());
     }
-    let milestones = milestones(tx, &issues)?;
-    let people = people(tx, &issues)?;
-    let heard = Heard::load(tx, reader, &ids)?;
+    let milestones = load_milestones(tx, &issues)?;
+    let users = load_users(tx, &issues)?;
+    let subscriptions = Subscriptions::load(tx, reader, &ids)?;
     let votes: HashMap<IssueId, Votes> = tx.issues().votes(&ids)?.into_iter().collect();
-    let paths = paths(tx, project, &issues)?;
+    let paths = load_paths(tx, project, &issues)?;
     // An issue is deleted together with its project, its author and its assignee. The deletion of many rows takes
     // several steps: until it is done, issues whose project or user is missing are left out here.
     let view = |issue: Issue| {
@@ -72,11 +72,11 @@ pub fn page(
             labels: labels.remove(&issue.id).unwrap_or_default(),
             milestone: issue.milestone.and_then(|id| milestones.get(&id).cloned()),
             assignee: match issue.assignee {
-                Some(id) => Some(people.get(&id)?.clone()),
+                Some(id) => Some(users.get(&id)?.clone()),
                 None => None,
             },
-            author: people.get(&issue.author)?.clone(),
-            subscribed: heard.of(reader, &issue).as_bool(),
+            author: users.get(&issue.author)?.clone(),
+            subscribed: subscriptions.state_for(reader, &issue).as_bool(),
             votes: votes.get(&issue.id).copied().unwrap_or_default(),
             project_path: paths.get(&issue.project)?.clone(),
             issue,
@@ -87,31 +87,31 @@ pub fn page(
 
 /// Returns whether a user is subscribed to an issue: by choice, or by default as a participant.
 pub fn subscribed(tx: &mut dyn Tx, user: UserId, issue: &Issue) -> Result<Subscribed, StoreError> {
-    Ok(Heard::load(tx, user, &[issue.id])?.of(user, issue))
+    Ok(Subscriptions::load(tx, user, &[issue.id])?.state_for(user, issue))
 }
 
 /// The subscriptions of one user to several issues.
-struct Heard {
+struct Subscriptions {
     chosen: HashMap<IssueId, Subscribed>,
-    takes_part: HashSet<IssueId>,
+    participates: HashSet<IssueId>,
 }
 
-impl Heard {
+impl Subscriptions {
     fn load(tx: &mut dyn Tx, user: UserId, ids: &[IssueId]) -> Result<Self, StoreError> {
         Ok(Self {
             chosen: tx.issues().subscriptions(user, ids)?.into_iter().collect(),
-            takes_part: tx.issues().participations(user, ids)?.into_iter().collect(),
+            participates: tx.issues().participations(user, ids)?.into_iter().collect(),
         })
     }
 
-    fn of(&self, user: UserId, issue: &Issue) -> Subscribed {
-        let takes_part = issue.concerns(user) || self.takes_part.contains(&issue.id);
+    fn state_for(&self, user: UserId, issue: &Issue) -> Subscribed {
+        let participates = issue.concerns(user) || self.participates.contains(&issue.id);
         let chosen = self.chosen.get(&issue.id).copied();
-        chosen.unwrap_or(Subscribed::from_bool(takes_part))
+        chosen.unwrap_or(Subscribed::from_bool(participates))
     }
 }
 
-fn milestones(
+fn load_milestones(
     tx: &mut dyn Tx,
     issues: &[Issue],
 ) -> Result<HashMap<MilestoneId, Milestone>, StoreError> {
@@ -125,7 +125,7 @@ fn milestones(
     Ok(found.into_iter().map(|milestone| (milestone.id, milestone)).collect())
 }
 
-fn people(tx: &mut dyn Tx, issues: &[Issue]) -> Result<HashMap<UserId, User>, StoreError> {
+fn load_users(tx: &mut dyn Tx, issues: &[Issue]) -> Result<HashMap<UserId, User>, StoreError> {
     let authors = issues.iter().map(|issue| issue.author);
     let mut ids: Vec<UserId> =
         authors.chain(issues.iter().filter_map(|issue| issue.assignee)).collect();
@@ -135,7 +135,7 @@ fn people(tx: &mut dyn Tx, issues: &[Issue]) -> Result<HashMap<UserId, User>, St
 }
 
 /// Returns the paths of the projects of issues, with the namespace.
-fn paths(
+fn load_paths(
     tx: &mut dyn Tx,
     project: Option<&Project>,
     issues: &[Issue],
@@ -149,15 +149,17 @@ fn paths(
             tx.projects().find_all(&ids)?
         }
     };
-    let mut homes: Vec<NamespaceId> = projects.iter().map(|project| project.namespace).collect();
-    homes.sort_unstable();
-    homes.dedup();
-    let homes: HashMap<NamespaceId, String> = (tx.namespaces().find_all(&homes)?.into_iter())
-        .map(|home| (home.id, home.path.as_str().to_owned()))
-        .collect();
+    let mut namespaces: Vec<NamespaceId> =
+        projects.iter().map(|project| project.namespace).collect();
+    namespaces.sort_unstable();
+    namespaces.dedup();
+    let namespaces: HashMap<NamespaceId, String> =
+        (tx.namespaces().find_all(&namespaces)?.into_iter())
+            .map(|namespace| (namespace.id, namespace.path.as_str().to_owned()))
+            .collect();
     let path = |project: &Project| {
-        let home = homes.get(&project.namespace)?;
-        Some((project.id, format!("{home}/{}", project.path.as_str())))
+        let namespace = namespaces.get(&project.namespace)?;
+        Some((project.id, format!("{namespace}/{}", project.path.as_str())))
     };
     Ok(projects.iter().filter_map(path).collect())
 }

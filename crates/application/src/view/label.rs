@@ -42,7 +42,7 @@ pub fn page(
     labels: Paged<Label>,
 ) -> Result<Paged<LabelView>, Error> {
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
-    let heard: HashSet<LabelId> = tx.labels().subscribed(reader, &ids)?.into_iter().collect();
+    let subscribed: HashSet<LabelId> = tx.labels().subscribed(reader, &ids)?.into_iter().collect();
     let sees_issues = tracker.allows(TrackerAbility::ReadIssues);
     let own: Option<HashMap<LabelId, SeenCounts>> = match tracker.clearance() {
         Clearance::All => None,
@@ -68,6 +68,6 @@ pub fn page(
             None => label.counts.all(),
             Some(own) => label.counts.with(own.get(&label.id).copied().unwrap_or_default()),
         };
-        LabelView { counts, subscribed: heard.contains(&label.id), label }
+        LabelView { counts, subscribed: subscribed.contains(&label.id), label }
     }))
 }

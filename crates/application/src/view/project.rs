@@ -129,7 +129,7 @@ pub fn full_page(
 ) -> Result<Paged<ProjectView>, StoreError> {
     let Paged { items: projects, total } = projects;
     let ids: Vec<ProjectId> = projects.iter().map(|project| project.id).collect();
-    let sources = seen_sources(tx, &projects, reader)?;
+    let sources = readable_sources(tx, &projects, reader)?;
     let places = Places::load(tx, projects.iter().chain(&sources))?;
     let sources: HashMap<ProjectId, Project> =
         sources.into_iter().map(|source| (source.id, source)).collect();
@@ -159,7 +159,7 @@ pub fn full_page(
 }
 
 /// Returns the fork sources of projects that the reader may see.
-fn seen_sources(
+fn readable_sources(
     tx: &mut dyn Tx,
     projects: &[Project],
     reader: Requester,
