@@ -88,7 +88,7 @@ pub struct Settings {
     pub external_url: String,
     /// The project limit of a new user.
     pub default_projects_limit: ProjectsLimit,
-    /// The timeout for connecting to the receiver of a hook, and again for its response.
+    /// The timeout for connecting to the receiver of a hook. Waiting for the response may take the same time again.
     pub hook_timeout: Duration,
     /// A pending or running build without an update for this long fails.
     pub build_silence: TimeDelta,

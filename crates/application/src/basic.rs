@@ -56,8 +56,8 @@ pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
     Ok(actor_of_holder(app, found))
 }
 
-/// Authenticates a login with its password. Returns [`Actor::Anonymous`] when the credentials are wrong. Hashing is
-/// slow.
+/// Authenticates a login with its password. Returns [`Actor::Anonymous`] when the credentials are wrong. The call is
+/// slow, because it hashes the password.
 /// # Errors
 /// Failures are throttled as for [`session::create`].
 pub fn by_password(app: &App, attempt: &Attempt) -> Result<Actor, Error> {

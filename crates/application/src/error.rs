@@ -19,10 +19,10 @@ pub use reason::{Conflict, ForbiddenReason, ListRefusal, Missing, Refusal};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller is not authenticated.
-    #[error("the caller is not known")]
+    #[error("the caller is not authenticated")]
     Unauthenticated,
     /// The password is correct, but this account may only sign in with a token.
-    #[error("the account has a second factor")]
+    #[error("the account has a second factor, so it can only sign in with a token")]
     SecondFactor,
     /// The bearer token has expired or was revoked.
     #[error("the token is {0}")]
@@ -34,7 +34,7 @@ pub enum Error {
     #[error("{0:?} not found")]
     NotFound(Thing),
     /// A required field is missing.
-    #[error("`{0}` is not given")]
+    #[error("the required field `{0}` is missing")]
     NotGiven(&'static str),
     /// Fields that violate validation rules.
     #[error("invalid: {0}")]
@@ -58,13 +58,13 @@ pub enum Error {
     #[error("the access level is unknown")]
     UnknownAccessLevel,
     /// The URL of the hook is not an HTTP URL.
-    #[error("the address of the hook is no http address")]
+    #[error("the URL of the hook is not an http or https URL")]
     HookUrl,
     /// The user has reached this project limit.
-    #[error("the user may not have more than {} projects", .0.0)]
+    #[error("the user has reached the limit of {} projects", .0.0)]
     LimitReached(ProjectsLimit),
     /// Too many failed attempts; the caller has to wait this many seconds.
-    #[error("too many failures, wait {0} s")]
+    #[error("too many failed attempts: try again in {0} seconds")]
     Throttled(u64),
     /// The database failed.
     #[error(transparent)]

@@ -35,7 +35,7 @@ pub fn may_fetch(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project,
     check(app, actor, named, ProjectAbility::DownloadCode, NO_DOWNLOAD)
 }
 
-/// Returns the project of a build without a user, if it is the one to fetch from.
+/// Like [`may_fetch`], for a build without a user: such a build may fetch only from its own project.
 pub fn may_fetch_own(app: &App, own: ProjectId, named: &ProjectRef) -> Result<Project, GitRefusal> {
     let found = app.store.read_autocommit(|tx| tx.projects().find(named))?;
     let found = found.filter(|project| project.id == own && project.features.builds);

@@ -132,7 +132,7 @@ impl Limiter {
         let is_ready = move || {
             let pauses = since.elapsed() < PATIENCE && limiter.pause(holder).is_some();
             if !pauses && has_waited.get() {
-                // Jobs that waited for the same pause do not all start at the same moment.
+                // Reserves time for this job, so that jobs which waited for the same pause do not all start at once.
                 limiter.spending().reserve(holder, limiter.epoch.elapsed());
             }
             has_waited.set(pauses);

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::error::{Error, Refusal, Thing};
 pub use open::{open, open_for, refs};
 
-/// The minimum length of an abbreviated blob id. Shorter ones would allow to enumerate all blobs.
+/// The minimum length of an abbreviated blob id. Shorter ones would let callers enumerate all blobs.
 const MIN_ABBREVIATION: usize = 7;
 
 /// A commit as a request names it.

@@ -47,7 +47,7 @@ pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error>
     let by = app.clock.now() - KEPT_AFTER_END;
     let mut removed = 0;
     while go_on() {
-        // An ended session is never extended, so the rows read before this transaction are still valid candidates.
+        // An ended session is never extended, so these rows are still ended when the next transaction removes them.
         let ended = app.store.read(|tx| tx.tokens().ended_sessions(by, REMOVED_AT_ONCE))?;
         if ended.is_empty() {
             break;

@@ -20,24 +20,24 @@ use crate::resolver::{GuardedResolver, Lookup, SystemLookup};
 use crate::tls;
 use body::ResponseBody;
 use hop::Hop;
-use runtime::Background;
+use runtime::BackgroundRuntime;
 
 /// The maximum number of cached clients. Callers use few combinations of settings; further clients are not cached.
-const KEPT_CLIENTS: usize = 8;
+const MAX_CLIENTS: usize = 8;
 
 /// The idle timeout of pooled connections.
-const KEPT_CONNECTION: Duration = Duration::from_secs(30);
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends requests to addresses that its [`Guard`] allows.
 ///
-/// Three measures keep requests from going elsewhere. Host names are resolved only by our resolver, which checks the
+/// Four measures keep requests from going elsewhere. Host names are resolved only by our resolver, which checks the
 /// addresses that it found, and reqwest connects to exactly these. A host that is an IP address is never resolved, so
 /// each URL is checked before use. Redirects are followed here and not by reqwest, so their URLs are checked too. No
 /// proxy from the environment is used, because it would resolve hosts itself.
 pub struct GuardedClient {
     resolver: GuardedResolver,
     clients: Mutex<Vec<(Settings, reqwest::Client)>>,
-    runtime: Arc<Background>,
+    runtime: Arc<BackgroundRuntime>,
 }
 
 /// The settings that reqwest fixes per client.
@@ -55,7 +55,7 @@ impl GuardedClient {
 
     /// Creates a client with a custom resolver.
     pub fn with_lookup(guard: Guard, lookup: Arc<dyn Lookup>) -> io::Result<Self> {
-        let runtime = Arc::new(Background::start()?);
+        let runtime = Arc::new(BackgroundRuntime::start()?);
         let resolver = GuardedResolver { guard, lookup };
         Ok(Self { resolver, clients: Mutex::default(), runtime })
     }
@@ -76,17 +76,18 @@ impl GuardedClient {
             .http1_title_case_headers()
             .dns_resolver(Arc::new(self.resolver.clone()))
             .connect_timeout(settings.connect)
-            .pool_idle_timeout(KEPT_CONNECTION)
+            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
             .tls_backend_preconfigured(tls)
             .build()
             .map_err(|error| unusable(&error))?;
-        if clients.len() < KEPT_CLIENTS {
+        if clients.len() < MAX_CLIENTS {
             clients.push((settings, client.clone()));
         }
         Ok(client)
     }
 
-    async fn follow(
+    /// Sends the request and follows redirects of GET requests. Returns the last response with its request.
+    async fn send_following_redirects(
         &self,
         client: &reqwest::Client,
         mut hop: Hop,
@@ -95,7 +96,7 @@ impl GuardedClient {
         for _ in 0..=MAX_REDIRECTS {
             let response = hop.send(client).await?;
             let may_follow = redirects == Redirects::Checked && hop.method == OutgoingMethod::Get;
-            let Some(location) = location(&response).filter(|_| may_follow) else {
+            let Some(location) = redirect_target(&response).filter(|_| may_follow) else {
                 return Ok((response, hop));
             };
             hop = hop.next(&self.resolver.guard, &location)?;
@@ -114,7 +115,7 @@ impl Outgoing for GuardedClient {
             certificates: request.certificates,
         })?;
         let hop = Hop::first(url, request)?;
-        let follow = self.follow(&client, hop, redirects);
+        let follow = self.send_following_redirects(&client, hop, redirects);
         let (response, hop) = match deadline {
             None => self.runtime.block_on(follow)?,
             Some(deadline) => self
@@ -135,7 +136,7 @@ impl Outgoing for GuardedClient {
 }
 
 /// The target of a redirect; `None` if the response is not one.
-fn location(response: &reqwest::Response) -> Option<String> {
+fn redirect_target(response: &reqwest::Response) -> Option<String> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }

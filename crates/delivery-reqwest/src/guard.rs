@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use hexforge_domain::ports::outgoing::OutgoingError;
 use url::{Host, Url};
 
-pub use address::{Kind, kind, stands_for};
+pub use address::{AddressKind, classify, effective_address};
 
 /// The address rules of one server.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ impl From<Refusal> for OutgoingError {
 impl Guard {
     /// Allows only public addresses, except those of the server itself, which may be public too.
     pub fn public_only(own: impl IntoIterator<Item = IpAddr>) -> Self {
-        let own = own.into_iter().map(stands_for).collect();
+        let own = own.into_iter().map(effective_address).collect();
         Self { own, ..Self::default() }
     }
 
@@ -55,7 +55,7 @@ impl Guard {
     /// Also allows these addresses although they are not public, such as a forge in the operator's network.
     #[must_use]
     pub fn excepting(mut self, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
-        self.excepted.extend(addresses.into_iter().map(stands_for));
+        self.excepted.extend(addresses.into_iter().map(effective_address));
         self
     }
 
@@ -85,7 +85,7 @@ impl Guard {
             return Err(Refusal("only http and https addresses are allowed".into()));
         }
         match url.host() {
-            None => Err(Refusal("the address names no host".into())),
+            None => Err(Refusal("the address has no host".into())),
             Some(Host::Ipv4(address)) => self.check(&address.to_string(), [address.into()]),
             Some(Host::Ipv6(address)) => self.check(&address.to_string(), [address.into()]),
             Some(Host::Domain(name)) => self.check_name(name),
@@ -105,14 +105,14 @@ impl Guard {
         // The message does not contain the address, so that users cannot resolve names of the internal network through
         // it.
         for address in addresses {
-            let address = stands_for(address);
+            let address = effective_address(address);
             if self.own.contains(&address) || self.is_own.is_some_and(|is_own| is_own(address)) {
                 return Err(Refusal(format!("`{host}` is this server itself")));
             }
-            match kind(address) {
-                Kind::Public => (),
-                Kind::Refused(_) if self.excepted.contains(&address) => (),
-                Kind::Refused(what) => {
+            match classify(address) {
+                AddressKind::Public => (),
+                AddressKind::Refused(_) if self.excepted.contains(&address) => (),
+                AddressKind::Refused(what) => {
                     return Err(Refusal(format!("`{host}` leads to {what}, which is not allowed")));
                 }
             }

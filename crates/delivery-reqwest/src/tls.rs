@@ -24,13 +24,17 @@ pub(crate) fn config(certificates: Certificates) -> Result<ClientConfig, Error> 
                 builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
             Err(error) => {
-                tracing::warn!(%error, "this machine trusts no certificate authority");
+                tracing::warn!(
+                    %error,
+                    "root certificates could not be loaded, so verified HTTPS requests will fail: \
+                     install ca-certificates or set SSL_CERT_FILE"
+                );
                 builder.with_root_certificates(RootCertStore::empty())
             }
         },
-        Certificates::Ignored => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider)))
-        }
+        Certificates::Ignored => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AcceptAnyCertificate(provider))),
     }
     .with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -39,9 +43,9 @@ pub(crate) fn config(certificates: Certificates) -> Result<ClientConfig, Error> 
 
 /// Accepts every certificate, but still verifies that the server has its private key.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

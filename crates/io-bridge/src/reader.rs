@@ -1,3 +1,5 @@
+//! Reads the data of a client on a blocking thread.
+
 use std::io::{self, Read};
 use std::time::Duration;
 
@@ -85,7 +87,7 @@ impl PieceReader {
             let since = Instant::now();
             let next = timeout(rate.patience(), receiver.recv()).await;
             let piece = next.map_err(|_| Piece::too_slow())?.ok_or_else(|| {
-                io::Error::new(io::ErrorKind::ConnectionAborted, "the client is gone")
+                io::Error::new(io::ErrorKind::ConnectionAborted, "the client has disconnected")
             })?;
             rate.moved(since.elapsed(), piece.size());
             Ok(piece)

@@ -1,3 +1,5 @@
+//! Writes data for a client on a blocking thread.
+
 use std::io::{self, Write};
 
 use bytes::{Bytes, BytesMut};
@@ -53,7 +55,10 @@ impl<S: AsyncFnMut(Bytes) -> io::Result<()>> Write for PieceWriter<S> {
             let sent = timeout(rate.patience(), send(piece)).await;
             rate.moved(since.elapsed(), size);
             sent.unwrap_or_else(|_| {
-                Err(io::Error::new(io::ErrorKind::TimedOut, "the client is too slow"))
+                Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the client reads nothing any more, or too slowly",
+                ))
             })
         })
     }

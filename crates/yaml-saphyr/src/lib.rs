@@ -43,9 +43,9 @@ impl YamlReader for SaphyrReader {
         // As in the reference, only the first of several documents is used.
         let documents: Vec<Spanned<Tree>> =
             serde_saphyr::from_multiple_with_options(text, options())
-                .map_err(|error| message::of(&error))?;
+                .map_err(|error| message::describe(&error))?;
         let first = documents.into_iter().next();
-        Ok(first.map_or(Node::Null, |tree| tree::node(tree, text)))
+        Ok(first.map_or(Node::Null, |tree| tree::into_node(tree, text)))
     }
 }
 

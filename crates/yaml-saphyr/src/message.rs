@@ -5,10 +5,10 @@ use serde_saphyr::budget::BudgetBreach;
 
 use crate::{MAX_DEPTH, MAX_DOCUMENTS, MAX_MERGE_KEYS, MAX_NODES, MAX_SCALAR_BYTES};
 
-/// Formats an error in one line. Exceeded limits have messages of our own; for the rest the message of the library is
-/// used.
-pub(crate) fn of(error: &Error) -> String {
-    let Some(limit) = limit(cause(error)) else {
+/// Formats an error in one line. Exceeded limits have our own messages, which name the limit. All other errors have the
+/// message of the library.
+pub(crate) fn describe(error: &Error) -> String {
+    let Some(limit) = limit_message(root_cause(error)) else {
         return error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     };
     match error.location() {
@@ -18,14 +18,15 @@ pub(crate) fn of(error: &Error) -> String {
 }
 
 /// The error inside nested alias errors.
-fn cause(error: &Error) -> &Error {
+fn root_cause(error: &Error) -> &Error {
     match error {
-        Error::AliasError { error, .. } => cause(error),
+        Error::AliasError { error, .. } => root_cause(error),
         error => error,
     }
 }
 
-fn limit(error: &Error) -> Option<String> {
+/// Returns the message for an exceeded limit; `None` for other errors.
+fn limit_message(error: &Error) -> Option<String> {
     let values = format!("more than {MAX_NODES} values, with aliases replaced by their anchors,");
     match error {
         Error::Budget { breach, .. } => Some(match breach {

@@ -19,31 +19,33 @@ pub(crate) enum Tree {
 }
 
 /// Converts a value that was parsed from `text`.
-pub(crate) fn node(tree: Spanned<Tree>, text: &str) -> Node {
+pub(crate) fn into_node(tree: Spanned<Tree>, text: &str) -> Node {
     match tree.value {
         Tree::Null => Node::Null,
         // Ruby reads the single letters as text; this library reads them as booleans.
-        Tree::Bool(value) => match written(&tree.defined, text) {
+        Tree::Bool(value) => match source_text(&tree.defined, text) {
             Some(letter @ ("y" | "Y" | "n" | "N")) => Node::text(letter),
             Some(_) | None => Node::Bool(value),
         },
         Tree::Integer(value) => Node::Integer(value),
         Tree::Float(value) => Node::Float(value),
         Tree::Text(value) => Node::Text(value),
-        Tree::List(list) => Node::List(list.into_iter().map(|tree| node(tree, text)).collect()),
+        Tree::List(list) => {
+            Node::List(list.into_iter().map(|tree| into_node(tree, text)).collect())
+        }
         Tree::Map(map) => {
             let mut entries: Vec<(String, Node)> = Vec::with_capacity(map.len());
             for (key, value) in map {
-                let value = node(value, text);
+                let value = into_node(value, text);
                 entries.push((key, value));
             }
-            Node::Map(last_of_each(entries))
+            Node::Map(merge_duplicate_keys(entries))
         }
     }
 }
 
 /// The source text at a position.
-fn written<'a>(place: &serde_saphyr::Location, text: &'a str) -> Option<&'a str> {
+fn source_text<'a>(place: &serde_saphyr::Location, text: &'a str) -> Option<&'a str> {
     let span = place.span();
     let start = usize::try_from(span.byte_offset()?).ok()?;
     let length = usize::try_from(span.byte_len()?).ok()?;
@@ -51,19 +53,19 @@ fn written<'a>(place: &serde_saphyr::Location, text: &'a str) -> Option<&'a str>
 }
 
 /// Merges entries with the same key: the position of the first and the value of the last.
-fn last_of_each(entries: Vec<(String, Node)>) -> Vec<(String, Node)> {
-    let mut places: HashMap<String, usize> = HashMap::with_capacity(entries.len());
-    let mut kept: Vec<(String, Node)> = Vec::with_capacity(entries.len());
+fn merge_duplicate_keys(entries: Vec<(String, Node)>) -> Vec<(String, Node)> {
+    let mut positions: HashMap<String, usize> = HashMap::with_capacity(entries.len());
+    let mut merged: Vec<(String, Node)> = Vec::with_capacity(entries.len());
     for (key, value) in entries {
-        match places.get(&key) {
-            Some(place) => kept[*place].1 = value,
+        match positions.get(&key) {
+            Some(position) => merged[*position].1 = value,
             None => {
-                places.insert(key.clone(), kept.len());
-                kept.push((key, value));
+                positions.insert(key.clone(), merged.len());
+                merged.push((key, value));
             }
         }
     }
-    kept
+    merged
 }
 
 impl<'de> Deserialize<'de> for Tree {

@@ -77,7 +77,7 @@ pub enum Refusal {
     BranchName,
     #[error("the branch exists already")]
     BranchExists,
-    #[error("the start of the branch does not exist")]
+    #[error("the revision at which the branch should start does not exist")]
     BranchStart,
     #[error("the branch `{0}` was changed meanwhile, or its name is a folder of other branches")]
     BranchMoved(String),
@@ -103,9 +103,9 @@ pub enum Refusal {
     MoveNotAllowed,
     #[error("the pipeline would have no builds")]
     NoBuilds,
-    #[error("the build is not a manual one that waits")]
+    #[error("the build is not a manual build that waits to be started")]
     BuildNotPlayable,
-    #[error("a status cannot go from {from:?} by {by:?}")]
+    #[error("the transition {by:?} is not possible from the status {from:?}")]
     StatusTransition {
         /// The requested transition.
         by: Transition,

@@ -54,6 +54,7 @@ pub(crate) fn of_push(
     if !placed.project.features.builds {
         return Ok(());
     }
+    // As in the reference, the pipeline of a push has the pushed commit as its previous commit.
     let before_sha = prepared.target.commit;
     let origin = PipelineOrigin { user: Some(user.id), triggered: false, before_sha, at: now };
     match &prepared.configuration {

@@ -7,7 +7,7 @@ use hexforge_domain::ports::outgoing::OutgoingError;
 use crate::guard::Refusal;
 
 /// Maps a failed request. The message of reqwest is not used, because it may contain the whole URL.
-pub(crate) fn translated(error: &reqwest::Error, host: &str) -> OutgoingError {
+pub(crate) fn map_error(error: &reqwest::Error, host: &str) -> OutgoingError {
     if let Some(refusal) = chain(error).find_map(|error| error.downcast_ref::<Refusal>()) {
         return refusal.clone().into();
     }
@@ -17,16 +17,16 @@ pub(crate) fn translated(error: &reqwest::Error, host: &str) -> OutgoingError {
     if error.is_builder() {
         return OutgoingError::Refused("the request is not valid".into());
     }
-    let why = innermost(error);
+    let cause = root_cause_text(error);
     if error.is_connect() {
-        OutgoingError::Unreachable(format!("could not connect to `{host}`: {why}"))
+        OutgoingError::Unreachable(format!("could not connect to `{host}`: {cause}"))
     } else {
-        OutgoingError::Unreachable(format!("`{host}` gave no answer: {why}"))
+        OutgoingError::Unreachable(format!("`{host}` gave no answer: {cause}"))
     }
 }
 
 /// The message of the root cause.
-pub(crate) fn innermost(error: &reqwest::Error) -> String {
+pub(crate) fn root_cause_text(error: &reqwest::Error) -> String {
     match chain(error).last() {
         Some(cause) if !cause.is::<reqwest::Error>() => cause.to_string(),
         _ => "the connection failed".into(),

@@ -10,13 +10,14 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use super::body;
-use super::error::translated;
+use super::error::map_error;
 use crate::guard::Guard;
 
 /// Headers that may be sent to another host after a redirect. All other headers may contain secrets.
-const HARMLESS: [&str; 5] =
+const SAFE_HEADERS: [&str; 5] =
     ["accept", "accept-language", "content-type", "git-protocol", "user-agent"];
 
+/// A request to one URL of the chain.
 pub(crate) struct Hop {
     /// The URL without user name and password.
     pub(crate) url: Url,
@@ -33,14 +34,15 @@ impl Hop {
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let credentials = (!url.username().is_empty() || url.password().is_some())
             .then(|| (decoded(url.username()), decoded(url.password().unwrap_or_default())));
-        strip(&mut url);
+        strip_credentials(&mut url);
         Ok(Self {
             url,
             method: request.method,
-            headers: headers(&request.headers)?,
+            headers: header_map(&request.headers)?,
             credentials,
             body: Some(request.body),
-            // The longer of both timeouts, not their sum: a connection is either fast, or takes most of its time.
+            // The limit for connecting and waiting for the response headers together. It is the longer of both
+            // timeouts, not their sum, because connecting takes either little time or most of its own timeout.
             wait: request.time_outs.connect.max(request.time_outs.idle),
         })
     }
@@ -65,26 +67,26 @@ impl Hop {
                 request
             }
             Some(OutgoingBody::Bytes(bytes)) => request.body(bytes),
-            Some(OutgoingBody::Reader(reader)) => request.body(body::streamed(reader)),
+            Some(OutgoingBody::Reader(reader)) => request.body(body::stream_body(reader)),
             None => request,
         };
         match tokio::time::timeout(self.wait, request.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(translated(&error, self.url.host_str().unwrap_or_default())),
+            Ok(Err(error)) => Err(map_error(&error, self.url.host_str().unwrap_or_default())),
             Err(_) => Err(OutgoingError::TimedOut),
         }
     }
 
-    /// The request to the target of a redirect. On another origin it has no credentials and only harmless headers.
+    /// The request to the target of a redirect. On another origin it has no credentials and only [`SAFE_HEADERS`].
     pub(crate) fn next(self, guard: &Guard, location: &str) -> Result<Self, OutgoingError> {
         let refused = |why: &str| OutgoingError::Refused(why.to_owned());
         let joined = self.url.join(location);
-        let mut url = joined.map_err(|_| refused("the address redirects to no valid URL"))?;
+        let mut url = joined.map_err(|_| refused("the address redirects to an invalid URL"))?;
         guard.check_parsed(&url)?;
         if self.url.scheme() == "https" && url.scheme() == "http" {
             return Err(refused("the address redirects from https to http"));
         }
-        strip(&mut url);
+        strip_credentials(&mut url);
         let mut next = Self { url, body: None, ..self };
         if next.url.origin() != self.url.origin() {
             next.credentials = None;
@@ -92,20 +94,20 @@ impl Hop {
                 .headers
                 .into_iter()
                 .filter_map(|(name, value)| Some((name?, value)))
-                .filter(|(name, _)| HARMLESS.contains(&name.as_str()))
+                .filter(|(name, _)| SAFE_HEADERS.contains(&name.as_str()))
                 .collect();
         }
         Ok(next)
     }
 }
 
-fn strip(url: &mut Url) {
+fn strip_credentials(url: &mut Url) {
     // These calls fail only for URLs without a host, which the guard refuses.
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
 
-fn headers(headers: &[(String, String)]) -> Result<HeaderMap, OutgoingError> {
+fn header_map(headers: &[(String, String)]) -> Result<HeaderMap, OutgoingError> {
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         let pair = HeaderName::from_bytes(name.as_bytes())

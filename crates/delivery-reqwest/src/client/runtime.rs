@@ -6,16 +6,16 @@ use std::io;
 use tokio::runtime::{Builder, Runtime};
 
 /// The maximum number of blocking threads. DNS lookups block for long when no name server responds.
-const LOOKUPS: usize = 64;
+const MAX_BLOCKING_THREADS: usize = 64;
 
 /// A runtime with one worker thread, separate from that of the server.
-pub(crate) struct Background(Option<Runtime>);
+pub(crate) struct BackgroundRuntime(Option<Runtime>);
 
-impl Background {
+impl BackgroundRuntime {
     pub(crate) fn start() -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
-            .max_blocking_threads(LOOKUPS)
+            .max_blocking_threads(MAX_BLOCKING_THREADS)
             .thread_name("outgoing")
             .enable_io()
             .enable_time()
@@ -29,7 +29,7 @@ impl Background {
     }
 }
 
-impl Drop for Background {
+impl Drop for BackgroundRuntime {
     fn drop(&mut self) {
         // Does not wait for its threads: the client may be dropped in async code, which must not block.
         if let Some(runtime) = self.0.take() {

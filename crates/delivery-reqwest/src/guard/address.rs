@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether an address is publicly reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AddressKind {
     Public,
     /// A refused address, with a description as in "leads to …".
     Refused(&'static str),
@@ -56,46 +56,47 @@ const REFUSED_V6: [([u16; 8], u32, &str); 12] = [
 ];
 
 /// Classifies an address. An IPv6 address that embeds an IPv4 address is classified as that.
-pub fn kind(address: IpAddr) -> Kind {
-    match stands_for(address) {
-        IpAddr::V4(address) => kind_v4(address),
-        IpAddr::V6(address) => kind_v6(address),
+pub fn classify(address: IpAddr) -> AddressKind {
+    match effective_address(address) {
+        IpAddr::V4(address) => classify_v4(address),
+        IpAddr::V6(address) => classify_v6(address),
     }
 }
 
-/// Returns the IPv4 address that an IPv6 address embeds, or the address itself.
-pub fn stands_for(address: IpAddr) -> IpAddr {
+/// Returns the address that a connection would reach: the IPv4 address that an IPv6 address embeds, or the address
+/// itself.
+pub fn effective_address(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
-        IpAddr::V6(outer) => inner(outer).map_or(address, IpAddr::V4),
+        IpAddr::V6(outer) => embedded_ipv4(outer).map_or(address, IpAddr::V4),
     }
 }
 
-fn kind_v4(address: Ipv4Addr) -> Kind {
+fn classify_v4(address: Ipv4Addr) -> AddressKind {
     let inside = |network: [u8; 4], bits: u32| {
         (u32::from(address) ^ u32::from_be_bytes(network)) >> (32 - bits) == 0
     };
     let found = REFUSED_V4.iter().find(|(network, bits, _)| inside(*network, *bits));
-    found.map_or(Kind::Public, |(_, _, what)| Kind::Refused(what))
+    found.map_or(AddressKind::Public, |(_, _, what)| AddressKind::Refused(what))
 }
 
-fn kind_v6(address: Ipv6Addr) -> Kind {
+fn classify_v6(address: Ipv6Addr) -> AddressKind {
     let inside = |network: [u16; 8], bits: u32| {
         (u128::from(address) ^ u128::from(Ipv6Addr::from(network))) >> (128 - bits) == 0
     };
     if let Some((_, _, what)) = REFUSED_V6.iter().find(|(network, bits, _)| inside(*network, *bits))
     {
-        return Kind::Refused(what);
+        return AddressKind::Refused(what);
     }
     if inside([0x2000, 0, 0, 0, 0, 0, 0, 0], 3) {
-        Kind::Public
+        AddressKind::Public
     } else {
-        Kind::Refused("a reserved address")
+        AddressKind::Refused("a reserved address")
     }
 }
 
 /// The IPv4 address embedded in an IPv6 address.
-fn inner(address: Ipv6Addr) -> Option<Ipv4Addr> {
+fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let join = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match address.segments() {
         // The unspecified and the loopback address look like IPv4-compatible ones.
@@ -213,9 +214,9 @@ mod tests {
             ("2606:4700::200:5efe:7f00:1", "this machine"),
             ("2606:4700::5efe:808:808", PUBLIC),
         ] {
-            let found = match kind(address.parse().expect("an address")) {
-                Kind::Public => PUBLIC,
-                Kind::Refused(what) => what,
+            let found = match classify(address.parse().expect("an address")) {
+                AddressKind::Public => PUBLIC,
+                AddressKind::Refused(what) => what,
             };
             assert_eq!(found, expected, "{address}");
         }
