@@ -36,7 +36,7 @@ fn a_command_changes_the_state_and_nothing_else() {
         assert_eq!(change, Change::Applied(after));
         let updated_at = a_moment() + TimeDelta::hours(1);
         assert_eq!(world.reload(&ada), User { state: after, updated_at, ..ada });
-        assert_eq!(world.news(), []);
+        assert_eq!(world.outbox_events(), []);
     }
 }
 
@@ -127,7 +127,7 @@ fn the_directory_blocks_and_unblocks_by_name() {
             Change::Unchanged => before,
         };
         assert_eq!(world.reload(&ada), User { state: after, ..ada });
-        assert_eq!(world.news(), []);
+        assert_eq!(world.outbox_events(), []);
     }
 }
 

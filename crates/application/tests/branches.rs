@@ -24,9 +24,9 @@ use hexforge_domain_testing::builders::{
     a_branch, a_member, a_project, a_protection, a_user, home_of, join_project,
 };
 
-use support::{World, actor, invalid, wrong};
+use support::{World, actor, field_errors, invalid};
 
-/// A project of ada's with two commits on `master`, its developer, and how it is named.
+/// A project of ada with two commits on `master`, a developer of it, and its reference.
 struct Poem {
     world: World,
     id: ProjectId,
@@ -167,7 +167,7 @@ fn the_default_branch_is_changed_with_the_project() {
     let shown = repository::refs(&poem.world.app, poem.id).expect("it can be read");
     assert_eq!(shown.default_branch(), Some(a_branch("next")));
     let error = poem.world.refusal(|_| edit("missing"));
-    assert_eq!(invalid(error), wrong([("default_branch", "does not exist")]));
+    assert_eq!(invalid(error), field_errors([("default_branch", "does not exist")]));
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_blocked_user_s_merged_branches_stay() {
     assert_eq!(poem.names(), ["master", "old"]);
 }
 
-/// A fork is one transaction: it has everything, or it is not there.
+/// A fork is created in one transaction: it is complete or does not exist.
 #[test]
 fn a_fork_has_the_branches_of_its_source_at_once() {
     let mut poem = a_poem();
@@ -200,7 +200,7 @@ fn a_fork_has_the_branches_of_its_source_at_once() {
     assert!(!task::work(&poem.world.app).expect("there is nothing left"));
 }
 
-/// Long work counts for the address of the request, whichever user asks from there.
+/// Long work is charged to the address of the request too, whichever user sends it.
 #[test]
 fn reading_counts_for_the_user_and_for_its_address() {
     let poem = a_poem();

@@ -1,4 +1,4 @@
-//! What becomes of events that hooks are to hear of: tried again and again with time moved by hand.
+//! Deliveries of events to hooks, with their retries. The tests advance the clock.
 
 mod support;
 
@@ -18,10 +18,10 @@ use hexforge_domain_testing::builders::{
 };
 use support::World;
 
-/// Says of a push where it went and who is told.
-struct Plain;
+/// Payloads that consist of the ref of a push and the audience.
+struct PlainPayloads;
 
-impl Payloads for Plain {
+impl Payloads for PlainPayloads {
     fn body(&self, event: &SystemEvent, audience: Audience) -> String {
         match event {
             SystemEvent::Pushed(push) => format!("{} {audience:?}", push.reference),
@@ -38,7 +38,7 @@ struct Stage {
     hook: HookRef,
 }
 
-/// A project with a hook that hears of pushes.
+/// Stores a project with a hook that receives pushes.
 fn a_stage() -> Stage {
     let world = World::new();
     let ada = world.user(a_user("ada"));
@@ -67,14 +67,14 @@ impl Stage {
     }
 
     fn fan_out(&self) {
-        while delivery::fan_out(&self.world.app, &Plain).expect("events are readable") {}
+        while delivery::fan_out(&self.world.app, &PlainPayloads).expect("events are readable") {}
     }
 
     fn claim(&self) -> Vec<Claim> {
         delivery::claim(&self.world.app, &[], ALL).expect("lanes can be claimed")
     }
 
-    /// Sends all that is due now; how many attempts it were.
+    /// Sends all deliveries that are due now. Returns the number of attempts.
     fn send(&self) -> usize {
         self.fan_out();
         let mut attempts = 0;
@@ -94,8 +94,8 @@ impl Stage {
         self.world.read(|tx| tx.delivery_log().list(self.hook, Page::Whole)).items
     }
 
-    /// The bodies that receivers saw, in their order.
-    fn seen(&self) -> Vec<String> {
+    /// Returns the bodies that receivers got, in order.
+    fn received_bodies(&self) -> Vec<String> {
         let asked = self.world.outgoing.asked().into_iter();
         asked.map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect()
     }
@@ -104,7 +104,7 @@ impl Stage {
         self.world.outgoing.answer(move |_| Ok((status, b"thanks".to_vec())));
     }
 
-    fn hang(&self) {
+    fn time_out(&self) {
         self.world.outgoing.answer(|_| Err(OutgoingError::TimedOut));
     }
 
@@ -137,14 +137,14 @@ fn a_push_is_sent_with_everything_the_receiver_needs() {
         (Some(200), Some("thanks"), &None)
     );
     assert_eq!(last.url, "https://hook.example/x");
-    assert_eq!(stage.world.news(), []);
+    assert_eq!(stage.world.outbox_events(), []);
     assert_eq!(stage.send(), 0);
 }
 
 #[test]
 fn a_receiver_that_is_down_is_tried_again_under_the_same_key_and_in_order() {
     let stage = a_stage();
-    stage.hang();
+    stage.time_out();
     stage.push("one");
     stage.push("two");
     assert_eq!(stage.send(), 1, "a receiver that is down is left alone");
@@ -165,7 +165,7 @@ fn a_receiver_that_is_down_is_tried_again_under_the_same_key_and_in_order() {
 }
 
 #[test]
-fn an_event_that_a_receiver_cannot_take_holds_up_no_other() {
+fn a_rejected_event_does_not_delay_the_next_ones() {
     let stage = a_stage();
     stage.world.outgoing.answer(|request| {
         let bad = request.body.starts_with(b"refs/heads/bad");
@@ -180,7 +180,7 @@ fn an_event_that_a_receiver_cannot_take_holds_up_no_other() {
 }
 
 #[test]
-fn what_is_never_taken_is_given_up_after_twenty_tries_or_a_day() {
+fn a_failing_delivery_is_given_up_after_twenty_tries_or_a_day() {
     let stage = a_stage();
     stage.answer(503);
     stage.push("one");
@@ -201,7 +201,7 @@ fn what_is_never_taken_is_given_up_after_twenty_tries_or_a_day() {
     let failing = delivery::failing(&stage.world.app).expect("hooks can be asked for");
     assert_eq!((failing.len(), failing[0].failures), (1, 20));
     assert_eq!(failing[0].url, "https://hook.example/x");
-    // A stop of the service for longer than a day is no reason not to try once.
+    // A delivery is tried at least once, even if the service was stopped for longer than a day.
     stage.push("two");
     stage.fan_out();
     stage.wait(48 * 3600);
@@ -244,7 +244,7 @@ fn a_transaction_makes_only_so_many_deliveries() {
     }
     let left = || stage.world.read(|tx| tx.outbox().oldest(99)).len();
     let mut lengths = vec![left()];
-    while delivery::fan_out(&stage.world.app, &Plain).expect("events are readable") {
+    while delivery::fan_out(&stage.world.app, &PlainPayloads).expect("events are readable") {
         lengths.push(left());
     }
     assert_eq!(lengths, [12, 7, 2, 0]);
@@ -253,7 +253,7 @@ fn a_transaction_makes_only_so_many_deliveries() {
 }
 
 #[test]
-fn what_a_process_that_died_had_claimed_is_sent_by_another() {
+fn deliveries_that_a_dead_process_claimed_are_sent_by_another() {
     let stage = a_stage();
     stage.push("one");
     stage.fan_out();
@@ -286,7 +286,7 @@ fn nothing_is_sent_that_could_last_longer_than_the_claim() {
 }
 
 #[test]
-fn a_stop_ends_a_claim_after_what_it_is_at() {
+fn a_stop_ends_a_claim_after_the_current_delivery() {
     let stage = a_stage();
     stage.push("one");
     stage.push("two");
@@ -306,11 +306,11 @@ fn a_hook_that_is_removed_meanwhile_is_skipped() {
     let HookRef::Project(id) = stage.hook else { panic!("a project hook") };
     stage.world.write(|tx| tx.project_hooks().delete(id));
     assert_eq!(delivery::send(&stage.world.app, claim, &|| true).sent, []);
-    assert_eq!(stage.seen(), [""; 0]);
+    assert_eq!(stage.received_bodies(), [""; 0]);
 }
 
 #[test]
-fn hooks_hear_of_what_they_asked_for() {
+fn hooks_receive_only_the_events_that_they_are_enabled_for() {
     let stage = a_stage();
     let now = stage.world.app.clock.now();
     let add_system = |url: &str, push: bool, tag: bool| {
@@ -338,7 +338,7 @@ fn hooks_hear_of_what_they_asked_for() {
     );
     stage.record(Push { reference: "refs/tags/v1".into(), ..stage.a_push() });
     assert_eq!(heard(), ["http://tag.example System Hook"]);
-    // A tag that is removed through the interface.
+    // A tag that is removed through the API.
     let removed = Push { reference: "refs/tags/v1".into(), ..stage.a_push() };
     stage.record(Push { reach: Reach::Project, ..removed });
     assert_eq!(heard(), [""; 0]);
@@ -352,7 +352,7 @@ fn hooks_hear_of_what_they_asked_for() {
     };
     stage.world.write(|tx| tx.outbox().record(&SystemEvent::UserCreated(facts), now));
     assert_eq!(heard(), ["http://push.example System Hook", "http://tag.example System Hook"]);
-    // Whoever registers later hears of nothing that was before.
+    // A hook that is registered later does not receive earlier events.
     stage.push("two");
     stage.wait(1);
     let late = stage.world.app.clock.now();
@@ -377,7 +377,7 @@ fn old_deliveries_are_forgotten() {
 }
 
 #[test]
-fn looking_finds_work_only_where_there_is_some() {
+fn due_events_and_deliveries_are_reported() {
     let stage = a_stage();
     let work = || {
         let work = delivery::work(&stage.world.app).expect("it can be read");
@@ -393,14 +393,14 @@ fn looking_finds_work_only_where_there_is_some() {
 }
 
 #[test]
-fn whoever_changes_a_hook_waits_for_a_bounded_number_of_events() {
+fn a_change_of_a_hook_waits_for_a_bounded_number_of_events() {
     let stage = a_stage();
     for number in 0..300 {
         stage.push(&format!("b{number}"));
     }
-    delivery::catch_up(&stage.world.app, &Plain).expect("events are readable");
+    delivery::catch_up(&stage.world.app, &PlainPayloads).expect("events are readable");
     assert_eq!(stage.log().len(), 200);
-    // The rest is left for the workers.
+    // The workers expand the remaining events.
     stage.fan_out();
     assert_eq!(stage.log().len(), 300);
 }

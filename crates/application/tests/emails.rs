@@ -10,7 +10,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::user::{Email, User};
 use hexforge_domain_testing::builders::{a_user, an_address};
-use support::{FIRST_PAGE, World, actor, invalid, wrong};
+use support::{FIRST_PAGE, World, actor, field_errors, invalid};
 
 /// A world with an administrator and `ada`.
 fn world_with_ada() -> (World, Actor, User) {
@@ -74,7 +74,7 @@ fn an_address_is_added_trimmed_and_in_lower_case_without_news() {
         assert_eq!(emails_of(&world, &ada)[0], added);
     }
     assert_eq!(world.reload(&ada), ada, "the account itself stays as it was");
-    assert_eq!(world.news(), []);
+    assert_eq!(world.outbox_events(), []);
 }
 
 #[test]
@@ -101,7 +101,11 @@ fn what_is_no_address_is_refused() {
     let (world, _, ada) = world_with_ada();
     for address in ["no address", "@example.com", "a@b@c", ""] {
         let add = |app: &_| email::add(app, actor(&ada), Owner::Actor, Some(address));
-        assert_eq!(invalid(world.refusal(add)), wrong([("email", "is invalid")]), "{address}");
+        assert_eq!(
+            invalid(world.refusal(add)),
+            field_errors([("email", "is invalid")]),
+            "{address}"
+        );
     }
 }
 
@@ -119,7 +123,7 @@ fn an_address_belongs_to_one_user_be_it_primary_or_secondary() {
         "ada@example.com",
     ] {
         let add = |app: &_| email::add(app, actor(&ada), Owner::Actor, Some(address));
-        let expected = wrong([("email", "has already been taken")]);
+        let expected = field_errors([("email", "has already been taken")]);
         assert_eq!(invalid(world.refusal(add)), expected, "{address}");
     }
 }
@@ -132,7 +136,7 @@ fn users_remove_their_own_addresses_without_news() {
     assert_eq!(removed, Some(one.clone()));
     assert_eq!(emails_of(&world, &ada), [two]);
     assert_eq!(world.read(|tx| tx.emails().holder(&one.address)), None, "it is free again");
-    assert_eq!(world.news(), []);
+    assert_eq!(world.outbox_events(), []);
 }
 
 #[test]

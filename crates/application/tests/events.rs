@@ -16,7 +16,7 @@ use hexforge_domain_testing::builders::{a_project, a_user, an_event, home_of};
 
 use support::{FIRST_PAGE, World, actor};
 
-/// Stores a project of a user that everybody sees.
+/// Stores a public project of a user.
 fn project_of(world: &World, user: &User) -> ProjectId {
     let home = home_of(&*world.app.store, user.id);
     a_project("poem", home, user.id).public().stored_in(&*world.app.store).id
@@ -58,7 +58,7 @@ fn a_feed_comes_in_pages() {
 }
 
 #[test]
-fn who_did_nothing_has_an_empty_feed() {
+fn a_user_without_activity_has_an_empty_feed() {
     let world = World::new();
     let ada = world.user(a_user("ada"));
     let feed = event::of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
@@ -78,7 +78,7 @@ fn the_feed_of_a_blocked_user_stays() {
 }
 
 #[test]
-fn nobody_has_no_feed() {
+fn an_unknown_user_has_no_feed() {
     let world = World::new();
     let ada = actor(&world.user(a_user("ada")));
     let error = world.refusal(|app| event::of_user(app, ada, UserId(9999), FIRST_PAGE));
@@ -103,7 +103,7 @@ fn a_feed_is_silent_about_projects_that_its_reader_does_not_see() {
     let home = home_of(&*world.app.store, ada.id);
     let diary = a_project("diary", home, ada.id).stored_in(&*world.app.store);
     let event = world.write(|tx| tx.events().insert(an_event(diary.id, ada.id)));
-    // Administrators are told no more than others.
+    // Administrators see no more events than others.
     for reader in [actor(&bob), world.admin()] {
         let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
         assert_eq!((feed.items, feed.total), (vec![], 0));

@@ -12,7 +12,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::user::{SshKey, User};
 use hexforge_domain_testing::builders::{a_key, a_moment, a_user};
-use support::{FIRST_PAGE, World, actor, invalid, wrong};
+use support::{FIRST_PAGE, World, actor, field_errors, invalid};
 
 const KEY: &str = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 ada@laptop";
 
@@ -28,7 +28,7 @@ fn world_with_ada() -> (World, Actor, User) {
     (world, admin, ada)
 }
 
-/// Stores the key of that number.
+/// Stores the test key with this number.
 fn stored(world: &World, user: &User, number: u32) -> SshKey {
     world.write(|tx| tx.keys().insert(user.id, a_key(number), a_moment()))
 }
@@ -81,7 +81,7 @@ fn a_key_is_registered_with_its_news() {
         assert_eq!((added.user, added.title.as_str()), (ada.id, "laptop"));
         assert_eq!((added.key.as_str(), added.created_at), (KEY, a_moment()));
         assert_eq!(keys_of(&world, &ada), std::slice::from_ref(&added));
-        assert_eq!(world.news(), [SystemEvent::KeyCreated(KeyFacts::new(&added, &ada))]);
+        assert_eq!(world.outbox_events(), [SystemEvent::KeyCreated(KeyFacts::new(&added, &ada))]);
     }
 }
 
@@ -121,12 +121,12 @@ fn what_is_no_key_is_refused() {
         invalid(world.refusal(|app| key::add(app, actor(&ada), Owner::Actor, &fields)))
     };
     let garbage = KeyFields { key: Some("garbage".into()), ..laptop() };
-    let expected = wrong([("key", "is invalid"), ("fingerprint", "cannot be generated")]);
+    let expected = field_errors([("key", "is invalid"), ("fingerprint", "cannot be generated")]);
     assert_eq!(add(garbage), expected);
     let broken = KeyFields { key: Some("ssh-rsa garbage".into()), ..laptop() };
-    assert_eq!(add(broken), wrong([("fingerprint", "cannot be generated")]));
+    assert_eq!(add(broken), field_errors([("fingerprint", "cannot be generated")]));
     let untitled = KeyFields { title: Some("t".repeat(256)), ..laptop() };
-    assert_eq!(add(untitled), wrong([("title", "is too long (maximum is 255 characters)")]));
+    assert_eq!(add(untitled), field_errors([("title", "is too long (maximum is 255 characters)")]));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_key_is_registered_once_in_the_whole_service() {
     };
     for (user, fields) in [(&ada, laptop()), (&ada, other_words.clone()), (&bob, other_words)] {
         let error = world.refusal(|app| key::add(app, actor(user), Owner::Actor, &fields));
-        assert_eq!(invalid(error), wrong([("fingerprint", "has already been taken")]));
+        assert_eq!(invalid(error), field_errors([("fingerprint", "has already been taken")]));
     }
 }
 
@@ -151,7 +151,7 @@ fn users_remove_their_own_keys_with_the_news() {
     let removed = key::remove_own(&world.app, actor(&ada), one.id).expect("her own");
     assert_eq!(removed, Some(one.clone()));
     assert_eq!(keys_of(&world, &ada), [two]);
-    assert_eq!(world.news(), [SystemEvent::KeyDestroyed(KeyFacts::new(&one, &ada))]);
+    assert_eq!(world.outbox_events(), [SystemEvent::KeyDestroyed(KeyFacts::new(&one, &ada))]);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn administrators_remove_the_keys_of_others_with_the_news() {
     let removed = key::remove_of(&world.app, admin, ada.id, own.id).expect("ada's key");
     assert_eq!(removed, own);
     assert_eq!(keys_of(&world, &ada), []);
-    assert_eq!(world.news(), [SystemEvent::KeyDestroyed(KeyFacts::new(&own, &ada))]);
+    assert_eq!(world.outbox_events(), [SystemEvent::KeyDestroyed(KeyFacts::new(&own, &ada))]);
 }
 
 #[test]

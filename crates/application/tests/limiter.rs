@@ -1,4 +1,4 @@
-//! Long work of callers who have used much waits while others need the processors.
+//! Long work of a caller who used much processor time waits while others need the processors.
 
 use std::future::Future;
 use std::io;
@@ -13,11 +13,11 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::limiter::{Caller, Holder, TransferLimits};
 use hexforge_domain::ports::work::{Job, Ready, WorkThreads};
 
-/// Threads that do nothing by themselves, on processors on which every job takes an hour.
+/// Threads that collect jobs and do not run them. Each job seems to take an hour of processor time.
 #[derive(Default)]
 struct HeldThreads {
     are_busy: AtomicBool,
-    looks: AtomicU64,
+    readings: AtomicU64,
     started: Mutex<Vec<(Ready, Job)>>,
 }
 
@@ -42,7 +42,7 @@ impl WorkThreads for HeldThreads {
     }
 
     fn time_of_current_thread(&self) -> Duration {
-        Duration::from_secs(3_600 * self.looks.fetch_add(1, Ordering::Relaxed))
+        Duration::from_secs(3_600 * self.readings.fetch_add(1, Ordering::Relaxed))
     }
 }
 

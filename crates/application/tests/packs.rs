@@ -21,7 +21,7 @@ use hexforge_domain_testing::fakes::FakePackStore;
 
 use support::{World, actor};
 
-/// A project with a commit and a store of packs.
+/// A project with a commit, and the pack store.
 struct Forge {
     world: World,
     stored: Arc<FakePackStore>,

@@ -27,7 +27,7 @@ fn the_holder_is_whoever_registered_the_key() {
     registered(&world, UserState::Active, KEY);
     let found = holder(&world.app, KEY).expect("a store").expect("a holder");
     assert!(matches!(found, KeyHolder { actor: Actor::User { .. }, .. }), "{found:?}");
-    // Comments are no part of it.
+    // The comment is not part of the key.
     let same = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5";
     assert_eq!(holder(&world.app, same).expect("a store"), Some(found));
     for other in ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE6", "ssh-rsa AAAAC3NzaC1lZDI1NTE5", "", "x"] {
@@ -36,7 +36,7 @@ fn the_holder_is_whoever_registered_the_key() {
 }
 
 #[test]
-fn keys_of_blocked_users_are_nobodys() {
+fn keys_of_blocked_users_have_no_holder() {
     for state in [UserState::Blocked, UserState::DirectoryBlocked] {
         let world = World::new();
         registered(&world, state, KEY);
@@ -44,7 +44,7 @@ fn keys_of_blocked_users_are_nobodys() {
     }
 }
 
-/// What has the fingerprint of a key is not always that key.
+/// Two different keys may have the same fingerprint.
 #[test]
 fn a_fingerprint_alone_is_not_enough() {
     let world = World::new();

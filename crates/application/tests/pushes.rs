@@ -1,4 +1,4 @@
-//! Changes of refs, and what is recorded together with them.
+//! Changes of refs, and the rows that are written with them.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn pushes(world: &World) -> Vec<Push> {
         SystemEvent::Pushed(push) => Some(*push),
         _ => None,
     };
-    world.news().into_iter().filter_map(pushed).collect()
+    world.outbox_events().into_iter().filter_map(pushed).collect()
 }
 
 fn actions(world: &World, who: Actor, project: ProjectId) -> Vec<EventAction> {
@@ -69,7 +69,7 @@ fn a_change_is_an_event_and_news_with_the_same_content() {
     assert_eq!(default_of(&world, poem), Some(a_branch("master")));
 }
 
-/// Changes refs as their owner would by a push.
+/// Changes refs as a push of this user does.
 fn push_all(world: &World, who: &User, project: ProjectId, changes: Vec<RefChange>) {
     let found = world.read(|tx| tx.projects().find(&ProjectRef::Id(project)));
     let found = found.expect("it is there");
@@ -111,7 +111,7 @@ fn a_change_that_cannot_be_recorded_is_not_made() {
     store.broken(0, 1);
     assert!(create(&world, "new").is_err());
     assert_eq!((refs(&world), pushes(&world).len()), (1, 0));
-    // Others who are in the way for a while are no failure.
+    // A store that is busy for a while is not a failure.
     store.busy(0, 9);
     create(&world, "new").expect("it is tried again");
     assert_eq!((refs(&world), pushes(&world).len()), (2, 1));
@@ -121,7 +121,7 @@ fn a_change_that_cannot_be_recorded_is_not_made() {
 }
 
 #[test]
-fn a_removed_tag_tells_its_commit() {
+fn the_event_of_a_removed_tag_names_its_commit() {
     let (world, ada, poem) = a_poem();
     let commit = world.git.commit(poem, "master", &[("a", "one")]);
     let named = ProjectRef::Id(poem);
@@ -139,7 +139,7 @@ fn a_removed_tag_tells_its_commit() {
     assert_ne!(sent[0].after, commit, "the tag's own name");
     tag::delete(&world.app, actor(&ada), &named, "v1").expect("owners may");
     assert_eq!(pushes(&world).pop().map(|push| push.before), Some(commit));
-    // A push tells the tag object instead.
+    // The event of a push names the tag object instead.
     let releases = || world.read(|tx| tx.releases().find(poem, &a_release("v2", "").tag));
     assert!(releases().is_some());
     let gone = RefChange { name: "refs/tags/v2".into(), old: Some(sent[1].after), new: None };
@@ -149,7 +149,7 @@ fn a_removed_tag_tells_its_commit() {
 }
 
 #[test]
-fn what_is_told_of_a_push_has_a_limit() {
+fn the_reported_data_of_a_push_is_limited() {
     let (world, ada, poem) = a_poem();
     let text = "m".repeat(EVENT_TEXT_BYTES + 1);
     let tip = world.git.commit(poem, "master", &[("a", "one")]);
@@ -183,7 +183,7 @@ fn what_is_told_of_a_push_has_a_limit() {
     assert!(sent.iter().all(|push| push.commits.len() == 20 && push.total_commits == 20));
 }
 
-/// A store that knows whether a transaction writes just now.
+/// A store that knows whether a write transaction is open.
 struct WatchedStore {
     store: Arc<dyn Store>,
     writes: Arc<AtomicBool>,
@@ -224,7 +224,7 @@ fn no_tree_is_read_while_a_transaction_writes() {
     world.git.commit(poem, "master", &[("logo.png", "picture")]);
     world.git.commit(poem, "plain", &[("README", "text")]);
     let tip = world.git.commit(poem, "other", &[("logo.gif", "picture")]);
-    // Each new branch is recorded, together with the picture of the default branch.
+    // Each new branch is recorded together with the avatar of the default branch.
     let change = RefChange { name: "refs/heads/new".to_owned(), old: None, new: Some(tip) };
     let found = world.read(|tx| tx.projects().find(&named)).expect("it is there");
     let repository = repository::open(&app, poem).expect("it has commits");

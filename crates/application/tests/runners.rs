@@ -1,4 +1,4 @@
-//! Looking after runners and the tokens by which they register.
+//! Managing runners and their registration tokens.
 
 mod support;
 

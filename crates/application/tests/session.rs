@@ -88,7 +88,7 @@ fn a_session_changes_nothing_about_the_account_and_is_no_news() {
     let (world, ada) = world_with_ada();
     session::create(&world.app, &attempt("ada", "secret42")).expect("signed in");
     assert_eq!(world.reload(&ada), ada);
-    assert_eq!(world.news(), []);
+    assert_eq!(world.outbox_events(), []);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn sessions_are_removed_a_week_after_their_end() {
     assert_eq!(tokens_of(&world, &ada).len(), 2, "a later session and a personal token");
 }
 
-/// More than one transaction removes.
+/// More sessions than one transaction removes.
 #[test]
 fn any_number_of_ended_sessions_is_removed() {
     let (world, ada) = world_with_ada();

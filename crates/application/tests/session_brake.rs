@@ -1,4 +1,4 @@
-//! The brake on guessing passwords.
+//! Throttling of failed sign-ins.
 
 #[macro_use]
 mod support;
@@ -37,7 +37,7 @@ fn right(world: &World, login: &str, address: Option<&str>) -> Result<LoginView,
     session::create(&world.app, &attempt(login, "secret42", address))
 }
 
-/// Fails so many times to sign in.
+/// Makes this many failed attempts to sign in.
 fn fail(app: &App, times: usize, login: &str, address: Option<&str>) {
     for n in 1..=times {
         let outcome = session::create(app, &attempt(login, "wrong", address));
@@ -59,7 +59,7 @@ fn ten_failures_within_a_minute_brake_the_account_for_a_minute() {
     right(&world, "ada", None).expect("the pause is over");
 }
 
-/// Finding 16 of the audit: a client with one IPv6 address has a whole network of addresses.
+/// A client with one IPv6 address has a whole network of addresses.
 #[test]
 fn addresses_of_one_ipv6_network_are_braked_together() {
     let (world, _) = world_with_users();
@@ -212,10 +212,10 @@ fn a_success_does_not_reset_the_count_of_the_address() {
     assert_error!(right(&world, "bob", address), Err(Error::Throttled(60)));
 }
 
-/// Lets so many checks begin before the first one ends.
-struct Together(Barrier);
+/// Lets the password checks of a barrier start together: none ends before all have started.
+struct ConcurrentPasswords(Barrier);
 
-impl Passwords for Together {
+impl Passwords for ConcurrentPasswords {
     fn hash(&self, password: &Password) -> PasswordHash {
         FakePasswords.hash(password)
     }
@@ -230,7 +230,7 @@ impl Passwords for Together {
 fn tries_at_the_same_time_do_not_get_past_the_limit() {
     const TRIES: usize = 25;
     let (world, _) = world_with_users();
-    let app = world.app_with_passwords(Together(Barrier::new(TRIES)));
+    let app = world.app_with_passwords(ConcurrentPasswords(Barrier::new(TRIES)));
     let outcomes: Vec<_> = thread::scope(|scope| {
         let try_once = || session::create(&app, &attempt("ada", "wrong", Some("203.0.113.5")));
         let tries: Vec<_> = (0..TRIES).map(|_| scope.spawn(try_once)).collect();
@@ -242,10 +242,10 @@ fn tries_at_the_same_time_do_not_get_past_the_limit() {
     assert_eq!(outcomes.iter().filter(braked).count(), TRIES - 10, "{outcomes:?}");
 }
 
-/// Lets others fail ten times while a password is checked.
-struct Meanwhile(App);
+/// Makes ten failed attempts of other callers during each password check.
+struct FailuresDuringCheck(App);
 
-impl Passwords for Meanwhile {
+impl Passwords for FailuresDuringCheck {
     fn hash(&self, password: &Password) -> PasswordHash {
         FakePasswords.hash(password)
     }
@@ -259,7 +259,7 @@ impl Passwords for Meanwhile {
 #[test]
 fn a_brake_that_falls_during_the_check_holds_for_the_right_password_too() {
     let (world, _) = world_with_users();
-    let app = world.app_with_passwords(Meanwhile(world.app.clone()));
+    let app = world.app_with_passwords(FailuresDuringCheck(world.app.clone()));
     let before = world.stored();
     let outcome = session::create(&app, &attempt("ada", "secret42", None));
     assert_error!(outcome, Err(Error::Throttled(60)));
@@ -276,7 +276,7 @@ fn failures_of_others_do_not_keep_out_who_signed_in_from_here_before() {
     fail(&world.app, 10, "ada", ELSEWHERE);
     assert_error!(right(&world, "ada", Some("192.0.2.1")), Err(Error::Throttled(60)));
     right(&world, "ada", HOME).expect("known from here");
-    // It opens nothing for others.
+    // Other callers are still throttled.
     assert_error!(right(&world, "ada", Some("192.0.2.1")), Err(Error::Throttled(60)));
 }
 

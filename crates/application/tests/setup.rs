@@ -1,4 +1,4 @@
-//! The very first start.
+//! The setup on the first start.
 
 mod support;
 
@@ -12,7 +12,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{ProjectsLimit, UserState};
 use hexforge_domain_testing::builders::{a_moment, a_user, an_address};
-use support::{World, invalid, wrong};
+use support::{World, field_errors, invalid};
 
 const TOKEN: &str = "a-token-of-the-first-start";
 
@@ -35,7 +35,7 @@ fn an_empty_service_gets_the_administrator_root() {
     assert_eq!((root.confirmed_at, root.created_at), (Some(a_moment()), a_moment()));
     let namespace = stored.accounts[0].namespace.as_ref().expect("a personal namespace");
     assert_eq!(namespace.owner, Some(root.id));
-    assert_eq!(world.news(), [SystemEvent::UserCreated(UserFacts::from(root))]);
+    assert_eq!(world.outbox_events(), [SystemEvent::UserCreated(UserFacts::from(root))]);
 }
 
 #[test]
@@ -79,9 +79,9 @@ fn a_short_password_and_a_short_token_are_refused() {
     let world = World::new();
     let short = "is too short (minimum is 8 characters)";
     for (password, token, expected) in [
-        ("short", TOKEN, wrong([("password", short)])),
-        ("engine42", "7-chars", wrong([("token", short)])),
-        ("short", "", wrong([("password", short), ("token", short)])),
+        ("short", TOKEN, field_errors([("password", short)])),
+        ("engine42", "7-chars", field_errors([("token", short)])),
+        ("short", "", field_errors([("password", short), ("token", short)])),
     ] {
         let error = world.refusal(|app| first_administrator(app, password, &Secret::new(token)));
         assert_eq!(invalid(error), expected);
@@ -89,7 +89,7 @@ fn a_short_password_and_a_short_token_are_refused() {
 }
 
 #[test]
-fn of_two_starts_at_the_same_time_one_makes_the_administrator() {
+fn one_of_two_concurrent_starts_creates_the_administrator() {
     for _ in 0..20 {
         let world = World::new();
         let start = || first_administrator(&world.app, "engine42", &token());
@@ -100,6 +100,6 @@ fn of_two_starts_at_the_same_time_one_makes_the_administrator() {
         });
         assert_eq!(made.iter().filter(|made| **made).count(), 1);
         assert_eq!(world.stored().accounts.len(), 1);
-        assert_eq!(world.news().len(), 1);
+        assert_eq!(world.outbox_events().len(), 1);
     }
 }

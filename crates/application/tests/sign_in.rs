@@ -1,4 +1,4 @@
-//! Who is asking, by the tokens that a request shows.
+//! Authentication of requests by their tokens.
 
 #[macro_use]
 mod support;
@@ -48,7 +48,7 @@ fn revoked(world: &World, user: &User, secret: &str) {
 }
 
 #[test]
-fn who_shows_nothing_is_nobody() {
+fn a_request_without_a_token_is_anonymous() {
     let (world, ..) = world_with_tokens();
     assert_eq!(caller(&world, &Credentials::default()), Actor::Anonymous);
 }
@@ -78,7 +78,7 @@ fn the_actor_has_the_rights_of_the_user() {
 }
 
 #[test]
-fn unknown_tokens_are_nobodys() {
+fn a_request_with_an_unknown_token_is_anonymous() {
     let (world, ..) = world_with_tokens();
     for token in ["ghost", "", "ADA", " ada"] {
         assert_eq!(caller(&world, &private(token)), Actor::Anonymous, "{token:?}");
@@ -94,7 +94,7 @@ fn the_private_token_comes_before_the_bearer_token() {
 }
 
 #[test]
-fn a_private_token_worth_nothing_leaves_the_word_to_the_bearer_token() {
+fn after_an_invalid_private_token_the_bearer_token_is_used() {
     let (world, ada, bob) = world_with_tokens();
     expiring(&world, &ada, "expired", 0);
     revoked(&world, &ada, "revoked");
@@ -111,7 +111,7 @@ fn a_good_private_token_hides_a_stale_bearer_token() {
 }
 
 #[test]
-fn a_stale_private_token_is_nobodys() {
+fn a_request_with_a_stale_private_token_is_anonymous() {
     let (world, ada, _) = world_with_tokens();
     expiring(&world, &ada, "expired", 0);
     revoked(&world, &ada, "revoked");
@@ -121,7 +121,7 @@ fn a_stale_private_token_is_nobodys() {
 }
 
 #[test]
-fn a_stale_bearer_token_says_what_has_become_of_it() {
+fn a_stale_bearer_token_is_reported_as_expired_or_revoked() {
     let (world, ada, _) = world_with_tokens();
     expiring(&world, &ada, "expired", 0);
     revoked(&world, &ada, "revoked");
@@ -156,7 +156,7 @@ fn a_blocked_user_is_nobody() {
 }
 
 #[test]
-fn the_tokens_of_a_removed_user_are_nobodys() {
+fn a_request_with_a_token_of_a_removed_user_is_anonymous() {
     let (world, ada, _) = world_with_tokens();
     world.write(|tx| tx.users().delete(ada.id));
     assert_eq!(caller(&world, &private("ada")), Actor::Anonymous);

@@ -69,7 +69,7 @@ fn the_rights_are_those_of_the_other_user() {
 }
 
 #[test]
-fn a_normal_user_may_not_not_even_as_itself() {
+fn a_normal_user_may_not_use_sudo_even_for_itself() {
     let (world, ..) = world_with_tokens();
     for target in ["boss", "ada", "ghost", ""] {
         let error = world.refusal(|app| identify(app, &as_user("ada", target)));
@@ -95,7 +95,7 @@ fn a_normal_user_with_a_personal_token_is_told_that_it_is_no_administrator() {
 }
 
 #[test]
-fn a_target_that_is_nobody_is_named() {
+fn the_error_names_an_unknown_sudo_target() {
     let (world, ..) = world_with_tokens();
     for target in ["ghost", "ADA", "9999", "99999999999999999999", "-1", "ada@example.com", ""] {
         let error = world.refusal(|app| identify(app, &as_user("boss", target)));
@@ -107,7 +107,7 @@ fn a_target_that_is_nobody_is_named() {
 }
 
 #[test]
-fn digits_are_an_id_even_where_somebody_is_called_so() {
+fn digits_are_an_id_even_if_they_are_the_name_of_a_user() {
     let (world, ..) = world_with_tokens();
     world.user(a_user("4711"));
     let error = world.refusal(|app| identify(app, &as_user("boss", "4711")));
@@ -115,7 +115,7 @@ fn digits_are_an_id_even_where_somebody_is_called_so() {
 }
 
 #[test]
-fn acting_as_a_blocked_user_is_being_nobody() {
+fn a_sudo_request_as_a_blocked_user_is_anonymous() {
     let (world, _, ada) = world_with_tokens();
     for state in [UserState::Blocked, UserState::DirectoryBlocked] {
         world.in_state(&ada, state);
@@ -125,7 +125,7 @@ fn acting_as_a_blocked_user_is_being_nobody() {
 }
 
 #[test]
-fn who_is_nobody_stays_nobody() {
+fn sudo_of_an_anonymous_caller_is_ignored() {
     let (world, boss, _) = world_with_tokens();
     world.in_state(&boss, UserState::Blocked);
     for token in ["boss", "unknown"] {

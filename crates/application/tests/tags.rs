@@ -31,7 +31,7 @@ fn new(name: &str, from: &str, message: Option<&str>, release: Option<&str>) -> 
 }
 
 #[test]
-fn tags_are_names_or_annotated_with_or_without_a_release() {
+fn tags_are_lightweight_or_annotated_with_or_without_a_release() {
     let (world, ada, poem) = a_poem();
     for (name, message, release, text, published) in [
         ("a", None, None, None, None),
@@ -87,7 +87,7 @@ fn a_tag_goes_with_its_release() {
 fn releases_are_made_once_and_changed() {
     let (world, ada, poem) = a_poem();
     tag::create(&world.app, ada, &poem, &new("v1", "master", None, None)).expect("owners may");
-    let (app, told) = (&world.app, world.news().len());
+    let (app, told) = (&world.app, world.outbox_events().len());
     assert_error!(
         world.refusal(|app| release::update(app, ada, &poem, "v1", "x")),
         Error::Missing(Missing::Release)
@@ -110,5 +110,5 @@ fn releases_are_made_once_and_changed() {
         world.refusal(|app| release::create(app, ada, &poem, "v1", " ")),
         Error::NotGiven("description")
     );
-    assert_eq!(world.news().len(), told, "releases are no news");
+    assert_eq!(world.outbox_events().len(), told, "releases are no news");
 }

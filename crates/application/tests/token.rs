@@ -39,7 +39,7 @@ fn a_token_is_made_for_a_user_and_proves_who_that_is() {
     assert_eq!((made.user, made.kind), (ada.id, TokenKind::Personal));
     assert_eq!((made.name.as_str(), made.created_at), ("build bot", a_moment()));
     assert_eq!(made.life, TokenLife::default());
-    assert_eq!(world.news(), []);
+    assert_eq!(world.outbox_events(), []);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn users_are_known_by_exactly_their_name() {
 }
 
 #[test]
-fn a_token_that_was_taken_back_is_nobodys_and_the_others_stay() {
+fn a_revoked_token_is_anonymous_and_other_tokens_stay_valid() {
     let (world, ada) = world_with_ada();
     let lost = world.token(a_token(ada.id, "lost"));
     world.token(a_token(ada.id, "kept"));
@@ -98,7 +98,7 @@ fn a_token_that_was_taken_back_is_nobodys_and_the_others_stay() {
 }
 
 #[test]
-fn there_is_nothing_to_take_back_twice_or_under_an_unknown_id() {
+fn a_token_that_is_revoked_or_unknown_is_not_found() {
     let (world, ada) = world_with_ada();
     let lost = world.token(a_token(ada.id, "lost"));
     token::revoke(&world.app, OPERATOR, lost.id).expect("the operator may");
@@ -110,7 +110,7 @@ fn there_is_nothing_to_take_back_twice_or_under_an_unknown_id() {
 }
 
 #[test]
-fn only_administrators_deal_in_tokens_even_of_their_own() {
+fn only_administrators_manage_tokens_even_their_own() {
     let (world, ada) = world_with_ada();
     let own = world.token(a_token(ada.id, "own"));
     let caller = actor(&ada);

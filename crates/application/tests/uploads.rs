@@ -1,4 +1,4 @@
-//! Receiving files for projects, giving them out, and what becomes of them with their project.
+//! Uploading files of projects, reading them, and removing them with their project.
 
 #[macro_use]
 mod support;
@@ -16,7 +16,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain_testing::builders::{a_project, a_user, home_of};
 use support::{World, actor};
 
-/// A private project of ada's, and ada.
+/// Stores a private project of ada. Returns it with ada.
 fn a_private_project(world: &World) -> (Project, Actor) {
     let ada = world.user(a_user("ada"));
     let home = home_of(&*world.app.store, ada.id);
@@ -45,7 +45,7 @@ fn read(
     Ok(text)
 }
 
-fn kept(world: &World) -> usize {
+fn count_files(world: &World) -> usize {
     world.app.uploads.projects().expect("fakes can be listed").count()
 }
 
@@ -89,24 +89,24 @@ fn files_go_after_the_project_and_not_when_its_removal_is_refused() {
     let stranger = actor(&world.user(a_user("bob")));
     receive(&world, project.id, "a.txt", b"x");
     project::delete(&world.app, stranger, &by_id(&project)).expect_err("not hers");
-    assert_eq!(kept(&world), 1);
+    assert_eq!(count_files(&world), 1);
     project::delete(&world.app, ada, &by_id(&project)).expect("hers");
-    assert_eq!(kept(&world), 0);
+    assert_eq!(count_files(&world), 0);
 }
 
 #[test]
-fn a_file_that_comes_too_late_is_not_kept() {
+fn a_file_finished_after_the_removal_of_its_project_is_discarded() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
     let file = upload::begin(&world.app, project.id, "a.txt").expect("a file can be begun");
     project::delete(&world.app, ada, &by_id(&project)).expect("hers");
     let outcome = file.finish(&world.app).expect_err("the project is gone");
     assert_error!(outcome, Error::NotFound(Thing::Project));
-    assert_eq!(kept(&world), 0);
+    assert_eq!(count_files(&world), 0);
 }
 
 #[test]
-fn the_sweep_removes_what_belongs_to_no_project_however_much_it_is() {
+fn the_sweep_removes_any_number_of_files_without_a_project() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
     let place = receive(&world, project.id, "a.txt", b"x");
@@ -121,7 +121,7 @@ fn the_sweep_removes_what_belongs_to_no_project_however_much_it_is() {
 }
 
 #[test]
-fn the_sweep_leaves_everything_to_a_store_that_knows_of_no_project() {
+fn the_sweep_removes_nothing_if_the_database_has_no_project() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
     let place = receive(&world, project.id, "a.txt", b"x");
@@ -130,5 +130,5 @@ fn the_sweep_leaves_everything_to_a_store_that_knows_of_no_project() {
     let file = world.app.uploads.begin(&place).expect("a file can be begun");
     file.finish().expect("a file can be finished");
     assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::NoProjects);
-    assert_eq!(kept(&world), 1);
+    assert_eq!(count_files(&world), 1);
 }

@@ -1,4 +1,4 @@
-//! Making accounts.
+//! Creating accounts.
 
 #[macro_use]
 mod support;
@@ -13,9 +13,9 @@ use hexforge_domain::user::{
     Appearance, Identity, PasswordHash, Privileges, Profile, ProjectsLimit, UserState,
 };
 use hexforge_domain_testing::builders::{a_moment, a_text, a_user, an_address};
-use support::{World, actor, invalid, wrong};
+use support::{World, actor, field_errors, invalid};
 
-/// What is needed to make the account `ada`.
+/// The required fields of the account `ada`.
 fn ada() -> UserFields {
     UserFields {
         email: Some("ada@example.com".into()),
@@ -138,7 +138,7 @@ fn a_new_account_has_a_personal_namespace() {
 fn the_news_of_a_new_account_is_recorded_once() {
     let world = World::new();
     let made = user::create(&world.app, world.admin(), &ada()).expect("an administrator may");
-    assert_eq!(world.news(), [SystemEvent::UserCreated(UserFacts::from(&made.user))]);
+    assert_eq!(world.outbox_events(), [SystemEvent::UserCreated(UserFacts::from(&made.user))]);
     assert_eq!(world.stored().outbox[0].at, a_moment());
 }
 
@@ -181,7 +181,7 @@ fn the_first_missing_field_is_named() {
     let admin = world.admin();
     let mut fields = UserFields { bio: Some("b".repeat(256)), ..UserFields::default() };
     assert_error!(world.refusal(|app| user::create(app, admin, &fields)), Error::NotGiven("email"));
-    // Neither a wrong nor a taken value matters before all fields are there.
+    // Invalid and taken values are not reported while a field is missing.
     fields.email = Some("boss@example.com".into());
     assert_error!(
         world.refusal(|app| user::create(app, admin, &fields)),
@@ -211,7 +211,7 @@ fn all_wrong_fields_are_named_at_once() {
         ..UserFields::default()
     };
     let error = world.refusal(|app| user::create(app, admin, &fields));
-    let expected = wrong([
+    let expected = field_errors([
         ("email", "is invalid"),
         ("password", "is too short (minimum is 8 characters)"),
         ("name", "can't be blank"),
@@ -233,7 +233,7 @@ fn a_reserved_name_is_refused() {
     let admin = world.admin();
     let fields = UserFields { username: Some("groups".into()), ..ada() };
     let error = world.refusal(|app| user::create(app, admin, &fields));
-    assert_eq!(invalid(error), wrong([("username", "groups is a reserved name")]));
+    assert_eq!(invalid(error), field_errors([("username", "groups is a reserved name")]));
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_negative_limit_is_refused() {
     let admin = world.admin();
     let fields = UserFields { projects_limit: Some("-1".into()), ..ada() };
     let error = world.refusal(|app| user::create(app, admin, &fields));
-    let expected = wrong([("projects_limit", "must be greater than or equal to 0")]);
+    let expected = field_errors([("projects_limit", "must be greater than or equal to 0")]);
     assert_eq!(invalid(error), expected);
 }
 
@@ -266,6 +266,6 @@ fn a_name_at_a_provider_belongs_to_one_user() {
         ..ada()
     };
     let error = world.refusal(|app| user::create(app, admin, &at("directory")));
-    assert_eq!(invalid(error), wrong([("identities.extern_uid", "has already been taken")]));
+    assert_eq!(invalid(error), field_errors([("identities.extern_uid", "has already been taken")]));
     user::create(&world.app, admin, &at("elsewhere")).expect("another provider, another name");
 }

@@ -1,4 +1,4 @@
-//! Which of several problems a new account is refused for, when others have what it asks for.
+//! The errors for a new account whose username or e-mail address is taken, and their precedence.
 
 #[macro_use]
 mod support;
@@ -10,7 +10,7 @@ use hexforge_domain::namespace::NamespacePath;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::text::Secret;
 use hexforge_domain_testing::builders::{a_moment, a_user, an_address};
-use support::{World, invalid, wrong};
+use support::{World, field_errors, invalid};
 
 const TAKEN: &str = "has already been taken";
 
@@ -34,7 +34,7 @@ fn asking_for(username: &str, email: &str) -> UserFields {
     }
 }
 
-/// The same with other things wrong about it.
+/// Makes other fields invalid too.
 fn otherwise_wrong(fields: UserFields) -> UserFields {
     UserFields {
         password: Some(Secret::new("short")),
@@ -88,7 +88,7 @@ fn a_name_in_another_case_is_a_problem_of_its_field() {
     for username in ["bob", "BOB"] {
         let fields = asking_for(username, "new@example.com");
         let error = world.refusal(|app| user::create(app, admin, &fields));
-        assert_eq!(invalid(error), wrong([("username", TAKEN)]));
+        assert_eq!(invalid(error), field_errors([("username", TAKEN)]));
     }
 }
 
@@ -101,7 +101,7 @@ fn a_path_of_another_namespace_is_a_problem_of_the_name() {
     for username in ["Team", "team"] {
         let fields = asking_for(username, "new@example.com");
         let error = world.refusal(|app| user::create(app, admin, &fields));
-        assert_eq!(invalid(error), wrong([("username", TAKEN)]));
+        assert_eq!(invalid(error), field_errors([("username", TAKEN)]));
     }
 }
 
@@ -110,16 +110,16 @@ fn a_secondary_address_of_somebody_is_a_problem_of_its_field() {
     let (world, admin) = world_with_bob();
     let fields = asking_for("ada", "Bobby@example.com");
     let error = world.refusal(|app| user::create(app, admin, &fields));
-    assert_eq!(invalid(error), wrong([("email", TAKEN)]));
+    assert_eq!(invalid(error), field_errors([("email", TAKEN)]));
 }
 
 #[test]
-fn what_others_have_is_named_together_with_what_is_wrong() {
+fn taken_and_invalid_values_are_reported_together() {
     let (world, admin) = world_with_bob();
     let fields =
         UserFields { projects_limit: Some("-1".into()), ..asking_for("bob", "bobby@example.com") };
     let error = world.refusal(|app| user::create(app, admin, &fields));
-    let expected = wrong([
+    let expected = field_errors([
         ("projects_limit", "must be greater than or equal to 0"),
         ("email", TAKEN),
         ("username", TAKEN),

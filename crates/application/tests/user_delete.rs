@@ -22,7 +22,7 @@ fn directory(extern_uid: &str) -> Identity {
     Identity { provider: a_text("directory"), extern_uid: Some(a_text(extern_uid)) }
 }
 
-/// Stores a user with one of everything that hangs on users.
+/// Stores a user with one row of each kind that belongs to users.
 fn with_belongings(world: &World, name: &str, number: u32) -> User {
     let user = world.user(a_user(name));
     world.write(|tx| {
@@ -58,7 +58,7 @@ fn an_account_goes_with_all_that_hangs_on_it_and_nothing_else() {
     user::delete(&world.app, admin, ada.id).expect("an administrator may");
     assert_eq!(world.stored().accounts, before.accounts);
     assert_eq!(world.stored().projects, before.projects);
-    // Everything that can be had only once can be had again.
+    // The unique values are free again.
     with_belongings(&world, "ada", 1);
 }
 
@@ -78,13 +78,13 @@ fn the_news_of_the_keys_comes_before_that_of_the_account() {
         SystemEvent::KeyDestroyed(KeyFacts::new(&old, &ada)),
         SystemEvent::UserDestroyed(UserFacts::from(&ada)),
     ];
-    assert_eq!(world.news(), expected);
+    assert_eq!(world.outbox_events(), expected);
     let mut moments = world.stored().outbox.into_iter().map(|entry| entry.at);
     assert!(moments.all(|at| at == a_moment() + TimeDelta::hours(1)));
 }
 
 #[test]
-fn removing_nobody_is_a_success_that_does_nothing() {
+fn removing_an_unknown_account_succeeds_and_does_nothing() {
     let world = World::new();
     let admin = world.admin();
     let before = world.stored();
@@ -103,7 +103,7 @@ fn an_account_is_removed_once() {
     let remove = || user::delete(&world.app, admin, ada.id).expect("an administrator may");
     assert!(matches!(remove(), Deletion::Deleted(_)));
     assert_eq!(remove(), Deletion::Missing);
-    assert_eq!(world.news(), [SystemEvent::UserDestroyed(UserFacts::from(&ada))]);
+    assert_eq!(world.outbox_events(), [SystemEvent::UserDestroyed(UserFacts::from(&ada))]);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn the_projects_of_the_account_are_news_before_the_account_itself() {
     let diary = a_project("diary", home, ada.id).stored_in(&*world.app.store);
     join_project(&*world.app.store, diary.id, a_member(bob.id, AccessLevel::Guest));
     user::delete(&world.app, admin, ada.id).expect("an administrator may");
-    let news = world.news();
+    let news = world.outbox_events();
     let [SystemEvent::TeamMemberRemoved(left), SystemEvent::ProjectDestroyed(gone), last] =
         &news[..]
     else {

@@ -1,4 +1,4 @@
-//! Changing who a user is at other providers.
+//! Changing the identities of a user at external providers.
 
 mod support;
 
@@ -8,13 +8,13 @@ use hexforge_application::view::user::FullUser;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::user::{Identity, User};
 use hexforge_domain_testing::builders::{a_text, a_user};
-use support::{World, invalid, wrong};
+use support::{World, field_errors, invalid};
 
 fn identity(provider: &str, extern_uid: &str) -> Identity {
     Identity { provider: a_text(provider), extern_uid: Some(a_text(extern_uid)) }
 }
 
-/// A world in which `ada` is `7` in the directory.
+/// A world in which `ada` has the id `7` in the directory.
 fn world_with_ada() -> (World, Actor, User) {
     let world = World::new();
     let admin = world.admin();
@@ -57,7 +57,7 @@ fn ones_own_identity_is_no_conflict() {
     assert_eq!(changed.identities, [identity("directory", "7")]);
 }
 
-/// Absent fields leave things as they are.
+/// Fields that are not given stay unchanged.
 #[test]
 fn a_provider_alone_leaves_the_name_there_as_it_was() {
     let (world, admin, ada) = world_with_ada();
@@ -71,7 +71,7 @@ fn the_identity_of_another_user_is_refused() {
     let bob = world.user(a_user("bob"));
     let fields = giving(Some("directory"), Some("7"));
     let error = world.refusal(|app| user::update(app, admin, bob.id, &fields));
-    assert_eq!(invalid(error), wrong([("identities.extern_uid", "has already been taken")]));
+    assert_eq!(invalid(error), field_errors([("identities.extern_uid", "has already been taken")]));
 }
 
 #[test]
@@ -79,5 +79,5 @@ fn an_identity_without_its_provider_is_refused() {
     let (world, admin, ada) = world_with_ada();
     let fields = giving(None, Some("8"));
     let error = world.refusal(|app| user::update(app, admin, ada.id, &fields));
-    assert_eq!(invalid(error), wrong([("identities.provider", "can't be blank")]));
+    assert_eq!(invalid(error), field_errors([("identities.provider", "can't be blank")]));
 }

@@ -13,7 +13,7 @@ use hexforge_domain::user::{Identity, User, UserFilter, UserState};
 use hexforge_domain_testing::builders::{a_text, a_user};
 use support::{FIRST_PAGE, World, actor};
 
-/// The users of a page, whatever is shown of each.
+/// Returns the usernames of a page, for both forms of users.
 fn names(page: &UserPage) -> Vec<&str> {
     fn name(user: &User) -> &str {
         user.username.as_str()

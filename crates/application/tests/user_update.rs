@@ -12,7 +12,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::{PasswordHash, Privileges, Profile, ProjectsLimit, User, Username};
 use hexforge_domain_testing::builders::{a_moment, a_text, a_token, a_user, an_address};
-use support::{FIRST_PAGE, World, actor, invalid, wrong};
+use support::{FIRST_PAGE, World, actor, field_errors, invalid};
 
 /// A world with an administrator and `ada`.
 fn world_with_ada() -> (World, Actor, User) {
@@ -94,7 +94,7 @@ fn a_change_is_no_news() {
         ..UserFields::default()
     };
     user::update(&world.app, admin, ada.id, &fields).expect("all of it is valid");
-    assert_eq!(world.news(), []);
+    assert_eq!(world.outbox_events(), []);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn what_another_user_has_in_another_way_is_a_problem_of_its_field() {
     };
     let error = world.refusal(|app| user::update(app, admin, ada.id, &fields));
     let taken = "has already been taken";
-    assert_eq!(invalid(error), wrong([("email", taken), ("username", taken)]));
+    assert_eq!(invalid(error), field_errors([("email", taken), ("username", taken)]));
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn one_wrong_field_leaves_all_others_as_they_were() {
         ..UserFields::default()
     };
     let error = world.refusal(|app| user::update(app, admin, ada.id, &fields));
-    let expected = wrong([("password", "is too short (minimum is 8 characters)")]);
+    let expected = field_errors([("password", "is too short (minimum is 8 characters)")]);
     assert_eq!(invalid(error), expected);
 }
 

@@ -1,4 +1,4 @@
-//! What valid files mean (7.7).
+//! The meaning of valid configuration files (section 7.7 of the reference).
 
 use hexforge_domain::ci::config::{
     Configuration, Environment, EnvironmentAction, Job, Node, Options, Target,
@@ -21,7 +21,7 @@ fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_job_of_nothing_but_a_script_has_the_defaults() {
+fn a_job_with_only_a_script_has_the_defaults() {
     let configuration = parse("rspec: {script: rake spec}");
     assert_eq!(configuration.stages, ["build", "test", "deploy"]);
     let expected = Job {
@@ -72,7 +72,7 @@ taken over: {stage: check, script: [x, y], environment: production}
 ";
 
 #[test]
-fn a_job_says_it_itself_or_takes_it_over_from_the_file() {
+fn a_job_overrides_the_defaults_of_the_file() {
     let configuration = parse(FULL);
     let [own, taken] = configuration.jobs.as_slice() else { panic!("two jobs are visible") };
     assert_eq!((own.stage_index, own.commands.as_str()), (2, "one\ntwo\n"));

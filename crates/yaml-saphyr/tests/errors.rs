@@ -1,4 +1,4 @@
-//! The table of errors of the reference (7.7), text by text, and which of several is reported.
+//! All error texts of the reference (section 7.7), and their precedence.
 
 use hexforge_domain::ci::config::Configuration;
 use hexforge_yaml_saphyr::SaphyrReader;
@@ -142,7 +142,7 @@ fn artifacts() {
         ("artifacts: {expire_in: 1}", duration),
         ("artifacts: {expire_in: 7 elephants}", duration),
         ("artifacts: {expire_in: ''}", duration),
-        // Whichever stands first in the file.
+        // The order in the file does not matter.
         ("artifacts: {expire_in: 1, untracked: s}", boolean),
     ] {
         assert_eq!(error(&job(keys)), expected, "{keys}");
@@ -215,7 +215,7 @@ fn stages_and_dependencies() {
 
 #[test]
 fn only_the_first_error_is_reported() {
-    // The whole file goes before its jobs, in the original's order of keys.
+    // Errors of the whole file come before those of its jobs, in the order of keys of the reference.
     for (text, expected) in [
         (
             "rspec: {stage: 1}\ncache: no\nimage: 1\nbefore_script: 1",
@@ -223,12 +223,12 @@ fn only_the_first_error_is_reported() {
         ),
         ("rspec: {}\ncache: no\nstages: 1", "stages config should be an array of strings"),
         ("cache: no\n.hidden: {}", "cache config should be a hash"),
-        // Jobs in the order of the file.
+        // Jobs are checked in the order of the file.
         (
             "b: {script: x, when: 1}\na: 3",
             "jobs:b when should be on_success, on_failure, always or manual",
         ),
-        // A job's own attributes before what is inside of its keys, whichever comes first.
+        // Errors of a job's own attributes come before errors inside its keys, whatever the order in the file.
         ("a: {only: 1, script: 3, tags: 1}", "jobs:a tags should be an array of strings"),
         (
             "a: {only: 1, script: 3}",
@@ -238,13 +238,13 @@ fn only_the_first_error_is_reported() {
             "a: {environment: 1, only: 1, script: x}",
             "jobs:a:only config should be an array of strings or regexps",
         ),
-        // The forms of all jobs before what they say about each other.
+        // Errors of single jobs come before errors of relations between jobs.
         ("a: {script: x, stage: nowhere}\nb: 3", "jobs:b config should be a hash"),
         (
             "a: {script: x, dependencies: [z]}\nb: {script: x, stage: nowhere}",
             "a job: undefined dependency: z",
         ),
-        // The new names of keys hide what is wrong with the old ones.
+        // A key with the new name hides errors of the key with the old name.
         (
             "stages: [s]\ntypes: 3\na: {script: x, stage: 1, type: 2}",
             "jobs:a:stage config should be a string",

@@ -1,11 +1,11 @@
-//! Texts that are made to do harm, and texts that are made of noise.
+//! Malicious texts, and random texts.
 
 use std::time::{Duration, Instant};
 
 use hexforge_domain::ci::config::{Configuration, YamlReader};
 use hexforge_yaml_saphyr::{MAX_BYTES, SaphyrReader};
 
-/// Far more than the milliseconds that reading takes, for a slow build on a busy machine.
+/// The time limit of a test. It is far more than the milliseconds that reading takes, for slow builds on busy machines.
 const SOON: Duration = Duration::from_secs(30);
 
 fn refused(text: &str) -> String {
@@ -54,7 +54,7 @@ fn a_long_text_behind_many_aliases_is_refused() {
 }
 
 #[test]
-fn an_alias_of_what_it_is_part_of_is_refused() {
+fn an_alias_inside_its_own_anchor_is_refused() {
     assert_eq!(refused("a: &a\n  b: *a\n"), "an alias within its own anchor at line 2, column 6");
     refused("a: &a [*a]\n");
     refused("a: &a\n  <<: *a\n");
@@ -119,7 +119,7 @@ fn errors_stay_short() {
     assert_eq!(error.chars().count(), 2_001);
 }
 
-/// A small generator, so that each run sees the same texts.
+/// A random generator with a fixed seed, so that each run has the same texts.
 struct Noise(u64);
 
 impl Noise {

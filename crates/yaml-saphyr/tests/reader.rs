@@ -1,4 +1,4 @@
-//! What the reader makes of texts.
+//! The trees that the reader parses from texts.
 
 use hexforge_domain::ci::config::{Node, YamlReader};
 use hexforge_yaml_saphyr::SaphyrReader;
@@ -73,7 +73,7 @@ fn single_letters_are_text_as_in_ruby() {
 }
 
 #[test]
-fn maps_keep_their_order_and_of_a_key_twice_the_last_value() {
+fn maps_keep_their_order_and_the_last_value_of_a_duplicate_key() {
     let expected = Node::map([
         ("b", Node::Integer(3)),
         ("a", Node::Integer(2)),

@@ -156,7 +156,7 @@ mod tests {
     use crate::access::audience;
 
     #[test]
-    fn nobody_has_no_audience_and_no_clearance() {
+    fn each_kind_of_actor_has_its_audience_and_clearance() {
         let (user, admin) = (UserId(1), UserId(2));
         let viewer = Audience::Viewer(Viewer { user, external: true });
         for (actor, expected, cleared) in [
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_shown_nothing_of_a_public_project_but_what_is_open() {
+    fn an_anonymous_actor_has_no_clearance_in_a_public_project() {
         let fake = FakeStore::default();
         let store: &dyn Store = &fake;
         let ada = a_user("ada").stored_in(store).id;

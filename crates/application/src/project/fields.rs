@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_come_from_addresses_and_their_credentials_are_not_kept() {
+    fn import_urls_are_stored_without_their_credentials() {
         for (url, kept) in [
             ("https://example.com/a.git", Some("https://example.com/a.git")),
             ("https://me:secret@example.com:8443/a.git", Some("https://example.com:8443/a.git")),

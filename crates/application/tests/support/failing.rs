@@ -1,11 +1,11 @@
-//! A store that is in the way.
+//! A store that fails on demand.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 
-/// Another store, of which the next transactions that write fail as it was told.
+/// Wraps a store and fails the next write transactions as planned.
 #[derive(Clone)]
 pub struct FailingStore {
     store: Arc<dyn Store>,
@@ -13,21 +13,23 @@ pub struct FailingStore {
 }
 
 impl FailingStore {
-    pub fn of(store: Arc<dyn Store>) -> Self {
+    pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, plan: Arc::default() }
     }
 
-    /// Lets so many writing transactions pass, then fails so many.
+    /// Lets the next `after` write transactions pass, then fails `times` of them with this error.
     pub fn fail(&self, after: usize, times: usize, error: fn() -> StoreError) {
         let passing = (0..after).map(|_| None);
         let failing = (0..times).map(|_| Some(error()));
         *self.plan.lock().expect("nobody panics") = passing.chain(failing).collect();
     }
 
+    /// Like [`fail`](Self::fail), with [`StoreError::Busy`].
     pub fn busy(&self, after: usize, times: usize) {
         self.fail(after, times, || StoreError::Busy);
     }
 
+    /// Like [`fail`](Self::fail), with an I/O error.
     pub fn broken(&self, after: usize, times: usize) {
         self.fail(after, times, || StoreError::Failed("the disk is full".into()));
     }
@@ -45,7 +47,7 @@ impl Store for FailingStore {
         };
         match planned {
             Some(error) => {
-                // It is called once, whatever becomes of it.
+                // A store calls `work` exactly once, even in a transaction that fails.
                 self.store.transact(mode, &mut |tx| {
                     let _ = work(tx);
                     Verdict::RollBack

@@ -1,4 +1,4 @@
-//! The application on fakes, with handles to what tests set and look at.
+//! The application on fakes, with handles to the fakes that tests control and inspect.
 
 #![allow(dead_code, unused_macros, reason = "every test file uses a part of this one")]
 
@@ -32,18 +32,18 @@ use hexforge_domain_testing::fakes::{
     FakeRefCache, FakeSecrets, FakeStore, FakeUploads, FakeVault, FakeYaml,
 };
 
-/// The first page, with room for all that a test makes.
+/// A first page that is large enough for all rows of a test.
 pub const FIRST_PAGE: Page = Page::Numbered { number: 1, size: 20 };
 
 /// An empty hexforge on fakes.
 pub struct World {
-    /// What use cases are called with.
+    /// The ports and settings for use cases.
     pub app: App,
     /// The clock of the application.
     pub clock: FakeClock,
     /// The repositories of the application.
     pub git: FakeGit,
-    /// Other servers.
+    /// The fake HTTP client for requests to other servers.
     pub outgoing: FakeOutgoing,
 }
 
@@ -83,19 +83,19 @@ impl World {
         Self { app, clock, git, outgoing }
     }
 
-    /// The same application with another way to check passwords.
+    /// Returns the same application with other password hashing.
     pub fn app_with_passwords(&self, passwords: impl Passwords + 'static) -> App {
         App { passwords: Arc::new(passwords), ..self.app.clone() }
     }
 
-    /// From now on the application meets a store that fails when it is told to.
+    /// Replaces the store of the application by one that fails on demand.
     pub fn failing_store(&mut self) -> FailingStore {
-        let failing = FailingStore::of(Arc::clone(&self.app.store));
+        let failing = FailingStore::new(Arc::clone(&self.app.store));
         self.app.store = Arc::new(failing.clone());
         failing
     }
 
-    /// Stores an account with its namespace, without any news of it.
+    /// Stores an account with its namespace, without a hook event.
     pub fn user(&self, builder: UserBuilder) -> User {
         builder.stored_in(&*self.app.store)
     }
@@ -105,7 +105,7 @@ impl World {
         actor(&self.user(a_user("boss").admin()))
     }
 
-    /// Changes an account behind the back of the use cases.
+    /// Changes an account directly in the store, without a use case.
     pub fn edit(&self, user: &User, change: impl FnOnce(&mut User)) -> User {
         let mut user = user.clone();
         change(&mut user);
@@ -113,7 +113,7 @@ impl World {
         user
     }
 
-    /// Puts an account into a state.
+    /// Sets the state of an account.
     pub fn in_state(&self, user: &User, state: UserState) -> User {
         self.edit(user, |user| user.state = state)
     }
@@ -123,23 +123,23 @@ impl World {
         self.write(|tx| tx.tokens().insert(new))
     }
 
-    /// The account as it is now.
+    /// Loads the current row of the account.
     pub fn reload(&self, user: &User) -> User {
         self.read(|tx| tx.users().find(user.id)).expect("the account is still there")
     }
 
-    /// Everything that is stored.
+    /// Loads all rows, for comparisons.
     pub fn stored(&self) -> Stored {
         self.read(Stored::load)
     }
 
-    /// The news that wait to be sent, oldest first.
-    pub fn news(&self) -> Vec<SystemEvent> {
+    /// Returns the hook events in the outbox, oldest first.
+    pub fn outbox_events(&self) -> Vec<SystemEvent> {
         let entries = self.read(|tx| tx.outbox().oldest(u32::MAX));
         entries.into_iter().map(|entry| entry.event).collect()
     }
 
-    /// Runs a use case that has to fail and to leave everything stored as it was.
+    /// Runs a use case that must fail. Checks that the stored rows did not change.
     pub fn refusal<T: Debug>(&self, run: impl FnOnce(&App) -> Result<T, Error>) -> Error {
         let before = self.stored();
         let error = run(&self.app).expect_err("the use case has to fail");
@@ -162,12 +162,12 @@ impl World {
     }
 }
 
-/// The user as the caller of a use case.
+/// Returns the user as an actor.
 pub fn actor(user: &User) -> Actor {
     Actor::of(user.id, &user.privileges)
 }
 
-/// The fields that a use case found wrong.
+/// Returns the field errors of a use case.
 pub fn invalid(error: Error) -> FieldErrors {
     match error {
         Error::Invalid(fields) => fields,
@@ -175,8 +175,8 @@ pub fn invalid(error: Error) -> FieldErrors {
     }
 }
 
-/// Several fields with one message each, in the order in which they are found.
-pub fn wrong<const N: usize>(fields: [(&str, &str); N]) -> FieldErrors {
+/// Returns field errors with one message per field, in this order.
+pub fn field_errors<const N: usize>(fields: [(&str, &str); N]) -> FieldErrors {
     let mut errors = FieldErrors::default();
     for (field, message) in fields {
         errors.add(field, message);
@@ -184,7 +184,7 @@ pub fn wrong<const N: usize>(fields: [(&str, &str); N]) -> FieldErrors {
     errors
 }
 
-/// Checks which error a use case ended in.
+/// Checks that a use case failed with this error.
 macro_rules! assert_error {
     ($error:expr, $expected:pat) => {{
         let error = $error;

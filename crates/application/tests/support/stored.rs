@@ -1,4 +1,4 @@
-//! Everything that is stored, in a form that can be compared.
+//! All stored rows, for comparisons.
 
 use hexforge_domain::event::Event;
 use hexforge_domain::issue::query::Clearance;
@@ -12,7 +12,7 @@ use hexforge_domain::token::Token;
 use hexforge_domain::user::{Email, Identity, PasswordHash, SshKey, User, UserFilter};
 use hexforge_domain_testing::builders::a_day;
 
-/// All accounts with what hangs on them, all projects, and all news.
+/// All accounts with their rows, all projects, and all hook events of the outbox.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stored {
     pub accounts: Vec<Account>,
@@ -20,7 +20,7 @@ pub struct Stored {
     pub outbox: Vec<OutboxEntry>,
 }
 
-/// One account with what hangs on it.
+/// An account with its rows in other tables.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Account {
     pub user: User,

@@ -1,4 +1,4 @@
-//! Requests as they arrive and answers as they are read.
+//! Requests as the server receives them, and responses as the client reads them.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ fn a_get_is_sent_and_answered() {
     let seen = &server.seen()[0];
     assert_eq!(seen.line, "GET /a?b=c HTTP/1.1");
     assert!(seen.has("git-protocol: version=2"));
-    // Answers are read as they are, so nothing is to be packed.
+    // The client does not decompress responses, so it must not accept compressed ones.
     assert!(!seen.has_any("accept-encoding") && !seen.has_any("referer"), "{seen:?}");
 }
 
@@ -76,7 +76,7 @@ fn a_body_that_cannot_be_read_is_not_sent() {
 }
 
 #[test]
-fn names_and_passwords_of_an_address_are_sent_apart_from_it() {
+fn credentials_in_a_url_are_sent_as_basic_authentication() {
     let server = Server::answering("127.0.0.1", "200 OK", "");
     let url = format!("http://ada:s%40cret@{}/a", server.address);
     let response = client().send(get(&url)).expect("an answer");
@@ -101,7 +101,7 @@ fn answers_are_read_as_they_come() {
 }
 
 #[test]
-fn nobody_is_waited_for_longer_than_allowed() {
+fn a_silent_server_runs_into_the_timeout() {
     let time_outs = TimeOuts {
         connect: Duration::from_millis(300),
         idle: Duration::from_millis(300),
@@ -123,7 +123,7 @@ fn nobody_is_waited_for_longer_than_allowed() {
 }
 
 #[test]
-fn an_answer_that_comes_in_drops_is_cut_off_in_time() {
+fn a_slow_response_ends_at_the_deadline() {
     let dripping = Server::new("127.0.0.1", |_, to| {
         let _ = to.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
         for _ in 0..100 {
@@ -167,7 +167,7 @@ fn an_answer_that_breaks_off_is_an_error() {
 }
 
 #[test]
-fn what_is_wrong_is_told_without_secrets() {
+fn error_messages_contain_no_secrets() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = nobody.local_addr().expect("an address");
     drop(nobody);
@@ -189,7 +189,7 @@ fn what_is_wrong_is_told_without_secrets() {
 }
 
 #[test]
-fn a_certificate_of_anybodys_making_counts_only_where_none_is_asked_for() {
+fn a_self_signed_certificate_is_accepted_only_without_verification() {
     let server = Server::with_tls("safe");
     let url = format!("https://{}/", server.address);
     let error = client().send(get(&url)).err();
@@ -267,7 +267,7 @@ fn a_blocking_thread_of_another_runtime_may_send() {
         let sending = std::sync::Arc::clone(&client);
         let sent = tokio::task::spawn_blocking(move || text_of(sending.send(get(&url))));
         assert_eq!(sent.await.expect("no panic"), "fine");
-        // And the last to know the client may be async code.
+        // The client may also be dropped in async code.
         drop(client);
     });
 }

@@ -1,4 +1,4 @@
-//! Where requests do not go.
+//! Targets that the guard refuses.
 
 use std::io;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use hexforge_domain::ports::outgoing::{
 
 use crate::server::Server;
 
-/// The one address of this machine that is allowed in these tests.
+/// The only local address that these tests allow.
 const FRIEND: &str = "127.0.0.2";
 
 fn guard() -> Guard {
@@ -23,28 +23,28 @@ fn address(text: &str) -> IpAddr {
     text.parse().expect("an address")
 }
 
-/// A name service with an answer for each time it is asked, the last of them for ever.
+/// A resolver with one answer per lookup. The last answer is repeated.
 #[derive(Default)]
 struct Names {
     answers: Mutex<Vec<Vec<IpAddr>>>,
-    asked: AtomicUsize,
+    lookups: AtomicUsize,
 }
 
 impl Names {
     fn new(answers: &[&[&str]]) -> Arc<Self> {
         let answers = answers.iter().rev();
         let answers = answers.map(|all| all.iter().map(|text| address(text)).collect()).collect();
-        Arc::new(Self { answers: Mutex::new(answers), asked: AtomicUsize::new(0) })
+        Arc::new(Self { answers: Mutex::new(answers), lookups: AtomicUsize::new(0) })
     }
 
-    fn asked(&self) -> usize {
-        self.asked.load(Ordering::SeqCst)
+    fn lookups(&self) -> usize {
+        self.lookups.load(Ordering::SeqCst)
     }
 }
 
 impl Lookup for Names {
     fn lookup(&self, _: &str) -> io::Result<Vec<IpAddr>> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.lookups.fetch_add(1, Ordering::SeqCst);
         let mut answers = self.answers.lock().expect("no panic");
         match answers.len() {
             0 => Err(io::Error::other("no such name")),
@@ -67,7 +67,7 @@ fn refused(result: Result<u16, OutgoingError>) -> bool {
 }
 
 #[test]
-fn no_way_to_write_this_machine_gets_there() {
+fn no_notation_of_a_local_address_is_allowed() {
     let server = Server::answering("127.0.0.1", "200 OK", "secret");
     let client = GuardedClient::new(guard()).expect("a client");
     let port = server.address.port();
@@ -99,7 +99,7 @@ fn no_way_to_write_this_machine_gets_there() {
 }
 
 #[test]
-fn a_name_counts_by_its_addresses() {
+fn a_host_is_refused_for_any_of_its_addresses() {
     let server = Server::answering(FRIEND, "200 OK", "");
     let port = server.address.port();
     let why = |what: &str| {
@@ -112,7 +112,7 @@ fn a_name_counts_by_its_addresses() {
         (&["169.254.169.254"], why("a link-local address")),
         (&["::ffff:192.168.1.1"], why("a private network")),
         (&["fd00:ec2::254"], why("a private network")),
-        // One of them spoils it, wherever it stands.
+        // One refused address refuses the host, at any position.
         (&[FRIEND, "127.0.0.1"], why("this machine")),
         (&["127.0.0.1", FRIEND], why("this machine")),
     ] {
@@ -125,17 +125,17 @@ fn a_name_counts_by_its_addresses() {
 }
 
 #[test]
-fn a_name_that_changes_its_mind_is_asked_once_for_each_connection() {
+fn a_host_is_resolved_once_for_each_connection() {
     let allowed = Server::answering(FRIEND, "200 OK", "");
     let names = Names::new(&[&[FRIEND], &["127.0.0.1"]]);
     let client = GuardedClient::with_lookup(guard(), names.clone()).expect("a client");
     let url = format!("http://rebind.example:{}/", allowed.address.port());
-    // What was checked is what is connected to, though the name would lead elsewhere by now.
+    // The client connects to the checked address, although another lookup would give a different one.
     assert_eq!(send(&client, &url), Ok(200));
-    assert_eq!(names.asked(), 1);
-    // The next connection asks again, and is checked again.
+    assert_eq!(names.lookups(), 1);
+    // The next connection resolves and checks the host again.
     assert!(refused(send(&client, &url)));
-    assert_eq!(names.asked(), 2);
+    assert_eq!(names.lookups(), 2);
     assert_eq!(allowed.connections(), 1);
 }
 
@@ -182,7 +182,7 @@ fn a_post_is_checked_too() {
 fn no_proxy_of_the_environment_is_used() {
     const CHILD: &str = "HEXFORGE_TEST_URL";
     let Ok(url) = std::env::var(CHILD) else {
-        // A proxy is named by the environment, so this has to be another process.
+        // The proxy is set by an environment variable, so the test runs in another process.
         let server = Server::answering(FRIEND, "200 OK", "");
         let proxy = Server::answering("127.0.0.1", "502 Bad Gateway", "");
         let test = std::process::Command::new(std::env::current_exe().expect("this program"))

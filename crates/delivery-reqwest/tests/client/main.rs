@@ -1,4 +1,4 @@
-//! The client against servers of this machine.
+//! Tests of the client against local servers.
 
 mod answers;
 mod guarded;

@@ -1,4 +1,4 @@
-//! A tiny HTTP server, one thread for each connection.
+//! A small HTTP server with one thread per connection.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 
-/// What a server saw of a request.
+/// A request that the server received.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// The first line.
+    /// The request line.
     pub line: String,
-    /// In lower case, with their values.
+    /// Names in lower case, with their values.
     pub headers: Vec<String>,
     pub body: Vec<u8>,
 }
@@ -37,7 +37,7 @@ pub struct Server {
 type Answering = dyn Fn(&Seen, &mut dyn Write) + Send + Sync;
 
 impl Server {
-    /// A server that writes its answers, head and all.
+    /// Starts a server whose responses `answering` writes, headers included.
     pub fn new(
         address: &str,
         answering: impl Fn(&Seen, &mut dyn Write) + Send + Sync + 'static,
@@ -45,13 +45,13 @@ impl Server {
         Self::start(address, None, Arc::new(answering))
     }
 
-    /// A server with one answer.
+    /// Starts a server that always sends this response.
     pub fn answering(address: &str, head: &str, body: &str) -> Self {
         let answer = answer(head, body);
         Self::new(address, move |_, to| drop(to.write_all(answer.as_bytes())))
     }
 
-    /// The same, with a certificate of its own making.
+    /// Like [`answering`](Self::answering), with a self-signed certificate.
     pub fn with_tls(body: &str) -> Self {
         let answer = answer("200 OK", body);
         let key = PrivatePkcs8KeyDer::from(include_bytes!("key.der").to_vec());
