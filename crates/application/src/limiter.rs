@@ -63,7 +63,9 @@ pub struct Limiter {
     /// The transfer limits for slow clients that hold a permit.
     pub transfer: TransferLimits,
     threads: Arc<dyn WorkThreads>,
+    /// The processor time that each holder has used.
     spending: Arc<Mutex<Spending>>,
+    /// The start of the time scale of `spending`.
     epoch: Instant,
 }
 

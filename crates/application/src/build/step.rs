@@ -1,4 +1,4 @@
-//! Status transitions of builds that the service makes itself.
+//! Status transitions of builds without a runner.
 
 use hexforge_domain::ci::status::Transition;
 use hexforge_domain::id::BuildId;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::pipeline::progress::Progress;
 
 /// Applies a status transition to a build and updates its pipeline. Returns whether the transition was possible. No
-/// permission is checked: this is for transitions that the service makes itself.
+/// permission is checked: tests use it to finish builds without a runner.
 pub fn advance(app: &App, id: BuildId, transition: Transition) -> Result<bool, Error> {
     let now = app.clock.now();
     app.store.write(|tx| {

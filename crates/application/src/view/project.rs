@@ -148,7 +148,7 @@ pub fn full_page(
         Some(ProjectView {
             forked_from: forked_from.and_then(|source| places.place(source)),
             shares: shares.into_iter().filter(|share| is_shown(share, &place, reader)).collect(),
-            permissions: memberships.as_ref().map(|known| known.of(&project)),
+            permissions: memberships.as_ref().map(|known| known.permissions_in(&project)),
             place,
             runners_token: None,
             coverage_expression: None,
@@ -241,7 +241,7 @@ impl Memberships {
         })
     }
 
-    fn of(&self, project: &Project) -> Permissions {
+    fn permissions_in(&self, project: &Project) -> Permissions {
         Permissions {
             project: self.projects.get(&project.id).copied(),
             group: self.groups.get(&project.namespace).copied(),
