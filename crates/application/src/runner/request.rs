@@ -45,24 +45,34 @@ pub fn request(
         return Ok(None);
     }
     let taker = BuildTaker { app, runner: &runner, now };
-    let mut outcome = app.store.write(|tx| taker.take_unlocked(tx, &candidates))?;
-    for _ in 0..TRIES {
-        match outcome {
-            Outcome::Taken(assignment) => return Ok(Some(*assignment)),
-            Outcome::Nothing => break,
-            Outcome::TooLate => {
-                outcome = app.store.write(|tx| taker.take_best(tx))?;
-            }
-        }
-    }
-    Ok(None)
+    let first = app.store.write(|tx| taker.take_unlocked(tx, &candidates))?;
+    let taken = retry_while_late(first, || app.store.write(|tx| taker.take_best(tx)))?;
+    Ok(taken.map(|assignment| *assignment))
 }
 
-enum Outcome {
-    Taken(Box<Assignment>),
+enum Outcome<T = Box<Assignment>> {
+    Taken(T),
     /// Other runners took the builds first.
     TooLate,
     Nothing,
+}
+
+/// Tries again while other runners were faster, at most [`TRIES`] times. The outcome of the last try counts: its build
+/// is committed as running and must reach the runner.
+fn retry_while_late<T, E>(
+    mut outcome: Outcome<T>,
+    mut retry: impl FnMut() -> Result<Outcome<T>, E>,
+) -> Result<Option<T>, E> {
+    for _ in 0..TRIES {
+        if !matches!(outcome, Outcome::TooLate) {
+            break;
+        }
+        outcome = retry()?;
+    }
+    Ok(match outcome {
+        Outcome::Taken(taken) => Some(taken),
+        Outcome::TooLate | Outcome::Nothing => None,
+    })
 }
 
 /// Stores the time of contact and the info of a runner, at most once per [`CONTACT_INTERVAL`] unless the info changed.
@@ -132,5 +142,25 @@ impl BuildTaker<'_> {
         let done = progress.store(tx, self.now)?;
         let assignment = assignment::load(self.app, tx, &done.pipeline, &done.builds, id)?;
         Ok(Outcome::Taken(Box::new(assignment)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_of_the_last_try_reaches_the_runner() {
+        for (late, expected) in [(0, true), (1, true), (TRIES, true), (TRIES + 1, false)] {
+            let mut outcomes = (0..late)
+                .map(|_| Outcome::TooLate)
+                .chain([Outcome::Taken(()), Outcome::Nothing])
+                .collect::<Vec<_>>()
+                .into_iter();
+            let mut next = || outcomes.next().ok_or("more tries than outcomes");
+            let first = next().expect("there is a first outcome");
+            let taken = retry_while_late(first, next).expect("there are outcomes enough");
+            assert_eq!(taken.is_some(), expected, "{late} runners were faster");
+        }
     }
 }
