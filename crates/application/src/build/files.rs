@@ -103,8 +103,10 @@ pub(crate) fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
 struct MaskingReader {
     from: Box<dyn Read + Send>,
     secrets: Vec<Vec<u8>>,
-    /// The bytes that were read and not returned yet. Secrets that are complete in the buffer are masked.
+    /// The bytes that were read and not returned yet.
     buffer: Vec<u8>,
+    /// The same bytes; secrets that are complete in the buffer are masked.
+    masked: Vec<u8>,
     /// The number of leading bytes that may be returned.
     ready: usize,
     ended: bool,
@@ -116,7 +118,7 @@ impl MaskingReader {
     fn new(from: Box<dyn Read + Send>, secrets: &[Secret]) -> Self {
         let secrets = secrets.iter().map(|secret| secret.reveal().as_bytes().to_vec());
         let secrets = secrets.filter(|secret| !secret.is_empty()).collect();
-        Self { from, secrets, buffer: Vec::new(), ready: 0, ended: false }
+        Self { from, secrets, buffer: vec![], masked: vec![], ready: 0, ended: false }
     }
 
     /// Reads on until some bytes may be returned or the log ends.
@@ -128,8 +130,10 @@ impl MaskingReader {
             let read = self.from.read(&mut self.buffer[before..]);
             self.buffer.truncate(before + *read.as_ref().unwrap_or(&0));
             self.ended = read? == 0;
+            self.masked.extend_from_slice(&self.buffer[before..]);
+            // All secrets are searched for in the original text, because they may overlap.
             for secret in &self.secrets {
-                mask(&mut self.buffer, secret);
+                mask(&self.buffer, &mut self.masked, secret);
             }
             // A secret may start at the end of the buffer and continue in bytes that are not read yet.
             let withheld = if self.ended { 0 } else { longest - 1 };
@@ -139,14 +143,10 @@ impl MaskingReader {
     }
 }
 
-fn mask(text: &mut [u8], secret: &[u8]) {
-    let mut from = 0;
-    while let Some(rest) = text.get_mut(from..) {
-        let Some(position) = rest.windows(secret.len()).position(|window| window == secret) else {
-            return;
-        };
-        rest[position..position + secret.len()].fill(b'x');
-        from += position + secret.len();
+fn mask(text: &[u8], masked: &mut [u8], secret: &[u8]) {
+    let windows = text.windows(secret.len()).enumerate();
+    for (position, _) in windows.filter(|(_, window)| *window == secret) {
+        masked[position..position + secret.len()].fill(b'x');
     }
 }
 
@@ -154,8 +154,9 @@ impl Read for MaskingReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.fill()?;
         let length = self.ready.min(into.len());
-        into[..length].copy_from_slice(&self.buffer[..length]);
+        into[..length].copy_from_slice(&self.masked[..length]);
         self.buffer.drain(..length);
+        self.masked.drain(..length);
         self.ready -= length;
         Ok(length)
     }
@@ -179,11 +180,13 @@ mod tests {
 
     #[test]
     fn secrets_are_hidden_wherever_the_blocks_end() {
-        let secrets = [Secret::new("abc"), Secret::new("secret"), Secret::new("")];
+        let secrets = ["abc", "secret", "", "ret, a", "secrets of all"].map(Secret::new);
         for (text, expected) in [
             ("", ""),
             ("nothing here", "nothing here"),
-            ("a secret, abcabc", "a xxxxxx, xxxxxx"),
+            ("a secret; abcabc", "a xxxxxx; xxxxxx"),
+            ("secret, abc, secrets of all", "xxxxxxxxxxx, xxxxxxxxxxxxxx"),
+            ("secrets of al", "xxxxxxs of al"),
             ("ababc secre", "abxxx secre"),
             ("secret", "xxxxxx"),
         ] {

@@ -66,16 +66,6 @@ pub fn work(app: &App) -> Result<bool, Error> {
     }
 }
 
-/// Runs this task now, unless another worker has claimed it, so that the caller can wait for it.
-pub fn work_on(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
-    let now = app.clock.now();
-    let task = app.store.write(|tx| tx.repository_tasks().claim_one(id, now, now + LEASE))?;
-    match task {
-        Some(task) => attempt(app, task).map(drop),
-        None => Ok(()),
-    }
-}
-
 /// Releases a claimed task that was not finished, so that other workers can claim it.
 pub fn give_back(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
     let now = app.clock.now();

@@ -87,14 +87,16 @@ const POSTGRES_TIMEOUTS: [(&str, &str); 3] =
 
 /// Adds [`POSTGRES_TIMEOUTS`] to a URL.
 fn with_timeouts(url: &str) -> String {
-    let mut url = url.to_owned();
-    for (name, value) in POSTGRES_TIMEOUTS {
-        if !url.contains(name) {
-            url.push(if url.contains('?') { '&' } else { '?' });
-            url.push_str(&format!("{name}={value}"));
-        }
+    let (_, parameters) = url.split_once('?').unwrap_or_default();
+    let is_given = |name| parameters.split('&').any(|one| one.split('=').next() == Some(name));
+    let missing = POSTGRES_TIMEOUTS.iter().filter(|(name, _)| !is_given(*name));
+    let missing = missing.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
+    let separator = if url.contains('?') { '&' } else { '?' };
+    if missing.is_empty() {
+        url.to_owned()
+    } else {
+        format!("{url}{separator}{}", missing.join("&"))
     }
-    url
 }
 
 /// Omits the password that the URL may contain.
@@ -216,6 +218,7 @@ mod tests {
             with_timeouts("postgres://db/forge")
                 .starts_with("postgres://db/forge?connect_timeout=5&")
         );
+        assert!(with_timeouts("postgres://connect_timeout/forge").contains("?connect_timeout=5&"));
     }
 
     #[test]

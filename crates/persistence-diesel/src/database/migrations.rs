@@ -111,8 +111,9 @@ fn with_postgres_lock<T>(
 ) -> Result<T, BoxedError> {
     conn.batch_execute("SELECT pg_advisory_lock(7239401)")?;
     let outcome = work(conn);
-    conn.batch_execute("SELECT pg_advisory_unlock(7239401)")?;
-    outcome
+    let unlocked = conn.batch_execute("SELECT pg_advisory_unlock(7239401)");
+    // An error of the work says more than one of the unlock that follows it.
+    outcome.and_then(|done| unlocked.map(|()| done).map_err(BoxedError::from))
 }
 
 /// Returns the names of all migrations of SQLite and of PostgreSQL, in order.
