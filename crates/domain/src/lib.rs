@@ -2,8 +2,20 @@
 //! this crate does I/O, reads a clock or generates random numbers, so every rule can be tested with a table and reused
 //! by other programs.
 //!
-//! The crate depends on `chrono` for dates, `thiserror` for errors and `regex` for the regular expressions that users
-//! write into configurations. `regex` does no I/O and runs in linear time, so it needs no port.
+//! # Where to start
+//!
+//! - **Entities and values.** Each entity has a module: [`user`], [`group`], [`project`], [`issue`], [`pipeline`] and
+//!   so on. A value such as [`user::Username`] is created by `parse`, which validates its input, so every value that
+//!   exists is valid. `stored` wraps a text that was validated before it was written to the database.
+//! - **State machines.** A state has a method `apply` that takes a command and returns a [`change::Change`]: the new
+//!   state, or that nothing changed.
+//! - **Access policy.** [`policy::authorize`] decides whether an [`Actor`](policy::Actor) may do something with a
+//!   resource.
+//! - **Ports.** A port is a trait that an adapter implements. The ports to the rows of an entity are in the submodule
+//!   `port` of its module, and [`ports::store::Tx`] lists all of them. [`ports`] has all other ports.
+//! - **Continuous integration.** [`ci`] has the rules for `.gitlab-ci.yml`, pipelines and builds.
+//!
+//! # Example
 //!
 //! ```
 //! use hexforge_domain::change::Change;
@@ -16,8 +28,13 @@
 //! assert_eq!(blocked, Ok(Change::Applied(UserState::Blocked)));
 //! ```
 //!
-//! The crate `hexforge-domain-testing` has fakes of every port and the contract suite that every implementation of a
-//! port has to pass, fakes included.
+//! # Dependencies and tests
+//!
+//! The crate depends on `chrono` for dates, `thiserror` for errors and `regex` for the regular expressions that users
+//! write into configurations. `regex` does no I/O and runs in linear time, so it needs no port.
+//!
+//! The crate `hexforge-domain-testing` has a fake of every port. It also has the contract suite that every
+//! implementation of the store has to pass, the fake included.
 
 pub mod board;
 pub mod branch;

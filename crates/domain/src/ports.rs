@@ -1,4 +1,9 @@
-//! Ports that belong to no single aggregate.
+//! Ports: the traits through which the use cases reach the outside world. An adapter crate implements each of them.
+//!
+//! This module has the ports that belong to no single entity. The ports to the rows of an entity are in the submodule
+//! `port` of its module, for example [`project::port`](crate::project::port); [`store::Tx`] lists them all.
+//!
+//! All ports are synchronous and usable as `dyn` traits.
 
 pub mod build_files;
 pub mod clock;

@@ -4,13 +4,13 @@ use super::files::{FilesError, ProjectFiles};
 use super::uploads::{NewUpload, StoredUpload};
 use crate::id::{BuildId, ProjectId};
 
-/// Stores the logs and artifacts of builds. A caller that changes a file of a build holds the lock of its pipeline in a
-/// transaction.
+/// Stores the logs and artifacts of builds. Before a caller changes a file of a build, it locks the pipeline of the
+/// build in a transaction.
 pub trait BuildFiles: ProjectFiles {
     /// The length of the log in bytes; 0 when the build has no log.
     fn trace_size(&self, project: ProjectId, build: BuildId) -> Result<u64, FilesError>;
 
-    /// Opens the log as it is now.
+    /// Opens the log as it is now; `None` when the build has no log.
     fn open_trace(
         &self,
         project: ProjectId,
@@ -51,7 +51,7 @@ pub trait BuildFiles: ProjectFiles {
         build: BuildId,
     ) -> Result<Box<dyn NewUpload>, FilesError>;
 
-    /// Opens the artifacts of a build.
+    /// Opens the artifacts of a build; `None` when it has none.
     fn open_artifacts(
         &self,
         project: ProjectId,

@@ -5,12 +5,12 @@ use std::io;
 
 use crate::id::ProjectId;
 
-/// Stores files of projects outside the transactions of the store. Files are removed after the commit that removed
-/// their project. The next start finds the files that an interrupted removal left behind, because project ids are never
-/// reused.
+/// Stores files of projects outside the transactions of the store. Files are removed after the transaction that deletes
+/// their project is committed. If the removal is interrupted, the next start of the server removes the remaining files:
+/// project ids are never reused, so files without a project row are safe to remove.
 pub trait ProjectFiles: Send + Sync {
-    /// The projects that have files, in no particular order. Where files are created before the row of their project is
-    /// committed, recently created ones are left out, because their row may not be committed yet.
+    /// The projects that have files, in no particular order. An implementation that creates files before the row of the
+    /// project is committed leaves out recently created files, because their row may not be committed yet.
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError>;
 
     /// Removes all files of a project; does nothing when there are none. The files are gone for readers when the call
@@ -18,7 +18,7 @@ pub trait ProjectFiles: Send + Sync {
     /// and retried at the next start.
     fn discard(&self, project: ProjectId);
 
-    /// Finishes work in which an earlier run was interrupted. Called at the start and then daily; may take long.
+    /// Finishes work that was interrupted when the server stopped. Called at the start and then daily; may take long.
     fn tidy(&self) -> Result<(), FilesError>;
 }
 
@@ -40,7 +40,8 @@ impl FilesError {
     }
 }
 
-/// Returns whether the disk, a quota or a limit of the process leaves no room for a file.
+/// Returns whether an operation failed because the disk is full, or because a quota or the file size limit of the
+/// process was exceeded.
 pub fn is_no_room(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn full_disks_and_stores_that_do_not_answer_are_told_from_other_failures() {
+    fn full_disks_and_unreachable_stores_are_distinguished_from_other_failures() {
         use io::ErrorKind::{NotConnected, NotFound, QuotaExceeded, StorageFull};
         for (kind, full, away) in [
             (StorageFull, true, false),

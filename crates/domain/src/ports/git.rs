@@ -1,7 +1,7 @@
 //! The ports to git repositories, one for each project.
 //!
 //! A repository is created by the first write; until then it is empty, and reads find nothing. These ports do not check
-//! permissions: the caller has done so.
+//! permissions: callers check them first.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ pub trait GitStore: ProjectFiles {
     /// back.
     fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError>;
 
-    /// Merges the small packs of a repository into one pack, which is stored and synced. `None` when there are too few
-    /// small packs.
+    /// Merges the small packs of a repository into one pack, stores it and syncs it to disk. `None` when there are too
+    /// few small packs.
     fn merge_packs(
         &self,
         project: ProjectId,
@@ -83,7 +83,7 @@ pub trait GitRefs {
     /// search.
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError>;
 
-    /// Stores an annotated tag object, synced, in a pack of its own.
+    /// Stores an annotated tag object in a pack of its own and syncs the pack to disk.
     fn write_tag(
         &self,
         name: &TagName,
@@ -109,7 +109,8 @@ pub trait GitObjects {
     /// `master~1`.
     fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError>;
 
-    /// Returns whether an object is reachable from a ref or from one of the `kept` commits.
+    /// Returns whether an object is reachable from a ref or from one of the `kept` commits, which are commits of
+    /// pipelines: they stay visible when no ref contains them.
     /// # Errors
     /// [`GitError::Unfinished`] when the search takes longer than one call may. The next call continues the search.
     fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError>;
@@ -126,7 +127,7 @@ pub trait GitObjects {
     /// The file or symbolic link at a path of a commit.
     fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError>;
 
-    /// The blob with this id, or with an id that begins with `name` when only one does.
+    /// The blob whose id is `name`, or the only blob whose id begins with `name`.
     fn find_blob(&self, name: &str) -> Result<Option<Blob>, GitError>;
 
     /// Writes the content of a blob as a stream, so that large blobs are never in memory as a whole.
@@ -152,8 +153,8 @@ pub trait GitHistory {
     ) -> Result<(u64, Vec<Commit>), GitError>;
 
     /// The paths that a commit added, changed or removed, at most [`EVENT_PATHS`](crate::push::EVENT_PATHS) of each
-    /// kind.
-    /// For a huge commit the lists may be shorter, and a renamed file may appear as one added and one removed path.
+    /// kind. For a huge commit the lists may be shorter, and a renamed file may appear as one added and one removed
+    /// path.
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError>;
 
     /// Returns whether `ancestor` is reachable from `descendant`.
@@ -172,7 +173,7 @@ pub trait GitHistory {
 pub enum Depth {
     /// The entries of one folder.
     Folder,
-    /// The entries of all folders below, too.
+    /// The entries of the folder and of all folders below it.
     Recursive,
 }
 
@@ -203,22 +204,22 @@ pub enum GitError {
     #[error("the object does not exist")]
     Missing,
     /// The ref with this full name does not have the expected value.
-    #[error("the ref `{0}` is in the way or was changed by others")]
+    #[error("the ref `{0}` conflicts with another ref or was changed concurrently")]
     Conflict(String),
     /// The result is too large to be computed or held in memory.
-    #[error("there is too much of it")]
+    #[error("the result is too large")]
     TooLarge,
     /// Too many callers need the same work at once, or it took too long. A later attempt may succeed.
-    #[error("too much is being asked for")]
+    #[error("the server is busy with other requests for the same work")]
     Busy,
     /// The work takes longer than one call may. Repeating the call continues it.
-    #[error("it is not finished yet")]
+    #[error("the operation is not finished yet; repeat the request to continue it")]
     Unfinished,
     /// The client violated the git protocol.
-    #[error("the protocol is not kept: {0}")]
+    #[error("the client violated the git protocol: {0}")]
     Protocol(String),
     /// The client that was to receive the data disconnected.
-    #[error("the reader is gone")]
+    #[error("the client disconnected")]
     ReaderGone(#[source] std::io::Error),
     /// The disk is full. The operation works again as soon as there is room.
     #[error("the disk is full: {0}")]

@@ -29,7 +29,9 @@ impl Service {
 
     /// Parses the command name of a service.
     pub fn parse(name: &str) -> Option<Self> {
-        [Service::UploadPack, Service::ReceivePack].into_iter().find(|one| one.as_str() == name)
+        [Service::UploadPack, Service::ReceivePack]
+            .into_iter()
+            .find(|service| service.as_str() == name)
     }
 }
 
@@ -47,13 +49,13 @@ pub enum ProtocolVersion {
 
 impl ProtocolVersion {
     /// Parses the parameter that clients send, such as `version=2`, and returns the highest known version in it.
-    pub fn parse(asked: &str) -> Self {
+    pub fn parse(parameter: &str) -> Self {
         let version = |part: &str| match part.trim() {
             "version=2" => Some(ProtocolVersion::V2),
             "version=1" => Some(ProtocolVersion::V1),
             _ => None,
         };
-        asked.split(':').filter_map(version).max().unwrap_or_default()
+        parameter.split(':').filter_map(version).max().unwrap_or_default()
     }
 }
 
@@ -88,7 +90,7 @@ impl From<Arc<AtomicBool>> for HangUp {
     }
 }
 
-/// Serves git clients. Permissions are not checked here: the caller has done so.
+/// Serves git clients. Does not check permissions: callers check them first.
 pub trait GitTransport {
     /// Writes the advertisement of refs and capabilities. Over HTTP this is the response to `info/refs`, without the
     /// line that names the service.
@@ -154,11 +156,12 @@ impl Proposal {
     }
 }
 
-/// A push that was read and checked but is not part of the repository yet. Dropped before [`keep`](Self::keep), it
-/// leaves nothing behind; dropped later, it leaves at most a stored pack, which the sweep removes.
+/// A push that was read and checked but is not part of the repository yet. A push that is dropped before
+/// [`keep`](Self::keep) leaves nothing behind. A push that is dropped later leaves at most a stored pack without a row,
+/// which background maintenance removes.
 pub trait ReceivedPush {
-    /// The requested changes that were not refused yet. A change can be refused on its own because of an invalid ref
-    /// name or missing objects; the [`answer`](Self::answer) reports that to the client.
+    /// The requested changes that were not refused yet. A single change is refused if its ref name is invalid or
+    /// objects are missing; the [`answer`](Self::answer) reports that to the client.
     fn changes(&self) -> Vec<&RefChange>;
 
     /// Classifies a change of a ref: creation, fast-forward, forced update or deletion.
@@ -166,9 +169,9 @@ pub trait ReceivedPush {
     /// [`GitError::ReaderGone`] when the client has disconnected.
     fn action(&self, change: &RefChange) -> Result<RefAction, GitError>;
 
-    /// Stores the objects as a pack, synced, and returns the ref changes that were not refused. The pack is part of the
-    /// repository as soon as a committed row names it. Refuses changes that conflict with the current refs. `None` when
-    /// no change remains.
+    /// Refuses changes that conflict with the current refs, then stores the objects as a pack, syncs it to disk and
+    /// returns the remaining changes. `None` when no change remains. The pack becomes part of the repository when a row
+    /// that names it is committed.
     fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError>;
 
     /// Sets the outcome of each change for the [`answer`](Self::answer). `refs` is the state after the changes.
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_highest_version_that_is_known_counts() {
-        for (asked, version) in [
+        for (parameter, version) in [
             ("version=2", ProtocolVersion::V2),
             ("version=1", ProtocolVersion::V1),
             ("version=0", ProtocolVersion::V0),
@@ -198,7 +201,7 @@ mod tests {
             ("key=value:version=1:version=2", ProtocolVersion::V2),
             ("version=3", ProtocolVersion::V0),
         ] {
-            assert_eq!(ProtocolVersion::parse(asked), version, "{asked}");
+            assert_eq!(ProtocolVersion::parse(parameter), version, "{parameter}");
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::refs::Ref;
 
 /// Fetches repositories from other servers.
 pub trait Imports: Send + Sync {
-    /// Stores all objects of the repository at a URL as packs, synced, and returns its branches, tags and HEAD. The URL
-    /// may contain a user name and a password; error texts never do. Can be repeated.
+    /// Fetches the repository at a URL: stores all its objects as packs, syncs them to disk, and returns its branches,
+    /// tags and HEAD. The URL may contain a user name and a password; error texts never do. Can be repeated.
     fn fetch(&self, url: &str) -> Result<Imported, ImportError>;
 
     /// Aborts running fetches as soon as possible and refuses new ones, because the server shuts down. An aborted fetch
@@ -14,7 +14,7 @@ pub trait Imports: Send + Sync {
     fn stop(&self);
 }
 
-/// The refs of an imported repository.
+/// The refs and packs of an imported repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// The full name of the branch to which HEAD points.

@@ -9,8 +9,9 @@ use crate::ports::git::GitError;
 /// Stores packs under the SHA-256 of their bytes. A stored pack never changes. Rows record which repositories use it,
 /// see [`Packs`](crate::pack::port::Packs).
 pub trait PackStore: Send + Sync {
-    /// Stores a pack with its index, synced, under the SHA-256 of its bytes. `objects` is the number of objects in the
-    /// pack. The store may share the two files from then on, so the caller must not change them. Can be repeated.
+    /// Stores a pack with its index under the SHA-256 of its bytes, and syncs both to disk. `objects` is the number of
+    /// objects in the pack. The store may hard-link the two files, so the caller must not change them afterwards. Can
+    /// be repeated.
     fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError>;
 
     /// The path of a pack on this machine. The index is beside it, with the extension `idx`. The pack's bytes match its
@@ -40,7 +41,7 @@ pub enum PackError {
     #[error("the pack {0} is damaged: {1}")]
     Damaged(PackName, String),
     /// The storage is full. Writing works again as soon as there is room.
-    #[error("there is no room for packs: {0}")]
+    #[error("the storage of packs is full: {0}")]
     Full(String),
     /// The pack store does not respond. A later attempt may succeed.
     #[error("the pack store does not answer: {0}")]

@@ -7,7 +7,7 @@ pub trait Passwords: Send + Sync {
     /// A salted hash.
     fn hash(&self, password: &Password) -> PasswordHash;
 
-    /// Returns whether `attempt` is the password behind `hash`. With `None`, for an account that does not exist, it
-    /// takes as long and returns false, so that response times do not reveal which accounts exist.
+    /// Returns whether `attempt` is the password behind `hash`. `None` stands for an account that does not exist: the
+    /// call returns false after the same time, so that response times do not reveal which accounts exist.
     fn verify(&self, attempt: &str, hash: Option<&PasswordHash>) -> bool;
 }

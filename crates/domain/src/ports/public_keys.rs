@@ -4,7 +4,7 @@ use crate::user::key::Fingerprint;
 
 /// Parses SSH public keys.
 pub trait PublicKeys: Send + Sync {
-    /// The fingerprint of a key in the one-line format of `.pub` files, or `None` when the text is not a well-formed
-    /// key of the type it names.
+    /// The fingerprint of a key in the one-line format of `.pub` files; `None` when the text is not a well-formed key
+    /// of the type that it names.
     fn fingerprint(&self, key: &str) -> Option<Fingerprint>;
 }

@@ -1,4 +1,4 @@
-//! The cache of refs.
+//! The port to the cache of refs.
 
 use std::sync::Arc;
 

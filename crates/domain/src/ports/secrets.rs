@@ -3,7 +3,7 @@
 use crate::text::Secret;
 use crate::token::TokenHash;
 
-/// Generates unguessable secrets.
+/// Generates unguessable tokens and computes their digests.
 pub trait Secrets: Send + Sync {
     /// A new random token of letters, digits, `-` and `_`, at least 20 characters long.
     fn token(&self) -> Secret;

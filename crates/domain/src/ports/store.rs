@@ -30,7 +30,7 @@ use crate::variable::port::Variables;
 
 pub use super::store_error::StoreError;
 
-/// A transaction: gives access to the ports of all aggregates.
+/// A transaction: gives access to the ports of all entities.
 pub trait Tx {
     /// All accounts.
     fn users(&mut self) -> &mut dyn Users;
@@ -133,12 +133,12 @@ pub enum Verdict {
 
 /// Stores all data except git objects and files.
 pub trait Store: Send + Sync {
-    /// Calls `work` exactly once inside a transaction, then commits or rolls back by the verdict. With
-    /// [`Mode::Autocommit`], `work` is called a second time when its first call found that the connection was lost.
+    /// Calls `work` exactly once inside a transaction, then commits or rolls back by the verdict that `work` returns.
+    /// With [`Mode::Autocommit`], `work` is called a second time if its first call found that the connection was lost.
     /// `work` may run on another thread while the current one waits.
     /// # Errors
-    /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction returned an error: the
-    /// transaction is rolled back then.
+    /// [`StoreError::Aborted`] when the verdict is to commit although a port of the transaction returned an error. The
+    /// transaction is rolled back in that case.
     fn transact(
         &self,
         mode: Mode,

@@ -14,13 +14,13 @@ pub trait Uploads: ProjectFiles {
     fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError>;
 }
 
-/// A file that is being uploaded. Dropped before it is finished, it leaves nothing behind.
+/// A file that is being uploaded. If it is dropped before it is finished, it leaves nothing behind.
 pub trait NewUpload: Send {
     /// Appends a chunk to the file.
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError>;
 
-    /// Does the slow part of finishing. Callers that finish the upload inside a transaction call this before the
-    /// transaction.
+    /// Does the slow part of finishing. A caller that finishes the upload inside a transaction calls this before the
+    /// transaction begins.
     fn prepare(&mut self) -> Result<(), FilesError> {
         Ok(())
     }
@@ -29,8 +29,8 @@ pub trait NewUpload: Send {
     fn finish(self: Box<Self>) -> Result<(), FilesError>;
 }
 
-/// A stored file that can be read. It stays readable if it is removed meanwhile; in an object store only its first MiB
-/// does.
+/// A stored file that can be read. If the file is removed meanwhile, it stays readable in a local folder; in an object
+/// store only its first MiB stays readable.
 pub struct StoredUpload {
     /// The size in bytes.
     pub size: u64,

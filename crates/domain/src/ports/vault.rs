@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::text::Secret;
 
-/// Encrypts texts with a key that is stored nowhere else, and derives tokens that need not be stored.
+/// Encrypts texts with a key that only the vault has, and derives tokens that need not be stored.
 pub trait Vault: Send + Sync {
     /// Encrypts a text, with a different result each time. A text sealed for one purpose cannot be opened for another.
     fn seal(&self, purpose: &str, text: &str) -> Sealed;
@@ -35,5 +35,5 @@ impl fmt::Debug for Sealed {
 
 /// The value was not sealed by this vault for this purpose.
 #[derive(Debug, thiserror::Error)]
-#[error("what was sealed cannot be opened with this key")]
+#[error("the secret cannot be decrypted: it was encrypted with another key or for another purpose")]
 pub struct VaultError(#[source] pub Option<Box<dyn Error + Send + Sync>>);

@@ -9,13 +9,13 @@ use crate::limiter::Holder;
 /// A unit of work that runs once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// Returns whether a job may start. Called repeatedly until it returns true.
+/// A function that returns whether a job may start. It is called repeatedly until it returns true.
 pub type Ready = Box<dyn Fn() -> bool + Send>;
 
-/// Threads for work that keeps a processor busy or waits for a slow client. Short requests use other threads.
+/// Starts threads for work that keeps a processor busy or waits for a slow client. Short requests use other threads.
 pub trait WorkThreads: Debug + Send + Sync {
-    /// Starts a job on a thread of its own. The job may be delayed if the holder used much processor time lately, so
-    /// that the jobs of others are not delayed.
+    /// Starts a job on its own thread. The job may be delayed if the holder recently used much processor time, so that
+    /// the jobs of other holders are not delayed.
     /// # Errors
     /// When the system cannot create a thread.
     fn start(&self, holder: Holder, job: Job) -> io::Result<()>;
@@ -40,7 +40,7 @@ pub trait WorkThreads: Debug + Send + Sync {
     /// Declares that the current thread serves connections from now on.
     fn serve_connections(&self) {}
 
-    /// Returns whether threads that serve connections or handle requests had to wait for a processor lately.
+    /// Returns whether threads that serve connections or handle requests recently had to wait for a processor.
     fn are_processors_busy(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! The top-level keys of the file that are not jobs.
 
 use super::ConfigError;
+use super::location::{Location, specified};
 use super::node::Node;
-use super::place::{Place, specified};
 use super::shared::{self, Shared};
 
 /// Every top-level key that is not a job.
@@ -24,22 +24,23 @@ pub(super) struct Global {
 impl Global {
     /// Validates the keys in the order of the original implementation, whatever their order in the file.
     pub(super) fn parse(map: &[(String, Node)]) -> Result<Global, ConfigError> {
-        let place = Place::top;
-        let before_script = shared::texts(map, "before_script", &place("before_script"))?;
-        let image = shared::text(map, "image", &place("image"))?;
-        let services = shared::texts(map, "services", &place("services"))?;
-        let after_script = shared::texts(map, "after_script", &place("after_script"))?;
-        let variables = shared::variables(map, &place("variables"))?;
-        let stages = stages(map)?;
-        let cache = shared::cache(map, &place("cache"))?;
+        let location = Location::top;
+        let before_script =
+            shared::optional_texts(map, "before_script", &location("before_script"))?;
+        let image = shared::optional_text(map, "image", &location("image"))?;
+        let services = shared::optional_texts(map, "services", &location("services"))?;
+        let after_script = shared::optional_texts(map, "after_script", &location("after_script"))?;
+        let variables = shared::parse_variables(map, &location("variables"))?;
+        let stages = parse_stages(map)?;
+        let cache = shared::parse_cache(map, &location("cache"))?;
         let shared = Shared { before_script, image, services, after_script, cache };
         Ok(Global { shared, variables, stages })
     }
 }
 
 /// Parses `stages`, or the old name `types`, which is ignored if `stages` is present.
-fn stages(map: &[(String, Node)]) -> Result<Vec<String>, ConfigError> {
+fn parse_stages(map: &[(String, Node)]) -> Result<Vec<String>, ConfigError> {
     let key = if specified(map, "stages").is_some() { "stages" } else { "types" };
-    let stages = shared::texts(map, key, &Place::top(key))?;
+    let stages = shared::optional_texts(map, key, &Location::top(key))?;
     Ok(stages.unwrap_or_else(|| ["build", "test", "deploy"].map(str::to_owned).to_vec()))
 }

@@ -2,8 +2,8 @@
 
 use super::global::{self, Global};
 use super::job::Job;
+use super::location::Location;
 use super::node::Node;
-use super::place::Place;
 use super::refs::RefPatterns;
 use super::{ConfigError, Configuration, parse_job, relations};
 
@@ -22,38 +22,38 @@ impl Configuration {
             .as_map()
             .ok_or_else(|| ConfigError("Invalid configuration format".to_owned()))?;
         let global = Global::parse(map)?;
-        let mut jobs = jobs(map, &global)?;
-        let places = relations::check(&global.stages, &jobs)?;
-        for (job, place) in jobs.iter_mut().zip(places) {
-            job.stage_index = place;
+        let mut jobs = parse_jobs(map, &global)?;
+        let stage_indexes = relations::check_references(&global.stages, &jobs)?;
+        for (job, stage_index) in jobs.iter_mut().zip(stage_indexes) {
+            job.stage_index = stage_index;
         }
         Ok(Configuration { stages: global.stages, jobs })
     }
 }
 
 /// Parses the visible jobs. Hidden jobs are templates to copy from, so their content is not validated.
-fn jobs(map: &[(String, Node)], global: &Global) -> Result<Vec<Job>, ConfigError> {
-    let place = Place::top("jobs");
+fn parse_jobs(map: &[(String, Node)], global: &Global) -> Result<Vec<Job>, ConfigError> {
+    let location = Location::top("jobs");
     let is_hidden = |name: &str| name.starts_with('.');
     let entries = || map.iter().filter(|(key, _)| global::is_job(key));
     if entries().all(|(name, _)| is_hidden(name)) {
-        return Err(place.wrong("config", "should contain at least one visible job"));
+        return Err(location.error("config", "should contain at least one visible job"));
     }
     let mut jobs = Vec::new();
     let mut patterns = RefPatterns::default();
     let mut weight = 0;
     for (name, node) in entries() {
-        let place = place.at(name);
+        let location = location.at(name);
         if !is_hidden(name) {
-            let job = parse_job::parse(name, node, global, &place, &mut patterns)?;
+            let job = parse_job::parse(name, node, global, &location, &mut patterns)?;
             weight += job.weight();
             if weight > MAX_WEIGHT {
                 let text = format!("makes the jobs larger than {MAX_WEIGHT} bytes together");
-                return Err(place.wrong("config", &text));
+                return Err(location.error("config", &text));
             }
             jobs.push(job);
         } else if node.is_blank() {
-            return Err(place.wrong("config", "can't be blank"));
+            return Err(location.error("config", "can't be blank"));
         }
     }
     Ok(jobs)

@@ -57,7 +57,7 @@ pub(super) struct RefPatterns {
 
 /// Why an entry is invalid.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum WrongPattern {
+pub(super) enum PatternError {
     /// The regular expression is invalid.
     Invalid,
     /// The file has more than [`MAX_REGEXPS`] regular expressions.
@@ -66,8 +66,8 @@ pub(super) enum WrongPattern {
 
 impl RefPatterns {
     /// Parses an entry.
-    pub(super) fn parse(&mut self, entry: &str) -> Result<RefPattern, WrongPattern> {
-        let (pattern, project) = split(entry);
+    pub(super) fn parse(&mut self, entry: &str) -> Result<RefPattern, PatternError> {
+        let (pattern, project) = split_project(entry);
         let matcher = match (pattern, regexp::between_slashes(pattern)) {
             (_, Some((source, flags))) => Matcher::Regexp(self.compile(pattern, source, flags)?),
             ("branches", None) => Matcher::Branches,
@@ -79,14 +79,14 @@ impl RefPatterns {
         Ok(RefPattern { written: entry.to_owned(), matcher, project })
     }
 
-    fn compile(&mut self, pattern: &str, source: &str, flags: &str) -> Result<Regex, WrongPattern> {
+    fn compile(&mut self, pattern: &str, source: &str, flags: &str) -> Result<Regex, PatternError> {
         if let Some(regexp) = self.compiled.get(pattern) {
             return Ok(regexp.clone());
         }
         if self.compiled.len() == MAX_REGEXPS {
-            return Err(WrongPattern::TooMany);
+            return Err(PatternError::TooMany);
         }
-        let regexp = regexp::compile(source, flags).ok_or(WrongPattern::Invalid)?;
+        let regexp = regexp::compile(source, flags).ok_or(PatternError::Invalid)?;
         self.compiled.insert(pattern.to_owned(), regexp.clone());
         Ok(regexp)
     }
@@ -115,7 +115,7 @@ impl RefPattern {
 
 /// Splits an entry into the pattern and the project after `@`. An `@` within a regular expression belongs to the
 /// pattern.
-fn split(entry: &str) -> (&str, Option<&str>) {
+fn split_project(entry: &str) -> (&str, Option<&str>) {
     if regexp::between_slashes(entry).is_some() {
         return (entry, None);
     }
@@ -187,12 +187,12 @@ mod tests {
     #[test]
     fn expressions_are_counted_once_each_and_bounded() {
         let mut patterns = RefPatterns::default();
-        assert_eq!(patterns.parse("/(/"), Err(WrongPattern::Invalid));
+        assert_eq!(patterns.parse("/(/"), Err(PatternError::Invalid));
         for number in 0..MAX_REGEXPS {
             assert!(patterns.parse(&format!("/{number}/")).is_ok());
         }
         assert!(patterns.parse("/1/@group/project").is_ok(), "it is one of those");
-        assert_eq!(patterns.parse("/new/"), Err(WrongPattern::TooMany));
+        assert_eq!(patterns.parse("/new/"), Err(PatternError::TooMany));
         assert!(patterns.parse("name").is_ok());
     }
 }
