@@ -1,4 +1,4 @@
-//! Boards: the issues of a project in lists, one list per label.
+//! Boards, which show the issues of a project in lists: one list per label.
 
 pub mod port;
 
@@ -35,13 +35,13 @@ pub struct Move {
     pub to: i32,
 }
 
-/// The list already has the position, or the position does not exist.
+/// Error for a move that changes nothing or leads to a position that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("List could not be moved!")]
 pub struct NotMoved;
 
 impl Move {
-    /// A move to another position on a board with `lists` lists.
+    /// Validates a move on a board with `lists` lists.
     pub fn new(from: i32, to: i64, lists: u64) -> Result<Self, NotMoved> {
         let to = i32::try_from(to).map_err(|_| NotMoved)?;
         let exists = to >= 0 && u64::from(to.unsigned_abs()) < lists;

@@ -17,8 +17,8 @@ pub struct Branch {
     pub commit: Commit,
 }
 
-/// The default branch of a repository: the only branch if there is just one; otherwise the branch to which HEAD points,
-/// else `master`, else the first by name. `names` are sorted by their bytes.
+/// The default branch of a repository. If there is only one branch, that one. Otherwise the branch to which HEAD
+/// points, else `master`, else the first by name. `names` are sorted by their bytes.
 pub fn default_branch<'a>(
     names: impl IntoIterator<Item = &'a str>,
     head: Option<&str>,

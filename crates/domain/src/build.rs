@@ -1,4 +1,4 @@
-//! Builds: the jobs of pipelines, and the statuses that external systems set on commits, which count like jobs.
+//! Builds: the jobs of pipelines. A status that an external system sets on a commit is also stored as a build.
 
 pub mod port;
 
@@ -22,7 +22,7 @@ pub struct Build {
     pub pipeline: PipelineId,
     /// A job for runners, or an external status.
     pub kind: BuildKind,
-    /// The name. If several builds of a pipeline have the same name, the newest counts.
+    /// The name. If several builds of a pipeline have the same name, only the newest counts for the pipeline.
     pub name: String,
     /// The name of the stage.
     pub stage: String,
@@ -30,17 +30,17 @@ pub struct Build {
     pub stage_index: i32,
     /// The current status.
     pub status: Status,
-    /// The condition under which it runs.
+    /// The condition under which the build runs.
     pub when: When,
     /// Whether the pipeline can succeed although this build failed.
     pub allow_failure: bool,
-    /// The tags that a runner has to have to take it.
+    /// The tags that a runner must have to take the build.
     pub tags: Tags,
-    /// Whether a newer build of the same name counts instead.
+    /// Whether a newer build of the same name replaced this one.
     pub superseded: bool,
-    /// The user who started it; `None` when that user was deleted, or when no user did.
+    /// The user who started the build; `None` when no user did, or when that user was deleted.
     pub user: Option<UserId>,
-    /// The runner that took it; `None` before that, and when that runner was deleted.
+    /// The runner that took the build; `None` before that, and when that runner was deleted.
     pub runner: Option<RunnerId>,
     /// The test coverage in percent, from the log.
     pub coverage: Option<f64>,
@@ -98,12 +98,12 @@ pub struct Artifacts {
 impl Build {
     /// The artifacts, unless they have expired.
     pub fn artifacts_at(&self, now: Timestamp) -> Option<&Artifacts> {
-        let there = |artifacts: &&Artifacts| artifacts.expire_at.is_none_or(|end| now < end);
-        self.artifacts.as_ref().filter(there)
+        let is_valid = |artifacts: &&Artifacts| artifacts.expire_at.is_none_or(|end| now < end);
+        self.artifacts.as_ref().filter(is_valid)
     }
 }
 
-/// What a job executes, as it is stored for runners.
+/// The definition of a job: what a runner executes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuildDefinition {
     /// The script, one command per line.
@@ -173,9 +173,9 @@ impl<T: Into<String>> FromIterator<T> for Tags {
 /// A filter for the builds of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildFilter {
-    /// Builds with one of these statuses; all, if `None`.
+    /// Only builds with one of these statuses.
     pub statuses: Option<Vec<Status>>,
-    /// Builds of one commit.
+    /// Only builds of this commit.
     pub commit: Option<ObjectId>,
 }
 
@@ -184,13 +184,13 @@ pub struct BuildFilter {
 pub struct StatusFilter {
     /// The commit.
     pub commit: ObjectId,
-    /// Only of one branch or tag.
+    /// Only statuses of this branch or tag.
     pub reference: Option<String>,
-    /// Only of one stage.
+    /// Only statuses of this stage.
     pub stage: Option<String>,
-    /// Only with one name.
+    /// Only statuses with this name.
     pub name: Option<String>,
-    /// Whether superseded ones are included.
+    /// Whether superseded statuses are included.
     pub superseded: bool,
 }
 

@@ -60,12 +60,12 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// The time that git recorded as seconds and an offset in seconds. A time outside the supported calendar range
-    /// becomes the nearest supported time.
+    /// Converts a time as git records it: seconds since 1970, and the offset from UTC in seconds. A time outside the
+    /// supported calendar range becomes the nearest supported time.
     pub fn time(seconds: i64, offset: i32) -> DateTime<FixedOffset> {
         let utc = || FixedOffset::east_opt(0).expect("zero is an offset");
         let zone = FixedOffset::east_opt(offset).unwrap_or_else(utc);
-        // The API's date format has no years after 9999 and before 0.
+        // The date format of the API supports the years 0 to 9999.
         let seconds = seconds.clamp(-62_135_596_800, 253_402_214_400);
         zone.timestamp_opt(seconds, 0).single().unwrap_or_else(|| DateTime::UNIX_EPOCH.into())
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_forty_digits() {
+    fn ids_have_forty_digits() {
         let name = "0b4bc9a49b562e85de7cc9e834518ea6828729b9";
         assert_eq!(ObjectId::parse(name).expect("40 digits").to_string(), name);
         for bad in ["", "0b4b", "0b4bc9a49b562e85de7cc9e834518ea6828729bg", &"é".repeat(20)] {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_no_calendar_has_are_moved_into_it() {
+    fn times_outside_of_the_calendar_are_clamped() {
         for seconds in [i64::MIN, i64::MAX, 0] {
             let year = Signature::time(seconds, 99 * 3600).format("%Y").to_string();
             assert_eq!(year.len(), 4, "{year}");

@@ -1,7 +1,7 @@
 //! Deliveries of payloads to hooks: the queue, the retries and the results.
 //!
-//! Each hook has a lane, a queue of its own. A sender claims whole lanes, so that a hook receives one delivery at a
-//! time, whatever the number of processes, and a slow receiver delays only its own lane.
+//! Each hook has its own queue, called a lane. A sender claims whole lanes. So a hook receives one delivery at a time,
+//! however many server processes send, and a slow receiver delays only its own lane.
 
 pub mod lane;
 pub mod port;
@@ -21,18 +21,18 @@ pub enum HookRef {
     System(SystemHookId),
 }
 
-/// The unique key of a delivery. A receiver recognizes a repeated delivery by it.
+/// The unique key of a delivery, by which a receiver recognizes a repeated delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeliveryKey(String);
 
 impl DeliveryKey {
-    /// A key in the form of a random UUID, from random bytes.
+    /// Creates a key in the form of a random UUID from random bytes.
     pub fn new(mut bytes: [u8; 16]) -> Self {
         bytes[6] = bytes[6] & 0x0f | 0x40;
         bytes[8] = bytes[8] & 0x3f | 0x80;
         let mut key = String::with_capacity(36);
-        for (place, byte) in bytes.iter().enumerate() {
-            if matches!(place, 4 | 6 | 8 | 10) {
+        for (index, byte) in bytes.iter().enumerate() {
+            if matches!(index, 4 | 6 | 8 | 10) {
                 key.push('-');
             }
             key.push_str(&format!("{byte:02x}"));
@@ -106,11 +106,11 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// The beginning of the response body.
     pub answer: Option<String>,
-    /// Why there was no response, or why it is not a success; for people to read.
+    /// Why there was no response, or why the response is not a success. A text for people.
     pub error: Option<String>,
 }
 
-/// All data to send a delivery.
+/// All data that is needed to send a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookRequest {
     /// See [`DeliveryKey`].
@@ -130,11 +130,11 @@ pub struct HookRequest {
 /// The size of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// Events whose subscribed hooks were not looked up yet.
+    /// Events for which no deliveries were created yet.
     pub events: u64,
     /// Pending deliveries.
     pub deliveries: u64,
-    /// The creation time of the oldest of them.
+    /// The creation time of the oldest pending delivery.
     pub oldest: Option<Timestamp>,
 }
 

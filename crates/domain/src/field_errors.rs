@@ -1,4 +1,4 @@
-//! Validation errors of the fields of an entity, collected so that one response can report all of them.
+//! Validation errors of the fields of an entity, collected so that one response reports all of them.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl FieldErrors {
         parsed.map_err(|error| self.add(field, error)).ok()
     }
 
-    /// Like [`check`](Self::check) for an optional field: `Some(None)` when the field is absent.
+    /// Like [`check`](Self::check), for an optional field: `Some(None)` when the field is absent.
     pub fn check_given<T, E: fmt::Display>(
         &mut self,
         field: &'static str,
@@ -46,12 +46,12 @@ impl FieldErrors {
 
     /// Returns the value of a parser that reports field errors itself, or records all its errors.
     pub fn merge<T>(&mut self, parsed: Result<T, FieldErrors>) -> Option<T> {
-        parsed.map_err(|found| self.extend(found)).ok()
+        parsed.map_err(|errors| self.extend(errors)).ok()
     }
 
     /// Adds all errors of another validation.
-    pub fn extend(&mut self, found: FieldErrors) {
-        for (field, messages) in found.0 {
+    pub fn extend(&mut self, errors: FieldErrors) {
+        for (field, messages) in errors.0 {
             for message in messages {
                 self.add(field.as_str(), message);
             }

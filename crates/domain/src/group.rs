@@ -80,7 +80,7 @@ pub enum GroupScope {
     AvailableTo {
         /// The user.
         user: crate::id::UserId,
-        /// Whether the user is external, so that internal projects and groups are hidden from it.
+        /// Whether the user is external, so that internal projects and groups are hidden from the user.
         external: bool,
     },
 }

@@ -18,7 +18,7 @@ impl HookUrl {
             return Err(Blank.into());
         }
         within(url, limit::URL)?;
-        if well_formed(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
+        if is_well_formed(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
     }
 
     /// Wraps a URL that was validated before it was stored.
@@ -26,7 +26,7 @@ impl HookUrl {
         Self(url)
     }
 
-    /// The address.
+    /// The URL.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -46,8 +46,8 @@ impl HookUrl {
 #[error("is invalid")]
 pub struct InvalidToken;
 
-/// Validates a token. It is sent in a header of each delivery, so it must not contain control characters, which could
-/// end the header line.
+/// Validates the token of a hook. The token is sent in a header of each delivery, so it must not contain control
+/// characters, which could end the header line.
 /// # Errors
 /// The validation error, for the field `token`.
 pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErrors> {
@@ -59,7 +59,7 @@ pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErro
     Ok(Some(token.clone()))
 }
 
-fn well_formed(url: &str) -> bool {
+fn is_well_formed(url: &str) -> bool {
     // Whitespace and control characters could end the request line early.
     if url.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return false;
@@ -75,11 +75,11 @@ fn well_formed(url: &str) -> bool {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         Some(_) | None => (host_and_port, None),
     };
-    let good_port = port.is_none_or(|port| port.is_empty() || port.parse::<u16>().is_ok());
-    good_port && good_host(host)
+    let is_valid_port = port.is_none_or(|port| port.is_empty() || port.parse::<u16>().is_ok());
+    is_valid_port && is_valid_host(host)
 }
 
-fn good_host(host: &str) -> bool {
+fn is_valid_host(host: &str) -> bool {
     match host.strip_prefix('[') {
         Some(rest) => rest
             .strip_suffix(']')
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_shown_without_what_it_takes_to_get_in() {
+    fn urls_are_shown_without_credentials() {
         for (url, shown) in [
             ("http://me:p%40ss@example.com/x?a=b@c#d", "http://example.com/x?a=b@c#d"),
             ("https://me@example.com:8443", "https://example.com:8443"),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_stay_in_their_line() {
+    fn tokens_contain_no_control_characters() {
         for (token, is_good) in
             [("a b", true), ("\u{fc}", true), ("a\nb", false), ("a\r\nX: y", false), ("\0", false)]
         {

@@ -35,9 +35,9 @@ ids! {
     ShareId,
     /// A hook of a project.
     ProjectHookId,
-    /// A hook of the service.
+    /// A system hook.
     SystemHookId,
-    /// A maintenance task of a repository.
+    /// A background task of a repository.
     RepositoryTaskId,
     /// A label of a project.
     LabelId,

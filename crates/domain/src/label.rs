@@ -20,8 +20,8 @@ pub struct Label {
     pub id: LabelId,
     /// The project of the label.
     pub project: ProjectId,
-    /// The group label of which this row is the copy in the project; `None` for a label of the
-    /// project itself.
+    /// The group label, if this row is the copy of a group label in the project; `None` for a label
+    /// of the project itself.
     pub of_group: Option<LabelId>,
     /// The title, unique in the project.
     pub title: LabelTitle,
@@ -125,12 +125,12 @@ impl NewLabel {
     }
 }
 
-/// A label in a URL path: an id or a title, whichever is found first.
+/// A reference to a label in a URL path: an id or a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelRef(pub String);
 
 impl LabelRef {
-    /// The id, if the text consists of digits only.
+    /// The reference as an id, if it consists of digits only.
     pub fn id(&self) -> Option<LabelId> {
         let digits = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
         if digits { self.0.parse().ok().map(LabelId) } else { None }

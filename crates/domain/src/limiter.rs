@@ -48,14 +48,14 @@ impl Caller {
         Self::new(Actor::Anonymous, address)
     }
 
-    /// The party whose permits are counted together. A signed-in user is one party, whatever its
-    /// address.
+    /// The holder to which the permits of this caller are counted. A signed-in user is one holder from
+    /// whatever address.
     pub fn holder(self) -> Holder {
         self.user.map_or(Holder::Network(self.network), Holder::User)
     }
 }
 
-/// A party whose permits are counted together.
+/// A user or network whose permits are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// A user.
@@ -76,8 +76,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// A quarter of the permits for each caller, so that it takes four callers to use all of them,
-    /// and three quarters for each address.
+    /// A quarter of the permits for each caller, and three quarters for each address. So at least four
+    /// callers are needed to use all permits.
     pub const fn quarters(all: usize) -> Self {
         Self { all, one: all.div_ceil(4), network: all - all / 4 }
     }
@@ -86,7 +86,8 @@ impl Shares {
 /// The maximum number of waiting requests per caller. Further requests are rejected.
 const LONGEST_QUEUE: usize = 1024;
 
-/// Permits of one kind. A free permit goes to the waiting caller who holds the fewest; among equals they take turns.
+/// Permits of one kind. A free permit goes to the waiting caller that holds the fewest permits. Callers that hold
+/// equally many take turns.
 #[derive(Clone, Debug)]
 pub struct Lane(Arc<Shared>);
 

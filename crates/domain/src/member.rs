@@ -18,7 +18,7 @@ pub enum AccessLevel {
     Developer,
     /// May administer the project or group.
     Master,
-    /// Owns the group; projects have no such level.
+    /// Owns the group. Only members of groups have this level.
     Owner,
 }
 
@@ -48,7 +48,7 @@ impl AccessLevel {
         Self::ALL.into_iter().find(|access| i64::from(access.level()) == level)
     }
 
-    /// Parses the number of a level that projects have: all but owner.
+    /// Parses the number of a level that members of projects can have: all levels except owner.
     pub fn on_project(level: i64) -> Option<Self> {
         Self::from_level(level).filter(|access| *access <= AccessLevel::Master)
     }

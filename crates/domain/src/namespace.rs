@@ -7,8 +7,8 @@ use crate::id::{NamespaceId, UserId};
 use crate::text::{TooLong, limit, within};
 use crate::visibility::Visibility;
 
-/// First path segments that are reserved for routes of the service, now or in the interface it
-/// restores.
+/// First path segments that are reserved for routes: those of this service and those of the original
+/// implementation.
 const RESERVED: [&str; 29] = [
     ".well-known",
     "admin",
@@ -52,7 +52,7 @@ impl NamespacePath {
             return Err(NamespacePathError::Blank);
         }
         within(path, limit::SHORT)?;
-        if !well_formed(path) {
+        if !is_well_formed(path) {
             return Err(NamespacePathError::Format);
         }
         if RESERVED.contains(&path) {
@@ -77,7 +77,7 @@ impl NamespacePath {
     }
 }
 
-fn well_formed(path: &str) -> bool {
+fn is_well_formed(path: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     path.chars().all(allowed)
         && !path.starts_with('-')

@@ -1,10 +1,10 @@
-//! Addresses and networks of callers.
+//! IP networks, and the network by which a caller is identified.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// The network by which callers are told apart. The owner of an IPv6 address has its whole /64
-/// network, so the lower 64 bits are cleared. IPv4 addresses are kept whole.
+/// The network that identifies a caller who is not signed in. The owner of an IPv6 address usually
+/// has the whole /64 network, so the lower 64 bits are cleared. An IPv4 address is kept unchanged.
 pub fn caller_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),

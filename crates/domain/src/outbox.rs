@@ -1,5 +1,5 @@
-//! The outbox: events for hooks. An event is written in the transaction of the change and delivered
-//! later.
+//! The outbox: events that wait for delivery to hooks. An event is stored by the transaction that
+//! makes the change, and is delivered later.
 
 pub mod ci;
 pub mod port;
@@ -14,7 +14,7 @@ use crate::user::{SshKey, User};
 use crate::visibility::Visibility;
 use project::ProjectEvent;
 
-/// An event in the service as a whole, or in one of its projects.
+/// An event for hooks: a change in the whole service, or in one project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemEvent {
     /// A user was created.
@@ -76,8 +76,8 @@ impl SystemEvent {
     }
 }
 
-/// The user as hook payloads show it. It is stored because the user may be deleted before the
-/// delivery.
+/// The data of a user in hook payloads. It is stored with the event because the user may be deleted
+/// before the delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFacts {
     /// See [`User::id`].
@@ -107,7 +107,7 @@ impl From<&User> for UserFacts {
     }
 }
 
-/// The SSH key as hook payloads show it.
+/// The data of an SSH key in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyFacts {
     /// See [`SshKey::id`].
@@ -132,7 +132,7 @@ impl KeyFacts {
     }
 }
 
-/// The project as hook payloads show it.
+/// The data of a project in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectFacts {
     /// Its id.
@@ -155,7 +155,7 @@ pub struct ProjectFacts {
     pub updated_at: Timestamp,
 }
 
-/// The member as hook payloads show it.
+/// The data of a member in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberFacts {
     /// The user's id.
@@ -186,7 +186,7 @@ impl MemberFacts {
     }
 }
 
-/// The member of a project as hook payloads show it.
+/// The data of a member of a project in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamFacts {
     /// The project.
@@ -195,7 +195,7 @@ pub struct TeamFacts {
     pub member: MemberFacts,
 }
 
-/// The group as hook payloads show it.
+/// The data of a group in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupFacts {
     /// Its id.
@@ -222,7 +222,7 @@ impl From<&Namespace> for GroupFacts {
     }
 }
 
-/// The member of a group as hook payloads show it.
+/// The data of a member of a group in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupMemberFacts {
     /// The group.

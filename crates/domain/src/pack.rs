@@ -1,5 +1,5 @@
-//! Packs: immutable files of git objects. A pack is named by the SHA-256 of its bytes, and belongs
-//! to each repository that has a row for it.
+//! Packs: immutable files of git objects. A pack is named by the SHA-256 of its bytes. It belongs to
+//! each repository that has a row for it, so repositories can share a pack.
 
 pub mod port;
 
@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::hex;
 
-/// The number of live packs from which on the small packs of a repository are merged.
+/// The number of live packs at which the small packs of a repository are merged.
 pub const MANY_PACKS: usize = 24;
 
 /// The name of a pack: the SHA-256 of its bytes.

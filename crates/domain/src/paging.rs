@@ -65,8 +65,8 @@ impl<T> Paged<T> {
     }
 
     /// Converts each row of the page.
-    pub fn map<U>(self, turn: impl FnMut(T) -> U) -> Paged<U> {
-        Paged { items: self.items.into_iter().map(turn).collect(), total: self.total }
+    pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Paged<U> {
+        Paged { items: self.items.into_iter().map(convert).collect(), total: self.total }
     }
 }
 

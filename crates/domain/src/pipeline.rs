@@ -16,12 +16,13 @@ pub struct Pipeline {
     pub id: PipelineId,
     /// The project of the pipeline.
     pub project: ProjectId,
-    /// The user who pushed or requested it; `None` when the user was deleted, or the pipeline has
-    /// none.
+    /// The user who pushed or requested the pipeline; `None` when no user did, or when the user was
+    /// deleted.
     pub user: Option<UserId>,
     /// The commit that the pipeline builds.
     pub sha: ObjectId,
-    /// The same commit for pushes, zeros otherwise.
+    /// The value of `before_sha` in the API: the same commit if a push created the pipeline, zeros
+    /// otherwise.
     pub before_sha: ObjectId,
     /// The name of the branch or tag, without its `refs/…/` prefix.
     pub reference: String,
@@ -37,9 +38,9 @@ pub struct Pipeline {
     pub created_at: Timestamp,
     /// The time of the last change.
     pub updated_at: Timestamp,
-    /// The time of the first start.
+    /// When the pipeline first started.
     pub started_at: Option<Timestamp>,
-    /// The time when it finished last.
+    /// When the pipeline last finished.
     pub finished_at: Option<Timestamp>,
 }
 

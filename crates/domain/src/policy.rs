@@ -23,7 +23,7 @@ pub enum Actor {
     User {
         /// The id of the user.
         id: UserId,
-        /// Whether the user is external, so that internal projects and groups are hidden from it.
+        /// Whether the user is external, so that internal projects and groups are hidden from the user.
         external: bool,
     },
     /// An administrator.
@@ -71,10 +71,10 @@ pub trait Protected {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// The caller has to sign in first.
-    #[error("the caller is not known")]
+    #[error("the caller is not signed in")]
     Unauthenticated,
     /// The caller must not learn that the resource exists.
-    #[error("the thing is hidden from the caller")]
+    #[error("the resource is hidden from the caller")]
     Hidden,
     /// The caller may see the resource but not do this.
     #[error("the caller may not do this")]

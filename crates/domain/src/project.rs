@@ -32,7 +32,7 @@ pub struct Project {
     pub namespace: NamespaceId,
     /// The user who created it; `None` when that user was deleted.
     pub creator: Option<UserId>,
-    /// The name shown to people; unique in the namespace.
+    /// The display name; unique in the namespace.
     pub name: ProjectName,
     /// The name in URLs; unique in the namespace, ignoring case.
     pub path: ProjectPath,
@@ -50,7 +50,7 @@ pub struct Project {
     pub forks_count: u32,
     /// The number of open issues.
     pub open_issues_count: u32,
-    /// The project from which it was forked, while that exists.
+    /// The project from which it was forked; `None` when it is no fork, or when that project was deleted.
     pub forked_from: Option<ProjectId>,
     /// The URL from which its repository is imported.
     pub import_url: Option<String>,

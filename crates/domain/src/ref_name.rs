@@ -4,9 +4,10 @@ use std::fmt;
 
 use crate::text::limit;
 
-/// The maximum length of a name and of each part between slashes, in bytes. All file systems can
-/// store such names.
+/// The maximum length of a name in bytes.
 const LONGEST: usize = limit::REF_NAME;
+
+/// The maximum length of each part between slashes in bytes. All file systems can store such parts.
 const LONGEST_PART: usize = 250;
 
 /// Checks a name without `refs/heads/` or `refs/tags/` by the rules of git.
@@ -21,15 +22,15 @@ fn check(name: &str) -> Result<(), BadRefName> {
     if name.contains(forbidden) {
         return Err(BadRefName);
     }
-    let bad_part = |part: &str| {
-        let length = !(1..=LONGEST_PART).contains(&part.len());
-        length || part.starts_with('.') || part.ends_with(".lock")
+    let is_bad_part = |part: &str| {
+        let is_bad_length = !(1..=LONGEST_PART).contains(&part.len());
+        is_bad_length || part.starts_with('.') || part.ends_with(".lock")
     };
-    if name.split('/').any(bad_part) { Err(BadRefName) } else { Ok(()) }
+    if name.split('/').any(is_bad_part) { Err(BadRefName) } else { Ok(()) }
 }
 
-/// Checks the name of a new ref. Git allows some names that its own commands read as an option or
-/// as another ref.
+/// Checks the name of a new ref. Some names that the rules of git allow are refused, because git
+/// commands read them as an option or as another ref.
 fn check_new(name: &str) -> Result<(), BadRefName> {
     if name.starts_with('-') || name == "@" || name == "HEAD" {
         return Err(BadRefName);
@@ -39,7 +40,7 @@ fn check_new(name: &str) -> Result<(), BadRefName> {
 
 /// Error for an invalid branch or tag name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is no name of a branch or tag")]
+#[error("is not a valid branch or tag name")]
 pub struct BadRefName;
 
 /// The name of a branch, without `refs/heads/`.

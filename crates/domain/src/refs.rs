@@ -37,8 +37,8 @@ impl RepositoryState {
     /// The ref that HEAD of a new repository points to.
     pub const FIRST_HEAD: &'static str = "refs/heads/master";
 
-    /// The version of refs or packs that an earlier release stored in files and that are not yet
-    /// migrated.
+    /// The version number of refs or packs that an earlier release stored in files and that are not
+    /// migrated to the database yet.
     pub const IN_FILES: i64 = -1;
 
     /// A number that increases with each change of refs, HEAD or the list of packs: 0 for a

@@ -1,5 +1,6 @@
-//! Rows of deleted projects, groups and users. The transaction that deletes one of them hides it
-//! from all callers. Rows that may be numerous are deleted afterwards, in steps.
+//! Deletion of the remaining rows of deleted projects, groups and users. The transaction that deletes
+//! a project, group or user hides it from all callers. Rows of which there may be many are deleted
+//! afterwards, in steps.
 
 pub mod port;
 

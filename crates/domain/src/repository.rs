@@ -1,4 +1,5 @@
-//! The content of a repository at one commit or between two commits.
+//! The content of a repository at one commit or between two commits, and background tasks of a
+//! repository.
 
 pub mod archive;
 pub mod compare;

@@ -24,7 +24,7 @@ pub struct Runner {
     pub run_untagged: bool,
     /// Whether the runner is restricted to its projects.
     pub locked: bool,
-    /// The tags, which builds are matched against.
+    /// The tags. A build with tags needs a runner that has all of them.
     pub tags: Tags,
     /// The system information that the runner reported.
     pub info: RunnerInfo,
@@ -124,8 +124,8 @@ impl NewRunner {
         }
         let long = self.tags.iter().find_map(|tag| within(tag, limit::SHORT).err());
         errors.check_given("tag_list", long.map(Err::<(), _>));
-        if let Err(wrong) = self.info.check() {
-            errors.extend(wrong);
+        if let Err(invalid) = self.info.check() {
+            errors.extend(invalid);
         }
         errors.into_result()
     }

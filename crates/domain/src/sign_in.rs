@@ -5,11 +5,11 @@ pub mod port;
 use crate::Timestamp;
 use chrono::TimeDelta;
 
-/// The number of failures within [`WINDOW`] after which further tries are refused.
+/// The number of failures within [`WINDOW`] after which further sign-ins are refused.
 const LIMIT: u32 = 10;
 /// The window in which failures are counted together.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
-/// The time for which further tries are refused. The account itself is never locked: its tokens
+/// The time for which further sign-ins are refused. The account itself is never locked: its tokens
 /// keep working.
 const PAUSE: TimeDelta = TimeDelta::minutes(1);
 
@@ -18,7 +18,7 @@ pub const MOST_NETWORKS: usize = 20;
 /// The time for which a network is stored after the last sign-in from it.
 const REMEMBERED: TimeDelta = TimeDelta::days(90);
 
-/// The moment before which a sign-in is forgotten.
+/// The time before which sign-ins are forgotten.
 pub fn remembered_since(now: Timestamp) -> Timestamp {
     now - REMEMBERED
 }
@@ -30,14 +30,14 @@ pub struct Failures {
     pub count: u32,
     /// The time of the first failure in the window.
     pub since: Timestamp,
-    /// The time until which further tries are refused.
+    /// The time until which further sign-ins are refused.
     pub refused_until: Option<Timestamp>,
 }
 
 impl Failures {
     /// Counts one more failure.
-    pub fn after(known: Option<Failures>, now: Timestamp) -> Failures {
-        let (count, since) = match known {
+    pub fn after(earlier: Option<Failures>, now: Timestamp) -> Failures {
+        let (count, since) = match earlier {
             Some(failures) if now - failures.since < WINDOW => (failures.count + 1, failures.since),
             Some(_) | None => (1, now),
         };

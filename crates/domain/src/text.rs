@@ -1,4 +1,4 @@
-//! User input: texts with a maximum length, and the removal of markup.
+//! Texts from users: maximum lengths, the removal of markup, and secrets.
 
 pub mod limit;
 
@@ -56,7 +56,7 @@ pub fn within_field(field: &str, text: &str, max: usize) -> Result<(), FieldErro
     within(text, max).map_err(|error| FieldErrors::one(field, error))
 }
 
-/// Error for a blank text where one is required.
+/// Error for a blank text where a text is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("can't be blank")]
 pub struct Blank;
@@ -110,7 +110,7 @@ pub fn decode_entities(text: &str) -> Cow<'_, str> {
     while let Some(start) = rest.find('&') {
         let (before, from_sign) = rest.split_at(start);
         plain.push_str(before);
-        match entity(&from_sign[1..]) {
+        match parse_entity(&from_sign[1..]) {
             Some((character, length)) => {
                 plain.push(character);
                 rest = &from_sign[1 + length..];
@@ -126,7 +126,7 @@ pub fn decode_entities(text: &str) -> Cow<'_, str> {
 }
 
 /// Parses an entity without its `&`; returns the character and the length of the entity.
-fn entity(text: &str) -> Option<(char, usize)> {
+fn parse_entity(text: &str) -> Option<(char, usize)> {
     // The longest entity is `#x10FFFF;`.
     let end = text.bytes().take(10).position(|b| b == b';')?;
     let character = match &text[..end] {

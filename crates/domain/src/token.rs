@@ -16,9 +16,9 @@ pub struct TokenHash(pub [u8; 32]);
 /// The kind of a token, which decides whether it may use sudo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// Issued by a sign-in with the password. The only kind that may use sudo.
+    /// A token that a sign-in with the password issued. The only kind that may use sudo.
     Private,
-    /// Created by a user for a program.
+    /// A token that a user created for a program.
     Personal,
 }
 
@@ -105,9 +105,9 @@ impl TokenLife {
     }
 }
 
-/// Returns the new expiry time of a token in use. A session, which is a private token that expires,
-/// lasts `session` longer than its last use. Returns `None` for other tokens, and if the expiry was
-/// moved within the last hour.
+/// Returns the new expiry time of a token that is used now. A session is a private token that expires;
+/// it ends `session` after its last use. Returns `None` for tokens that are not sessions or are no
+/// longer valid, and if the expiry time was extended within the last hour.
 pub fn extended_end(
     kind: TokenKind,
     life: TokenLife,

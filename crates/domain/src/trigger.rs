@@ -55,8 +55,8 @@ pub fn check_variables(variables: &[(String, String)]) -> Result<(), FieldErrors
     for (key, value) in variables {
         let checked = within(key, limit::SHORT).and_then(|()| within(value, limit::VARIABLE_VALUE));
         bytes += key.len() + value.len();
-        let all = if bytes > limit::LONG { Err(TooLong(limit::LONG)) } else { Ok(()) };
-        checked.and(all).map_err(|error| FieldErrors::one("variables", error))?;
+        let total = if bytes > limit::LONG { Err(TooLong(limit::LONG)) } else { Ok(()) };
+        checked.and(total).map_err(|error| FieldErrors::one("variables", error))?;
     }
     Ok(())
 }

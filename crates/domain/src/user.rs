@@ -28,7 +28,7 @@ pub struct User {
     pub id: UserId,
     /// Unique among users and groups, ignoring case.
     pub username: Username,
-    /// The name shown to people.
+    /// The display name.
     pub name: DisplayName,
     /// The primary address.
     pub email: EmailAddress,
@@ -36,7 +36,7 @@ pub struct User {
     pub state: UserState,
     /// The rights of the account apart from its memberships.
     pub privileges: Privileges,
-    /// The information that the user gives about itself.
+    /// The information that users give about themselves.
     pub profile: Profile,
     /// Preferences for the web pages of the service.
     pub appearance: Appearance,
@@ -56,12 +56,12 @@ pub struct User {
     pub updated_at: Timestamp,
 }
 
-/// The information that a user gives about itself. `None` means never set; the API shows null.
+/// The information that users give about themselves. `None` means never set; the API shows null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// A short self-description.
     pub bio: Option<ShortText>,
-    /// Where the user is.
+    /// The user's location.
     pub location: Option<ShortText>,
     /// The user's employer.
     pub organization: Option<ShortText>,

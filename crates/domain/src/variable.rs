@@ -1,4 +1,4 @@
-//! Variables of projects, which are passed to builds and otherwise kept secret.
+//! Variables of projects. Builds get them; otherwise they are kept secret.
 
 pub mod port;
 
@@ -30,8 +30,8 @@ impl VariableKey {
             return Err(Blank.into());
         }
         within(key, limit::SHORT)?;
-        let good = key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if good { Ok(Self(key.to_owned())) } else { Err(VariableKeyError::Format) }
+        let is_valid = key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if is_valid { Ok(Self(key.to_owned())) } else { Err(VariableKeyError::Format) }
     }
 
     /// Wraps a name from the store without checking it.

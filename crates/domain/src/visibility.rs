@@ -3,11 +3,11 @@
 /// A visibility level, from the most restricted to the most open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Visibility {
-    /// Visible to members only; access is granted per user.
+    /// Visible to members only.
     Private,
     /// Visible to all signed-in users except external ones.
     Internal,
-    /// Visible to everyone, also without signing in.
+    /// Visible to everyone, signed in or not.
     Public,
 }
 

@@ -6,8 +6,8 @@ use crate::id::{BoardId, BoardListId, LabelId, ProjectId};
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 
-/// The boards of all projects. A caller that changes a list holds the lock of the project. After each call the lists of
-/// a board have the positions 0, 1, 2 and so on.
+/// The boards of all projects. The caller locks the project before it changes a list. After each call the lists of a
+/// board have the positions 0, 1, 2 and so on.
 pub trait Boards {
     /// The board of a project, if it was created.
     fn find(&mut self, project: ProjectId) -> Result<Option<Board>, StoreError>;

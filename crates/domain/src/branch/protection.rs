@@ -2,7 +2,8 @@
 
 use crate::member::AccessLevel;
 
-/// The protection of a branch, or of all branches that match a pattern, against some users who may otherwise push.
+/// The protection of a branch, or of all branches that match a pattern. It restricts pushes to masters, and to
+/// developers if they are given the right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Protection {
     /// The name of the branch; `*` matches any characters, slashes included.
@@ -14,14 +15,14 @@ pub struct Protection {
 /// The rights of developers on a protected branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeveloperRights {
-    /// Push to it.
+    /// Whether developers may push to the branch.
     pub push: bool,
-    /// Merge into it.
+    /// Whether developers may merge into the branch.
     pub merge: bool,
 }
 
 impl DeveloperRights {
-    /// Replaces the rights that are given and keeps the others.
+    /// Replaces the rights that are not `None` and keeps the others.
     pub fn with(self, push: Option<bool>, merge: Option<bool>) -> Self {
         Self { push: push.unwrap_or(self.push), merge: merge.unwrap_or(self.merge) }
     }
@@ -61,8 +62,8 @@ impl Protected {
     }
 }
 
-/// Returns whether a text matches a pattern with `*`. Linear in time for each star: after a mismatch only the last star
-/// takes one byte more.
+/// Returns whether a text matches a pattern with `*`. After a mismatch only the last star is extended, by one byte, so
+/// the time is at most proportional to the product of both lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut last_star = None;

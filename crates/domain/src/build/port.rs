@@ -48,10 +48,12 @@ pub trait Builds {
     /// Updates the mutable fields of a build: status, user, runner, artifacts, coverage and the times.
     fn update(&mut self, build: &Build) -> Result<(), StoreError>;
 
-    /// The jobs that a runner should take next, best first, at most `limit`: for each project with builds enabled, the
-    /// oldest pending job that [`Runner::takes`] accepts by its tags. A shared runner that is not locked takes jobs of
-    /// projects that allow shared runners, and prefers projects with fewer builds running on shared runners. Any other
-    /// runner takes jobs of its own projects. Otherwise the oldest job comes first.
+    /// The jobs that a runner should take next, best first, at most `limit`. Each project with builds enabled has at
+    /// most one job in the list: its oldest pending job whose tags [`Runner::takes`] accepts.
+    ///
+    /// A shared runner that is not locked takes jobs of all projects that allow shared runners. Projects with fewer
+    /// builds running on shared runners come first, then older jobs. Any other runner takes jobs of its own projects,
+    /// the oldest first.
     fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError>;
 
     /// The pending or running jobs without a report since `moment`, longest silence first, at most `limit`.

@@ -38,7 +38,7 @@ pub trait YamlReader: Send + Sync {
     fn read(&self, text: &str) -> Result<Node, String>;
 }
 
-/// The first error in a configuration, in the wording of the reference.
+/// The first error in a configuration. Its wording is that of the original implementation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(pub String);
@@ -59,10 +59,10 @@ impl Configuration {
     /// The first error in the file.
     pub fn parse(reader: &dyn YamlReader, text: &str) -> Result<Configuration, ConfigError> {
         let document = reader.read(text).map_err(ConfigError);
-        document.and_then(|document| Configuration::from_node(&document)).map_err(shortened)
+        document.and_then(|document| Configuration::from_node(&document)).map_err(truncate_error)
     }
 
-    /// The jobs of a pipeline for `target`, by stage, then in the order of the file.
+    /// The jobs of a pipeline for `target`, sorted by stage, then in the order of the file.
     pub fn jobs_for(&self, target: Target<'_>) -> Vec<&Job> {
         let matches = |patterns: &[RefPattern]| patterns.iter().any(|p| p.matches(target));
         let mut jobs: Vec<&Job> = self
@@ -77,7 +77,7 @@ impl Configuration {
 }
 
 /// Truncates an error text so that it can be stored and shown: some errors quote keys, and keys can be long.
-fn shortened(ConfigError(mut text): ConfigError) -> ConfigError {
+fn truncate_error(ConfigError(mut text): ConfigError) -> ConfigError {
     const LONGEST: usize = 2_000;
     if let Some((end, _)) = text.char_indices().nth(LONGEST) {
         text.truncate(end);

@@ -9,25 +9,25 @@ use super::regexp;
 static NUMBER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[0-9]+(\.[0-9]+)?").expect("the expression is valid"));
 
-/// Longer lines are truncated. For the worst expressions, finding the last match takes time quadratic in the length of
-/// the line.
+/// The maximum length of a line in bytes. Longer lines are truncated, because for the worst expressions the time to
+/// find the last match is quadratic in the length of the line.
 const LONGEST_LINE: usize = 4096;
 
-/// The first number in the last match of a project's regular expression in a log. The expression may be enclosed in
-/// slashes; if it has groups, the last group counts. Lines are matched one by one, because tools print their totals on
-/// one line.
+/// The test coverage in a log: the first number in the last match of a project's regular expression. If the expression
+/// has groups, only the last group of the match is searched. The expression may be enclosed in slashes. Lines are
+/// matched one by one, because tools print their totals on one line.
 pub fn coverage(log: &str, expression: &str) -> Option<f64> {
-    let expression = compiled(expression)?;
-    let found = log.lines().rev().find_map(|line| last_match(&expression, cut(line)))?;
+    let expression = compile(expression)?;
+    let found = log.lines().rev().find_map(|line| last_match(&expression, truncate(line)))?;
     NUMBER.find(found)?.as_str().parse().ok()
 }
 
 /// Returns whether an expression is valid and small enough to be used.
 pub fn is_usable(expression: &str) -> bool {
-    compiled(expression).is_some()
+    compile(expression).is_some()
 }
 
-fn compiled(expression: &str) -> Option<Regex> {
+fn compile(expression: &str) -> Option<Regex> {
     let (source, flags) = regexp::between_slashes(expression).unwrap_or((expression, ""));
     if source.is_empty() { None } else { regexp::compile(source, flags) }
 }
@@ -37,7 +37,7 @@ fn last_match<'a>(expression: &Regex, line: &'a str) -> Option<&'a str> {
     last.iter().flatten().last().map(|group| group.as_str())
 }
 
-fn cut(line: &str) -> &str {
+fn truncate(line: &str) -> &str {
     let end = (0..=LONGEST_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
     &line[..end.unwrap_or(0)]
 }

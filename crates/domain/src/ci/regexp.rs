@@ -8,8 +8,8 @@ const SIZE_LIMIT: usize = 1 << 18;
 /// Splits `/source/flags` into the source and the flags; `None` if the text does not have this form.
 pub fn between_slashes(text: &str) -> Option<(&str, &str)> {
     let (source, flags) = text.strip_prefix('/')?.rsplit_once('/')?;
-    let known = flags.chars().all(|flag| matches!(flag, 'i' | 'm' | 'x' | 'o' | 'u'));
-    known.then_some((source, flags))
+    let are_known = flags.chars().all(|flag| matches!(flag, 'i' | 'm' | 'x' | 'o' | 'u'));
+    are_known.then_some((source, flags))
 }
 
 /// Compiles an expression with the semantics of Ruby: `^` and `$` match at line boundaries, and the flag `m` lets a dot
@@ -18,7 +18,7 @@ pub fn between_slashes(text: &str) -> Option<(&str, &str)> {
 /// Look-around and back references are refused: they cannot be matched in linear time, and an expression of one project
 /// must not keep the whole service busy.
 pub fn compile(source: &str, flags: &str) -> Option<Regex> {
-    RegexBuilder::new(&translated(source))
+    RegexBuilder::new(&translate(source))
         .multi_line(true)
         .case_insensitive(flags.contains('i'))
         .dot_matches_new_line(flags.contains('m'))
@@ -30,9 +30,9 @@ pub fn compile(source: &str, flags: &str) -> Option<Regex> {
         .ok()
 }
 
-/// Rewrites the escapes that only Ruby knows, and those that match only ASCII in Ruby. A bracketed class inside
-/// brackets is a nested class, so the replacements also work there.
-fn translated(source: &str) -> String {
+/// Rewrites the escapes that only Ruby has, and those that match only ASCII in Ruby. A class is replaced by a
+/// bracketed class; inside brackets this is a nested class, so the replacement works there too.
+fn translate(source: &str) -> String {
     let mut translated = String::with_capacity(source.len());
     let mut rest = source.chars();
     while let Some(char) = rest.next() {

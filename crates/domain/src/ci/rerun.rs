@@ -6,13 +6,14 @@ use super::status::{Status, Transition};
 /// The effect of a retry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry<I> {
-    /// Builds that are replaced by a new, pending build of the same name.
+    /// Builds that are each replaced by a new, pending build of the same name.
     pub again: Vec<I>,
     /// Skipped builds of later stages, which return to the status created ([`Transition::Reopen`]).
     pub reopened: Vec<I>,
 }
 
-/// Retries the failed builds of a pipeline, allowed failures included. Canceled builds stay canceled.
+/// Selects the builds for a retry of a pipeline: its failed builds, allowed failures included. Canceled builds stay
+/// canceled.
 pub fn retry_pipeline<I: Copy>(latest: &[StageBuild<I>]) -> Retry<I> {
     let failed = || latest.iter().filter(|build| build.status == Status::Failed);
     Retry {
@@ -38,10 +39,11 @@ pub fn skipped_after<I: Copy>(latest: &[StageBuild<I>], stage_index: i32) -> Vec
         .collect()
 }
 
-/// Cancels the pending and running builds of a pipeline, and skips the created ones. So nothing runs after a
-/// cancellation, not even jobs with `when: on_failure`. Returns no decisions when no build is pending or running.
+/// Decides the cancellation of a pipeline: pending and running builds are canceled, and created builds are skipped. So
+/// nothing runs after a cancellation, not even jobs with `when: on_failure`. Returns no decisions when no build is
+/// pending or running.
 pub fn cancel_pipeline<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
-    let decided = |status: Status| match status {
+    let transition_from = |status: Status| match status {
         Status::Pending | Status::Running => Some(Transition::Cancel),
         Status::Created => Some(Transition::Skip),
         Status::Success | Status::Failed | Status::Canceled | Status::Skipped => None,
@@ -49,7 +51,7 @@ pub fn cancel_pipeline<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
     let decisions: Vec<_> = latest
         .iter()
         .filter_map(|build| {
-            decided(build.status).map(|transition| Decision { id: build.id, transition })
+            transition_from(build.status).map(|transition| Decision { id: build.id, transition })
         })
         .collect();
     if decisions.iter().any(|decision| decision.transition == Transition::Cancel) {

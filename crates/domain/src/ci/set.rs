@@ -1,4 +1,4 @@
-//! The combined status of a set of builds: of a pipeline, or of the stages before another.
+//! The combined status of a set of builds: all builds of a pipeline, or those of the stages before a stage.
 
 use super::status::Status;
 use super::when::When;
@@ -16,7 +16,7 @@ pub struct Member {
 
 impl Member {
     /// Returns whether the build is ignored: an allowed failure, or a skipped build that is manual or runs on failure.
-    fn is_left_out(self) -> bool {
+    fn is_ignored(self) -> bool {
         match self.status {
             Status::Failed | Status::Canceled => self.allow_failure,
             Status::Skipped => matches!(self.when, When::Manual | When::OnFailure),
@@ -31,7 +31,7 @@ pub fn status_of(members: impl IntoIterator<Item = Member>) -> Option<Status> {
     let mut count = Count::default();
     for member in members {
         any = true;
-        if !member.is_left_out() {
+        if !member.is_ignored() {
             count.add(member.status);
         }
     }
@@ -71,7 +71,7 @@ impl Count {
         } += 1;
     }
 
-    /// Applies the rules of the reference; the first one that holds decides.
+    /// Applies the rules of the reference in order; the first rule that matches decides.
     fn status(&self) -> Status {
         let all = self.created
             + self.pending

@@ -4,7 +4,7 @@ use super::set::{Member, status_of};
 use super::status::{Status, Transition};
 use super::when::When;
 
-/// The latest build of a name, as an input of stage processing. `I` is the caller's id type.
+/// A build as an input of stage processing. Only the latest build of each name is passed. `I` is the caller's id type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageBuild<I> {
     /// The id of the build.
@@ -35,8 +35,8 @@ pub struct Decision<I> {
     pub transition: Transition,
 }
 
-/// Decides about the created builds whose stage is reached, in the order of the stages. If a stage is complete after
-/// its decisions, the next stage is decided in the same pass.
+/// Decides which created builds are enqueued or skipped because all earlier stages are complete. Stages are processed
+/// in order: if a stage is complete after its decisions, the next stage is decided in the same call.
 pub fn process<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
     let mut builds: Vec<StageBuild<I>> = latest.to_vec();
     let mut decisions = Vec::new();
@@ -57,7 +57,7 @@ pub fn process<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
             if build.stage_index != stage || build.status != Status::Created {
                 continue;
             }
-            let transition = after(build.when, earlier);
+            let transition = transition_after(build.when, earlier);
             build.status = transition.target();
             decisions.push(Decision { id: build.id, transition });
         }
@@ -66,7 +66,7 @@ pub fn process<I: Copy>(latest: &[StageBuild<I>]) -> Vec<Decision<I>> {
 }
 
 /// The transition of a created build, given the combined status of the earlier stages.
-fn after(when: When, earlier: Status) -> Transition {
+fn transition_after(when: When, earlier: Status) -> Transition {
     let runs = match when {
         When::OnSuccess => earlier == Status::Success,
         When::OnFailure => earlier == Status::Failed,

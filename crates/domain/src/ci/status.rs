@@ -15,7 +15,7 @@ pub enum Status {
     Failed,
     /// Canceled by a user.
     Canceled,
-    /// Not to be run, unless a user plays it or an earlier build is retried.
+    /// Not executed. A user may still start the build manually, or retry a build of an earlier stage.
     Skipped,
 }
 
@@ -74,19 +74,19 @@ impl Status {
 /// A transition of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transition {
-    /// It becomes pending and waits for a runner.
+    /// The build becomes pending and waits for a runner.
     Enqueue,
-    /// It was skipped and becomes created again, because its stage will be reached again.
+    /// A skipped build becomes created again, because a build of an earlier stage is retried.
     Reopen,
-    /// A runner takes it; sets `started_at`.
+    /// A runner takes the build; sets `started_at`.
     Run,
-    /// It succeeds; sets `finished_at`.
+    /// The build succeeds; sets `finished_at`.
     Succeed,
-    /// It fails; sets `finished_at`.
+    /// The build fails; sets `finished_at`.
     Fail,
-    /// A user cancels it; sets `finished_at`.
+    /// A user cancels the build; sets `finished_at`.
     Cancel,
-    /// It is skipped.
+    /// The build is skipped.
     Skip,
 }
 

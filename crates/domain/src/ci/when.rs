@@ -1,6 +1,6 @@
-//! The outcome of earlier stages on which a job runs.
+//! The condition on earlier stages under which a job runs.
 
-/// The `when` of a job.
+/// The condition under which a job runs: its key `when` in the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum When {
     /// Runs if all earlier stages succeeded.
@@ -10,7 +10,7 @@ pub enum When {
     OnFailure,
     /// Runs whether the earlier stages succeeded or failed, unless they were canceled.
     Always,
-    /// Runs only when a user plays it.
+    /// Runs only when a user starts it.
     Manual,
 }
 

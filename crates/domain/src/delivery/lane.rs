@@ -1,4 +1,4 @@
-//! Lanes: the queue of each hook and its health.
+//! Lanes: the delivery queue of each hook, and the health of its receiver.
 
 use super::{Attempt, DeliveryState, Outcome};
 use crate::Timestamp;
@@ -23,7 +23,7 @@ impl Health {
     /// The health after an attempt that ended at `now` and left the delivery in `state`.
     ///
     /// If the receiver seems to be down, the whole lane pauses until the delivery is due again, so that deliveries stay
-    /// in order. The pause is limited: new deliveries must not wait until old ones are given up.
+    /// in order. The pause is limited, so that new deliveries do not wait until old ones are given up.
     pub fn after(self, outcome: Outcome, state: DeliveryState, now: Timestamp) -> Self {
         if outcome.is_taken() {
             return Self::default();
@@ -85,7 +85,7 @@ pub struct Settlement {
     pub number: i64,
     /// The new health of the hook.
     pub health: Health,
-    /// The deliveries that were attempted. The others of the claim stay pending.
+    /// The deliveries that were attempted. The other deliveries of the claim stay pending.
     pub sent: Vec<Sent>,
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_receiver_that_is_down_rests_and_one_that_answers_does_not() {
+    fn a_lane_pauses_only_while_its_receiver_is_down() {
         let now = Timestamp::UNIX_EPOCH;
         let seconds = |seconds| now + TimeDelta::seconds(seconds);
         let pending = |due| DeliveryState::Pending { due: seconds(due) };

@@ -28,17 +28,17 @@ pub trait Deliveries {
         limits: ClaimLimits,
     ) -> Result<Vec<Claim>, StoreError>;
 
-    /// The data to send these deliveries, by id, with the current settings of their hooks. Deliveries that were deleted
-    /// or are no longer pending are left out. The last ones are also left out if all bodies together exceed `most`
-    /// characters; the first one is always included.
+    /// The data to send these deliveries, ordered by id, with the current settings of their hooks. Deliveries that were
+    /// deleted or are no longer pending are left out. If all bodies together have more than `most` characters, the last
+    /// deliveries are left out too; the first one is always included.
     fn requests(
         &mut self,
         ids: &[DeliveryId],
         most: u32,
     ) -> Result<Vec<(DeliveryId, HookRequest)>, StoreError>;
 
-    /// Records the results of claims and releases their lanes. Ignores a claim that was given to another caller
-    /// meanwhile: that caller sends the deliveries again.
+    /// Records the results of claims and releases their lanes. Ignores a claim that has expired and whose lane another
+    /// caller claimed since: that caller sends the deliveries again.
     fn settle(&mut self, done: &[Settlement]) -> Result<(), StoreError>;
 }
 
@@ -50,8 +50,8 @@ pub trait DeliveryLog {
     /// The delivery with this id, if it belongs to the hook.
     fn find(&mut self, hook: HookRef, id: DeliveryId) -> Result<Option<Delivery>, StoreError>;
 
-    /// Makes a delivery due now, as if it had never been attempted. The record of the last attempt stays. Ends the
-    /// pause of its lane.
+    /// Makes a delivery due now, as if it had never been attempted, and ends the pause of its lane. The record of the
+    /// last attempt is kept.
     fn retry(&mut self, id: DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
     /// The size of the queue.

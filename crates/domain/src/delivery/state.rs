@@ -7,13 +7,13 @@ use chrono::TimeDelta;
 /// The maximum number of attempts.
 pub const TRIES: u32 = 20;
 
-/// The maximum time in which a delivery is attempted, from its queueing or its manual retry on.
+/// The time for which a delivery is retried, since it was queued or manually retried. After that it is given up.
 pub const PATIENCE: TimeDelta = TimeDelta::hours(24);
 
-/// The first pause is between half of this and all of it; each further pause is twice as long.
+/// The full length of the first pause; each further pause is twice as long. See [`Tried::pause`].
 const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(10);
 
-/// The maximum pause.
+/// The maximum length of a pause.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(2);
 
 /// The state of a delivery.
@@ -74,28 +74,30 @@ pub enum Outcome {
     Refused,
 }
 
-/// The consequence of an outcome.
+/// The classification of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
-    Taken,
-    /// A temporary failure; a retry may succeed.
-    Passing,
-    Final,
+    /// The receiver accepted the delivery.
+    Accepted,
+    /// A failure that a retry may fix.
+    Temporary,
+    /// A failure that a retry cannot fix.
+    Permanent,
 }
 
 impl Outcome {
     fn meaning(self) -> Meaning {
         match self {
-            Outcome::Answered(200..=299) => Meaning::Taken,
-            Outcome::Answered(429 | 500..=599) => Meaning::Passing,
-            Outcome::Answered(_) | Outcome::Refused => Meaning::Final,
-            Outcome::Unreachable => Meaning::Passing,
+            Outcome::Answered(200..=299) => Meaning::Accepted,
+            Outcome::Answered(429 | 500..=599) => Meaning::Temporary,
+            Outcome::Answered(_) | Outcome::Refused => Meaning::Permanent,
+            Outcome::Unreachable => Meaning::Temporary,
         }
     }
 
     /// Returns whether the receiver accepted the delivery.
     pub fn is_taken(self) -> bool {
-        self.meaning() == Meaning::Taken
+        self.meaning() == Meaning::Accepted
     }
 
     /// Returns whether the receiver as a whole seems to be down or overloaded, so that other deliveries would fail too.
@@ -124,9 +126,9 @@ impl Tried {
     /// The state after an attempt with this outcome.
     pub fn after(self, outcome: Outcome) -> DeliveryState {
         match outcome.meaning() {
-            Meaning::Taken => DeliveryState::Delivered,
-            Meaning::Final => DeliveryState::Failed,
-            Meaning::Passing => {
+            Meaning::Accepted => DeliveryState::Delivered,
+            Meaning::Permanent => DeliveryState::Failed,
+            Meaning::Temporary => {
                 let due = self.now + self.pause();
                 if self.tries >= TRIES || due > self.since + PATIENCE {
                     DeliveryState::GivenUp
@@ -142,14 +144,14 @@ impl Tried {
     fn pause(self) -> TimeDelta {
         let doubled = FIRST_PAUSE * (1 << (self.tries.max(1) - 1).min(12));
         let whole = doubled.min(LONGEST_PAUSE).num_milliseconds();
-        let dice = mixed(self.id.0.unsigned_abs().wrapping_mul(31) ^ u64::from(self.tries));
-        let part = i64::from((dice >> 54) as u16);
+        let random = mix_bits(self.id.0.unsigned_abs().wrapping_mul(31) ^ u64::from(self.tries));
+        let part = i64::from((random >> 54) as u16);
         TimeDelta::milliseconds(whole / 2 + whole / 2 * part / 1023)
     }
 }
 
 /// A hash that mixes the bits of a number.
-fn mixed(number: u64) -> u64 {
+fn mix_bits(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

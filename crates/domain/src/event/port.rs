@@ -14,9 +14,9 @@ pub trait Events {
     /// Stores an event.
     fn insert(&mut self, new: NewEvent) -> Result<Event, StoreError>;
 
-    /// The events of an author in projects that the viewer may see, newest first: projects for which the viewer is
-    /// authorized, public projects, and internal projects unless the viewer is external. Events about confidential
-    /// issues are included only as far as the clearance allows.
+    /// The events of an author, newest first, in the projects that the viewer may see; see
+    /// [`ProjectScope::VisibleTo`](crate::project::query::ProjectScope::VisibleTo). Events about confidential issues
+    /// are included only as far as the clearance allows.
     fn authored_by(
         &mut self,
         author: UserId,

@@ -13,7 +13,7 @@ use crate::visibility::Visibility;
 /// All groups. Personal namespaces of users are never found here.
 pub trait Groups {
     /// The group with exactly this path, else the group with this id.
-    fn find(&mut self, named: &GroupRef) -> Result<Option<Namespace>, StoreError>;
+    fn find(&mut self, reference: &GroupRef) -> Result<Option<Namespace>, StoreError>;
 
     /// Locks the group with this id: until the transaction ends, no other transaction can change, lock or delete it, or
     /// create a project in it.
@@ -22,8 +22,8 @@ pub trait Groups {
     /// Locks a group, all projects in it and their forks before [`delete`](Self::delete), until the transaction ends.
     fn lock_to_delete(&mut self, id: NamespaceId) -> Result<(), StoreError>;
 
-    /// Prevents the deletion of a group until the transaction ends. Call it before locking a project that is to be
-    /// shared with the group: a deletion locks the group first and then projects, so the same order avoids deadlocks.
+    /// Prevents the deletion of a group until the transaction ends. Call this before locking a project that is to be
+    /// shared with the group. A deletion locks the group first and then projects, so the same order avoids deadlocks.
     fn keep(&mut self, id: NamespaceId) -> Result<(), StoreError>;
 
     /// The groups that match the filter.

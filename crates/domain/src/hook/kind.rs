@@ -31,8 +31,8 @@ pub enum HookKind {
 pub const SYSTEM_HOOK: &str = "System Hook";
 
 impl HookKind {
-    /// The kind of an event for the hooks of its project; `None` if they do not receive it. Events about confidential
-    /// issues and their comments are never delivered, because no switch of a hook covers them.
+    /// The kind of an event for the hooks of its project; `None` if project hooks do not receive it. Events about
+    /// confidential issues and their comments are never delivered, because no switch of a hook covers them.
     pub fn of(event: &SystemEvent) -> Option<Self> {
         match event {
             SystemEvent::Pushed(push) => match RefKind::of(&push.reference) {
@@ -41,9 +41,11 @@ impl HookKind {
                 RefKind::Other => None,
             },
             SystemEvent::InProject(event) => match &**event {
-                ProjectEvent::Issue(news) => (!news.issue.confidential).then_some(HookKind::Issue),
-                ProjectEvent::NoteOnIssue(news) => {
-                    (!news.issue.confidential).then_some(HookKind::Note)
+                ProjectEvent::Issue(event) => {
+                    (!event.issue.confidential).then_some(HookKind::Issue)
+                }
+                ProjectEvent::NoteOnIssue(event) => {
+                    (!event.issue.confidential).then_some(HookKind::Note)
                 }
                 ProjectEvent::Build(_) => Some(HookKind::Build),
                 ProjectEvent::Pipeline(_) => Some(HookKind::Pipeline),

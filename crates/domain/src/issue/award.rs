@@ -16,8 +16,8 @@ pub const DOWN: &str = "thumbsdown";
 const LONGEST: usize = 64;
 
 impl EmojiName {
-    /// Parses a note that consists of a single emoji: `:tada:`, or a thumb character. Returns
-    /// `None` for any other note.
+    /// Parses a note that consists of a single emoji: a name such as `:tada:`, or a thumb character.
+    /// Returns `None` for any other note.
     pub fn alone_in(note: &str) -> Option<Self> {
         let note = note.trim();
         let thumb = note.trim_end_matches(|tone| ('\u{1F3FB}'..='\u{1F3FF}').contains(&tone));
@@ -27,19 +27,19 @@ impl EmojiName {
             _ => {}
         }
         let name = note.strip_prefix(':')?.strip_suffix(':')?;
-        let letter =
+        let is_allowed =
             |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '+' | '-');
-        if name.is_empty() || name.len() > LONGEST || !name.chars().all(letter) {
+        if name.is_empty() || name.len() > LONGEST || !name.chars().all(is_allowed) {
             return None;
         }
         match name {
             "+1" => Some(Self(UP.to_owned())),
             "-1" => Some(Self(DOWN.to_owned())),
-            // The only emoji names without a letter. Others, such as `:30:`, are part of a time.
+            // These are the only emoji names without a letter. Other numbers, such as `:30:`, are part of a time.
             "100" | "1234" => Some(Self(name.to_owned())),
             name => {
-                let lettered = name.chars().any(|c| c.is_ascii_lowercase());
-                lettered.then(|| Self(name.to_owned()))
+                let has_letter = name.chars().any(|c| c.is_ascii_lowercase());
+                has_letter.then(|| Self(name.to_owned()))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::reference::{IssueReference, MOST, reference_at};
 
-/// The closing keywords. Their first letter may be a capital.
+/// The keywords that close an issue. Their first letter may be a capital.
 const WORDS: [&str; 12] = [
     "close",
     "closes",
@@ -30,13 +30,14 @@ pub fn closed_by(message: &str, address: &str) -> Vec<IssueReference> {
         let word = &rest[start..];
         let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
         rest = &word[end..];
-        let whole = !before(message, word).is_some_and(|c| c.is_alphanumeric() || c == '_');
-        if !whole || !closes(&word[..end]) {
+        let is_whole_word =
+            !char_before(message, word).is_some_and(|c| c.is_alphanumeric() || c == '_');
+        if !is_whole_word || !is_closing_keyword(&word[..end]) {
             continue;
         }
         let after = rest.strip_prefix(':').unwrap_or(rest);
-        let Some(list) = blanks(after) else { continue };
-        rest = listed(list, address, &mut found);
+        let Some(list) = skip_blanks(after) else { continue };
+        rest = parse_list(list, address, &mut found);
         if found.len() >= MOST {
             found.truncate(MOST);
             break;
@@ -46,49 +47,50 @@ pub fn closed_by(message: &str, address: &str) -> Vec<IssueReference> {
 }
 
 /// Returns the character before `part`, which must be a suffix of `text`.
-fn before(text: &str, part: &str) -> Option<char> {
+fn char_before(text: &str, part: &str) -> Option<char> {
     text[..text.len() - part.len()].chars().next_back()
 }
 
-fn closes(word: &str) -> bool {
+fn is_closing_keyword(word: &str) -> bool {
     let mut letters = word.chars();
     let Some(first) = letters.next().filter(|_| word.len() <= LONGEST) else { return false };
     let first = first.to_ascii_lowercase();
-    WORDS.iter().any(|closing| {
-        closing.strip_prefix(first).is_some_and(|closing| closing == letters.as_str())
-    })
+    WORDS
+        .iter()
+        .any(|keyword| keyword.strip_prefix(first).is_some_and(|rest| rest == letters.as_str()))
 }
 
 /// Parses a list of issue references into `found`; returns the text after the last reference.
-fn listed<'a>(mut list: &'a str, address: &str, found: &mut Vec<IssueReference>) -> &'a str {
+fn parse_list<'a>(mut list: &'a str, address: &str, found: &mut Vec<IssueReference>) -> &'a str {
     let mut end = list;
     while found.len() < MOST {
-        let named = ["issues", "issue"].iter().find_map(|word| blanks(list.strip_prefix(word)?));
-        let text = named.unwrap_or(list);
+        let after_noun =
+            ["issues", "issue"].iter().find_map(|noun| skip_blanks(list.strip_prefix(noun)?));
+        let text = after_noun.unwrap_or(list);
         let Some((reference, length)) = reference_at(text, address) else { break };
         end = &text[length..];
         if !found.contains(&reference) {
             found.push(reference);
         }
-        let Some(next) = separated(end) else { break };
+        let Some(next) = skip_separator(end) else { break };
         list = next;
     }
     end
 }
 
 /// Returns the text after a separator: a comma, "and", or both.
-fn separated(text: &str) -> Option<&str> {
+fn skip_separator(text: &str) -> Option<&str> {
     let trimmed = text.trim_start_matches(BLANKS);
     let comma = trimmed.strip_prefix(',');
     let after = comma.unwrap_or(text);
-    let and = blanks(after).and_then(|word| blanks(word.strip_prefix("and")?));
+    let and = skip_blanks(after).and_then(|word| skip_blanks(word.strip_prefix("and")?));
     and.or_else(|| comma.map(|after| after.trim_start_matches(BLANKS)))
 }
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// Skips blanks; returns `None` when there are none.
-fn blanks(text: &str) -> Option<&str> {
+/// Returns the text after leading blanks; `None` when there are none.
+fn skip_blanks(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(BLANKS);
     (rest.len() < text.len()).then_some(rest)
 }

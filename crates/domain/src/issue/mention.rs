@@ -1,18 +1,18 @@
 //! Finds the users that a text mentions.
 
-/// The maximum number of mentions read from a text.
+/// The maximum number of mentions that are read from a text.
 const MOST: usize = 50;
 
 /// Returns the usernames after an `@`, each once. The users need not exist.
 pub fn mentioned(text: &str) -> Vec<&str> {
-    let part_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut found: Vec<&str> = Vec::new();
     let mut before = None;
     for (at, c) in text.char_indices() {
         // A name character before the `@` makes it an e-mail address.
-        if c == '@' && !before.is_some_and(part_of_name) {
+        if c == '@' && !before.is_some_and(is_name_char) {
             let rest = &text[at + 1..];
-            let end = rest.find(|c| !part_of_name(c)).unwrap_or(rest.len());
+            let end = rest.find(|c| !is_name_char(c)).unwrap_or(rest.len());
             let name = rest[..end].trim_end_matches('.');
             if !name.is_empty() && name.len() <= 255 && !found.contains(&name) {
                 found.push(name);

@@ -1,4 +1,4 @@
-//! Label titles as issue requests give them: a comma-separated list.
+//! Parses the labels of an issue in a request: a comma-separated list of titles.
 
 use crate::field_errors::FieldErrors;
 use crate::label::LabelTitle;
@@ -18,8 +18,8 @@ pub fn parse(list: &str) -> Result<Vec<LabelTitle>, FieldErrors> {
         }
         match LabelTitle::parse(name) {
             Ok(title) => titles.push(title),
-            Err(wrong) => {
-                for message in wrong.of("title") {
+            Err(invalid) => {
+                for message in invalid.of("title") {
                     errors.add("labels", message);
                 }
             }

@@ -60,8 +60,8 @@ pub trait Issues {
         subscribed: Subscribed,
     ) -> Result<(), StoreError>;
 
-    /// Returns those of these issues in which a user participates: as author of a note, or by a
-    /// mention.
+    /// Returns those of these issues in which a user participates: the user wrote a note on the issue
+    /// or was mentioned in it.
     fn participations(
         &mut self,
         user: UserId,

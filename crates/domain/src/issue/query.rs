@@ -8,7 +8,7 @@ use crate::project::query::Audience;
 /// The filter and order of an issue list. All conditions are combined with AND.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueFilter {
-    /// The projects to search, and for some scopes the author or milestone.
+    /// The set of issues from which the list is taken.
     pub scope: IssueScope,
     /// The confidential issues to include.
     pub clearance: Clearance,
@@ -45,8 +45,8 @@ impl IssueFilter {
     }
 }
 
-/// The projects to search, and for some scopes the author or milestone. Projects with issues
-/// disabled are left out, except in the scopes that name one project.
+/// The set of issues from which a list is taken. Projects with issues disabled are left out, except
+/// in the scopes that name one project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssueScope {
     /// The issues of one project.

@@ -10,7 +10,7 @@ pub struct IssueReference {
     pub iid: i64,
 }
 
-/// The maximum number of references read from a text.
+/// The maximum number of references that are read from a text.
 pub const MOST: usize = 50;
 
 /// The maximum length of the path of a namespace or project.
@@ -22,9 +22,9 @@ pub fn references(text: &str, address: &str) -> Vec<IssueReference> {
     let mut found: Vec<IssueReference> = Vec::new();
     let (mut at, mut before) = (0, None);
     while let Some(c) = text[at..].chars().next() {
-        let begins = before.is_none_or(|before| !(in_path(before) || before == '&'));
-        let named = if begins { reference_at(&text[at..], address) } else { None };
-        match named {
+        let may_start = before.is_none_or(|before| !(is_path_char(before) || before == '&'));
+        let parsed = if may_start { reference_at(&text[at..], address) } else { None };
+        match parsed {
             Some((reference, length)) => {
                 at += length;
                 before = text[..at].chars().next_back();
@@ -56,7 +56,7 @@ pub(super) fn reference_at(text: &str, address: &str) -> Option<(IssueReference,
         let end = text.len() - number_text.len() + length;
         return Some((IssueReference { project: Some(project), iid }, end));
     }
-    let path_ends = text.find(|c| !in_path(c)).filter(|end| *end <= 2 * LONGEST + 1)?;
+    let path_ends = text.find(|c| !is_path_char(c)).filter(|end| *end <= 2 * LONGEST + 1)?;
     let (path, after) = text.split_at(path_ends);
     let number_text = after.strip_prefix('#')?;
     let project = match path {
@@ -73,7 +73,7 @@ pub(super) fn reference_at(text: &str, address: &str) -> Option<(IssueReference,
 /// Parses `namespace/project` at the start of a text; returns it with the remaining text.
 fn project_at(text: &str) -> Option<(String, &str)> {
     let part = |text: &str| {
-        let end = text.find(|c| c == '/' || !in_path(c)).unwrap_or(text.len());
+        let end = text.find(|c| c == '/' || !is_path_char(c)).unwrap_or(text.len());
         (1..=LONGEST).contains(&end).then_some(end)
     };
     let namespace = part(text)?;
@@ -82,18 +82,18 @@ fn project_at(text: &str) -> Option<(String, &str)> {
     Some((text[..end].to_owned(), &text[end..]))
 }
 
-/// Parses a number at the start of a text; returns it with its length. `#428BCA` is a colour, not a
-/// number.
+/// Parses the number of an issue at the start of a text; returns it with its length. A number that
+/// continues with letters is none: `#428BCA` is a colour.
 fn number_at(text: &str) -> Option<(i64, usize)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let goes_on = text[end..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
-    if goes_on || end > 18 {
+    let continues = text[end..].chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_');
+    if continues || end > 18 {
         return None;
     }
     Some((text[..end].parse().ok()?, end))
 }
 
-fn in_path(c: char) -> bool {
+fn is_path_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
 }
 

@@ -38,7 +38,7 @@ impl IssueState {
         }
     }
 
-    /// Returns whether the issue is open or reopened.
+    /// Returns whether the issue is open, reopened included.
     pub fn is_open(self) -> bool {
         match self {
             IssueState::Opened | IssueState::Reopened => true,

@@ -7,9 +7,9 @@ pub struct Color(String);
 /// The number of digits that a colour may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorRule {
-    /// Six.
+    /// Six digits.
     Long,
-    /// Six or three.
+    /// Six or three digits.
     LongOrShort,
 }
 
@@ -22,13 +22,13 @@ impl Color {
     /// Parses a colour.
     pub fn parse(text: &str, rule: ColorRule) -> Result<Self, NoColor> {
         let digits = text.strip_prefix('#').ok_or(NoColor)?;
-        let length = match (rule, digits.len()) {
+        let is_valid_length = match (rule, digits.len()) {
             (ColorRule::Long | ColorRule::LongOrShort, 6) => true,
             (ColorRule::LongOrShort, 3) => true,
             (ColorRule::Long | ColorRule::LongOrShort, _) => false,
         };
-        let hexadecimal = digits.bytes().all(|b| b.is_ascii_hexdigit());
-        if length && hexadecimal { Ok(Self(text.to_owned())) } else { Err(NoColor) }
+        let is_hexadecimal = digits.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_valid_length && is_hexadecimal { Ok(Self(text.to_owned())) } else { Err(NoColor) }
     }
 
     /// Wraps a colour from the store without checking it.
@@ -42,7 +42,7 @@ impl Color {
     }
 }
 
-/// The colour of labels for which the user gave none.
+/// The default is the colour of labels that were created without one.
 impl Default for Color {
     fn default() -> Self {
         Self("#428BCA".to_owned())

@@ -107,9 +107,10 @@ pub trait GroupLabels {
     /// Deletes a group label and its copies in the projects of the group; see [`Labels::delete`].
     fn delete(&mut self, id: LabelId) -> Result<(), StoreError>;
 
-    /// Adds the labels of its group to a project that lacks them, for example after a transfer.
-    /// Copies of labels of other groups become labels of the project if it uses them; the others
-    /// are deleted. The caller locks the project.
+    /// Brings the group labels of a project in line with its current group, for example after a
+    /// transfer. Adds the labels of the group that the project lacks. A copy of a label of another
+    /// group becomes a label of the project itself if the project uses it, and is deleted otherwise.
+    /// The caller locks the project.
     fn settle(&mut self, project: ProjectId) -> Result<(), StoreError>;
 
     /// Returns, for each of these group labels, the number of issues in all projects of the group

@@ -44,10 +44,10 @@ impl<K: PartialEq + Copy, T> FairQueue<K, T> {
     }
 
     /// Removes the items of a caller that match a predicate.
-    pub fn remove(&mut self, caller: K, is_wanted: impl Fn(&T) -> bool) {
+    pub fn remove(&mut self, caller: K, matches: impl Fn(&T) -> bool) {
         let Some(at) = self.callers.iter().position(|(other, _)| *other == caller) else { return };
         let (_, items) = &mut self.callers[at];
-        items.retain(|item| !is_wanted(item));
+        items.retain(|item| !matches(item));
         if items.is_empty() {
             self.callers.remove(at);
         }

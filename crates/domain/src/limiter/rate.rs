@@ -6,8 +6,8 @@ use std::time::Duration;
 /// The limits of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferLimits {
-    /// The time for which a client may send or receive nothing at all. It is also the window over
-    /// which the rate is averaged.
+    /// The maximum time without any transferred byte. It is also the window over which the rate is
+    /// averaged.
     pub idle: Duration,
     /// The minimum rate in bytes per second; 0 disables the limit.
     pub min_rate: u64,
@@ -15,7 +15,7 @@ pub struct TransferLimits {
 
 /// The divisor of the minimum rate for a negotiation, which consists of short messages with
 /// computation in between.
-const CONVERSATION: u64 = 64;
+const NEGOTIATION_DIVISOR: u64 = 64;
 
 /// The number of parts into which the window is divided.
 const PARTS: u32 = 16;
@@ -30,12 +30,12 @@ impl TransferLimits {
     /// The limits for the negotiation phase, in which clients send short messages.
     #[must_use]
     pub fn for_conversation(self) -> Self {
-        Self { min_rate: self.min_rate / CONVERSATION, ..self }
+        Self { min_rate: self.min_rate / NEGOTIATION_DIVISOR, ..self }
     }
 }
 
 /// Measures the rate of a transfer. Only the time during which the server waits for the client
-/// counts, so a slow server does not make a client too slow.
+/// counts, so a client is not too slow because the server is.
 #[derive(Clone, Debug)]
 pub struct TransferRate {
     limits: TransferLimits,
@@ -55,19 +55,19 @@ impl TransferRate {
     /// then.
     pub fn patience(&self) -> Duration {
         let (window, part) = (self.limits.idle, self.limits.idle / PARTS);
-        let owed = u128::from(self.limits.min_rate) * window.as_millis() / 1000;
+        let required = u128::from(self.limits.min_rate) * window.as_millis() / 1000;
         let mut moved = 0;
-        // The waiting time until which the bytes of the window before it are enough. The first
+        // The total waiting time up to which the bytes of the preceding window reach the minimum rate. The first
         // window is a grace period.
         let mut enough_until = window;
         for (at, bytes) in self.recent.iter().rev() {
             moved += u128::from(*bytes);
-            if moved >= owed {
+            if moved >= required {
                 enough_until = *at + part + window;
                 break;
             }
         }
-        if owed == 0 { window } else { enough_until.saturating_sub(self.waited).min(window) }
+        if required == 0 { window } else { enough_until.saturating_sub(self.waited).min(window) }
     }
 
     /// Counts bytes that were moved, and the time spent waiting for the client before.

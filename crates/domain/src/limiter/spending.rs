@@ -1,12 +1,12 @@
-//! The processor time that callers used recently.
+//! Accounts of the processor time that callers used recently.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Holder;
 
-/// An amount of processor time that decays with a half-life. Moments are durations since a fixed
-/// start.
+/// An amount of processor time that decays with a half-life. Points in time are durations since a
+/// fixed start.
 #[derive(Clone, Copy, Debug)]
 pub struct RecentTime {
     seconds: f64,
@@ -15,7 +15,7 @@ pub struct RecentTime {
 }
 
 impl RecentTime {
-    /// Creates an empty account.
+    /// Creates an amount of zero.
     pub fn new(half_life: Duration, now: Duration) -> Self {
         Self { seconds: 0.0, at: now, half_life }
     }
@@ -26,7 +26,7 @@ impl RecentTime {
         self.at = now.max(self.at);
     }
 
-    /// Returns the remaining seconds at a moment.
+    /// Returns the amount that remains at this time, in seconds.
     pub fn seconds(&self, now: Duration) -> f64 {
         let age = now.saturating_sub(self.at).as_secs_f64();
         self.seconds * 0.5_f64.powf(age / self.half_life.as_secs_f64())
@@ -35,9 +35,9 @@ impl RecentTime {
 
 /// The processor time that the calls of each caller used.
 ///
-/// Each caller has a share of all processors. A caller that used more must pause until it is back
-/// at its share. It pauses only for the sake of others: while the processors are busy and a caller
-/// with little usage called recently.
+/// Each caller has a share of all processors. A caller that used more than its share must pause
+/// until the excess is paid back. It pauses only if that helps others: while the processors are busy
+/// and a caller with little usage called recently.
 #[derive(Debug)]
 pub struct Spending {
     /// The share of one caller, in processor seconds for each second.
@@ -47,7 +47,7 @@ pub struct Spending {
     light: [Option<(Holder, Duration)>; 2],
 }
 
-/// The processor time that a caller used, minus what its share paid back since.
+/// The processor time that a caller used, minus its share of the time that has passed since.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     seconds: f64,
@@ -62,37 +62,38 @@ impl Account {
 
 impl Spending {
     /// The fraction of all processors that is the share of one caller.
-    const PART: f64 = 1.0 / 16.0;
+    const SHARE: f64 = 1.0 / 16.0;
     /// The burst: the seconds of its share that a caller may use at once.
     const BURST: f64 = 1.0;
     /// The time for which heavy callers pause after a call of a caller with little usage.
-    const LATELY: Duration = Duration::from_secs(2);
-    /// The maximum balance of an account, in seconds of the share. It bounds what pauses have to
-    /// pay back.
-    const MOST: f64 = Self::BURST + 5.0;
+    const LIGHT_CALL_MEMORY: Duration = Duration::from_secs(2);
+    /// The maximum balance of an account, in seconds of the share. It bounds the total pause of a
+    /// caller.
+    const MAX_BALANCE: f64 = Self::BURST + 5.0;
     /// The longest pause.
     pub const LONGEST_PAUSE: Duration = Duration::from_secs(2);
     /// The maximum number of accounts. A caller without an account does not pause.
-    const ACCOUNTS: usize = 10_000;
+    const MAX_ACCOUNTS: usize = 10_000;
 
     /// Creates the accounts for a machine with this number of processors.
     pub fn new(processors: usize) -> Self {
-        let rate = processors as f64 * Self::PART;
+        let rate = processors as f64 * Self::SHARE;
         Self { rate, accounts: HashMap::new(), light: [None; 2] }
     }
 
     /// Adds processor time that a caller used until now.
     pub fn charge(&mut self, holder: Holder, used: Duration, now: Duration) {
         let rate = self.rate;
-        if self.accounts.len() >= Self::ACCOUNTS && !self.accounts.contains_key(&holder) {
+        if self.accounts.len() >= Self::MAX_ACCOUNTS && !self.accounts.contains_key(&holder) {
             self.accounts.retain(|_, account| account.seconds(rate, now) > 0.0);
-            if self.accounts.len() >= Self::ACCOUNTS {
+            if self.accounts.len() >= Self::MAX_ACCOUNTS {
                 return;
             }
         }
         let account = self.accounts.entry(holder).or_insert(Account { seconds: 0.0, at: now });
         let seconds = account.seconds(rate, now) + used.as_secs_f64();
-        *account = Account { seconds: seconds.min(rate * Self::MOST), at: now.max(account.at) };
+        *account =
+            Account { seconds: seconds.min(rate * Self::MAX_BALANCE), at: now.max(account.at) };
     }
 
     /// Charges a caller in advance for work that begins now. The actual time is charged when the
@@ -102,8 +103,8 @@ impl Spending {
         self.charge(holder, reserved, now);
     }
 
-    /// Charges the time of a call that ends now. A caller with little usage counts as present until
-    /// its call ends.
+    /// Charges the time of a call that ends now. If the caller has little usage, others pause for it
+    /// for some time after the end of the call.
     pub fn end_call(&mut self, holder: Holder, used: Duration, now: Duration) {
         self.charge(holder, used, now);
         if self.uses_little(holder, now) {
@@ -111,10 +112,11 @@ impl Spending {
         }
     }
 
-    /// Returns the pause before a call if the caller used more than its share. The excess is
-    /// forgiven while the processors are free or no other caller with little usage is present.
+    /// Returns the pause before a call if the caller used more than its share. There is no pause, and
+    /// the excess is forgiven, while processors are free or no other caller with little usage called
+    /// recently.
     pub fn pause(&mut self, holder: Holder, now: Duration, is_busy: bool) -> Option<Duration> {
-        let (rate, is_lonely) = (self.rate, !self.others_called(holder, now));
+        let (rate, is_alone) = (self.rate, !self.others_called(holder, now));
         if self.uses_little(holder, now) {
             self.note_light(holder, now);
             return None;
@@ -124,7 +126,7 @@ impl Spending {
         if excess <= 0.0 {
             return None;
         }
-        if is_lonely || !is_busy {
+        if is_alone || !is_busy {
             account.seconds -= excess;
             return None;
         }
@@ -149,7 +151,9 @@ impl Spending {
     /// Returns whether another caller with little usage called recently.
     fn others_called(&self, holder: Holder, now: Duration) -> bool {
         let mut light = self.light.iter().flatten();
-        light.any(|(other, at)| *other != holder && now.saturating_sub(*at) <= Self::LATELY)
+        light.any(|(other, at)| {
+            *other != holder && now.saturating_sub(*at) <= Self::LIGHT_CALL_MEMORY
+        })
     }
 }
 
@@ -286,14 +290,14 @@ mod tests {
         let mut spending = Spending::new(1);
         let begin = ms(5_000);
         let fill = |spending: &mut Spending, from: i64, now| {
-            for user in from..from + 2 * Spending::ACCOUNTS as i64 {
+            for user in from..from + 2 * Spending::MAX_ACCOUNTS as i64 {
                 spending.charge(Holder::User(UserId(user)), ms(100), now);
             }
         };
         fill(&mut spending, 0, begin);
-        assert_eq!(spending.accounts.len(), Spending::ACCOUNTS);
+        assert_eq!(spending.accounts.len(), Spending::MAX_ACCOUNTS);
         fill(&mut spending, -1_000_000, begin + ms(60_000));
-        assert_eq!(spending.accounts.len(), Spending::ACCOUNTS);
+        assert_eq!(spending.accounts.len(), Spending::MAX_ACCOUNTS);
         assert!(spending.accounts.contains_key(&Holder::User(UserId(-1_000_000))));
     }
 }

@@ -10,8 +10,8 @@ use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 use crate::user::User;
 
-/// The members of all groups. Expired memberships are still listed and found; the policy decides
-/// that they grant no access.
+/// The members of all groups. Expired memberships are still listed and found, but they grant no
+/// access.
 pub trait GroupMembers {
     /// Returns a page of the members of a group, highest user id first. With `query`, only users
     /// whose name, primary address or username contains it, ignoring case.

@@ -25,17 +25,17 @@ pub trait Namespaces {
     /// Finds the target namespace that a request names. The text is tried as an id, then as a path,
     /// then as a name; if several have the name, the oldest is returned. Path and name are compared
     /// ignoring case.
-    fn find_target(&mut self, named: &str) -> Result<Option<Namespace>, StoreError>;
+    fn find_target(&mut self, text: &str) -> Result<Option<Namespace>, StoreError>;
 
     /// Returns the personal namespace of a user.
     fn personal(&mut self, owner: UserId) -> Result<Option<Namespace>, StoreError>;
 
     /// Returns a page of namespaces, highest id first. With `search`, only those whose name or path
-    /// contains it, ignoring case. With a user and a date, only the personal namespace and the
-    /// groups of which the user is a member on that date.
+    /// contains it, ignoring case. With `member`, only the personal namespace of the user
+    /// and the groups of which the user is a member on that date.
     fn list(
         &mut self,
-        of: Option<(UserId, NaiveDate)>,
+        member: Option<(UserId, NaiveDate)>,
         search: Option<&str>,
         page: Page,
     ) -> Result<Paged<Namespace>, StoreError>;

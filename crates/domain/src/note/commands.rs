@@ -35,55 +35,57 @@ pub enum Command {
     Due(NaiveDate),
     /// Remove the due date.
     RemoveDueDate,
-    /// A known command that has no effect here, or one with an invalid argument.
+    /// A known command without effect: this service does not support it, or its argument is invalid.
     Nothing,
 }
 
-/// Splits a text into the remaining text and its commands, in order. Lines inside of code fences
-/// are never commands. A text without commands is returned unchanged.
+/// Splits a text into the remaining text and its commands, in order. Lines inside code fences are
+/// never commands. A text without commands is returned unchanged.
 pub fn extract(text: &str, today: NaiveDate) -> (String, Vec<Command>) {
     let mut commands = Vec::new();
-    let mut left = String::with_capacity(text.len());
+    let mut remaining = String::with_capacity(text.len());
     let mut in_code = false;
     for line in text.split_inclusive('\n') {
         if line.starts_with("```") {
             in_code = !in_code;
         }
-        let command = if in_code { None } else { read(line.trim_end(), today) };
+        let command = if in_code { None } else { parse_line(line.trim_end(), today) };
         match command {
             Some(command) => commands.push(command),
-            None => left.push_str(line),
+            None => remaining.push_str(line),
         }
     }
     if commands.is_empty() {
         return (text.to_owned(), commands);
     }
-    (left.trim().to_owned(), commands)
+    (remaining.trim().to_owned(), commands)
 }
 
 /// Parses a line as a command.
-fn read(line: &str, today: NaiveDate) -> Option<Command> {
+fn parse_line(line: &str, today: NaiveDate) -> Option<Command> {
     let line = line.strip_prefix('/')?;
     let (word, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     let rest = rest.trim();
     // A known command with a missing or invalid argument is still removed from the text.
-    let of = |made: Option<Command>| Some(made.unwrap_or(Command::Nothing));
-    let labels = || names(rest, '~');
-    let some = |names: Vec<String>| if names.is_empty() { None } else { Some(names) };
+    let or_nothing = |command: Option<Command>| Some(command.unwrap_or(Command::Nothing));
+    let labels = || parse_names(rest, '~');
+    let non_empty = |names: Vec<String>| if names.is_empty() { None } else { Some(names) };
     match word {
         "close" => Some(Command::Close),
         "reopen" => Some(Command::Reopen),
-        "title" => of((!rest.is_empty()).then(|| Command::Title(rest.to_owned()))),
-        "assign" => of(names(rest, '@').into_iter().next().map(Command::Assign)),
+        "title" => or_nothing((!rest.is_empty()).then(|| Command::Title(rest.to_owned()))),
+        "assign" => or_nothing(parse_names(rest, '@').into_iter().next().map(Command::Assign)),
         "unassign" | "remove_assignee" => Some(Command::Unassign),
-        "label" => of(some(labels()).map(Command::Label)),
+        "label" => or_nothing(non_empty(labels()).map(Command::Label)),
         "unlabel" | "remove_label" => Some(Command::Unlabel(labels())),
-        "relabel" => of(some(labels()).map(Command::Relabel)),
-        "milestone" => of(names(rest, '%').into_iter().next().map(Command::Milestone)),
+        "relabel" => or_nothing(non_empty(labels()).map(Command::Relabel)),
+        "milestone" => {
+            or_nothing(parse_names(rest, '%').into_iter().next().map(Command::Milestone))
+        }
         "remove_milestone" => Some(Command::RemoveMilestone),
         "subscribe" => Some(Command::Subscribe),
         "unsubscribe" => Some(Command::Unsubscribe),
-        "due" | "due_date" => of(day(rest, today).map(Command::Due)),
+        "due" | "due_date" => or_nothing(parse_day(rest, today).map(Command::Due)),
         "remove_due_date" => Some(Command::RemoveDueDate),
         "todo" | "done" => Some(Command::Nothing),
         _ => None,
@@ -91,7 +93,7 @@ fn read(line: &str, today: NaiveDate) -> Option<Command> {
 }
 
 /// Parses names with a prefix character. Names with blanks are in quotes: `~bug ~"to do"`.
-fn names(text: &str, sign: char) -> Vec<String> {
+fn parse_names(text: &str, sign: char) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find(sign) {
@@ -109,7 +111,7 @@ fn names(text: &str, sign: char) -> Vec<String> {
 }
 
 /// Parses a date: `2016-12-31`, `today`, `tomorrow`, `in 3 days`, `in 2 weeks`, `in 1 month`.
-fn day(text: &str, today: NaiveDate) -> Option<NaiveDate> {
+fn parse_day(text: &str, today: NaiveDate) -> Option<NaiveDate> {
     match text {
         "today" => return Some(today),
         "tomorrow" => return today.succ_opt(),
@@ -127,8 +129,8 @@ fn day(text: &str, today: NaiveDate) -> Option<NaiveDate> {
             _ => None,
         };
     }
-    let digits = text.len() == 10 && text.is_ascii();
-    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| digits)
+    let is_full_date = text.len() == 10 && text.is_ascii();
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().filter(|_| is_full_date)
 }
 
 #[cfg(test)]
@@ -184,7 +186,7 @@ mod tests {
             ("close", None),
             ("/", None),
         ] {
-            assert_eq!(read(line, today), command, "{line}");
+            assert_eq!(parse_line(line, today), command, "{line}");
         }
     }
 

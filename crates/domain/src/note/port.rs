@@ -7,7 +7,7 @@ use crate::ports::store_error::StoreError;
 use crate::project::query::Viewer;
 use chrono::NaiveDate;
 
-/// A viewer who may not see everything.
+/// A reader whose view of notes is restricted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteReader {
     /// The viewer.
@@ -20,8 +20,8 @@ pub struct NoteReader {
 /// the note count of the issue.
 pub trait Notes {
     /// Returns a page of the notes on an issue, oldest first. With a reader, notes about a mention
-    /// are left out if the reader may not see their source: the project, and in it the mentioning
-    /// issue or the code.
+    /// are left out if the reader may not see the source of the mention: its project, and in that
+    /// project the mentioning issue or the code.
     fn list(
         &mut self,
         issue: IssueId,

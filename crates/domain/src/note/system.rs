@@ -52,7 +52,7 @@ impl SystemNote<'_> {
             SystemNote::Assignee(None) => "removed assignee".to_owned(),
             SystemNote::Milestone(Some(iid)) => format!("changed milestone to %{iid}"),
             SystemNote::Milestone(None) => "removed milestone".to_owned(),
-            SystemNote::Labels { added, removed } => labels(added, removed),
+            SystemNote::Labels { added, removed } => describe_labels(added, removed),
             SystemNote::Confidential(true) => "made the issue confidential".to_owned(),
             SystemNote::Confidential(false) => "made the issue visible to everyone".to_owned(),
             SystemNote::MovedTo(name) => format!("moved to {name}"),
@@ -61,7 +61,7 @@ impl SystemNote<'_> {
     }
 }
 
-fn labels(added: &[LabelId], removed: &[LabelId]) -> String {
+fn describe_labels(added: &[LabelId], removed: &[LabelId]) -> String {
     let names = |labels: &[LabelId]| -> String {
         labels.iter().map(|label| format!("~{label}")).collect::<Vec<_>>().join(" ")
     };

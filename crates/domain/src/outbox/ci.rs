@@ -46,7 +46,7 @@ pub struct PipelineNews {
     pub builds: Vec<BuildRow>,
 }
 
-/// The pipeline as hook payloads show it.
+/// The data of a pipeline in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineRow {
     /// See [`Pipeline::id`].
@@ -88,7 +88,7 @@ impl From<&Pipeline> for PipelineRow {
     }
 }
 
-/// The build as hook payloads show it.
+/// The data of a build in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildRow {
     /// See [`Build::id`].
@@ -135,7 +135,7 @@ impl BuildRow {
     }
 }
 
-/// The runner as hook payloads show it.
+/// The data of a runner in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerRow {
     /// See [`Runner::id`].

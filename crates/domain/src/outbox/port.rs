@@ -16,9 +16,9 @@ pub trait Outbox {
     /// Returns whether there is any entry.
     fn any(&mut self) -> Result<bool, StoreError>;
 
-    /// Returns the oldest entries after `behind`, at most `limit`, and locks the outbox for other
-    /// callers until the transaction ends. Entries that this version of the program cannot read are
-    /// skipped: another version may have written them.
+    /// Returns the oldest entries after `behind`, at most `limit`. Locks the outbox until the
+    /// transaction ends, so that other callers of this method wait. Entries that this version of the
+    /// program cannot read are skipped: another version may have written them.
     fn next(&mut self, behind: Option<OutboxId>, limit: u32) -> Result<OutboxBatch, StoreError>;
 
     /// Deletes entries whose deliveries have been created.

@@ -28,10 +28,10 @@ impl ProjectEvent {
     /// The project whose hooks receive the event.
     pub fn project(&self) -> ProjectId {
         match self {
-            ProjectEvent::Issue(news) => news.project.id,
-            ProjectEvent::NoteOnIssue(news) => news.project.id,
-            ProjectEvent::Build(news) => news.project.id,
-            ProjectEvent::Pipeline(news) => news.project.id,
+            ProjectEvent::Issue(event) => event.project.id,
+            ProjectEvent::NoteOnIssue(event) => event.project.id,
+            ProjectEvent::Build(event) => event.project.id,
+            ProjectEvent::Pipeline(event) => event.project.id,
         }
     }
 }
@@ -92,11 +92,11 @@ pub struct NoteNews {
     pub project: ProjectCard,
     /// The note.
     pub note: NoteRow,
-    /// The issue. Not every hook receives notes on confidential issues.
+    /// The issue. Hooks do not receive notes on confidential issues.
     pub issue: IssueRow,
 }
 
-/// A user as hook payloads show it.
+/// The data of a user in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     /// The user's id.
@@ -105,7 +105,7 @@ pub struct Person {
     pub name: String,
     /// The user's username.
     pub username: String,
-    /// The user's primary e-mail address, from which an avatar URL is made.
+    /// The user's primary e-mail address, from which an avatar URL is derived.
     pub email: String,
     /// File name of the uploaded avatar.
     pub avatar: Option<String>,
@@ -123,7 +123,7 @@ impl From<&User> for Person {
     }
 }
 
-/// The project as hook payloads show it. All URLs are made from its path.
+/// The data of a project in hook payloads. All URLs are derived from its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectCard {
     /// Its id.
@@ -144,7 +144,7 @@ pub struct ProjectCard {
     pub default_branch: Option<String>,
 }
 
-/// The issue as hook payloads show it.
+/// The data of an issue in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueRow {
     /// See [`Issue::id`].
@@ -201,7 +201,7 @@ impl From<&Issue> for IssueRow {
     }
 }
 
-/// The note as hook payloads show it.
+/// The data of a note in hook payloads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteRow {
     /// See [`Note::id`].

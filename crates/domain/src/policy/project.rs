@@ -22,7 +22,7 @@ pub struct ProjectRole {
     /// The highest access level from memberships in the project, in its group and in groups with which it is shared. A
     /// share limits the level to its own.
     pub level: Option<AccessLevel>,
-    /// The project is in the user's namespace, or in a group that the user owns.
+    /// Whether the project is in the user's namespace or in a group that the user owns.
     pub owner: bool,
 }
 
@@ -112,7 +112,7 @@ impl ProjectFacts {
         }
     }
 
-    /// Whether the actor owns the project.
+    /// Returns whether the actor owns the project. Administrators always do.
     pub(super) fn is_owner(&self, actor: Actor) -> bool {
         match actor {
             Actor::Admin { .. } => true,

@@ -35,14 +35,19 @@ pub enum RefAction {
 /// Why a ref change is refused. The text is shown to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PushRefusal {
+    /// The actor may not push to the project.
     #[error("You are not allowed to push code to this project.")]
     Project,
+    /// Only masters may move or delete an existing tag.
     #[error("You are not allowed to change existing tags on this project.")]
     ExistingTag,
+    /// Nobody may force-push to a protected branch.
     #[error("You are not allowed to force push code to a protected branch on this project.")]
     ForcePush,
+    /// Nobody may delete a protected branch.
     #[error("You are not allowed to delete protected branches from this project.")]
     DeleteProtected,
+    /// The actor may not push to this protected branch.
     #[error("You are not allowed to push code to protected branches on this project.")]
     Protected,
 }

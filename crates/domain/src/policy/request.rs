@@ -1,7 +1,7 @@
 //! The rule for access requests.
 
 /// Returns whether a user who may see a group or project may request membership: requests have to be `enabled`, and the
-/// user must not be a member in any way.
+/// user must not have any access level in it yet, from whatever membership.
 pub fn may_ask_for_access(enabled: bool, member: bool) -> bool {
     enabled && !member
 }

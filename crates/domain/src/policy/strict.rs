@@ -3,7 +3,8 @@
 use super::ci::CiAbility;
 use super::project::ProjectAbility;
 
-/// The rules that are stricter. None by default, because clients expect the rules of the reference.
+/// The rules that are stricter than the reference. By default none is, because clients expect the rules of the
+/// reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StrictRules {
     /// Manual jobs can be started only by users who may start pipelines.

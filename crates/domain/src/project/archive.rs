@@ -1,4 +1,4 @@
-//! Whether a project is archived.
+//! The state machine of archiving a project.
 
 use crate::change::Change;
 
@@ -11,7 +11,7 @@ pub enum Archived {
     No,
 }
 
-/// The commands of an owner.
+/// A command of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveCommand {
     /// Archive the project.

@@ -8,8 +8,8 @@ use crate::text::{TooLong, limit, within};
 pub struct CoverageExpression(String);
 
 impl CoverageExpression {
-    /// Parses an expression; a blank text is `None`. An invalid expression is refused here, when it is set, and not at
-    /// the end of each build.
+    /// Parses an expression; a blank text is `None`. An invalid expression is refused when it is set, and not at the
+    /// end of each build.
     pub fn parse(text: &str) -> Result<Option<Self>, CoverageExpressionError> {
         let text = text.trim();
         if text.is_empty() {
@@ -39,7 +39,7 @@ pub enum CoverageExpressionError {
     /// Too long.
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    /// The text is not a regular expression, or matching it takes too much.
+    /// The text is not a valid regular expression, or it is too large when compiled.
     #[error("is invalid")]
     Invalid,
 }

@@ -3,7 +3,7 @@
 use crate::group::name::is_dash;
 use crate::text::{Blank, TooLong, limit, within};
 
-/// The name shown to people.
+/// The display name of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectName(String);
 
@@ -16,9 +16,14 @@ impl ProjectName {
         }
         within(name, limit::SHORT)?;
         let mut chars = name.chars();
-        let begins = chars.next().is_some_and(begins_name);
-        let goes_on = chars.all(|c| begins_name(c) || is_dash(c) || matches!(c, '.' | ' '));
-        if begins && goes_on { Ok(Self(name.to_owned())) } else { Err(ProjectNameError::Format) }
+        let starts_well = chars.next().is_some_and(may_start_name);
+        let continues_well =
+            chars.all(|c| may_start_name(c) || is_dash(c) || matches!(c, '.' | ' '));
+        if starts_well && continues_well {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(ProjectNameError::Format)
+        }
     }
 
     /// Wraps a name that was validated before it was stored.
@@ -32,7 +37,7 @@ impl ProjectName {
     }
 }
 
-fn begins_name(c: char) -> bool {
+fn may_start_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || ('\u{a9}'..='\u{1f9c0}').contains(&c)
 }
 
@@ -65,13 +70,13 @@ impl ProjectPath {
         }
         within(path, limit::SHORT)?;
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let good = path.chars().all(allowed)
+        let is_valid = path.chars().all(allowed)
             && !path.starts_with('-')
             && !path.ends_with(".git")
             && !path.ends_with(".atom")
             // A URL segment must not be `.` or `..`.
             && path.chars().any(|c| c != '.');
-        if good { Ok(Self(path.to_owned())) } else { Err(ProjectPathError::Format) }
+        if is_valid { Ok(Self(path.to_owned())) } else { Err(ProjectPathError::Format) }
     }
 
     /// Derives a path from a name: transliterated to ASCII, in lower case, with one dash for each run of other
@@ -79,7 +84,7 @@ impl ProjectPath {
     pub fn from_name(name: &str) -> Result<Self, ProjectPathError> {
         let mut path = String::with_capacity(name.len());
         for c in name.chars() {
-            for c in ascii(c).chars() {
+            for c in transliterate(c).chars() {
                 if c.is_ascii_alphanumeric() || c == '_' {
                     path.push(c.to_ascii_lowercase());
                 } else if !path.ends_with('-') {
@@ -152,7 +157,7 @@ const LATIN: [(&str, &str); 24] = [
 ];
 
 /// Transliterates a character to ASCII. A character without a transliteration becomes `-`.
-fn ascii(c: char) -> String {
+fn transliterate(c: char) -> String {
     if c.is_ascii() {
         return c.to_string();
     }

@@ -20,17 +20,17 @@ use crate::text::Secret;
 /// All projects.
 pub trait Projects {
     /// The project with this id or path. An exact match of the path is preferred to a match in another case.
-    fn find(&mut self, named: &ProjectRef) -> Result<Option<Project>, StoreError>;
+    fn find(&mut self, reference: &ProjectRef) -> Result<Option<Project>, StoreError>;
 
     /// Like [`find`](Self::find), but reads only the fields of [`ProjectHeader`].
-    fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError>;
+    fn header(&mut self, reference: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError>;
 
     /// Like [`find`](Self::find) by id, and locks the row: until the transaction ends, no other transaction can change
     /// or lock it.
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError>;
 
-    /// Locks several projects. All their namespaces are locked first, and rows in ascending order of their ids, so that
-    /// concurrent callers do not deadlock. Missing projects are left out.
+    /// Locks several projects. Locks all their namespaces first and then the projects, both in ascending order of their
+    /// ids, so that concurrent callers do not deadlock. Missing projects are left out.
     fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError>;
 
     /// The projects with these ids, in no particular order.
@@ -118,8 +118,8 @@ pub trait Projects {
         expression: Option<&CoverageExpression>,
     ) -> Result<(), StoreError>;
 
-    /// Sets the time of the last activity, unless that is less than an hour earlier. Does not count as a change of the
-    /// project.
+    /// Sets the time of the last activity to `at`, unless the stored time is less than an hour earlier. Does not count
+    /// as a change of the project.
     fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Lowers the visibility of all direct and indirect forks of a project to at most its own. `at` becomes the time of
@@ -166,7 +166,7 @@ pub trait Shares {
 
 /// The hooks of all projects.
 pub trait ProjectHooks {
-    /// Hooks of a project, newest first.
+    /// The hooks of a project, newest first.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<ProjectHook>, StoreError>;
 
     /// All hooks of several projects, by id.

@@ -42,9 +42,11 @@ impl ProjectFilter {
     }
 }
 
-/// The set of projects from which a list is taken. A user is authorized for the projects in its own namespace, those of
-/// which it is a member, those of groups of which it is a member, and those shared with these groups. Expired
-/// memberships and shares do not count. Shares of a project whose namespace forbids sharing do not count for anyone.
+/// The set of projects from which a list is taken.
+///
+/// A user is authorized for these projects: those in the user's own namespace, those of which the user is a member,
+/// those of groups of which the user is a member, and those shared with these groups. Expired memberships and shares do
+/// not count. Shares of a project whose namespace forbids sharing do not count either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProjectScope {
     /// All projects.
@@ -85,12 +87,12 @@ pub enum ProjectScope {
 pub enum Audience {
     /// A user who may see everything in the scope of the list.
     Unrestricted,
-    /// A user who is shown only what it may see.
+    /// A user who is shown only the projects that the user may see.
     Viewer(Viewer),
 }
 
 impl Audience {
-    /// The user to whose visible projects the list is restricted, if it is.
+    /// The user to whose visible projects the list is restricted; `None` for an unrestricted list.
     pub fn restricted_to(self) -> Option<Viewer> {
         match self {
             Self::Unrestricted => None,
@@ -104,7 +106,7 @@ impl Audience {
 pub struct Viewer {
     /// The user.
     pub user: UserId,
-    /// Whether the user is external, so that internal projects and groups are hidden from it.
+    /// Whether the user is external, so that internal projects and groups are hidden from the user.
     pub external: bool,
 }
 

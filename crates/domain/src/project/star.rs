@@ -1,4 +1,4 @@
-//! Whether a user starred a project.
+//! The state machine of starring a project.
 
 use crate::change::Change;
 
@@ -11,7 +11,7 @@ pub enum Starred {
     No,
 }
 
-/// The commands of the user.
+/// A command of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StarCommand {
     /// Star it.
@@ -31,7 +31,7 @@ impl Starred {
         }
     }
 
-    /// The number of stars of the project after a user came to this state.
+    /// The number of stars of the project after a user changed to this state.
     pub fn counted(self, before: u32) -> u32 {
         match self {
             Starred::Yes => before.saturating_add(1),

@@ -3,7 +3,7 @@
 use crate::hex;
 use crate::id::ProjectId;
 
-/// The storage key of an uploaded file: everything that its URL names.
+/// The storage key of an uploaded file: the parts of its URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UploadPlace {
     /// The project of the file.
@@ -31,7 +31,7 @@ impl UploadSecret {
         Self(hex::encode(&random))
     }
 
-    /// Parses the form in URLs; `None` for anything else.
+    /// Parses the secret in a URL; `None` if it does not have that form.
     pub fn parse(text: &str) -> Option<Self> {
         let digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
         (text.len() == 32 && text.bytes().all(digit)).then(|| Self(text.to_owned()))
@@ -51,13 +51,13 @@ impl UploadName {
     /// The last segment of the file name that the client sent, with `_` for every unusual character.
     pub fn from_given(given: &str) -> Self {
         let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
-        let usual = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+');
-        let name: String = last.chars().map(|c| if usual(c) { c } else { '_' }).collect();
-        let name = shortened(&name);
+        let is_usual = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+');
+        let name: String = last.chars().map(|c| if is_usual(c) { c } else { '_' }).collect();
+        let name = truncate_start(&name);
         if name.chars().all(|c| c == '.') { Self(format!("_{name}")) } else { Self(name) }
     }
 
-    /// Parses the form in URLs; `None` for a name under which no file can be stored.
+    /// Parses the name in a URL; `None` for a name under which no file can be stored.
     pub fn parse(text: &str) -> Option<Self> {
         let name = Self::from_given(text);
         (name.0 == text).then_some(name)
@@ -101,8 +101,8 @@ impl UploadName {
     }
 }
 
-/// Keeps the last 200 bytes, where the extension is: file systems allow 255 bytes.
-fn shortened(name: &str) -> String {
+/// Truncates a file name to its last 200 bytes, so that the extension is kept. File systems allow 255 bytes.
+fn truncate_start(name: &str) -> String {
     let mut start = name.len().saturating_sub(200);
     while !name.is_char_boundary(start) {
         start += 1;
@@ -113,13 +113,13 @@ fn shortened(name: &str) -> String {
 /// How an uploaded file is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadKind {
-    /// Shown inline.
+    /// An image, shown inline.
     Picture,
-    /// Shown inline.
+    /// A video, shown inline.
     Video,
     /// An image that can contain scripts: embedded in texts by its URL, but never served inline.
     Svg,
-    /// Offered as a download.
+    /// Any other file, offered as a download.
     Other,
 }
 

@@ -1,5 +1,5 @@
-//! Changes of refs. Each change is a compare-and-swap, and no ref name may be a folder of another
-//! one.
+//! Changes of refs. Each change is a compare-and-swap. No ref name may be a folder of another ref
+//! name: `refs/heads/a` and `refs/heads/a/b` cannot both exist.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -47,11 +47,11 @@ pub fn change(
     tx.refs().lock(project)?;
     let names: Vec<&str> = changes.iter().map(|change| change.name.as_str()).collect();
     let found = tx.refs().find(project, &names)?;
-    let held: HashMap<&str, ObjectId> =
-        found.iter().map(|one| (one.name.as_str(), one.target)).collect();
+    let targets: HashMap<&str, ObjectId> =
+        found.iter().map(|stored| (stored.name.as_str(), stored.target)).collect();
     let is_expected = |change: &&RefChange| {
-        let now = held.get(change.name.as_str()).copied();
-        now == change.old && (now.is_some() || change.new.is_some())
+        let current = targets.get(change.name.as_str()).copied();
+        current == change.old && (current.is_some() || change.new.is_some())
     };
     let (mut possible, stale): (Vec<&RefChange>, Vec<&RefChange>) =
         changes.iter().partition(is_expected);
@@ -66,20 +66,20 @@ pub fn change(
     }
     let created: Vec<&str> =
         possible.iter().filter(|change| change.old.is_none()).map(|c| c.name.as_str()).collect();
-    let colliding = colliding(tx, project, &created)?;
+    let colliding = colliding_names(tx, project, &created)?;
     let collides = |change: &&RefChange| colliding.contains(change.name.as_str());
     if atomicity == Atomicity::AllOrNone && !colliding.is_empty() {
         let colliding: Vec<&RefChange> = possible.into_iter().filter(collides).collect();
         return Ok(ChangedRefs { done: vec![], refused: names_of(&colliding) });
     }
     possible.retain(|change| !collides(change));
-    let kept = possible.iter().filter_map(|change| {
+    let written = possible.iter().filter_map(|change| {
         let (name, target) = (change.name.clone(), change.new?);
         Some(Ref { name, target, peeled: peeled.get(&target).copied() })
     });
-    let kept: Vec<Ref> = kept.collect();
-    if !kept.is_empty() {
-        tx.refs().put(project, &kept)?;
+    let written: Vec<Ref> = written.collect();
+    if !written.is_empty() {
+        tx.refs().put(project, &written)?;
     }
     let done: HashSet<&str> = possible.iter().map(|change| change.name.as_str()).collect();
     let names = changes.iter().map(|change| change.name.clone());
@@ -91,9 +91,9 @@ fn names_of(changes: &[&RefChange]) -> Vec<String> {
     changes.iter().map(|change| change.name.clone()).collect()
 }
 
-/// Returns the new names that need a folder where a ref exists, or that are a folder of an existing
-/// or new ref.
-fn colliding(
+/// Returns the new names that collide with an existing or new ref. Git stores refs as files, so a ref
+/// name must not be a folder of another ref name.
+fn colliding_names(
     tx: &mut dyn Tx,
     project: ProjectId,
     created: &[&str],
@@ -105,7 +105,7 @@ fn colliding(
     let above: BTreeSet<&str> = created.iter().flat_map(|name| folders(name)).collect();
     let above: Vec<&str> = above.into_iter().collect();
     let mut taken: HashSet<String> =
-        tx.refs().find(project, &above)?.into_iter().map(|one| one.name).collect();
+        tx.refs().find(project, &above)?.into_iter().map(|stored| stored.name).collect();
     taken.extend(created.iter().map(|name| (*name).to_owned()));
     let is_inside = |name: &&&str| folders(name).any(|folder| taken.contains(folder));
     let mut colliding: HashSet<String> =

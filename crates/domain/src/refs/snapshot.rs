@@ -136,15 +136,15 @@ impl Snapshot {
     pub fn folder(&self, folder: &str) -> Range<usize> {
         // '0' follows '/' in ASCII, so all names in the folder come before `<folder>0`.
         let after = format!("{}0", folder.trim_end_matches('/'));
-        self.place(folder)..self.place(&after)
+        self.position(folder)..self.position(&after)
     }
 
     /// Returns the refs at these positions.
-    pub fn range(&self, places: Range<usize>) -> impl Iterator<Item = &Ref> {
+    pub fn range(&self, positions: Range<usize>) -> impl Iterator<Item = &Ref> {
         let mut before = 0;
         let parts = self.chunks.iter().filter_map(move |chunk| {
-            let start = places.start.saturating_sub(before).min(chunk.len());
-            let end = places.end.saturating_sub(before).min(chunk.len());
+            let start = positions.start.saturating_sub(before).min(chunk.len());
+            let end = positions.end.saturating_sub(before).min(chunk.len());
             before += chunk.len();
             chunk.get(start..end)
         });
@@ -167,7 +167,7 @@ impl Snapshot {
         for (at, changes) in by_chunk {
             chunks.extend(self.chunks[copied..at].iter().cloned());
             let old = self.chunks.get(at).map_or(&[][..], |chunk| chunk);
-            let new = merged(old, changes);
+            let new = apply_changes(old, changes);
             let size = if new.len() > LONGEST_CHUNK { CHUNK } else { LONGEST_CHUNK };
             chunks.extend(new.chunks(size).map(Arc::from));
             copied = (at + 1).min(self.chunks.len());
@@ -213,7 +213,7 @@ impl Snapshot {
     }
 
     /// The position of a name: the number of refs with smaller names.
-    fn place(&self, name: &str) -> usize {
+    fn position(&self, name: &str) -> usize {
         let at = self.chunk_of(name);
         let before: usize = self.chunks.iter().take(at).map(|chunk| chunk.len()).sum();
         let inside = self
@@ -225,7 +225,7 @@ impl Snapshot {
 }
 
 /// Applies changes to a chunk.
-fn merged(old: &[Ref], changes: BTreeMap<&str, Option<&Ref>>) -> Vec<Ref> {
+fn apply_changes(old: &[Ref], changes: BTreeMap<&str, Option<&Ref>>) -> Vec<Ref> {
     let mut refs: BTreeMap<&str, &Ref> = old.iter().map(|one| (one.name.as_str(), one)).collect();
     for (name, new) in changes {
         match new {
@@ -326,7 +326,7 @@ mod tests {
                 );
                 let asked = format!("refs/heads/{:05}", next(6100));
                 assert_eq!(snapshot.find(&asked), map.get(&asked));
-                assert_eq!(snapshot.place(&asked), map.range(..asked.clone()).count());
+                assert_eq!(snapshot.position(&asked), map.range(..asked.clone()).count());
             }
         }
     }

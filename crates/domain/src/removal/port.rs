@@ -3,12 +3,12 @@
 use super::Step;
 use crate::ports::store_error::StoreError;
 
-/// Rows of deleted projects, groups and users. Use cases look up the project, group or user first,
-/// so no other port returns these rows.
+/// The remaining rows of deleted projects, groups and users. Use cases find rows only through their
+/// project, group or user, so these rows are no longer visible.
 pub trait Removals {
-    /// Waits until no other transaction deletes projects, groups, users or their rows. A deleting
-    /// transaction calls this before it locks anything, because a row may belong to two entities
-    /// that are deleted at the same time.
+    /// Waits until no other transaction deletes projects, groups, users or their rows, and makes later
+    /// deletions wait for this transaction. A transaction that deletes calls this before it locks
+    /// anything, because a row may belong to two entities that are deleted at the same time.
     fn begin(&mut self) -> Result<(), StoreError>;
 
     /// Returns whether any rows are left to delete.

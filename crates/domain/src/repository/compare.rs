@@ -5,7 +5,7 @@ use crate::commit::Commit;
 /// The commits and file changes that one commit has and another lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
-    /// The commits that are reachable from the one and not from the other, oldest first.
+    /// The commits that are reachable from the one commit and not from the other, oldest first.
     pub commits: Vec<Commit>,
     /// The file changes since the merge base, ordered by path.
     pub diffs: Vec<FileDiff>,
@@ -14,10 +14,12 @@ pub struct Comparison {
     pub overflow: bool,
 }
 
-/// The size in bytes from which on the diff of a file is left out. The file is still listed.
+/// The maximum size of the diff of a file in bytes. A larger diff is left out; the file is still
+/// listed.
 pub const LONGEST_FILE_DIFF: usize = 100 * 1024;
 
 impl Comparison {
+    /// The limits above which a comparison is too large to display.
     const MANY_FILES: usize = 100;
     const MANY_LINES: usize = 5000;
     const MANY_BYTES: usize = 512_000;

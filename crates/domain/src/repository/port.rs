@@ -21,7 +21,7 @@ pub trait RepositoryTasks {
     /// Tasks of one project run one at a time and in order: a task waits until all older ones are
     /// done or given up. At most [`IMPORTS_AT_ONCE`](super::task::IMPORTS_AT_ONCE) imports of one
     /// user run at the same time. A task that was claimed [`TRIES`](super::task::TRIES) times is
-    /// given up instead. The transaction does nothing else.
+    /// given up instead. The transaction of this call must do nothing else.
     fn claim(
         &mut self,
         now: Timestamp,
@@ -48,9 +48,9 @@ pub trait RepositoryTasks {
     /// Deletes a finished task.
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError>;
 
-    /// Stores the reason of a failure. With `again`, the task is retried then. Without it, the task
-    /// is given up: the row is kept for its reason, and the URL, which may hold credentials, is
-    /// removed. NUL characters are removed from the reason.
+    /// Stores the reason of a failure. With `again`, the task is retried at that time. Without it, the
+    /// task is given up: its row is kept because of the reason, but the URL is removed because it may
+    /// contain credentials. NUL characters are removed from the reason.
     fn fail(
         &mut self,
         id: RepositoryTaskId,

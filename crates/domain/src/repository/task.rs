@@ -34,8 +34,8 @@ pub const TRIES: u32 = 5;
 pub const IMPORTS_AT_ONCE: i64 = 2;
 
 /// The failure reason of a task that was claimed several times and never finished, for example
-/// because its process ended.
-pub const NEVER_ENDED: &str = "it was begun several times and never came to an end";
+/// because the server process ended each time.
+pub const NEVER_ENDED: &str = "the task was started several times but never finished";
 
 /// A claimed task.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,8 +22,9 @@ pub trait SignInFailures {
     fn forget_before(&mut self, moment: Timestamp) -> Result<(), StoreError>;
 }
 
-/// Networks from which users signed in. Each is a text that only the caller of the port can
-/// compute.
+/// The networks from which users signed in. The caller of the port passes each network as a text that
+/// nobody else can compute from the address, such as a token of the
+/// [`Vault`](crate::ports::vault::Vault).
 pub trait SignInAddresses {
     /// Returns whether the user signed in from the network at `since` or later.
     fn is_known(

@@ -14,11 +14,11 @@ impl EmailAddress {
         let address = address.trim().to_lowercase();
         within(&address, limit::SHORT)?;
         let (local, domain) = address.split_once('@').ok_or(EmailAddressError::Format)?;
-        let bad = |part: &str| {
+        let is_invalid = |part: &str| {
             part.is_empty()
                 || part.contains(|c: char| c == '@' || c.is_whitespace() || c.is_control())
         };
-        if bad(local) || bad(domain) {
+        if is_invalid(local) || is_invalid(domain) {
             return Err(EmailAddressError::Format);
         }
         Ok(Self(address))
@@ -60,7 +60,7 @@ pub struct Email {
 /// The role of an address for its user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailRole {
-    /// The address with which the user signs in and to which mail is sent.
+    /// The address with which the user can sign in and to which mail is sent.
     Primary,
     /// An additional address.
     Secondary,

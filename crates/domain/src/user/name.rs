@@ -29,7 +29,7 @@ impl Username {
     }
 }
 
-/// The name shown to people: any text that is not blank.
+/// The display name: any text that is not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisplayName(String);
 

@@ -21,15 +21,15 @@ pub trait Users {
     fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError>;
 
     /// Locks the user before [`delete`](Self::delete): until the transaction ends, no other transaction can add rows
-    /// that refer to the user. What is listed after this call is therefore everything that will be deleted.
+    /// that refer to the user. So lists that are read after this call contain everything that will be deleted.
     fn lock_to_delete(&mut self, id: UserId) -> Result<(), StoreError>;
 
     /// The user with exactly this username, case included.
     fn find_by_username(&mut self, username: &str) -> Result<Option<User>, StoreError>;
 
-    /// The user who signs in as `login`: the primary address when it contains an `@`, else the username, both ignoring
-    /// case. A username is looked up by the personal namespace that every account has. Secondary addresses cannot be
-    /// used to sign in.
+    /// The user who signs in as `login`, with the password hash. A `login` with an `@` is a primary address, any other
+    /// a username; both ignore case. A username is looked up by the personal namespace that every account has.
+    /// Secondary addresses cannot be used to sign in.
     fn find_by_login(&mut self, login: &str) -> Result<Option<(User, PasswordHash)>, StoreError>;
 
     /// The users that match the filter, highest id first.
@@ -71,14 +71,17 @@ pub trait Identities {
 
 /// The SSH keys of all users.
 pub trait Keys {
-    /// Keys of a user, newest first.
+    /// The keys of a user, newest first.
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<SshKey>, StoreError>;
 
     /// The key with this id, if it belongs to the user.
     fn find(&mut self, user: UserId, id: KeyId) -> Result<Option<SshKey>, StoreError>;
 
     /// The key with this fingerprint, of any user.
-    fn find_by_fingerprint(&mut self, of: &Fingerprint) -> Result<Option<SshKey>, StoreError>;
+    fn find_by_fingerprint(
+        &mut self,
+        fingerprint: &Fingerprint,
+    ) -> Result<Option<SshKey>, StoreError>;
 
     /// Registers a key.
     /// # Errors
@@ -92,7 +95,7 @@ pub trait Keys {
 
 /// The e-mail addresses of all users. An address belongs to one user, whether primary or secondary.
 pub trait Emails {
-    /// Secondary addresses of a user, newest first.
+    /// The secondary addresses of a user, newest first.
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Email>, StoreError>;
 
     /// The secondary address with this id, if it belongs to the user.

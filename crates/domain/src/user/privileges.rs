@@ -5,7 +5,7 @@
 pub struct Privileges {
     /// Whether the user is an administrator.
     pub admin: bool,
-    /// Whether the user is external: it sees internal projects and groups only as a member.
+    /// Whether the user is external, and so sees internal projects and groups only as a member.
     pub external: bool,
     /// Whether the user may create groups.
     pub can_create_group: bool,

@@ -1,8 +1,8 @@
-//! Whether an account is active: the state machine of blocking.
+//! The state machine of blocking an account.
 
 use crate::change::Change;
 
-/// The states of an account.
+/// The state of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UserState {
     /// The account can be used.
@@ -13,7 +13,7 @@ pub enum UserState {
     DirectoryBlocked,
 }
 
-/// The commands of an administrator.
+/// A command of an administrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserCommand {
     /// Block the account: none of its tokens and passwords is accepted any more.
@@ -22,7 +22,7 @@ pub enum UserCommand {
     Unblock,
 }
 
-/// The commands of the directory synchronisation.
+/// A command of the directory synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DirectoryCommand {
     /// The person left the directory.
@@ -50,8 +50,8 @@ impl UserState {
         }
     }
 
-    /// The state after a command of the directory. The directory neither takes over nor lifts a block by an
-    /// administrator.
+    /// The state after a command of the directory. A block by an administrator stays as it is: the directory can
+    /// neither lift it nor turn it into its own.
     pub fn follow(self, command: DirectoryCommand) -> Change<UserState> {
         match (self, command) {
             (UserState::Active, DirectoryCommand::Block) => {

@@ -4,8 +4,8 @@ const MINUTE: f64 = 60.0;
 const HOUR: f64 = 60.0 * MINUTE;
 const DAY: f64 = 24.0 * HOUR;
 
-/// The number of seconds in a unit.
-fn unit(word: &str) -> Option<f64> {
+/// The number of seconds in a unit of time.
+fn seconds_in_unit(word: &str) -> Option<f64> {
     match word {
         "seconds" | "second" | "secs" | "sec" | "s" => Some(1.0),
         "minutes" | "minute" | "mins" | "min" | "m" => Some(MINUTE),
@@ -19,14 +19,15 @@ fn unit(word: &str) -> Option<f64> {
 }
 
 /// Parses a number from zero to twelve that is written as a word.
-fn number(word: &str) -> Option<f64> {
+fn parse_number_word(word: &str) -> Option<f64> {
     const WORDS: [&str; 13] = [
         "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
         "eleven", "twelve",
     ];
-    WORDS.iter().position(|known| *known == word).map(|number| number as f64)
+    WORDS.iter().position(|number| *number == word).map(|number| number as f64)
 }
 
+/// A part of a duration in words.
 enum Part<'a> {
     Number(f64),
     Word(&'a str),
@@ -36,14 +37,14 @@ enum Part<'a> {
 /// `1:20` means minutes and seconds. `None` when the text is not a duration, is shorter than a second, or is too long.
 pub fn seconds(text: &str) -> Option<i64> {
     let text = text.to_ascii_lowercase();
-    let total = if text.contains(':') { clock(&text)? } else { in_words(&text)? };
+    let total = if text.contains(':') { parse_clock(&text)? } else { parse_words(&text)? };
     // A longer duration would exceed the range of dates.
     const LONGEST: f64 = 1000.0 * 365.25 * DAY;
     (1.0..=LONGEST).contains(&total).then_some(total as i64)
 }
 
 /// Parses `h:m:s`, which may be preceded by days, months and years.
-fn clock(text: &str) -> Option<f64> {
+fn parse_clock(text: &str) -> Option<f64> {
     const UNITS: [f64; 6] = [1.0, MINUTE, HOUR, DAY, 30.0 * DAY, 365.25 * DAY];
     let mut total = 0.0;
     let mut units = UNITS.iter();
@@ -57,27 +58,28 @@ fn clock(text: &str) -> Option<f64> {
     Some(total)
 }
 
-fn in_words(text: &str) -> Option<f64> {
+/// Parses numbers and units, such as `2 hrs 20 min`.
+fn parse_words(text: &str) -> Option<f64> {
     let mut total = 0.0;
-    let mut waiting = None;
+    let mut pending = None;
     let mut first = true;
-    for part in parts(text)? {
+    for part in split_parts(text)? {
         match part {
-            Part::Number(number) => total += waiting.replace(number).unwrap_or(0.0),
+            Part::Number(number) => total += pending.replace(number).unwrap_or(0.0),
             Part::Word(word) => {
-                let unit = unit(word)?;
+                let unit = seconds_in_unit(word)?;
                 // A unit without a number, like `day`, means one, but only at the beginning.
-                let number = waiting.take().or(first.then_some(1.0));
+                let number = pending.take().or(first.then_some(1.0));
                 total += number.unwrap_or(0.0) * unit;
             }
         }
         first = false;
     }
-    Some(total + waiting.unwrap_or(0.0))
+    Some(total + pending.unwrap_or(0.0))
 }
 
 /// Splits a text into numbers and words, without conjunctions. `None` when a part is not a valid number or word.
-fn parts(text: &str) -> Option<Vec<Part<'_>>> {
+fn split_parts(text: &str) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -96,7 +98,7 @@ fn parts(text: &str) -> Option<Vec<Part<'_>>> {
         rest = after.trim_start();
         match word.trim_matches(',') {
             "" | "and" | "with" | "plus" => (),
-            word => parts.push(number(word).map_or(Part::Word(word), Part::Number)),
+            word => parts.push(parse_number_word(word).map_or(Part::Word(word), Part::Number)),
         }
     }
     Some(parts)

@@ -22,7 +22,8 @@ pub(super) struct Global {
 }
 
 impl Global {
-    /// Validates the keys in the order of the original implementation, whatever their order in the file.
+    /// Parses the top-level keys, in the order of the original implementation and not of the file, so that the first
+    /// error is the same.
     pub(super) fn parse(map: &[(String, Node)]) -> Result<Global, ConfigError> {
         let location = Location::top;
         let before_script =

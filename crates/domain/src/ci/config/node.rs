@@ -1,7 +1,7 @@
 //! A document as a tree, independent of the YAML library.
 
-/// A value of a document. The configuration is parsed from it, and the options of a job for runners are stored as one,
-/// because it maps to JSON one to one.
+/// A value of a document. The configuration is parsed from a node. The options of a job are also stored as a node,
+/// because every node can be written as JSON and read back unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// No value, as for a key without a value.
@@ -12,7 +12,7 @@ pub enum Node {
     Integer(i64),
     /// Any other number.
     Float(f64),
-    /// Text, and every scalar of no other type.
+    /// Text, and every scalar that has none of the types above.
     Text(String),
     /// A list.
     List(Vec<Node>),

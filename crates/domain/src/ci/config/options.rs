@@ -2,7 +2,7 @@
 
 use super::node::Node;
 
-/// The options of a job in the form that runners get: a map with some of [`Options::KEYS`], in that order. Stored as a
+/// The options of a job in the form that runners get: a map with some of [`Options::KEYS`], in that order. It is a
 /// tree, so that a store can write it as JSON and read it back unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options(Node);

@@ -98,7 +98,7 @@ impl RefPattern {
         &self.written
     }
 
-    /// Returns whether the entry matches. A keyword like `branches` also matches a ref with that name.
+    /// Returns whether the entry matches the target. A keyword like `branches` also matches a ref with that name.
     pub fn matches(&self, target: Target<'_>) -> bool {
         if self.project.as_ref().is_some_and(|project| project != target.project_path) {
             return false;
@@ -191,7 +191,7 @@ mod tests {
         for number in 0..MAX_REGEXPS {
             assert!(patterns.parse(&format!("/{number}/")).is_ok());
         }
-        assert!(patterns.parse("/1/@group/project").is_ok(), "it is one of those");
+        assert!(patterns.parse("/1/@group/project").is_ok(), "it is compiled already");
         assert_eq!(patterns.parse("/new/"), Err(PatternError::TooMany));
         assert!(patterns.parse("name").is_ok());
     }
