@@ -33,16 +33,21 @@ fn artifacts(files: &dyn BuildFiles, (project, build): (ProjectId, BuildId)) -> 
     content(files.open_artifacts(project, build).expect("it can be looked for"))
 }
 
-fn append(files: &dyn BuildFiles, (project, build): (ProjectId, BuildId), at: u64, text: &str) {
+fn append_trace(
+    files: &dyn BuildFiles,
+    (project, build): (ProjectId, BuildId),
+    at: u64,
+    text: &str,
+) {
     files.append_trace(project, build, at, text.as_bytes()).expect("a log can be added to");
 }
 
 fn a_log_grows_at_its_end(files: &dyn BuildFiles) {
     assert_eq!(trace(files, ONE), None);
     assert_eq!(files.trace_size(ONE.0, ONE.1).expect("it can be asked"), 0);
-    append(files, ONE, 0, "one\n");
-    append(files, ONE, 4, "two\nhalf");
-    append(files, ONE, 8, "three\n");
+    append_trace(files, ONE, 0, "one\n");
+    append_trace(files, ONE, 4, "two\nhalf");
+    append_trace(files, ONE, 8, "three\n");
     assert_eq!(trace(files, ONE).as_deref(), Some("one\ntwo\nthree\n"), "what was half is gone");
     assert_eq!(files.trace_size(ONE.0, ONE.1).expect("it can be asked"), 14);
     assert_eq!(trace(files, (ONE.0, OTHER.1)), None);
@@ -50,7 +55,7 @@ fn a_log_grows_at_its_end(files: &dyn BuildFiles) {
 }
 
 fn a_log_is_replaced_whole_and_removed(files: &dyn BuildFiles) {
-    append(files, ONE, 0, "a long log");
+    append_trace(files, ONE, 0, "a long log");
     files.replace_trace(ONE.0, ONE.1, b"short").expect("a log can be replaced");
     assert_eq!(trace(files, ONE).as_deref(), Some("short"));
     for _ in 0..2 {
@@ -81,8 +86,8 @@ fn artifacts_are_seen_when_they_are_finished(files: &dyn BuildFiles) {
 }
 
 fn discarding_takes_all_of_one_project(files: &dyn BuildFiles) {
-    append(files, ONE, 0, "one");
-    append(files, OTHER, 0, "other");
+    append_trace(files, ONE, 0, "one");
+    append_trace(files, OTHER, 0, "other");
     let projects = |files: &dyn BuildFiles| {
         let all = files.projects().expect("projects can be listed");
         let mut all: Vec<i64> = all.map(|id| id.0).collect();

@@ -66,8 +66,8 @@ pub fn a_text(text: &str) -> ShortText {
 }
 
 /// A user with the privileges of a new account: not an administrator, at most ten projects, may
-/// create groups. The e-mail address is `<name>@example.com`, the password `secret42` as the fake
-/// hashes it.
+/// create groups. The e-mail address is `<name>@example.com`, and the password `secret42`, hashed by
+/// [`FakePasswords`](crate::fakes::FakePasswords).
 pub fn a_user(username: &str) -> UserBuilder {
     UserBuilder(NewUser {
         username: Username::parse(username).expect("tests use valid usernames"),
@@ -97,7 +97,7 @@ impl UserBuilder {
         self
     }
 
-    /// Makes the user external: it sees no internal projects without a membership, and may create
+    /// Makes the user external: the user sees internal projects only as a member, and may create
     /// neither groups nor projects.
     pub fn external(mut self) -> Self {
         self.0.privileges.external = true;

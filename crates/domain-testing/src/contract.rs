@@ -1,7 +1,7 @@
 //! The contract tests of the store, which every implementation has to pass, including the fake.
 //!
-//! A case is a function that gets an empty store of its own. [`store_contract!`](crate::store_contract)
-//! makes one test of each, for one way of opening a store:
+//! A case is a function that gets its own empty store. The macro [`store_contract!`](crate::store_contract) generates
+//! one test per case. Its argument is the function that opens a store:
 //!
 //! ```
 //! use hexforge_domain_testing::OpenStore;
@@ -16,8 +16,8 @@
 //! }
 //! ```
 //!
-//! The cases rely neither on the values of ids nor on their being consecutive. A store needs at
-//! least two connections, because some cases read while they write.
+//! The cases do not rely on the values of ids, and ids need not be consecutive. A store needs at least
+//! two connections, because some cases read while they write.
 
 mod check;
 mod ci_cases;

@@ -1,4 +1,5 @@
-//! Fakes of the ports: in-memory collections with the real rules, fast and deterministic.
+//! Fakes of the ports: implementations in memory that follow the same rules as the real adapters, but are fast and
+//! deterministic.
 
 mod access;
 mod access_requests;

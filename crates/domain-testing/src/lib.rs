@@ -1,5 +1,9 @@
-//! Test support: fakes of every port, builders of valid values, and the contract tests that every
-//! implementation of the store has to pass.
+//! Test support for crates that use or implement the ports of `hexforge-domain`.
+//!
+//! - [`fakes`] has an implementation of every port in memory, for tests of use cases.
+//! - [`builders`] creates valid values; a test sets only the fields that it is about.
+//! - [`contract`] has the tests that every implementation of the [`Store`](hexforge_domain::ports::store::Store) has to
+//!   pass. [`uploads_contract`] and [`build_files_contract`] have those of the two ports to files.
 
 pub mod build_files_contract;
 pub mod builders;

@@ -23,16 +23,16 @@ fn place(project: i64, secret: u8, name: &str) -> UploadPlace {
     }
 }
 
-fn put(uploads: &dyn Uploads, place: &UploadPlace, chunks: &[&[u8]]) {
+fn upload(uploads: &dyn Uploads, place: &UploadPlace, chunks: &[&[u8]]) {
     let mut file = uploads.begin(place).expect("a file can be begun");
     for chunk in chunks {
         file.append(chunk).expect("a file can be added to");
-        assert_eq!(content(uploads, place), None, "nobody sees it yet");
+        assert_eq!(read_content(uploads, place), None, "nobody sees it yet");
     }
     file.finish().expect("a file can be finished");
 }
 
-fn content(uploads: &dyn Uploads, place: &UploadPlace) -> Option<Vec<u8>> {
+fn read_content(uploads: &dyn Uploads, place: &UploadPlace) -> Option<Vec<u8>> {
     let mut found = uploads.open(place).expect("places can be looked at")?;
     let mut content = Vec::new();
     found.content.read_to_end(&mut content).expect("a file can be read");
@@ -49,14 +49,14 @@ fn projects(uploads: &dyn Uploads) -> Vec<i64> {
 
 fn a_finished_file_is_found_at_its_place_only(uploads: &dyn Uploads) {
     let it = place(7, 1, "größe+1.txt");
-    put(uploads, &it, &[b"one ", b"", b"two"]);
-    assert_eq!(content(uploads, &it).as_deref(), Some(&b"one two"[..]));
+    upload(uploads, &it, &[b"one ", b"", b"two"]);
+    assert_eq!(read_content(uploads, &it).as_deref(), Some(&b"one two"[..]));
     for other in [place(8, 1, "größe+1.txt"), place(7, 2, "größe+1.txt"), place(7, 1, "other.txt")]
     {
-        assert_eq!(content(uploads, &other), None, "{other:?}");
+        assert_eq!(read_content(uploads, &other), None, "{other:?}");
     }
-    put(uploads, &place(7, 3, "empty"), &[]);
-    assert_eq!(content(uploads, &place(7, 3, "empty")), Some(Vec::new()));
+    upload(uploads, &place(7, 3, "empty"), &[]);
+    assert_eq!(read_content(uploads, &place(7, 3, "empty")), Some(Vec::new()));
     assert_eq!(projects(uploads), [7]);
 }
 
@@ -65,30 +65,30 @@ fn an_unfinished_file_leaves_nothing(uploads: &dyn Uploads) {
     let mut file = uploads.begin(&it).expect("a file can be begun");
     file.append(b"half").expect("a file can be added to");
     drop(file);
-    assert_eq!(content(uploads, &it), None);
+    assert_eq!(read_content(uploads, &it), None);
     assert_eq!(projects(uploads), []);
 }
 
 fn discarding_takes_all_of_one_project(uploads: &dyn Uploads) {
     let (one, two, other) = (place(7, 1, "a.txt"), place(7, 2, "b.txt"), place(263, 1, "a.txt"));
     for it in [&one, &two, &other] {
-        put(uploads, it, &[b"x"]);
+        upload(uploads, it, &[b"x"]);
     }
     assert_eq!(projects(uploads), [7, 263]);
     uploads.discard(ProjectId(7));
     uploads.discard(ProjectId(7));
     uploads.discard(ProjectId(8));
-    let left = [&one, &two, &other].map(|it| content(uploads, it).is_some());
+    let left = [&one, &two, &other].map(|it| read_content(uploads, it).is_some());
     assert_eq!(left, [false, false, true]);
     assert_eq!(projects(uploads), [263]);
     // A file that was being written is still stored; its use case is responsible for it.
-    put(uploads, &one, &[b"y"]);
-    assert_eq!(content(uploads, &one).as_deref(), Some(&b"y"[..]));
+    upload(uploads, &one, &[b"y"]);
+    assert_eq!(read_content(uploads, &one).as_deref(), Some(&b"y"[..]));
 }
 
 fn an_open_file_can_be_read_to_its_end(uploads: &dyn Uploads) {
     let it = place(7, 1, "a.txt");
-    put(uploads, &it, &[&[b'x'; 100_000]]);
+    upload(uploads, &it, &[&[b'x'; 100_000]]);
     let mut found = uploads.open(&it).expect("places can be looked at").expect("it is there");
     uploads.discard(ProjectId(7));
     let mut read = Vec::new();
@@ -98,7 +98,7 @@ fn an_open_file_can_be_read_to_its_end(uploads: &dyn Uploads) {
 
 fn tidying_keeps_what_is_finished(uploads: &dyn Uploads) {
     let it = place(7, 1, "a.txt");
-    put(uploads, &it, &[b"x"]);
+    upload(uploads, &it, &[b"x"]);
     uploads.tidy().expect("it can be tidied");
-    assert_eq!(content(uploads, &it).as_deref(), Some(&b"x"[..]));
+    assert_eq!(read_content(uploads, &it).as_deref(), Some(&b"x"[..]));
 }

@@ -10,24 +10,24 @@ use hexforge_domain::project::query::{ProjectFilter, ProjectScope};
 use hexforge_domain::user::User;
 
 /// Creates a group and a project, as targets of access requests.
-fn sources(store: &dyn Store) -> [RequestSource; 2] {
+fn a_group_and_a_project(store: &dyn Store) -> [RequestSource; 2] {
     let maker = a_user("maker").stored_in(store).id;
     let group = a_group("team").private().owner(maker).stored_in(store).id;
     let project = a_project("site", group, maker).stored_in(store).id;
     [RequestSource::Group(group), RequestSource::Project(project)]
 }
 
-fn ask(store: &dyn Store, source: RequestSource, user: UserId, seconds: i64) {
+fn insert_request(store: &dyn Store, source: RequestSource, user: UserId, seconds: i64) {
     write(store, |tx| tx.access_requests().insert(source, user, at(seconds)));
 }
 
 /// A request belongs to one user and one group or project, and stores its time.
 pub fn a_request_is_found_until_it_is_removed(store: &dyn Store) {
-    let [group, project] = sources(store);
+    let [group, project] = a_group_and_a_project(store);
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
-    ask(store, group, ada, 5);
-    ask(store, project, ada, 6);
-    ask(store, group, bob, 7);
+    insert_request(store, group, ada, 5);
+    insert_request(store, project, ada, 6);
+    insert_request(store, group, bob, 7);
     let found = |source, user| read(store, |tx| tx.access_requests().find(source, user));
     assert_eq!((found(group, ada), found(project, ada)), (Some(at(5)), Some(at(6))));
     assert_eq!((found(group, bob), found(project, bob)), (Some(at(7)), None));
@@ -35,15 +35,15 @@ pub fn a_request_is_found_until_it_is_removed(store: &dyn Store) {
     assert_eq!((found(group, ada), found(project, ada)), (None, Some(at(6))));
     assert_eq!(found(group, bob), Some(at(7)));
     write(store, |tx| tx.access_requests().delete(project, bob));
-    ask(store, group, ada, 8);
+    insert_request(store, group, ada, 8);
     assert_eq!(found(group, ada), Some(at(8)));
 }
 
 /// See [`AccessRequests::insert`](hexforge_domain::member::port::AccessRequests::insert).
 pub fn nobody_asks_twice(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
-    for source in sources(store) {
-        ask(store, source, ada, 0);
+    for source in a_group_and_a_project(store) {
+        insert_request(store, source, ada, 0);
         assert_duplicate(store, "access request", |tx| {
             tx.access_requests().insert(source, ada, at(1))
         });
@@ -53,10 +53,10 @@ pub fn nobody_asks_twice(store: &dyn Store) {
 
 /// Requests are ordered by user id, highest first, whatever their times.
 pub fn requests_are_listed_highest_user_id_first(store: &dyn Store) {
-    let [group, project] = sources(store);
+    let [group, project] = a_group_and_a_project(store);
     let mut users = ["ada", "bob", "cid"].map(|name| a_user(name).stored_in(store));
     for (number, index) in [1, 0, 2].into_iter().enumerate() {
-        ask(store, group, users[index].id, i64::try_from(number).expect("small"));
+        insert_request(store, group, users[index].id, i64::try_from(number).expect("small"));
     }
     let since = |user: &User| read(store, |tx| tx.access_requests().find(group, user.id));
     users.sort_by_key(|user| std::cmp::Reverse(user.id));
@@ -70,10 +70,10 @@ pub fn requests_are_listed_highest_user_id_first(store: &dyn Store) {
 
 /// A user with a pending request is not a member and has no access.
 pub fn a_request_gives_nothing(store: &dyn Store) {
-    let [group, project] = sources(store);
+    let [group, project] = a_group_and_a_project(store);
     let ada = a_user("ada").stored_in(store).id;
-    ask(store, group, ada, 0);
-    ask(store, project, ada, 0);
+    insert_request(store, group, ada, 0);
+    insert_request(store, project, ada, 0);
     let (RequestSource::Group(group), RequestSource::Project(project)) = (group, project) else {
         panic!("one of each")
     };
@@ -94,11 +94,11 @@ pub fn a_request_gives_nothing(store: &dyn Store) {
 
 /// Requests are deleted with their user, group or project.
 pub fn a_request_ends_with_its_user_and_with_what_it_is_about(store: &dyn Store) {
-    let [group, project] = sources(store);
+    let [group, project] = a_group_and_a_project(store);
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     for user in [ada, bob] {
-        ask(store, group, user, 0);
-        ask(store, project, user, 0);
+        insert_request(store, group, user, 0);
+        insert_request(store, project, user, 0);
     }
     let all = |source| read(store, |tx| tx.access_requests().list(source, Page::Whole)).total;
     write(store, |tx| tx.users().delete(ada));

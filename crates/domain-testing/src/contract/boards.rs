@@ -1,7 +1,7 @@
 //! Boards; see [`Boards`](hexforge_domain::board::port::Boards).
 
 use super::check::{assert_duplicate, assert_pages, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{at, label_in};
 use hexforge_domain::board::{BoardList, Move};
 use hexforge_domain::id::{BoardId, BoardListId, LabelId};
@@ -11,7 +11,8 @@ use std::thread;
 
 /// A project has no board until one is created, and then only that one.
 pub fn a_project_has_one_board(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     assert_eq!(read(store, |tx| tx.boards().find(project)), None);
     let board = write(store, |tx| tx.boards().insert(project));
     assert_eq!(read(store, |tx| tx.boards().find(project)), Some(board));
@@ -22,7 +23,7 @@ pub fn a_project_has_one_board(store: &dyn Store) {
 
 /// Creates a board with a list for each of `lists` labels.
 fn a_board(store: &dyn Store, lists: usize) -> (BoardId, Vec<BoardList>) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let board = write(store, |tx| tx.boards().insert(project)).id;
     let lists = (0..lists).map(|number| {
         let label = label_in(store, project, &format!("label {number}")).id;
@@ -31,7 +32,7 @@ fn a_board(store: &dyn Store, lists: usize) -> (BoardId, Vec<BoardList>) {
     (board, lists.collect())
 }
 
-fn places(store: &dyn Store, board: BoardId, lists: &[BoardList]) -> Vec<Option<i32>> {
+fn list_positions(store: &dyn Store, board: BoardId, lists: &[BoardList]) -> Vec<Option<i32>> {
     let found = read(store, |tx| tx.boards().lists(board, Page::Whole)).items;
     let positions: Vec<i32> = found.iter().map(|list| list.position).collect();
     let expected = 0..i32::try_from(found.len()).expect("few lists");
@@ -49,7 +50,7 @@ pub fn lists_keep_their_places_without_gaps(store: &dyn Store) {
             let list = tx.boards().find_list(board, lists[place].id)?.expect("it is there");
             tx.boards().move_list(&list, Move::new(list.position, to, 4).expect("another place"))
         });
-        places(store, board, &lists)
+        list_positions(store, board, &lists)
     };
     assert_eq!(go(0, 2), [2, 0, 1, 3].map(Some));
     assert_eq!(go(3, 1), [3, 0, 2, 1].map(Some));
@@ -59,7 +60,7 @@ pub fn lists_keep_their_places_without_gaps(store: &dyn Store) {
             let list = tx.boards().find_list(board, lists[place].id)?.expect("it is there");
             tx.boards().delete_list(&list, at(1))
         });
-        places(store, board, &lists)
+        list_positions(store, board, &lists)
     };
     assert_eq!(remove(1), [Some(0), None, Some(2), Some(1)]);
     assert_eq!(remove(2), [Some(0), None, None, Some(1)]);
@@ -105,7 +106,7 @@ pub fn lists_moved_at_once_end_without_gaps(store: &dyn Store) {
             });
         }
     });
-    let mut places = places(store, board, &lists);
+    let mut places = list_positions(store, board, &lists);
     places.sort_unstable();
     assert_eq!(places, [0, 1, 2, 3, 4].map(Some));
 }

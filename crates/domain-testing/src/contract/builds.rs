@@ -1,7 +1,7 @@
 //! Builds and commit statuses; see [`Builds`](hexforge_domain::build::port::Builds).
 
 use super::check::{assert_pages, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external, at};
 use hexforge_domain::build::{
     Artifacts, Build, BuildFilter, BuildKind, NewBuild, StatusFilter, Tags,
@@ -12,12 +12,12 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::pipeline::{NewPipeline, Pipeline};
 use hexforge_domain::ports::store::Store;
 
-pub(super) fn in_pipeline(store: &dyn Store, project: ProjectId) -> Pipeline {
+pub(super) fn insert_pipeline(store: &dyn Store, project: ProjectId) -> Pipeline {
     write(store, |tx| tx.pipelines().insert(a_pipeline(project)))
 }
 
 /// Stores a build. `change` modifies it before the insert.
-pub(super) fn job(
+pub(super) fn insert_job(
     store: &dyn Store,
     pipeline: &Pipeline,
     name: &str,
@@ -31,19 +31,19 @@ pub(super) fn job(
     })
 }
 
-fn external(store: &dyn Store, pipeline: &Pipeline, name: &str) -> Build {
+fn insert_external_status(store: &dyn Store, pipeline: &Pipeline, name: &str) -> Build {
     write(store, |tx| tx.builds().insert(an_external(pipeline, name)))
 }
 
-fn now(store: &dyn Store, build: &Build) -> Build {
+fn reload(store: &dyn Store, build: &Build) -> Build {
     read(store, |tx| tx.builds().find(build.id)).expect("it is there")
 }
 
 /// All fields are read back as they were written, also after an update.
 pub fn a_build_has_every_field(store: &dyn Store) {
-    let (project, user) = a_place(store, "ada");
-    let pipeline = in_pipeline(store, project);
-    let made = job(store, &pipeline, "rspec 🦀", |new| {
+    let (project, user) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
+    let made = insert_job(store, &pipeline, "rspec 🦀", |new| {
         new.stage = "deploy".into();
         new.stage_index = 3;
         new.when = When::Manual;
@@ -52,7 +52,7 @@ pub fn a_build_has_every_field(store: &dyn Store) {
         new.user = Some(user);
     });
     assert_eq!((made.queued_at, made.superseded, made.started_at), (Some(at(1)), false, None));
-    assert_eq!(now(store, &made), made);
+    assert_eq!(reload(store, &made), made);
     let runner = write(store, |tx| tx.runners().insert(a_runner("one")));
     let changed = Build {
         status: Status::Success,
@@ -72,11 +72,11 @@ pub fn a_build_has_every_field(store: &dyn Store) {
         ..made
     };
     write(store, |tx| tx.builds().update(&changed));
-    assert_eq!(now(store, &changed), changed);
-    let created = job(store, &pipeline, "later", |new| new.status = Status::Created);
+    assert_eq!(reload(store, &changed), changed);
+    let created = insert_job(store, &pipeline, "later", |new| new.status = Status::Created);
     assert_eq!(created.queued_at, None);
-    let other = external(store, &pipeline, "ci");
-    assert_eq!(now(store, &other), other);
+    let other = insert_external_status(store, &pipeline, "ci");
+    assert_eq!(reload(store, &other), other);
     assert!(matches!(&other.kind, BuildKind::External { description: Some(_), .. }));
     let all = read(store, |tx| tx.builds().of_pipeline(pipeline.id));
     assert_eq!(all, [changed, created, other]);
@@ -84,40 +84,42 @@ pub fn a_build_has_every_field(store: &dyn Store) {
 
 /// Texts, trees and the order of variables are read back unchanged.
 pub fn what_a_job_is_to_do_is_kept_whole(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
-    let pipeline = in_pipeline(store, project);
+    let (project, _) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
     let id = write(store, |tx| tx.builds().define(pipeline.id, &a_definition()));
     assert_eq!(read(store, |tx| tx.builds().definition(id)), Some(a_definition()));
 }
 
 /// Only builds of the same pipeline are superseded.
 pub fn a_newer_build_of_a_name_supersedes_the_older(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
-    let (one, two) = (in_pipeline(store, project), in_pipeline(store, project));
-    let first = job(store, &one, "rspec", |_| ());
-    let (beside, elsewhere) = (job(store, &one, "lint", |_| ()), job(store, &two, "rspec", |_| ()));
-    let second = job(store, &one, "rspec", |_| ());
+    let (project, _) = a_project_with_owner(store, "ada");
+    let (one, two) = (insert_pipeline(store, project), insert_pipeline(store, project));
+    let first = insert_job(store, &one, "rspec", |_| ());
+    let (beside, elsewhere) =
+        (insert_job(store, &one, "lint", |_| ()), insert_job(store, &two, "rspec", |_| ()));
+    let second = insert_job(store, &one, "rspec", |_| ());
     for (build, superseded) in [(first, true), (beside, false), (elsewhere, false), (second, false)]
     {
-        assert_eq!(now(store, &build).superseded, superseded, "{build:?}");
+        assert_eq!(reload(store, &build).superseded, superseded, "{build:?}");
     }
 }
 
 /// Builds are listed newest first, without external commit statuses.
 pub fn builds_are_listed_by_status_and_commit(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
-    let first = in_pipeline(store, project);
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
+    let first = insert_pipeline(store, project);
     let second = write(store, |tx| {
         tx.pipelines().insert(NewPipeline { sha: a_commit_id(2), ..a_pipeline(project) })
     });
     let with = |pipeline: &Pipeline, name: &str, status| {
-        job(store, pipeline, name, |new| new.status = status)
+        insert_job(store, pipeline, name, |new| new.status = status)
     };
     let failed = with(&first, "a", Status::Failed);
-    external(store, &first, "ci");
+    insert_external_status(store, &first, "ci");
     let pending = with(&first, "b", Status::Pending);
     let later = with(&second, "a", Status::Failed);
-    with(&in_pipeline(store, other), "a", Status::Failed);
+    with(&insert_pipeline(store, other), "a", Status::Failed);
     let (one, two) = (a_commit_id(1), a_commit_id(2));
     for (statuses, commit, expected) in [
         (None, None, vec![&later, &pending, &failed]),
@@ -135,15 +137,16 @@ pub fn builds_are_listed_by_status_and_commit(store: &dyn Store) {
 
 /// Jobs and external statuses are listed oldest first; superseded ones only on request.
 pub fn statuses_of_a_commit_are_found_by_ref_stage_and_name(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
-    let master = in_pipeline(store, project);
+    let (project, _) = a_project_with_owner(store, "ada");
+    let master = insert_pipeline(store, project);
     let topic = write(store, |tx| {
         tx.pipelines().insert(NewPipeline { reference: "topic".into(), ..a_pipeline(project) })
     });
-    let old = job(store, &master, "rspec", |_| ());
-    let new = job(store, &master, "rspec", |_| ());
+    let old = insert_job(store, &master, "rspec", |_| ());
+    let new = insert_job(store, &master, "rspec", |_| ());
     let old = Build { superseded: true, ..old };
-    let (word, elsewhere) = (external(store, &master, "ci"), job(store, &topic, "rspec", |_| ()));
+    let (word, elsewhere) =
+        (insert_external_status(store, &master, "ci"), insert_job(store, &topic, "rspec", |_| ()));
     let all = StatusFilter {
         commit: a_commit_id(1),
         reference: None,
@@ -168,17 +171,17 @@ pub fn statuses_of_a_commit_are_found_by_ref_stage_and_name(store: &dyn Store) {
 
 /// Only pending and running builds are found, those without an update for the longest time first.
 pub fn builds_of_which_nothing_is_heard_are_found(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
-    let pipeline = in_pipeline(store, project);
+    let (project, _) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
     let made_at = |name: &str, status, seconds| {
-        job(store, &pipeline, name, |new| (new.status, new.at) = (status, at(seconds)))
+        insert_job(store, &pipeline, name, |new| (new.status, new.at) = (status, at(seconds)))
     };
     let second = made_at("b", Status::Running, 20);
     let first = made_at("a", Status::Pending, 10);
     made_at("c", Status::Success, 10);
     made_at("d", Status::Created, 10);
     made_at("e", Status::Pending, 31);
-    external(store, &pipeline, "ci");
+    insert_external_status(store, &pipeline, "ci");
     let silent = |limit| read(store, |tx| tx.builds().silent_since(at(30), limit));
     assert_eq!(silent(9), [first.clone(), second]);
     assert_eq!(silent(1), [first]);
@@ -186,10 +189,10 @@ pub fn builds_of_which_nothing_is_heard_are_found(store: &dyn Store) {
 
 /// Artifacts are expired from their expiry time on.
 pub fn expired_artifacts_are_found(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
-    let pipeline = in_pipeline(store, project);
+    let (project, _) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
     let with = |name: &str, expire_at| {
-        let build = job(store, &pipeline, name, |_| ());
+        let build = insert_job(store, &pipeline, name, |_| ());
         let artifacts = Some(Artifacts { file_name: "a.zip".into(), size: 1, expire_at });
         let build = Build { artifacts, ..build };
         write(store, |tx| tx.builds().update(&build));

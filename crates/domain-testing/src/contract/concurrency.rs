@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub(super) const THREADS: usize = 4;
 
-fn count(tx: &mut dyn Tx) -> Result<u64, StoreError> {
+fn count_users(tx: &mut dyn Tx) -> Result<u64, StoreError> {
     Ok(tx.users().list(&UserFilter::default(), Page::Whole)?.total)
 }
 
@@ -95,10 +95,10 @@ pub fn a_locked_user_is_not_changed_by_others(store: &dyn Store) {
 pub fn a_reader_does_not_wait_for_a_writer(store: &dyn Store) {
     write(store, |tx| {
         a_user("ada").insert(tx)?;
-        assert_eq!(read(store, count), 0);
+        assert_eq!(read(store, count_users), 0);
         Ok(())
     });
-    assert_eq!(read(store, count), 1);
+    assert_eq!(read(store, count_users), 1);
 }
 
 /// See [`Mode::Read`](hexforge_domain::ports::store::Mode::Read): concurrent commits are not
@@ -106,14 +106,14 @@ pub fn a_reader_does_not_wait_for_a_writer(store: &dyn Store) {
 pub fn a_reader_sees_one_consistent_state(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     read(store, |tx| {
-        assert_eq!(count(tx)?, 1);
+        assert_eq!(count_users(tx)?, 1);
         write(store, |tx| {
             a_user("bob").insert(tx)?;
             tx.users().delete(ada.id)
         });
         assert_eq!(tx.users().find(ada.id)?, Some(ada.clone()));
         assert_eq!(tx.users().find_by_username("bob")?, None);
-        assert_eq!(count(tx)?, 1);
+        assert_eq!(count_users(tx)?, 1);
         Ok(())
     });
     assert_eq!(read(store, |tx| tx.users().find(ada.id)), None);
@@ -127,10 +127,10 @@ pub fn autocommit_sees_committed_rows(store: &dyn Store) {
     };
     write(store, |tx| {
         a_user("ada").insert(tx)?;
-        assert_eq!(autocommit(count), 0);
+        assert_eq!(autocommit(count_users), 0);
         Ok(())
     });
-    assert_eq!(autocommit(count), 1);
+    assert_eq!(autocommit(count_users), 1);
 }
 
 /// Of several concurrent inserts with the same username, one succeeds.
@@ -141,7 +141,7 @@ pub fn a_username_claimed_at_once_goes_to_one(store: &dyn Store) {
     };
     let attempts: Vec<_> = (0..THREADS).map(attempt).collect();
     assert_one_wins(store, "username", &attempts);
-    assert_eq!(read(store, count), 1);
+    assert_eq!(read(store, count_users), 1);
 }
 
 /// Of several concurrent claims of an e-mail address, one succeeds, be it for a new user, as a

@@ -1,7 +1,7 @@
 //! Hook deliveries; see [`Deliveries`](hexforge_domain::delivery::port::Deliveries).
 
 use super::check::{read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{a_hook, a_hook_url, a_system_hook, at};
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
@@ -20,7 +20,7 @@ pub(super) const ALL: ClaimLimits = ClaimLimits { healthy: 100, failing: 100, ea
 
 /// Creates a user with a project and a hook of the project.
 pub(super) fn a_project_hook(store: &dyn Store, user: &str) -> HookRef {
-    let (project, _) = a_place(store, user);
+    let (project, _) = a_project_with_owner(store, user);
     let hook = a_hook(&format!("http://{user}.example"));
     HookRef::Project(write(store, |tx| tx.project_hooks().insert(project, hook, at(0))).id)
 }
@@ -44,7 +44,12 @@ fn key(number: u8) -> DeliveryKey {
 }
 
 /// Adds deliveries to a hook, due from `moment` on. The payload of each is its number.
-pub(super) fn add(store: &dyn Store, hook: HookRef, numbers: &[u8], moment: Timestamp) {
+pub(super) fn insert_deliveries(
+    store: &dyn Store,
+    hook: HookRef,
+    numbers: &[u8],
+    moment: Timestamp,
+) {
     write(store, |tx| {
         let mut new = Vec::new();
         for number in numbers {
@@ -56,13 +61,13 @@ pub(super) fn add(store: &dyn Store, hook: HookRef, numbers: &[u8], moment: Time
     });
 }
 
-pub(super) fn claim(store: &dyn Store, now: Timestamp, limits: ClaimLimits) -> Vec<Claim> {
+pub(super) fn claim_lanes(store: &dyn Store, now: Timestamp, limits: ClaimLimits) -> Vec<Claim> {
     let until = now + TimeDelta::seconds(30);
     write(store, |tx| tx.deliveries().claim(now, until, limits))
 }
 
 /// Returns the payloads of each claim.
-fn said(store: &dyn Store, claims: &[Claim]) -> Vec<Vec<String>> {
+fn claimed_payloads(store: &dyn Store, claims: &[Claim]) -> Vec<Vec<String>> {
     let body = |id: DeliveryId| {
         let request = request(store, id);
         request.map(|request| request.body).unwrap_or_default()
@@ -83,7 +88,7 @@ pub(super) fn an_attempt(moment: Timestamp, status: Option<u16>, error: Option<&
 }
 
 /// Settles a claim: all its deliveries were tried and are now in this state.
-pub(super) fn settle(
+pub(super) fn settle_claim(
     store: &dyn Store,
     claim: &Claim,
     state: DeliveryState,
@@ -101,9 +106,9 @@ pub(super) fn settle(
     write(store, |tx| tx.deliveries().settle(&[done]));
 }
 
-/// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters).
+/// See [`Deliveries::requests`](hexforge_domain::delivery::port::Deliveries::requests).
 pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let url = "https://u:p%40@a.example/ü?a='b'";
     let mut settings = a_hook(url);
     settings.token = Some(Secret::new("s🦀"));
@@ -124,8 +129,8 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
     });
     assert!(read(store, |tx| tx.deliveries().any_due(at(1))));
     assert!(!read(store, |tx| tx.deliveries().any_due(at(0))));
-    assert_eq!(claim(store, at(0), ALL), []);
-    let claims = claim(store, at(1), ALL);
+    assert_eq!(claim_lanes(store, at(0), ALL), []);
+    let claims = claim_lanes(store, at(1), ALL);
     let requests: Vec<Option<HookRequest>> =
         claims.iter().map(|claim| request(store, claim.deliveries[0].id)).collect();
     let body = r#"{"a":"\u0000 🦀 \\"}"#;
@@ -155,13 +160,13 @@ pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
     assert_eq!(request(store, DeliveryId(i64::MAX)), None);
 }
 
-/// See [`Deliveries::letters`](hexforge_domain::delivery::port::Deliveries::letters).
-pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
+/// See [`Deliveries::requests`](hexforge_domain::delivery::port::Deliveries::requests).
+pub fn requests_are_read_together_up_to_a_size(store: &dyn Store) {
     let (one, two) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     // Payloads have one character each, and two from 10 on.
-    add(store, one, &[1, 2, 3], at(0));
-    add(store, two, &[10, 11], at(0));
-    let claims = claim(store, at(0), ALL);
+    insert_deliveries(store, one, &[1, 2, 3], at(0));
+    insert_deliveries(store, two, &[10, 11], at(0));
+    let claims = claim_lanes(store, at(0), ALL);
     let ids = claims.iter().flat_map(|claim| &claim.deliveries).map(|delivery| delivery.id);
     let ids: Vec<DeliveryId> = ids.collect();
     for (most, expected) in [
@@ -179,7 +184,7 @@ pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
     }
     // Deliveries that no longer wait are left out, wherever they are in the list.
     let attempt = an_attempt(at(1), Some(200), None);
-    settle(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
+    settle_claim(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
     let requests = read(store, |tx| tx.deliveries().requests(&ids, LONG));
     assert!(requests.iter().map(|(id, _)| id).eq(&ids[3..]));
     assert_eq!(read(store, |tx| tx.deliveries().requests(&[], LONG)), []);
@@ -187,14 +192,14 @@ pub fn letters_are_read_together_and_not_too_many(store: &dyn Store) {
 
 /// Pending deliveries use the current URL of their hook, so that a corrected URL applies to them.
 pub fn a_delivery_is_sent_where_its_hook_goes_now(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let hook = a_hook("http://old.example");
     let hook = write(store, |tx| tx.project_hooks().insert(project, hook, at(0)));
-    add(store, HookRef::Project(hook.id), &[1], at(0));
+    insert_deliveries(store, HookRef::Project(hook.id), &[1], at(0));
     let mut settings = hook.settings;
     settings.url = a_hook_url("http://new.example");
     write(store, |tx| tx.project_hooks().update(hook.id, &settings, at(1)));
-    let id = claim(store, at(1), ALL)[0].deliveries[0].id;
+    let id = claim_lanes(store, at(1), ALL)[0].deliveries[0].id;
     let request = request(store, id).expect("it waits");
     assert_eq!(request.url.reveal(), "http://new.example");
 }
@@ -202,13 +207,13 @@ pub fn a_delivery_is_sent_where_its_hook_goes_now(store: &dyn Store) {
 /// See [`Deliveries::claim`](hexforge_domain::delivery::port::Deliveries::claim).
 pub fn a_lane_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
-    add(store, hook, &[1], at(0));
-    let first = claim(store, at(0), ALL);
-    assert_eq!(said(store, &first), [["1"]]);
-    assert_eq!(claim(store, at(29), ALL), []);
+    insert_deliveries(store, hook, &[1], at(0));
+    let first = claim_lanes(store, at(0), ALL);
+    assert_eq!(claimed_payloads(store, &first), [["1"]]);
+    assert_eq!(claim_lanes(store, at(29), ALL), []);
     // The first claim expired: its deliveries do not count as tried.
-    let second = claim(store, at(30), ALL);
-    assert_eq!(said(store, &second), [["1"]]);
+    let second = claim_lanes(store, at(30), ALL);
+    assert_eq!(claimed_payloads(store, &second), [["1"]]);
     assert_eq!(second[0].deliveries[0].tries, 0);
     assert_ne!(second[0].number, first[0].number);
 }
@@ -217,37 +222,37 @@ pub fn a_lane_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
 pub fn what_is_due_comes_oldest_first_and_no_more_than_asked_for(store: &dyn Store) {
     let (one, two) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     let three = a_service_hook(store);
-    add(store, two, &[21], at(2));
-    add(store, one, &[11, 12], at(1));
-    add(store, three, &[31], at(3));
-    add(store, one, &[13], at(2));
+    insert_deliveries(store, two, &[21], at(2));
+    insert_deliveries(store, one, &[11, 12], at(1));
+    insert_deliveries(store, three, &[31], at(3));
+    insert_deliveries(store, one, &[13], at(2));
     let few = ClaimLimits { healthy: 2, failing: 0, each: 2 };
-    let claims = claim(store, at(9), few);
-    assert_eq!(said(store, &claims), [vec!["11", "12"], vec!["21"]]);
-    assert_eq!(said(store, &claim(store, at(9), ALL)), [["31"]]);
+    let claims = claim_lanes(store, at(9), few);
+    assert_eq!(claimed_payloads(store, &claims), [vec!["11", "12"], vec!["21"]]);
+    assert_eq!(claimed_payloads(store, &claim_lanes(store, at(9), ALL)), [["31"]]);
 }
 
 /// Failing lanes have their own limit, so that healthy lanes do not wait for them.
 pub fn lanes_that_fail_are_counted_apart(store: &dyn Store) {
     let (good, bad) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
-    add(store, bad, &[1], at(0));
-    let claims = claim(store, at(0), ALL);
+    insert_deliveries(store, bad, &[1], at(0));
+    let claims = claim_lanes(store, at(0), ALL);
     let health = Health { failures: 1, failing_since: Some(at(0)), rest_until: None };
     let again = DeliveryState::Pending { due: at(1) };
-    settle(store, &claims[0], again, health, &an_attempt(at(0), Some(500), Some("500")));
-    add(store, good, &[2], at(0));
+    settle_claim(store, &claims[0], again, health, &an_attempt(at(0), Some(500), Some("500")));
+    insert_deliveries(store, good, &[2], at(0));
     for (healthy, failing, expected) in [(0, 0, None), (9, 0, Some("2")), (0, 9, Some("1"))] {
-        let claims = claim(store, at(5), ClaimLimits { healthy, failing, each: 9 });
+        let claims = claim_lanes(store, at(5), ClaimLimits { healthy, failing, each: 9 });
         let expected: Vec<Vec<&str>> = expected.into_iter().map(|body| vec![body]).collect();
-        assert_eq!(said(store, &claims), expected, "{healthy} {failing}");
+        assert_eq!(claimed_payloads(store, &claims), expected, "{healthy} {failing}");
     }
 }
 
 /// See [`Deliveries::settle`](hexforge_domain::delivery::port::Deliveries::settle).
 pub fn what_was_sent_is_written_down(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
-    add(store, hook, &[1, 2], at(0));
-    let claims = claim(store, at(0), ALL);
+    insert_deliveries(store, hook, &[1, 2], at(0));
+    let claims = claim_lanes(store, at(0), ALL);
     let states = [DeliveryState::Delivered, DeliveryState::Failed];
     let attempts = [
         an_attempt(at(3), Some(204), None),
@@ -267,7 +272,7 @@ pub fn what_was_sent_is_written_down(store: &dyn Store) {
         sent: vec![sent(0), sent(1)],
     };
     write(store, |tx| tx.deliveries().settle(&[done]));
-    assert_eq!(claim(store, at(99), ALL), []);
+    assert_eq!(claim_lanes(store, at(99), ALL), []);
     let log =
         read(store, |tx| tx.delivery_log().list(hook, hexforge_domain::paging::Page::Whole)).items;
     for (delivery, place) in log.iter().rev().zip(0..) {
@@ -276,71 +281,71 @@ pub fn what_was_sent_is_written_down(store: &dyn Store) {
         assert_eq!(request(store, delivery.id), None);
     }
     // The lane is free again, and keeps its health.
-    add(store, hook, &[3], at(5));
-    assert_eq!(claim(store, at(5), ALL)[0].health, health);
+    insert_deliveries(store, hook, &[3], at(5));
+    assert_eq!(claim_lanes(store, at(5), ALL)[0].health, health);
 }
 
 /// A failed delivery waits until it is due; later deliveries do not wait for it.
 pub fn what_fails_waits_for_its_time(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
-    add(store, hook, &[1], at(0));
-    let claims = claim(store, at(0), ALL);
+    insert_deliveries(store, hook, &[1], at(0));
+    let claims = claim_lanes(store, at(0), ALL);
     let later = DeliveryState::Pending { due: at(60) };
     let attempt = an_attempt(at(0), Some(500), Some("500"));
-    settle(store, &claims[0], later, Health::default(), &attempt);
-    assert_eq!(claim(store, at(59), ALL), []);
-    add(store, hook, &[2], at(59));
-    let claims = claim(store, at(59), ALL);
-    assert_eq!(said(store, &claims), [["2"]]);
+    settle_claim(store, &claims[0], later, Health::default(), &attempt);
+    assert_eq!(claim_lanes(store, at(59), ALL), []);
+    insert_deliveries(store, hook, &[2], at(59));
+    let claims = claim_lanes(store, at(59), ALL);
+    assert_eq!(claimed_payloads(store, &claims), [["2"]]);
     let delivered = an_attempt(at(59), Some(200), None);
-    settle(store, &claims[0], DeliveryState::Delivered, Health::default(), &delivered);
-    let claims = claim(store, at(60), ALL);
-    assert_eq!(said(store, &claims), [["1"]]);
+    settle_claim(store, &claims[0], DeliveryState::Delivered, Health::default(), &delivered);
+    let claims = claim_lanes(store, at(60), ALL);
+    assert_eq!(claimed_payloads(store, &claims), [["1"]]);
     assert_eq!((claims[0].deliveries[0].tries, claims[0].deliveries[0].since), (1, at(0)));
 }
 
 /// A resting lane is not claimed, neither for existing nor for new deliveries.
 pub fn a_lane_that_rests_is_not_given_out(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
-    add(store, hook, &[1, 2], at(0));
-    let claims = claim(store, at(0), ClaimLimits { each: 1, ..ALL });
+    insert_deliveries(store, hook, &[1, 2], at(0));
+    let claims = claim_lanes(store, at(0), ClaimLimits { each: 1, ..ALL });
     let later = DeliveryState::Pending { due: at(8) };
     let health = Health { failures: 1, failing_since: Some(at(0)), rest_until: Some(at(8)) };
-    settle(store, &claims[0], later, health, &an_attempt(at(0), None, Some("nobody")));
-    add(store, hook, &[3], at(1));
+    settle_claim(store, &claims[0], later, health, &an_attempt(at(0), None, Some("nobody")));
+    insert_deliveries(store, hook, &[3], at(1));
     assert!(!read(store, |tx| tx.deliveries().any_due(at(7))));
-    assert_eq!(claim(store, at(7), ALL), []);
-    let claims = claim(store, at(8), ALL);
-    assert_eq!(said(store, &claims), [["1", "2", "3"]]);
+    assert_eq!(claim_lanes(store, at(7), ALL), []);
+    let claims = claim_lanes(store, at(8), ALL);
+    assert_eq!(claimed_payloads(store, &claims), [["1", "2", "3"]]);
     assert_eq!(claims[0].health, health);
 }
 
 /// A new delivery waits until the claimed lane is settled.
 pub fn what_comes_while_a_lane_is_claimed_is_not_forgotten(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
-    add(store, hook, &[1], at(0));
-    let first = claim(store, at(0), ALL);
-    add(store, hook, &[2], at(1));
-    assert_eq!(claim(store, at(2), ALL), []);
+    insert_deliveries(store, hook, &[1], at(0));
+    let first = claim_lanes(store, at(0), ALL);
+    insert_deliveries(store, hook, &[2], at(1));
+    assert_eq!(claim_lanes(store, at(2), ALL), []);
     let attempt = an_attempt(at(1), Some(200), None);
-    settle(store, &first[0], DeliveryState::Delivered, Health::default(), &attempt);
-    assert_eq!(said(store, &claim(store, at(2), ALL)), [["2"]]);
+    settle_claim(store, &first[0], DeliveryState::Delivered, Health::default(), &attempt);
+    assert_eq!(claimed_payloads(store, &claim_lanes(store, at(2), ALL)), [["2"]]);
 }
 
 /// Settling an expired claim changes nothing.
 pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
-    add(store, hook, &[1], at(0));
-    let late = claim(store, at(0), ALL);
-    let now = claim(store, at(30), ALL);
+    insert_deliveries(store, hook, &[1], at(0));
+    let late = claim_lanes(store, at(0), ALL);
+    let now = claim_lanes(store, at(30), ALL);
     let failed = an_attempt(at(29), Some(404), Some("404"));
-    settle(store, &late[0], DeliveryState::Failed, Health::default(), &failed);
+    settle_claim(store, &late[0], DeliveryState::Failed, Health::default(), &failed);
     assert!(request(store, now[0].deliveries[0].id).is_some());
-    assert_eq!(claim(store, at(31), ALL), []);
+    assert_eq!(claim_lanes(store, at(31), ALL), []);
     let delivered = an_attempt(at(31), Some(200), None);
-    settle(store, &now[0], DeliveryState::Delivered, Health::default(), &delivered);
+    settle_claim(store, &now[0], DeliveryState::Delivered, Health::default(), &delivered);
     // A claim cannot be settled twice.
-    settle(store, &now[0], DeliveryState::Failed, Health::default(), &failed);
+    settle_claim(store, &now[0], DeliveryState::Failed, Health::default(), &failed);
     let log =
         read(store, |tx| tx.delivery_log().list(hook, hexforge_domain::paging::Page::Whole)).items;
     assert_eq!(log[0].last.as_ref(), Some(&delivered));
@@ -349,28 +354,28 @@ pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
 /// Deliveries are deleted with their hook, and with the project of the hook.
 pub fn deliveries_go_with_their_hooks(store: &dyn Store) {
     let service = a_service_hook(store);
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let new = |url| write(store, |tx| tx.project_hooks().insert(project, a_hook(url), at(0)));
     let (one, two) = (new("http://one.example"), new("http://two.example"));
     for (hook, number) in
         [(service, 1), (HookRef::Project(one.id), 2), (HookRef::Project(two.id), 3)]
     {
-        add(store, hook, &[number], at(0));
+        insert_deliveries(store, hook, &[number], at(0));
     }
-    let claims = claim(store, at(0), ALL);
+    let claims = claim_lanes(store, at(0), ALL);
     write(store, |tx| tx.project_hooks().delete(one.id));
-    assert_eq!(said(store, &claims), [["1"], [""], ["3"]]);
+    assert_eq!(claimed_payloads(store, &claims), [["1"], [""], ["3"]]);
     write(store, |tx| tx.projects().delete(project));
-    assert_eq!(said(store, &claims), [["1"], [""], [""]]);
+    assert_eq!(claimed_payloads(store, &claims), [["1"], [""], [""]]);
     // Settling a deleted lane is harmless.
     let attempt = an_attempt(at(1), Some(200), None);
     for claim in &claims {
-        settle(store, claim, DeliveryState::Delivered, Health::default(), &attempt);
+        settle_claim(store, claim, DeliveryState::Delivered, Health::default(), &attempt);
     }
     let HookRef::System(id) = service else { return };
-    add(store, service, &[4], at(1));
+    insert_deliveries(store, service, &[4], at(1));
     write(store, |tx| tx.system_hooks().delete(id));
-    assert_eq!(claim(store, at(99), ALL), []);
+    assert_eq!(claim_lanes(store, at(99), ALL), []);
     assert_eq!(read(store, |tx| tx.delivery_log().queue()).deliveries, 0);
 }
 
@@ -389,21 +394,21 @@ pub fn those_to_hooks_that_are_gone_are_left_out(store: &dyn Store) {
         };
         tx.deliveries().insert(&[of(gone, 1), of(hook, 2)])
     });
-    assert_eq!(said(store, &claim(store, at(0), ALL)), [["x"]]);
+    assert_eq!(claimed_payloads(store, &claim_lanes(store, at(0), ALL)), [["x"]]);
     write(store, |tx| tx.deliveries().insert(&[]));
 }
 
 /// No lane is claimed by two concurrent callers, and every lane is claimed.
 pub fn lanes_claimed_at_once_go_to_one_each(store: &dyn Store) {
     const LANES: usize = 12;
-    const ASKING: usize = 4;
-    let (project, _) = a_place(store, "ada");
+    const CALLERS: usize = 4;
+    let (project, _) = a_project_with_owner(store, "ada");
     for number in 0..LANES as u8 {
         let hook = a_hook("http://a.example");
         let hook = write(store, |tx| tx.project_hooks().insert(project, hook, at(0)));
-        add(store, HookRef::Project(hook.id), &[number], at(0));
+        insert_deliveries(store, HookRef::Project(hook.id), &[number], at(0));
     }
-    let barrier = Barrier::new(ASKING);
+    let barrier = Barrier::new(CALLERS);
     let mut lanes: Vec<_> = std::thread::scope(|scope| {
         let ask = || {
             barrier.wait();
@@ -422,11 +427,11 @@ pub fn lanes_claimed_at_once_go_to_one_each(store: &dyn Store) {
                 }
             }
         };
-        let asking: Vec<_> = (0..ASKING).map(|_| scope.spawn(ask)).collect();
+        let asking: Vec<_> = (0..CALLERS).map(|_| scope.spawn(ask)).collect();
         asking.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
     });
     // A concurrent claim may have skipped lanes that another one was just taking.
-    lanes.extend(claim(store, at(1), ALL).into_iter().map(|claim| claim.lane));
+    lanes.extend(claim_lanes(store, at(1), ALL).into_iter().map(|claim| claim.lane));
     lanes.sort_unstable();
     let given_out = lanes.len();
     lanes.dedup();

@@ -1,7 +1,9 @@
 //! The delivery log of hooks; see [`DeliveryLog`](hexforge_domain::delivery::port::DeliveryLog).
 
 use super::check::{assert_pages, read, write};
-use super::deliveries::{ALL, a_project_hook, a_service_hook, add, an_attempt, claim, settle};
+use super::deliveries::{
+    ALL, a_project_hook, a_service_hook, an_attempt, claim_lanes, insert_deliveries, settle_claim,
+};
 use crate::builders::at;
 use hexforge_domain::delivery::lane::{ClaimLimits, Health};
 use hexforge_domain::delivery::{
@@ -12,22 +14,22 @@ use hexforge_domain::outbox::{SystemEvent, UserFacts};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 
-fn all(store: &dyn Store, hook: HookRef) -> Vec<Delivery> {
+fn list_deliveries(store: &dyn Store, hook: HookRef) -> Vec<Delivery> {
     read(store, |tx| tx.delivery_log().list(hook, Page::Whole)).items
 }
 
-fn bodies(store: &dyn Store, hook: HookRef) -> Vec<String> {
-    all(store, hook).into_iter().map(|delivery| delivery.body.0).collect()
+fn list_bodies(store: &dyn Store, hook: HookRef) -> Vec<String> {
+    list_deliveries(store, hook).into_iter().map(|delivery| delivery.body.0).collect()
 }
 
 /// See [`DeliveryLog::list`](hexforge_domain::delivery::port::DeliveryLog::list).
 pub fn deliveries_of_a_hook_are_listed_newest_first(store: &dyn Store) {
     let (hook, other) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     assert_pages(store, &[], |tx, page| tx.delivery_log().list(hook, page));
-    add(store, hook, &[1, 2], at(1));
-    add(store, other, &[3], at(2));
-    add(store, hook, &[4], at(3));
-    let listed = all(store, hook);
+    insert_deliveries(store, hook, &[1, 2], at(1));
+    insert_deliveries(store, other, &[3], at(2));
+    insert_deliveries(store, hook, &[4], at(3));
+    let listed = list_deliveries(store, hook);
     assert_pages(store, &listed, |tx, page| tx.delivery_log().list(hook, page));
     let said: Vec<&str> = listed.iter().map(|delivery| delivery.body.0.as_str()).collect();
     assert_eq!(said, ["4", "2", "1"]);
@@ -58,7 +60,7 @@ pub fn long_bodies_are_cut(store: &dyn Store) {
             let event = "System Hook".to_owned();
             tx.deliveries().insert(&[NewDelivery { key, hook, event, payload, at: at(0) }])
         });
-        let newest = all(store, hook).swap_remove(0);
+        let newest = list_deliveries(store, hook).swap_remove(0);
         assert_eq!(newest.body, ("ü".repeat(SHOWN_BODY), more));
     }
 }
@@ -66,17 +68,17 @@ pub fn long_bodies_are_cut(store: &dyn Store) {
 /// See [`DeliveryLog::retry`](hexforge_domain::delivery::port::DeliveryLog::retry).
 pub fn a_delivery_can_be_sent_again(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
-    add(store, hook, &[1], at(0));
-    let claims = claim(store, at(0), ALL);
+    insert_deliveries(store, hook, &[1], at(0));
+    let claims = claim_lanes(store, at(0), ALL);
     let health = Health { failures: 9, failing_since: Some(at(0)), rest_until: Some(at(60)) };
     let attempt = an_attempt(at(0), None, Some("nobody"));
-    settle(store, &claims[0], DeliveryState::GivenUp, health, &attempt);
+    settle_claim(store, &claims[0], DeliveryState::GivenUp, health, &attempt);
     let id = claims[0].deliveries[0].id;
     write(store, |tx| tx.delivery_log().retry(id, at(10)));
     let waiting = read(store, |tx| tx.delivery_log().find(hook, id)).expect("it is there");
     assert_eq!((waiting.state, waiting.tries), (DeliveryState::Pending { due: at(10) }, 0));
     assert_eq!(waiting.last, Some(attempt));
-    let claims = claim(store, at(10), ALL);
+    let claims = claim_lanes(store, at(10), ALL);
     assert_eq!(claims[0].deliveries[0].since, at(10));
     write(store, |tx| tx.delivery_log().retry(DeliveryId(i64::MAX), at(10)));
 }
@@ -86,7 +88,7 @@ pub fn the_queue_is_counted(store: &dyn Store) {
     let queue = || read(store, |tx| tx.delivery_log().queue());
     assert_eq!(queue(), Queue::default());
     let hook = a_service_hook(store);
-    add(store, hook, &[1, 2], at(5));
+    insert_deliveries(store, hook, &[1, 2], at(5));
     assert_eq!(queue(), Queue { events: 0, deliveries: 2, oldest: Some(at(5)) });
     let facts = UserFacts {
         id: UserId(1),
@@ -98,9 +100,9 @@ pub fn the_queue_is_counted(store: &dyn Store) {
     };
     write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(facts), at(3)));
     assert_eq!(queue(), Queue { events: 1, deliveries: 2, oldest: Some(at(3)) });
-    let claims = claim(store, at(5), ALL);
+    let claims = claim_lanes(store, at(5), ALL);
     let attempt = an_attempt(at(5), Some(200), None);
-    settle(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
+    settle_claim(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
     assert_eq!(queue(), Queue { events: 1, deliveries: 0, oldest: Some(at(3)) });
 }
 
@@ -109,13 +111,13 @@ pub fn hooks_that_fail_are_named(store: &dyn Store) {
     let failing = |failures, limit| read(store, |tx| tx.delivery_log().failing(failures, limit));
     let (one, two) = (a_project_hook(store, "ada"), a_service_hook(store));
     for (hook, failures) in [(one, 3), (two, 7)] {
-        add(store, hook, &[1, 2], at(0));
+        insert_deliveries(store, hook, &[1, 2], at(0));
         let first = ClaimLimits { each: 1, ..ALL };
         for (moment, failures, reason) in [(1, failures - 1, "before"), (2, failures, "now")] {
-            let claims = claim(store, at(moment), first);
+            let claims = claim_lanes(store, at(moment), first);
             let health = Health { failures, failing_since: Some(at(1)), rest_until: None };
             let attempt = an_attempt(at(moment), Some(500), Some(reason));
-            settle(store, &claims[0], DeliveryState::Failed, health, &attempt);
+            settle_claim(store, &claims[0], DeliveryState::Failed, health, &attempt);
         }
     }
     let named = failing(3, 10);
@@ -140,12 +142,12 @@ pub fn old_deliveries_are_removed_with_what_they_said(store: &dyn Store) {
     let (hook, other) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     let attempt = an_attempt(at(1), Some(200), None);
     for (hook, numbers, moment) in [(hook, [1, 2], 1), (hook, [3, 4], 5), (other, [5, 6], 1)] {
-        add(store, hook, &numbers, at(moment));
-        for claim in claim(store, at(9), ALL) {
-            settle(store, &claim, DeliveryState::Delivered, Health::default(), &attempt);
+        insert_deliveries(store, hook, &numbers, at(moment));
+        for claim in claim_lanes(store, at(9), ALL) {
+            settle_claim(store, &claim, DeliveryState::Delivered, Health::default(), &attempt);
         }
     }
-    add(store, hook, &[7], at(0));
+    insert_deliveries(store, hook, &[7], at(0));
     let stale =
         |before, keep, limit| read(store, |tx| tx.delivery_log().stale(at(before), keep, limit));
     assert_eq!(stale(0, 10, 100), []);
@@ -155,15 +157,15 @@ pub fn old_deliveries_are_removed_with_what_they_said(store: &dyn Store) {
     let beyond = stale(0, 3, 100);
     assert_eq!(beyond.len(), 2);
     write(store, |tx| tx.delivery_log().remove(&beyond));
-    assert_eq!(bodies(store, hook), ["7", "4", "3"]);
-    assert_eq!(bodies(store, other), ["6", "5"]);
-    let waiting = all(store, hook)[0].id;
+    assert_eq!(list_bodies(store, hook), ["7", "4", "3"]);
+    assert_eq!(list_bodies(store, other), ["6", "5"]);
+    let waiting = list_deliveries(store, hook)[0].id;
     write(store, |tx| tx.delivery_log().remove(&[waiting]));
-    assert_eq!(bodies(store, hook), ["7", "4", "3"]);
+    assert_eq!(list_bodies(store, hook), ["7", "4", "3"]);
     let unused = read(store, |tx| tx.delivery_log().unused_payloads(100));
     assert_eq!(unused.len(), 2);
     assert_eq!(read(store, |tx| tx.delivery_log().unused_payloads(1)).len(), 1);
     write(store, |tx| tx.delivery_log().remove_payloads(&unused));
     assert_eq!(read(store, |tx| tx.delivery_log().unused_payloads(100)), []);
-    assert_eq!(bodies(store, hook), ["7", "4", "3"]);
+    assert_eq!(list_bodies(store, hook), ["7", "4", "3"]);
 }

@@ -12,21 +12,21 @@ use hexforge_domain::project::query::Viewer;
 use hexforge_domain::push::{Push, Reach};
 
 /// Creates a user with a public project.
-fn a_place(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
+fn a_public_project(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
     let user = a_user(name).stored_in(store).id;
     let project = a_project("site", home_of(store, user), user).public().stored_in(store);
     (project.id, user)
 }
 
-fn happen(store: &dyn Store, new: NewEvent) -> Event {
+fn insert_event(store: &dyn Store, new: NewEvent) -> Event {
     write(store, |tx| tx.events().insert(new))
 }
 
 /// Checks that events are returned and read back as they were written.
-fn assert_kept(store: &dyn Store, author: UserId, news: Vec<NewEvent>) {
+fn assert_stored_unchanged(store: &dyn Store, author: UserId, news: Vec<NewEvent>) {
     let mut events = Vec::new();
     for new in news {
-        let event = happen(store, new.clone());
+        let event = insert_event(store, new.clone());
         let expected = Event {
             id: event.id,
             project: new.project,
@@ -55,7 +55,7 @@ fn assert_authored(store: &dyn Store, author: UserId, events: &[Event]) {
 
 /// The target of an event may be complete, partial or missing.
 pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
-    let (project, author) = a_place(store, "ada");
+    let (project, author) = a_public_project(store, "ada");
     let target = |id: Option<i64>, title: Option<&str>| {
         Some(EventTarget { kind: "Issue".into(), id, title: title.map(str::to_owned), issue: None })
     };
@@ -80,12 +80,12 @@ pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
         let push = push.map(Box::new);
         news.push(NewEvent { target, push, ..an_event(project, author) });
     }
-    assert_kept(store, author, news);
+    assert_stored_unchanged(store, author, news);
 }
 
 /// All actions are read back as they were written.
 pub fn an_event_keeps_its_action(store: &dyn Store) {
-    let (project, author) = a_place(store, "ada");
+    let (project, author) = a_public_project(store, "ada");
     let actions = [
         EventAction::Created,
         EventAction::Imported,
@@ -102,18 +102,19 @@ pub fn an_event_keeps_its_action(store: &dyn Store) {
         EventAction::Expired,
     ];
     let news = actions.map(|action| NewEvent { action, ..an_event(project, author) });
-    assert_kept(store, author, news.into());
+    assert_stored_unchanged(store, author, news.into());
 }
 
 /// Events are ordered newest first, also within the same moment.
 pub fn events_of_an_author_are_listed_newest_first(store: &dyn Store) {
-    let ((site, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((site, ada), (other, bob)) =
+        (a_public_project(store, "ada"), a_public_project(store, "bob"));
     let mut events = Vec::new();
     for (place, moment) in
         [(site, at(0)), (other, at(1)), (site, at(1)), (site, at(1)), (other, at(9))]
     {
-        events.insert(0, happen(store, NewEvent { at: moment, ..an_event(place, ada) }));
-        happen(store, NewEvent { at: moment, ..an_event(place, bob) });
+        events.insert(0, insert_event(store, NewEvent { at: moment, ..an_event(place, ada) }));
+        insert_event(store, NewEvent { at: moment, ..an_event(place, bob) });
     }
     assert!(events.is_sorted_by(|newer, older| newer.id > older.id), "{events:?}");
     assert_authored(store, ada, &events);
@@ -123,11 +124,12 @@ pub fn events_of_an_author_are_listed_newest_first(store: &dyn Store) {
 
 /// Events of all authors are listed, and none of other projects.
 pub fn events_of_a_project_are_listed_newest_first(store: &dyn Store) {
-    let ((site, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((site, ada), (other, bob)) =
+        (a_public_project(store, "ada"), a_public_project(store, "bob"));
     let mut events = Vec::new();
     for (author, moment) in [(ada, at(0)), (bob, at(1)), (ada, at(1)), (bob, at(1)), (ada, at(9))] {
-        events.insert(0, happen(store, NewEvent { at: moment, ..an_event(site, author) }));
-        happen(store, NewEvent { at: moment, ..an_event(other, author) });
+        events.insert(0, insert_event(store, NewEvent { at: moment, ..an_event(site, author) }));
+        insert_event(store, NewEvent { at: moment, ..an_event(other, author) });
     }
     assert_pages(store, &events, |tx, page| {
         tx.events().of_project(site, Clearance::All, a_day(), page)
@@ -139,7 +141,12 @@ pub fn events_of_a_project_are_listed_newest_first(store: &dyn Store) {
 }
 
 /// Returns the names of the projects whose events by bob a viewer sees, oldest first.
-fn seen(store: &dyn Store, world: &World, viewer: Viewer, days: i64) -> Vec<String> {
+fn visible_project_names(
+    store: &dyn Store,
+    world: &World,
+    viewer: Viewer,
+    days: i64,
+) -> Vec<String> {
     let list = |page| {
         read(store, |tx| {
             tx.events().authored_by(world.bob, viewer, Clearance::All, day(days), page)
@@ -162,8 +169,8 @@ fn seen(store: &dyn Store, world: &World, viewer: Viewer, days: i64) -> Vec<Stri
 pub fn events_of_an_author_are_seen_where_the_project_is(store: &dyn Store) {
     let world = a_world(store);
     for project in &world.projects {
-        happen(store, an_event(project.id, world.bob));
-        happen(store, an_event(project.id, world.eve));
+        insert_event(store, an_event(project.id, world.bob));
+        insert_event(store, an_event(project.id, world.eve));
     }
     for (viewer, days, expected) in [
         (
@@ -187,7 +194,11 @@ pub fn events_of_an_author_are_seen_where_the_project_is(store: &dyn Store) {
         (outsider(UserId(i64::MAX)), 0, "team-public shared-public public"),
     ] {
         let expected: Vec<&str> = expected.split_whitespace().collect();
-        assert_eq!(seen(store, &world, viewer, days), expected, "{viewer:?} on day {days}");
+        assert_eq!(
+            visible_project_names(store, &world, viewer, days),
+            expected,
+            "{viewer:?} on day {days}"
+        );
     }
     // Authors do not see their own events in projects that they may not see.
     let own = read(store, |tx| {

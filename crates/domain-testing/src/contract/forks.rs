@@ -15,7 +15,7 @@ fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
     (ada, home_of(store, ada))
 }
 
-fn forks(store: &dyn Store, id: ProjectId) -> u32 {
+fn forks_count(store: &dyn Store, id: ProjectId) -> u32 {
     project(store, id).forks_count
 }
 
@@ -87,14 +87,14 @@ pub fn forks_are_counted_while_they_exist(store: &dyn Store) {
     let one = a_project("one", home, ada).forked_from(source.id).stored_in(store);
     let two = a_project("two", group, ada).forked_from(source.id).stored_in(store);
     let of_one = a_project("of-one", home, ada).forked_from(one.id).stored_in(store);
-    assert_eq!((forks(store, source.id), forks(store, one.id)), (2, 1));
-    assert_eq!((forks(store, two.id), forks(store, of_one.id)), (0, 0));
+    assert_eq!((forks_count(store, source.id), forks_count(store, one.id)), (2, 1));
+    assert_eq!((forks_count(store, two.id), forks_count(store, of_one.id)), (0, 0));
     // Being forked does not change the source project.
     let expected = Project { forks_count: 2, ..source.clone() };
     assert_eq!(project(store, source.id), expected);
 
     write(store, |tx| tx.projects().delete(one.id));
-    assert_eq!(forks(store, source.id), 1);
+    assert_eq!(forks_count(store, source.id), 1);
     let left = Project { forked_from: None, ..of_one };
     assert_eq!(project(store, left.id), left);
     write(store, |tx| tx.groups().delete(group));
@@ -108,7 +108,7 @@ pub fn updating_does_not_turn_back_the_count_of_forks(store: &dyn Store) {
     let source = a_project("source", home, ada).stored_in(store);
     a_project("fork", home, ada).forked_from(source.id).stored_in(store);
     write(store, |tx| tx.projects().update(&source));
-    assert_eq!(forks(store, source.id), 1);
+    assert_eq!(forks_count(store, source.id), 1);
 }
 
 /// See [`Projects::delete`](hexforge_domain::project::port::Projects::delete).
@@ -172,9 +172,9 @@ pub fn a_project_becomes_a_fork_and_is_one_no_more(store: &dyn Store) {
     let other = a_project("other", home, ada).stored_in(store);
     let linked = Project { forked_from: Some(source.id), ..other.clone() };
     write(store, |tx| tx.projects().update(&linked));
-    assert_eq!((project(store, other.id), forks(store, source.id)), (linked.clone(), 1));
+    assert_eq!((project(store, other.id), forks_count(store, source.id)), (linked.clone(), 1));
     write(store, |tx| tx.projects().update(&other));
-    assert_eq!((project(store, other.id), forks(store, source.id)), (other, 0));
+    assert_eq!((project(store, other.id), forks_count(store, source.id)), (other, 0));
     let nowhere = Project { forked_from: Some(ProjectId(i64::MAX)), ..linked };
     let outcome = store.write(|tx| tx.projects().update(&nowhere));
     assert!(matches!(outcome, Err(StoreError::Gone)), "{outcome:?}");

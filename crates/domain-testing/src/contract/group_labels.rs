@@ -22,18 +22,18 @@ fn a_team(store: &dyn Store) -> (UserId, NamespaceId, [ProjectId; 2]) {
     (ada, team, [one, two])
 }
 
-fn make(store: &dyn Store, group: NamespaceId, title: &str) -> GroupLabel {
+fn insert_group_label(store: &dyn Store, group: NamespaceId, title: &str) -> GroupLabel {
     write(store, |tx| tx.group_labels().insert(group, a_label(title)))
 }
 
 /// Returns titles and ids of the labels as a project shows them.
-fn labels(store: &dyn Store, project: ProjectId) -> Vec<(String, LabelId)> {
+fn list_labels(store: &dyn Store, project: ProjectId) -> Vec<(String, LabelId)> {
     let labels = read(store, |tx| tx.labels().list(project, Page::Whole));
     let shown = |label: Label| (label.title.as_str().to_owned(), label.shown_id());
     labels.items.into_iter().map(shown).collect()
 }
 
-fn in_project(store: &dyn Store, project: ProjectId, title: &str) -> Label {
+fn find_in_project(store: &dyn Store, project: ProjectId, title: &str) -> Label {
     let label = read(store, |tx| tx.labels().find_by_title(project, title));
     label.expect("the label is there")
 }
@@ -43,16 +43,16 @@ fn in_project(store: &dyn Store, project: ProjectId, title: &str) -> Label {
 pub fn all_projects_of_a_group_have_its_labels(store: &dyn Store) {
     let (ada, team, [one, two]) = a_team(store);
     let own = write(store, |tx| insert_label(tx, two, "bug"));
-    let bug = make(store, team, "bug");
-    let idea = make(store, team, "idea");
+    let bug = insert_group_label(store, team, "bug");
+    let idea = insert_group_label(store, team, "idea");
     assert_pages(store, &[bug.clone(), idea.clone()], |tx, page| {
         tx.group_labels().list(team, page)
     });
     assert_eq!(read(store, |tx| tx.group_labels().find_by_title(team, "idea")), Some(idea.clone()));
     assert_eq!(read(store, |tx| tx.group_labels().find_by_title(team, "Idea")), None);
     let shown = |label: &GroupLabel| (label.title.as_str().to_owned(), label.id);
-    assert_eq!(labels(store, one), [shown(&bug), shown(&idea)]);
-    assert_eq!(labels(store, two), [("bug".to_owned(), own.id), shown(&idea)]);
+    assert_eq!(list_labels(store, one), [shown(&bug), shown(&idea)]);
+    assert_eq!(list_labels(store, two), [("bug".to_owned(), own.id), shown(&idea)]);
     let found = read(store, |tx| tx.labels().find(one, bug.id)).expect("by the group's id");
     assert_eq!((found.of_group, found.project), (Some(bug.id), one));
     assert_eq!(read(store, |tx| tx.labels().find(one, found.id)), None, "its own id is not shown");
@@ -60,12 +60,12 @@ pub fn all_projects_of_a_group_have_its_labels(store: &dyn Store) {
     let three = a_project("three", team, ada).stored_in(store).id;
     write(store, |tx| tx.group_labels().settle(three));
     write(store, |tx| tx.group_labels().settle(three));
-    assert_eq!(labels(store, three), [shown(&bug), shown(&idea)]);
+    assert_eq!(list_labels(store, three), [shown(&bug), shown(&idea)]);
     write(store, |tx| {
         tx.labels().delete(own.id)?;
         tx.group_labels().settle(two)
     });
-    assert_eq!(labels(store, two), [shown(&bug), shown(&idea)]);
+    assert_eq!(list_labels(store, two), [shown(&bug), shown(&idea)]);
     assert_duplicate(store, "title", |tx| tx.group_labels().insert(team, a_label("bug")));
     write(store, |tx| tx.groups().delete(team));
     assert_eq!(read(store, |tx| tx.group_labels().list(team, Page::Whole)).total, 0);
@@ -74,9 +74,9 @@ pub fn all_projects_of_a_group_have_its_labels(store: &dyn Store) {
 /// Issues keep the renamed label.
 pub fn a_renamed_label_of_a_group_is_renamed_everywhere(store: &dyn Store) {
     let (ada, team, [one, two]) = a_team(store);
-    let bug = make(store, team, "bug");
+    let bug = insert_group_label(store, team, "bug");
     write(store, |tx| insert_label(tx, two, "own"));
-    let copy = in_project(store, one, "bug");
+    let copy = find_in_project(store, one, "bug");
     let issue = write(store, |tx| {
         let issue = tx.issues().insert(an_issue(one, ada, "an issue"))?.id;
         tx.issues().set_labels(issue, &[copy.id])?;
@@ -89,7 +89,7 @@ pub fn a_renamed_label_of_a_group_is_renamed_everywhere(store: &dyn Store) {
     assert!(read(store, |tx| tx.group_labels().is_taken_inside(team, "own")));
     assert!(!read(store, |tx| tx.group_labels().is_taken_inside(team, "bug")));
     assert_duplicate(store, "title", |tx| tx.group_labels().update(&titled("own"), at(1)));
-    make(store, team, "idea");
+    insert_group_label(store, team, "idea");
     assert_duplicate(store, "title", |tx| tx.group_labels().update(&titled("idea"), at(1)));
     write(store, |tx| tx.group_labels().update(&titled("defect"), at(1)));
     let found = read(store, |tx| tx.group_labels().find_by_title(team, "defect"));
@@ -97,13 +97,13 @@ pub fn a_renamed_label_of_a_group_is_renamed_everywhere(store: &dyn Store) {
     let has = read(store, |tx| tx.issues().labels_of(&[issue]));
     assert_eq!(has.len(), 1);
     assert_eq!((has[0].1, has[0].2.as_str()), (copy.id, "defect"));
-    assert_eq!(in_project(store, two, "defect").shown_id(), bug.id);
+    assert_eq!(find_in_project(store, two, "defect").shown_id(), bug.id);
 }
 
 /// The lists of all boards stay consecutive.
 pub fn a_deleted_label_of_a_group_is_gone_from_all_projects(store: &dyn Store) {
     let (ada, team, projects) = a_team(store);
-    let bug = make(store, team, "bug");
+    let bug = insert_group_label(store, team, "bug");
     for project in projects {
         write(store, |tx| {
             let label = tx.labels().find(project, bug.id)?.expect("it is there").id;
@@ -120,7 +120,7 @@ pub fn a_deleted_label_of_a_group_is_gone_from_all_projects(store: &dyn Store) {
     write(store, |tx| tx.group_labels().delete(bug.id));
     for project in projects {
         let titles: Vec<String> =
-            labels(store, project).into_iter().map(|(title, _)| title).collect();
+            list_labels(store, project).into_iter().map(|(title, _)| title).collect();
         assert_eq!(titles, ["a", "z"]);
         let board = read(store, |tx| tx.boards().find(project)).expect("a board").id;
         let lists = read(store, |tx| tx.boards().lists(board, Page::Whole)).items;
@@ -136,8 +136,8 @@ pub fn issues_with_a_label_of_a_group_are_counted_in_all_its_projects(store: &dy
     let shut = a_project("shut", team, ada).stored_in(store).id;
     let [bob, rob, eve] = ["bob", "rob", "eve"].map(|name| a_user(name).stored_in(store).id);
     join_project(store, one, a_member(rob, AccessLevel::Reporter));
-    let bug = make(store, team, "bug");
-    let unused = make(store, team, "unused");
+    let bug = insert_group_label(store, team, "bug");
+    let unused = insert_group_label(store, team, "unused");
     for (project, confidential, closed) in [
         (one, false, false),
         (one, true, false),
@@ -179,11 +179,11 @@ pub fn a_project_that_changes_groups_keeps_what_it_uses(store: &dyn Store) {
     let (ada, team, [one, _]) = a_team(store);
     let crew = a_group("crew").owner(ada).stored_in(store).id;
     for title in ["bug", "idea", "listed", "same"] {
-        make(store, team, title);
+        insert_group_label(store, team, title);
     }
-    let new = make(store, crew, "new");
-    let same = make(store, crew, "same");
-    let used = in_project(store, one, "bug");
+    let new = insert_group_label(store, crew, "new");
+    let same = insert_group_label(store, crew, "same");
+    let used = find_in_project(store, one, "bug");
     write(store, |tx| {
         let issue = tx.issues().insert(an_issue(one, ada, "an issue"))?.id;
         tx.issues().set_labels(issue, &[used.id])?;
@@ -194,11 +194,11 @@ pub fn a_project_that_changes_groups_keeps_what_it_uses(store: &dyn Store) {
         tx.projects().update(&Project { namespace: crew, ..project })?;
         tx.group_labels().settle(one)
     });
-    let now = labels(store, one);
+    let now = list_labels(store, one);
     let titles: Vec<&str> = now.iter().map(|(title, _)| title.as_str()).collect();
     assert_eq!(titles, ["bug", "listed", "new", "same"]);
     assert_eq!(now[0].1, used.id);
     assert_eq!((now[2].1, now[3].1), (new.id, same.id));
-    let kept = in_project(store, one, "bug");
+    let kept = find_in_project(store, one, "bug");
     assert_eq!((kept.of_group, kept.counts.open), (None, 1));
 }

@@ -12,7 +12,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::visibility::Visibility;
 
-fn found(store: &dyn Store, named: &str) -> Option<Namespace> {
+fn find_group(store: &dyn Store, named: &str) -> Option<Namespace> {
     read(store, |tx| tx.groups().find(&GroupRef::new(named)))
 }
 
@@ -53,7 +53,7 @@ pub fn a_new_group_has_every_field(store: &dyn Store) {
             updated_at: at(number),
         };
         assert_eq!(made, expected);
-        assert_eq!(found(store, &made.id.to_string()), Some(expected.clone()));
+        assert_eq!(find_group(store, &made.id.to_string()), Some(expected.clone()));
         assert_eq!(read(store, |tx| tx.namespaces().find(made.id)), Some(expected));
     }
 }
@@ -62,25 +62,25 @@ pub fn a_new_group_has_every_field(store: &dyn Store) {
 pub fn a_group_is_found_by_its_path_and_then_by_its_id(store: &dyn Store) {
     let team = a_group("Team_a").stored_in(store);
     for named in ["Team_a".to_owned(), team.id.to_string(), format!("00{}", team.id)] {
-        assert_eq!(found(store, &named), Some(team.clone()), "{named}");
+        assert_eq!(find_group(store, &named), Some(team.clone()), "{named}");
     }
     for named in ["team_a", "TEAM_A", "Team", "Teamxa", "Team%", "", " Team_a", "Team_a\0", "\0"] {
-        assert_eq!(found(store, named), None, "{named:?}");
+        assert_eq!(find_group(store, named), None, "{named:?}");
     }
     for named in ["-1", "0", "+1", "99999999999999999999", "9223372036854775807"] {
-        assert_eq!(found(store, named), None, "{named:?}");
+        assert_eq!(find_group(store, named), None, "{named:?}");
     }
     let named_like_it = a_group(&team.id.to_string()).stored_in(store);
-    assert_eq!(found(store, &team.id.to_string()), Some(named_like_it));
-    assert_eq!(found(store, "Team_a"), Some(team));
+    assert_eq!(find_group(store, &team.id.to_string()), Some(named_like_it));
+    assert_eq!(find_group(store, "Team_a"), Some(team));
 }
 
 /// A personal namespace is never returned as a group.
 pub fn a_users_namespace_is_never_found_as_a_group(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
-    assert_eq!(found(store, "ada"), None);
-    assert_eq!(found(store, &home.to_string()), None);
+    assert_eq!(find_group(store, "ada"), None);
+    assert_eq!(find_group(store, &home.to_string()), None);
     assert_eq!(write(store, |tx| tx.groups().lock(home)), None);
     assert_eq!(read(store, |tx| tx.groups().level(home, ada, a_day())), None);
 }
@@ -118,7 +118,7 @@ pub fn a_path_is_taken_once_among_users_and_groups(store: &dyn Store) {
         let moved = Namespace { path: path(taken), ..team.clone() };
         assert_duplicate(store, "path", |tx| tx.groups().update(&moved));
     }
-    assert_eq!(found(store, "Team"), Some(team));
+    assert_eq!(find_group(store, "Team"), Some(team));
 }
 
 /// See [`Groups::insert`](hexforge_domain::group::port::Groups::insert): names are compared
@@ -133,7 +133,7 @@ pub fn a_name_is_taken_once_among_groups(store: &dyn Store) {
     let renamed = |name: &str| Namespace { name: name.to_owned(), ..two.clone() };
     assert_duplicate(store, "name", |tx| tx.groups().update(&renamed("The Team")));
     write(store, |tx| tx.groups().update(&renamed("The  Team")));
-    assert_eq!(found(store, "two"), Some(renamed("The  Team")));
+    assert_eq!(find_group(store, "two"), Some(renamed("The  Team")));
 }
 
 /// See [`Groups::update`](hexforge_domain::group::port::Groups::update).
@@ -155,8 +155,8 @@ pub fn updating_stores_every_field_of_a_group(store: &dyn Store) {
         updated_at: at(2),
     };
     write(store, |tx| tx.groups().update(&changed));
-    assert_eq!(found(store, "Crew"), Some(changed.clone()));
-    assert_eq!(found(store, "team"), None);
+    assert_eq!(find_group(store, "Crew"), Some(changed.clone()));
+    assert_eq!(find_group(store, "team"), None);
 
     let emptied = Namespace {
         path: path("crew"),
@@ -167,11 +167,11 @@ pub fn updating_stores_every_field_of_a_group(store: &dyn Store) {
         ..changed
     };
     write(store, |tx| tx.groups().update(&emptied));
-    assert_eq!(found(store, "crew"), Some(emptied.clone()));
+    assert_eq!(find_group(store, "crew"), Some(emptied.clone()));
     let unset = Namespace { lfs_enabled: None, request_access_enabled: false, ..emptied };
     write(store, |tx| tx.groups().update(&unset));
-    assert_eq!(found(store, "crew"), Some(unset));
-    assert_eq!(found(store, "other"), Some(other));
+    assert_eq!(find_group(store, "crew"), Some(unset));
+    assert_eq!(find_group(store, "other"), Some(other));
     // The old path and name are free again.
     a_group("team").stored_in(store);
 }

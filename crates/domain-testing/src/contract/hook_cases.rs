@@ -10,7 +10,7 @@ macro_rules! store_contract_of_hooks {
             outbox::entries_are_taken_out_once_they_are_told,
             project_hooks::hooks_of_several_projects_come_at_once,
             deliveries::a_delivery_has_everything_it_takes_to_send_it,
-            deliveries::letters_are_read_together_and_not_too_many,
+            deliveries::requests_are_read_together_up_to_a_size,
             deliveries::a_delivery_is_sent_where_its_hook_goes_now,
             deliveries::a_lane_is_given_out_to_nobody_else_for_a_while,
             deliveries::what_is_due_comes_oldest_first_and_no_more_than_asked_for,

@@ -15,7 +15,7 @@ fn unnamed_at(provider: &str) -> Identity {
     Identity { provider: a_text(provider), extern_uid: None }
 }
 
-fn of(store: &dyn Store, users: &[UserId]) -> Vec<(UserId, Identity)> {
+fn identities_of(store: &dyn Store, users: &[UserId]) -> Vec<(UserId, Identity)> {
     read(store, |tx| tx.identities().of(users))
 }
 
@@ -33,17 +33,17 @@ pub fn identities_come_by_user_and_then_in_their_order(store: &dyn Store) {
     });
     let of_ada = [(ada, at("zeta", "ada")), (ada, at("alpha", "ada"))];
     let of_bob = [(bob, at("saml", "bob")), (bob, unnamed_at("alpha"))];
-    assert_eq!(of(store, &[ada]), of_ada);
-    assert_eq!(of(store, &[bob, ada]), [of_ada, of_bob.clone()].concat());
-    assert_eq!(of(store, &[dan, bob, UserId(i64::MAX)]), of_bob);
-    assert_eq!(of(store, &[dan]), []);
+    assert_eq!(identities_of(store, &[ada]), of_ada);
+    assert_eq!(identities_of(store, &[bob, ada]), [of_ada, of_bob.clone()].concat());
+    assert_eq!(identities_of(store, &[dan, bob, UserId(i64::MAX)]), of_bob);
+    assert_eq!(identities_of(store, &[dan]), []);
 }
 
 /// An empty list of users returns an empty result.
 pub fn identities_of_nobody_are_none(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;
     write(store, |tx| tx.identities().put(ada, &at("saml", "ada")));
-    assert_eq!(of(store, &[]), []);
+    assert_eq!(identities_of(store, &[]), []);
 }
 
 /// See [`Identities::put`](hexforge_domain::user::port::Identities::put).
@@ -55,7 +55,10 @@ pub fn an_identity_takes_the_place_of_the_one_at_its_provider(store: &dyn Store)
     });
     for replacement in [at("saml", "second"), at("saml", "second"), unnamed_at("saml")] {
         write(store, |tx| tx.identities().put(ada, &replacement));
-        assert_eq!(of(store, &[ada]), [(ada, replacement), (ada, at("directory", "ada"))]);
+        assert_eq!(
+            identities_of(store, &[ada]),
+            [(ada, replacement), (ada, at("directory", "ada"))]
+        );
     }
     // The replaced identity is free again.
     let bob = insert(store, a_user("bob")).id;
@@ -73,8 +76,8 @@ pub fn an_identity_belongs_to_one_user_of_its_provider(store: &dyn Store) {
     let cid = insert(store, a_user("cid")).id;
     assert_duplicate(store, "extern_uid", |tx| tx.identities().put(cid, &at("saml", "42")));
     write(store, |tx| tx.identities().put(cid, &at("directory", "42")));
-    assert_eq!(of(store, &[ada]), [(ada, at("saml", "42"))]);
-    assert_eq!(of(store, &[bob]), [(bob, at("saml", "43"))]);
+    assert_eq!(identities_of(store, &[ada]), [(ada, at("saml", "42"))]);
+    assert_eq!(identities_of(store, &[bob]), [(bob, at("saml", "43"))]);
 }
 
 /// Identities without an external id do not collide.
@@ -84,7 +87,7 @@ pub fn several_users_may_be_unnamed_at_a_provider(store: &dyn Store) {
         tx.identities().put(ada, &unnamed_at("saml"))?;
         tx.identities().put(bob, &unnamed_at("saml"))
     });
-    assert_eq!(of(store, &[ada, bob]).len(), 2);
+    assert_eq!(identities_of(store, &[ada, bob]).len(), 2);
     assert_eq!(read(store, |tx| tx.identities().holder("saml", "")), None);
 }
 

@@ -1,7 +1,7 @@
 //! Lists of issues; see [`Issues::list`](hexforge_domain::issue::port::Issues::list).
 
 use super::check::{assert_pages, insider, outsider, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use super::world::a_world;
 use crate::builders::{
     a_day, a_member, a_milestone, a_user, an_issue, an_issue_at, at, day, label_in,
@@ -13,13 +13,14 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::query::Audience;
 
-fn all_of(scope: IssueScope) -> IssueFilter {
+fn unfiltered(scope: IssueScope) -> IssueFilter {
     IssueFilter::newest_first(scope, Clearance::All, a_day())
 }
 
 /// Equal values are ordered by id.
 pub fn issues_are_listed_in_every_order(store: &dyn Store) {
-    let ((project, ada), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, ada), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let issues: Vec<Issue> = [(1, 40), (3, 30), (2, 50), (2, 20), (3, 10)]
         .into_iter()
         .map(|(created, updated)| {
@@ -38,13 +39,14 @@ pub fn issues_are_listed_in_every_order(store: &dyn Store) {
             if descending {
                 expected.reverse();
             }
-            let filter = IssueFilter { order, descending, ..all_of(IssueScope::Project(project)) };
+            let filter =
+                IssueFilter { order, descending, ..unfiltered(IssueScope::Project(project)) };
             assert_pages(store, &expected, |tx, page| tx.issues().list(&filter, page));
         }
     }
 }
 
-fn numbers(store: &dyn Store, filter: &IssueFilter) -> Vec<i64> {
+fn list_iids(store: &dyn Store, filter: &IssueFilter) -> Vec<i64> {
     let found = read(store, |tx| tx.issues().list(filter, Page::Whole));
     assert_eq!(found.total, found.items.len() as u64);
     let mut numbers: Vec<i64> = found.items.iter().map(|issue| issue.iid).collect();
@@ -54,7 +56,7 @@ fn numbers(store: &dyn Store, filter: &IssueFilter) -> Vec<i64> {
 
 /// All conditions are combined with AND.
 pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [bug, wish] = ["bug", "wish"].map(|title| label_in(store, project, title).id);
     let goal = write(store, |tx| tx.milestones().insert(a_milestone(project, "1.0"))).id;
     write(store, |tx| {
@@ -79,7 +81,7 @@ pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
     };
     for scope in [IssueScope::Project(project), IssueScope::AuthoredBy(ada, Audience::Unrestricted)]
     {
-        let filter = all_of(scope);
+        let filter = unfiltered(scope);
         for (open, labels, milestone, iid, expected) in [
             (None, None, None, None, vec![1, 2, 3, 4]),
             (Some(true), None, None, None, vec![1, 3, 4]),
@@ -100,15 +102,15 @@ pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
         ] {
             let milestone = milestone.map(str::to_owned);
             let filter = IssueFilter { open, labels, milestone, iid, ..filter.clone() };
-            assert_eq!(numbers(store, &filter), expected, "{filter:?}");
+            assert_eq!(list_iids(store, &filter), expected, "{filter:?}");
         }
     }
-    assert_eq!(numbers(store, &all_of(IssueScope::Milestone(project, goal))), [1, 3]);
+    assert_eq!(list_iids(store, &unfiltered(IssueScope::Milestone(project, goal))), [1, 3]);
 }
 
 /// Authors, assignees and reporters see confidential issues.
 pub fn confidential_issues_are_listed_for_those_who_may_see_them(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [bob, eve, rob, gus] =
         ["bob", "eve", "rob", "gus"].map(|name| a_user(name).stored_in(store).id);
     write(store, |tx| {
@@ -135,13 +137,17 @@ pub fn confidential_issues_are_listed_for_those_who_may_see_them(store: &dyn Sto
         (Clearance::ByStanding(rob), vec![1, 2, 3]),
         (Clearance::ByStanding(ada), vec![1, 2, 3]),
     ] {
-        let filter = IssueFilter { clearance, ..all_of(IssueScope::Project(project)) };
-        assert_eq!(numbers(store, &filter), expected, "{clearance:?}");
+        let filter = IssueFilter { clearance, ..unfiltered(IssueScope::Project(project)) };
+        assert_eq!(list_iids(store, &filter), expected, "{clearance:?}");
     }
 }
 
 /// Returns the names of the projects in which a list has an issue.
-fn places(store: &dyn Store, world: &super::world::World, filter: &IssueFilter) -> Vec<String> {
+fn list_project_names(
+    store: &dyn Store,
+    world: &super::world::World,
+    filter: &IssueFilter,
+) -> Vec<String> {
     let found = read(store, |tx| tx.issues().list(filter, Page::Whole)).items;
     let mut issues: Vec<(IssueId, _)> = found.iter().map(|i| (i.id, i.project)).collect();
     issues.sort_unstable();
@@ -172,8 +178,8 @@ pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &
             Some(group) => IssueScope::Group(group, viewer),
         };
         let clearance = Clearance::ByStanding(user);
-        let filter = IssueFilter { today: day(days), clearance, ..all_of(scope) };
-        places(store, &world, &filter).join(" ")
+        let filter = IssueFilter { today: day(days), clearance, ..unfiltered(scope) };
+        list_project_names(store, &world, &filter).join(" ")
     };
     // In projects in which ada is at least a reporter, she sees both issues.
     assert_eq!(

@@ -58,12 +58,12 @@ fn a_world(store: &dyn Store) -> World {
 }
 
 /// A deterministic pseudo-random number generator.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % sides
+        (self.0 >> 33) as usize % limit
     }
 }
 
@@ -71,32 +71,32 @@ impl Dice {
 fn change(
     tx: &mut dyn Tx,
     world: &World,
-    dice: &mut Dice,
+    random: &mut Random,
     number: i64,
     before: Option<&Written>,
 ) -> Result<Option<Written>, StoreError> {
     let people = [world.owner, world.reporter];
     let mut issue = match before {
-        Some(before) if dice.roll(5) == 0 => {
+        Some(before) if random.below(5) == 0 => {
             tx.issues().delete(before.issue.id)?;
             return Ok(None);
         }
         Some(before) => before.issue.clone(),
         None => {
-            let (project, author) = (world.projects[dice.roll(3)], people[dice.roll(2)]);
-            let confidential = dice.roll(3) == 0;
+            let (project, author) = (world.projects[random.below(3)], people[random.below(2)]);
+            let confidential = random.below(3) == 0;
             let new = NewIssue { confidential, ..an_issue_at(project, author, at(number)) };
             tx.issues().insert(new)?
         }
     };
     let there = world.milestones.iter().filter(|(_, project, _)| *project == issue.project);
     let milestones: Vec<MilestoneId> = there.map(|(id, ..)| *id).collect();
-    issue.milestone = milestones.get(dice.roll(3)).copied();
-    issue.state = [IssueState::Opened, IssueState::Reopened, IssueState::Closed][dice.roll(3)];
-    issue.confidential = dice.roll(3) == 0;
-    issue.author = people[dice.roll(2)];
-    issue.assignee = [None, Some(world.owner), Some(world.reporter)][dice.roll(3)];
-    let labels: Vec<&str> = TITLES.into_iter().filter(|_| dice.roll(2) == 0).collect();
+    issue.milestone = milestones.get(random.below(3)).copied();
+    issue.state = [IssueState::Opened, IssueState::Reopened, IssueState::Closed][random.below(3)];
+    issue.confidential = random.below(3) == 0;
+    issue.author = people[random.below(2)];
+    issue.assignee = [None, Some(world.owner), Some(world.reporter)][random.below(3)];
+    let labels: Vec<&str> = TITLES.into_iter().filter(|_| random.below(2) == 0).collect();
     let mut ids = Vec::new();
     for title in &labels {
         ids.extend(tx.labels().find_by_title(issue.project, title)?.map(|label| label.id));
@@ -184,13 +184,13 @@ impl World {
 pub fn lists_by_labels_and_milestones_are_what_a_recount_gives(store: &dyn Store) {
     let world = a_world(store);
     let filters = world.filters();
-    let mut dice = Dice(11);
+    let mut random = Random(11);
     let mut written: Vec<Written> = Vec::new();
     for round in 0..90 {
-        let chosen = dice.roll(written.len() * 2 + 1);
-        let keep = dice.roll(5) > 0;
+        let chosen = random.below(written.len() * 2 + 1);
+        let keep = random.below(5) > 0;
         let changed = store.write(|tx| {
-            let changed = change(tx, &world, &mut dice, round, written.get(chosen))?;
+            let changed = change(tx, &world, &mut random, round, written.get(chosen))?;
             if keep { Ok(changed) } else { Err(StoreError::Gone) }
         });
         match changed {

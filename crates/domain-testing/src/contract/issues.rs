@@ -1,7 +1,7 @@
 //! Issues; see [`Issues`](hexforge_domain::issue::port::Issues).
 
 use super::check::{project as project_now, read, write};
-use super::labels::{a_place, now};
+use super::labels::{a_project_with_owner, reload};
 use crate::builders::{
     a_day, a_milestone, a_note, a_project, a_title, a_user, an_event, an_issue, at, day, home_of,
     label_in,
@@ -25,7 +25,7 @@ fn open_issues(store: &dyn Store, project: ProjectId) -> u32 {
 
 /// All fields are read back as they were written, also after an update.
 pub fn an_issue_has_every_field(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let goal = write(store, |tx| tx.milestones().insert(a_milestone(project, "1.0"))).id;
     let new = NewIssue {
@@ -87,7 +87,8 @@ pub fn an_issue_has_every_field(store: &dyn Store) {
 
 /// Numbers are unique also after deletions and rolled back transactions.
 pub fn numbers_are_given_once_in_each_project(store: &dyn Store) {
-    let ((project, ada), (other, bob)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, ada), (other, bob)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let insert = |project, author| {
         write(store, |tx| tx.issues().insert(an_issue(project, author, "an issue")))
     };
@@ -111,7 +112,7 @@ pub fn numbers_are_given_once_in_each_project(store: &dyn Store) {
 
 /// Each concurrent insert gets its own number, and no number is skipped.
 pub fn issues_made_at_once_have_numbers_without_gaps(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let mut numbers: Vec<i64> = thread::scope(|scope| {
         let threads: Vec<_> = (0..5)
             .map(|_| {
@@ -136,7 +137,8 @@ pub fn issues_made_at_once_have_numbers_without_gaps(store: &dyn Store) {
 
 /// The counter is right after each kind of change.
 pub fn open_issues_of_a_project_are_counted(store: &dyn Store) {
-    let ((project, ada), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, ada), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let insert = |confidential| {
         let new = NewIssue { confidential, ..an_issue(project, ada, "an issue") };
         write(store, |tx| tx.issues().insert(new))
@@ -162,7 +164,7 @@ pub fn open_issues_of_a_project_are_counted(store: &dyn Store) {
 /// Open and closed issues, confidential or not, are counted separately, also after changes of
 /// labels and issues.
 pub fn issues_with_a_label_are_counted_by_kind(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [bug, wish] = ["bug", "wish"].map(|title| label_in(store, project, title));
     let issue = write(store, |tx| {
         let issue = tx.issues().insert(an_issue(project, ada, "an issue"))?;
@@ -174,7 +176,7 @@ pub fn issues_with_a_label_are_counted_by_kind(store: &dyn Store) {
     let assert_counts = |bugs: [u32; 4], wishes: [u32; 4]| {
         let counts = |label| {
             let LabelCounts { open, closed, open_confidential, closed_confidential } =
-                now(store, label).counts;
+                reload(store, label).counts;
             [open, closed, open_confidential, closed_confidential]
         };
         assert_eq!((counts(&bug), counts(&wish)), (bugs, wishes));
@@ -203,7 +205,7 @@ pub fn issues_with_a_label_are_counted_by_kind(store: &dyn Store) {
 
 /// The counters of a stale project do not overwrite the stored ones.
 pub fn updating_a_project_does_not_turn_back_the_count_of_issues(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let before: Project = project_now(store, project);
     write(store, |tx| {
         tx.issues().insert(an_issue(project, ada, "an issue"))?;
@@ -214,7 +216,7 @@ pub fn updating_a_project_does_not_turn_back_the_count_of_issues(store: &dyn Sto
 
 /// Labels are ordered by issue, then by the bytes of the title.
 pub fn labels_of_issues_come_by_title(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [beta, alpha, zeta] =
         ["beta", "alpha", "Zeta"].map(|title| label_in(store, project, title).id);
     let issues = write(store, |tx| {
@@ -240,7 +242,7 @@ pub fn labels_of_issues_come_by_title(store: &dyn Store) {
 
 /// The subscriptions of other users do not change.
 pub fn a_user_chooses_what_to_hear_of_an_issue(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let issue = write(store, |tx| tx.issues().insert(an_issue(project, ada, "an issue"))).id;
     let chosen = |user| read(store, |tx| tx.issues().subscriptions(user, &[issue]));
@@ -253,7 +255,7 @@ pub fn a_user_chooses_what_to_hear_of_an_issue(store: &dyn Store) {
 
 /// Unknown usernames are ignored.
 pub fn who_wrote_or_was_named_takes_part(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);
     let [one, two] = ["one", "two"]
         .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
@@ -276,7 +278,7 @@ fn event_on(project: ProjectId, author: hexforge_domain::id::UserId, issue: Issu
 
 /// Rows of other issues are kept.
 pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [gone, stays] = write(store, |tx| {
         let mut issues = Vec::new();
         for title in ["gone", "stays"] {
@@ -309,7 +311,7 @@ pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
 
 /// See [`Users::delete`](hexforge_domain::user::port::Users::delete).
 pub fn what_a_user_wrote_goes_with_the_user_and_off_the_counters(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let home = a_project("home", home_of(store, bob), bob).stored_in(store).id;
     let bug = label_in(store, project, "bug");
@@ -336,11 +338,11 @@ pub fn what_a_user_wrote_goes_with_the_user_and_off_the_counters(store: &dyn Sto
         tx.events().insert(event_on(project, ada, written.id))?;
         Ok(stays.id)
     });
-    let counts = now(store, &bug).counts;
+    let counts = reload(store, &bug).counts;
     assert_eq!((counts.open, counts.closed_confidential), (2, 1));
     write(store, |tx| tx.users().delete(bob));
     assert_eq!(open_issues(store, project), 1);
-    assert_eq!(now(store, &bug).counts, LabelCounts { open: 1, ..LabelCounts::default() });
+    assert_eq!(reload(store, &bug).counts, LabelCounts { open: 1, ..LabelCounts::default() });
     read(store, |tx| {
         let issue = tx.issues().find(project, stays)?.expect("ada is there");
         assert_eq!(issue.user_notes_count, 1);
@@ -353,7 +355,7 @@ pub fn what_a_user_wrote_goes_with_the_user_and_off_the_counters(store: &dyn Sto
 
 /// A user can award each emoji once, and only thumbs count as votes.
 pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let [one, two] = ["one", "two"]
         .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
@@ -383,8 +385,8 @@ pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
 
 /// Only issues of the project are found.
 pub fn issues_are_found_by_their_numbers(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
-    let (other, _) = a_place(store, "bob");
+    let (project, ada) = a_project_with_owner(store, "ada");
+    let (other, _) = a_project_with_owner(store, "bob");
     let issues: Vec<Issue> = ["one", "two", "three"]
         .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))))
         .into();

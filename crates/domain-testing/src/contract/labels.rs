@@ -13,19 +13,19 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::subscription::Subscribed;
 
 /// Creates a user with a project.
-pub(super) fn a_place(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
+pub(super) fn a_project_with_owner(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
     let user = a_user(name).stored_in(store).id;
     (a_project("site", home_of(store, user), user).stored_in(store).id, user)
 }
 
 /// Reads the current row of a label.
-pub(super) fn now(store: &dyn Store, label: &Label) -> Label {
+pub(super) fn reload(store: &dyn Store, label: &Label) -> Label {
     read(store, |tx| tx.labels().find(label.project, label.id)).expect("the label is there")
 }
 
 /// All fields are read back as they were written, also after an update.
 pub fn a_label_has_every_field(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let new = NewLabel {
         color: Color::parse("#fF0000", ColorRule::Long).expect("a colour"),
         description: LabelDescription::parse("Don't \"quote\" 🦀").ok(),
@@ -58,7 +58,7 @@ pub fn a_label_has_every_field(store: &dyn Store) {
         ..label
     };
     write(store, |tx| tx.labels().update(&changed, at(1)));
-    assert_eq!(now(store, &changed), changed);
+    assert_eq!(reload(store, &changed), changed);
     assert_eq!(found("to do 🦀"), None);
     assert_eq!(found("Done"), None);
     assert_eq!(found("do\0ne"), None);
@@ -70,7 +70,8 @@ pub fn a_label_has_every_field(store: &dyn Store) {
 
 /// Upper case sorts first, and labels of other projects are not listed.
 pub fn labels_are_listed_by_title_byte_by_byte(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let titles = ["alpha", "Zeta", "beta", "a b", "éclair"];
     for title in titles {
         label_in(store, project, title);
@@ -88,7 +89,8 @@ pub fn labels_are_listed_by_title_byte_by_byte(store: &dyn Store) {
 
 /// Titles are case-sensitive, and unique per project only.
 pub fn titles_of_labels_are_unique_in_a_project(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let bug = label_in(store, project, "bug");
     label_in(store, other, "bug");
     label_in(store, project, "Bug");
@@ -100,7 +102,7 @@ pub fn titles_of_labels_are_unique_in_a_project(store: &dyn Store) {
 
 /// Issues refer to labels by id, not by title.
 pub fn a_renamed_label_stays_what_it_is_to_issues(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let bug = label_in(store, project, "bug");
     let issue = write(store, |tx| {
         let issue = tx.issues().insert(an_issue(project, ada, "it breaks"))?;
@@ -112,12 +114,12 @@ pub fn a_renamed_label_stays_what_it_is_to_issues(store: &dyn Store) {
     let labels = read(store, |tx| tx.issues().labels_of(&[issue]));
     assert_eq!(labels.len(), 1);
     assert_eq!((labels[0].1, labels[0].2.as_str()), (bug.id, "defect"));
-    assert_eq!(now(store, &bug).counts.open, 1);
+    assert_eq!(reload(store, &bug).counts.open, 1);
 }
 
 /// Issues are kept, and the positions of board lists stay consecutive.
 pub fn a_deleted_label_is_gone_from_everything(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [one, two, three] = ["one", "two", "three"].map(|title| label_in(store, project, title));
     let (issue, board) = write(store, |tx| {
         let issue = tx.issues().insert(an_issue(project, ada, "it breaks"))?;
@@ -145,7 +147,7 @@ pub fn a_deleted_label_is_gone_from_everything(store: &dyn Store) {
 
 /// Subscriptions of other users do not change, and repeating a subscription has no effect.
 pub fn subscriptions_to_labels_are_those_of_one_user(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let [one, two] = ["one", "two"].map(|title| label_in(store, project, title).id);
     let hears = |user| read(store, |tx| tx.labels().subscribed(user, &[one, two]));
@@ -163,7 +165,7 @@ pub fn subscriptions_to_labels_are_those_of_one_user(store: &dyn Store) {
 
 /// Issues count for the author and for the assignee, and once for a user who is both.
 pub fn confidential_issues_with_a_label_are_counted_for_those_they_concern(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);
     let [bug, free] = ["bug", "free"].map(|title| label_in(store, project, title).id);
     write(store, |tx| {

@@ -9,7 +9,7 @@ use crate::builders::{a_user, an_address};
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::user::{PasswordHash, User};
 
-fn who(store: &dyn Store, login: &str) -> Option<User> {
+fn find_by_login(store: &dyn Store, login: &str) -> Option<User> {
     read(store, |tx| tx.users().find_by_login(login)).map(|(user, _)| user)
 }
 
@@ -25,10 +25,10 @@ pub fn a_login_finds_the_user_with_the_password(store: &dyn Store) {
 pub fn a_username_signs_in_in_any_case(store: &dyn Store) {
     let ada = a_user("Ada_L").email("countess@example.com").stored_in(store);
     for login in ["Ada_L", "ada_l", "ADA_L"] {
-        assert_eq!(who(store, login).as_ref(), Some(&ada), "{login:?}");
+        assert_eq!(find_by_login(store, login).as_ref(), Some(&ada), "{login:?}");
     }
     for login in ["Ada", "AdaxL", "Ada%", "", "%", "countess"] {
-        assert_eq!(who(store, login), None, "{login:?}");
+        assert_eq!(find_by_login(store, login), None, "{login:?}");
     }
 }
 
@@ -42,11 +42,11 @@ pub fn a_primary_address_signs_in_in_any_case(store: &dyn Store) {
         ("éva@example.com", &eva),
         ("ÉVA@Example.com", &eva),
     ] {
-        assert_eq!(who(store, login).as_ref(), Some(user), "{login:?}");
+        assert_eq!(find_by_login(store, login).as_ref(), Some(user), "{login:?}");
     }
     for login in ["countessx1@example.com", "%@example.com", "@", "ada@example.com", "eva"] {
         let expected = (login == "eva").then_some(&eva);
-        assert_eq!(who(store, login).as_ref(), expected, "{login:?}");
+        assert_eq!(find_by_login(store, login).as_ref(), expected, "{login:?}");
     }
 }
 
@@ -55,11 +55,11 @@ pub fn a_secondary_address_does_not_sign_in(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store);
     let second = an_address("second@example.com");
     write(store, |tx| tx.emails().insert(ada.id, &second));
-    assert_eq!(who(store, second.as_str()), None);
+    assert_eq!(find_by_login(store, second.as_str()), None);
 
     write(store, |tx| tx.emails().make_primary(ada.id, &second));
-    assert_eq!(who(store, second.as_str()), Some(User { email: second, ..ada.clone() }));
-    assert_eq!(who(store, ada.email.as_str()), None);
+    assert_eq!(find_by_login(store, second.as_str()), Some(User { email: second, ..ada.clone() }));
+    assert_eq!(find_by_login(store, ada.email.as_str()), None);
 }
 
 /// After a rename, the new username signs in and the old one does not.
@@ -70,15 +70,15 @@ pub fn a_login_follows_a_renaming(store: &dyn Store) {
         tx.users().update(&renamed)?;
         tx.namespaces().rename_personal(renamed.id, renamed.username.path(), renamed.updated_at)
     });
-    assert_eq!(who(store, "lovelace"), Some(renamed));
-    assert_eq!(who(store, "ada"), None);
+    assert_eq!(find_by_login(store, "lovelace"), Some(renamed));
+    assert_eq!(find_by_login(store, "ada"), None);
 }
 
 /// No input makes a look-up fail, not even text that a database cannot store.
 pub fn strange_texts_find_nobody(store: &dyn Store) {
     a_user("ada").stored_in(store);
     for text in ["ada\0", "\0", "a\0@example.com", "'; --", "🦀", "\u{fffe}", "ada\n"] {
-        assert_eq!(who(store, text), None, "{text:?}");
+        assert_eq!(find_by_login(store, text), None, "{text:?}");
         assert_eq!(read(store, |tx| tx.users().find_by_username(text)), None, "{text:?}");
     }
 }

@@ -6,7 +6,7 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::ports::store::Store;
 
-fn until(user: UserId, days: Option<i64>) -> Membership {
+fn member_until(user: UserId, days: Option<i64>) -> Membership {
     Membership::new(user, AccessLevel::Guest, days.map(day))
 }
 
@@ -15,22 +15,22 @@ pub fn expired_members_of_groups_come_by_their_day(store: &dyn Store) {
     let [ada, bob, cid, dan] = ["ada", "bob", "cid", "dan"].map(|n| a_user(n).stored_in(store).id);
     let [one, two] = ["one", "two"].map(|path| a_group(path).stored_in(store).id);
     for (group, member) in [
-        (two, until(bob, Some(-1))),
-        (two, until(ada, Some(-1))),
-        (one, until(cid, Some(-1))),
-        (one, until(ada, Some(0))),
-        (one, until(bob, Some(1))),
-        (one, until(dan, None)),
-        (two, until(cid, Some(-400))),
+        (two, member_until(bob, Some(-1))),
+        (two, member_until(ada, Some(-1))),
+        (one, member_until(cid, Some(-1))),
+        (one, member_until(ada, Some(0))),
+        (one, member_until(bob, Some(1))),
+        (one, member_until(dan, None)),
+        (two, member_until(cid, Some(-400))),
     ] {
         join_group(store, group, member);
     }
     let expected = [
-        (two, until(cid, Some(-400))),
-        (one, until(cid, Some(-1))),
-        (two, until(ada, Some(-1))),
-        (two, until(bob, Some(-1))),
-        (one, until(ada, Some(0))),
+        (two, member_until(cid, Some(-400))),
+        (one, member_until(cid, Some(-1))),
+        (two, member_until(ada, Some(-1))),
+        (two, member_until(bob, Some(-1))),
+        (one, member_until(ada, Some(0))),
     ];
     read(store, |tx| {
         for limit in [0, 1, 3, 5, 100] {
@@ -49,20 +49,20 @@ pub fn expired_members_of_projects_come_by_their_day(store: &dyn Store) {
     let group = a_group("team").stored_in(store).id;
     let [one, two] = ["one", "two"].map(|name| a_project(name, group, ada).stored_in(store).id);
     for (project, member) in [
-        (two, until(ada, Some(-1))),
-        (one, until(bob, Some(-1))),
-        (one, until(cid, None)),
-        (two, until(bob, Some(0))),
-        (two, until(cid, Some(1))),
-        (one, until(ada, Some(-2))),
+        (two, member_until(ada, Some(-1))),
+        (one, member_until(bob, Some(-1))),
+        (one, member_until(cid, None)),
+        (two, member_until(bob, Some(0))),
+        (two, member_until(cid, Some(1))),
+        (one, member_until(ada, Some(-2))),
     ] {
         join_project(store, project, member);
     }
     let expected = [
-        (one, until(ada, Some(-2))),
-        (one, until(bob, Some(-1))),
-        (two, until(ada, Some(-1))),
-        (two, until(bob, Some(0))),
+        (one, member_until(ada, Some(-2))),
+        (one, member_until(bob, Some(-1))),
+        (two, member_until(ada, Some(-1))),
+        (two, member_until(bob, Some(0))),
     ];
     read(store, |tx| {
         for limit in [0, 2, 100] {

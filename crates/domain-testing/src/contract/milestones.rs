@@ -1,7 +1,7 @@
 //! Milestones; see [`Milestones`](hexforge_domain::milestone::port::Milestones).
 
 use super::check::{assert_duplicate, assert_pages, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{a_milestone, a_moment, a_title, at, day};
 use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState, NewMilestone};
 use hexforge_domain::ports::store::Store;
@@ -9,7 +9,7 @@ use hexforge_domain::text::LongText;
 
 /// All fields are read back as they were written, also after an update.
 pub fn a_milestone_has_every_field(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let new = NewMilestone {
         description: LongText::parse("the first 🦀").ok(),
         due_date: Some(day(7)),
@@ -48,7 +48,8 @@ pub fn a_milestone_has_every_field(store: &dyn Store) {
 
 /// Only milestones of one project are listed, filtered by state and numbers.
 pub fn milestones_are_listed_newest_first(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let mut made: Vec<Milestone> = Vec::new();
     for number in 1..=4 {
         let title = format!("v{number}");
@@ -78,7 +79,8 @@ pub fn milestones_are_listed_newest_first(store: &dyn Store) {
 
 /// Another project may use the same title.
 pub fn titles_of_milestones_are_unique_in_a_project(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let one = write(store, |tx| tx.milestones().insert(a_milestone(project, "one")));
     write(store, |tx| tx.milestones().insert(a_milestone(project, "two")));
     write(store, |tx| tx.milestones().insert(a_milestone(other, "one")));

@@ -11,12 +11,12 @@ fn path(path: &str) -> NamespacePath {
     NamespacePath::parse(path).expect("tests use valid paths")
 }
 
-fn found(store: &dyn Store, place: &str) -> Option<Namespace> {
+fn find_namespace(store: &dyn Store, place: &str) -> Option<Namespace> {
     read(store, |tx| tx.namespaces().find_by_path(&path(place)))
 }
 
-fn owner(store: &dyn Store, place: &str) -> Option<UserId> {
-    found(store, place).and_then(|namespace| namespace.owner)
+fn find_owner(store: &dyn Store, place: &str) -> Option<UserId> {
+    find_namespace(store, place).and_then(|namespace| namespace.owner)
 }
 
 /// The path is found ignoring case, and returned as it was given.
@@ -24,11 +24,11 @@ pub fn a_namespace_is_found_by_its_path_in_any_case(store: &dyn Store) {
     let ada = insert(store, a_user("Ada_L")).id;
     write(store, |tx| tx.namespaces().insert_personal(ada, &path("Ada_L"), at(0)));
     for place in ["Ada_L", "ada_l", "ADA_L"] {
-        let namespace = found(store, place).expect("it was made");
+        let namespace = find_namespace(store, place).expect("it was made");
         assert_eq!((namespace.path, namespace.owner), (path("Ada_L"), Some(ada)), "{place}");
     }
     for place in ["AdaxL", "Ada", "Ada_Lo"] {
-        assert_eq!(found(store, place), None, "{place}");
+        assert_eq!(find_namespace(store, place), None, "{place}");
     }
 }
 
@@ -36,7 +36,7 @@ pub fn a_namespace_is_found_by_its_path_in_any_case(store: &dyn Store) {
 pub fn a_new_namespace_of_a_user_has_every_field(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;
     write(store, |tx| tx.namespaces().insert_personal(ada, &path("Ada.L"), at(7)));
-    let made = found(store, "ada.l").expect("it was made");
+    let made = find_namespace(store, "ada.l").expect("it was made");
     let expected = Namespace {
         id: made.id,
         path: path("Ada.L"),
@@ -70,8 +70,8 @@ pub fn a_path_is_taken_once_in_any_case(store: &dyn Store) {
         });
     }
     write(store, |tx| tx.namespaces().insert_personal(bob, &path("Team_a"), at(0)));
-    assert_eq!(owner(store, "team.a"), Some(ada));
-    assert_eq!(owner(store, "team_a"), Some(bob));
+    assert_eq!(find_owner(store, "team.a"), Some(ada));
+    assert_eq!(find_owner(store, "team_a"), Some(bob));
 }
 
 /// See [`Namespaces::rename_personal`](hexforge_domain::namespace::port::Namespaces::rename_personal).
@@ -81,16 +81,16 @@ pub fn a_renamed_namespace_stays_the_same_one(store: &dyn Store) {
         tx.namespaces().insert_personal(ada, &path("ada"), at(0))?;
         tx.namespaces().insert_personal(bob, &path("bob"), at(0))
     });
-    let before = found(store, "ada").expect("it was made");
+    let before = find_namespace(store, "ada").expect("it was made");
     write(store, |tx| tx.namespaces().rename_personal(ada, &path("Lovelace"), at(5)));
     let after =
         Namespace { path: path("Lovelace"), name: "Lovelace".into(), updated_at: at(5), ..before };
-    assert_eq!(found(store, "lovelace"), Some(after));
-    assert_eq!(owner(store, "bob"), Some(bob));
+    assert_eq!(find_namespace(store, "lovelace"), Some(after));
+    assert_eq!(find_owner(store, "bob"), Some(bob));
     // The old path is free again.
-    assert_eq!(found(store, "ada"), None);
+    assert_eq!(find_namespace(store, "ada"), None);
     write(store, |tx| tx.namespaces().rename_personal(bob, &path("ada"), at(0)));
-    assert_eq!(owner(store, "ada"), Some(bob));
+    assert_eq!(find_owner(store, "ada"), Some(bob));
 }
 
 /// See [`Namespaces::rename_personal`](hexforge_domain::namespace::port::Namespaces::rename_personal).
@@ -99,7 +99,7 @@ pub fn a_namespace_may_change_the_case_of_its_path(store: &dyn Store) {
     write(store, |tx| tx.namespaces().insert_personal(ada, &path("ada"), at(0)));
     for own in ["Ada", "ADA", "ADA"] {
         write(store, |tx| tx.namespaces().rename_personal(ada, &path(own), at(0)));
-        assert_eq!(found(store, "ada").map(|namespace| namespace.path), Some(path(own)));
+        assert_eq!(find_namespace(store, "ada").map(|namespace| namespace.path), Some(path(own)));
     }
 }
 
@@ -115,6 +115,6 @@ pub fn a_namespace_cannot_take_the_path_of_another(store: &dyn Store) {
             tx.namespaces().rename_personal(bob, &path(taken), at(0))
         });
     }
-    assert_eq!(owner(store, "ada"), Some(ada));
-    assert_eq!(owner(store, "bob"), Some(bob));
+    assert_eq!(find_owner(store, "ada"), Some(ada));
+    assert_eq!(find_owner(store, "bob"), Some(bob));
 }

@@ -1,7 +1,7 @@
 //! Notes; see [`Notes`](hexforge_domain::note::port::Notes).
 
 use super::check::{assert_duplicate, assert_pages, insider, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{
     a_day, a_member, a_note, a_project, a_user, an_event, an_issue, at, home_of,
 };
@@ -23,7 +23,7 @@ fn count(store: &dyn Store, project: ProjectId, issue: IssueId) -> u32 {
 
 /// All fields are read back as they were written, also after an update.
 pub fn a_note_has_every_field(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let issue = write(store, |tx| tx.issues().insert(an_issue(project, ada, "an issue"))).id;
     let new = NewNote { created_at: at(-9), ..a_note(project, issue, ada, "a note 🦀") };
@@ -57,7 +57,7 @@ pub fn a_note_has_every_field(store: &dyn Store) {
 
 /// System notes are listed and not counted.
 pub fn notes_are_listed_oldest_first_and_counted(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let [issue, other] = ["one", "two"]
         .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
     let mut notes = Vec::new();
@@ -78,7 +78,7 @@ pub fn notes_are_listed_oldest_first_and_counted(store: &dyn Store) {
 
 /// Events of the issue are kept.
 pub fn a_deleted_note_takes_its_events_along(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     write(store, |tx| {
         let issue = tx.issues().insert(an_issue(project, ada, "an issue"))?.id;
         let [one, two] = [1, 2].map(|_| a_note(project, issue, ada, "a note"));

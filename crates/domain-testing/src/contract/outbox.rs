@@ -1,7 +1,7 @@
 //! The outbox; see [`Outbox`](hexforge_domain::outbox::port::Outbox).
 
 use super::check::{read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{a_note, an_issue, at, day};
 use chrono::TimeDelta;
 use hexforge_domain::id::{KeyId, NamespaceId, ProjectId, UserId};
@@ -74,7 +74,7 @@ fn a_member_fact(access: AccessLevel) -> MemberFacts {
 }
 
 /// Events of every kind about projects, groups and their members.
-fn news_of_projects_and_groups() -> Vec<SystemEvent> {
+fn events_of_projects_and_groups() -> Vec<SystemEvent> {
     let mut events = Vec::new();
     for (id, visibility) in (1..).zip(Visibility::ALL) {
         let facts = || a_project_fact(id, visibility);
@@ -108,7 +108,7 @@ pub fn every_system_event_waits_as_it_was_recorded(store: &dyn Store) {
         SystemEvent::KeyCreated(a_key_fact(2)),
         SystemEvent::KeyDestroyed(a_key_fact(i64::MAX)),
     ];
-    events.extend(news_of_projects_and_groups());
+    events.extend(events_of_projects_and_groups());
     for event in &events {
         write(store, |tx| tx.outbox().record(event, at(5) + TimeDelta::microseconds(7)));
     }
@@ -145,7 +145,7 @@ pub fn entries_wait_until_they_are_sent(store: &dyn Store) {
 
 /// Project events are read back as they were written, with all optional fields or none.
 pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let new = NewIssue {
         assignee: Some(ada),
         description: LongText::parse("Don't \"quote\" \\ 🦀").ok(),

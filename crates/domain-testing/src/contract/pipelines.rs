@@ -1,7 +1,7 @@
 //! Pipelines; see [`Pipelines`](hexforge_domain::pipeline::port::Pipelines).
 
 use super::check::{assert_pages, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{
     a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_runner, a_user, at,
     home_of,
@@ -26,7 +26,7 @@ fn insert(store: &dyn Store, new: NewPipeline) -> Pipeline {
 /// All fields are read back as they were written, also after an update; the commit copy is stored
 /// with the pipeline.
 pub fn a_pipeline_has_every_field(store: &dyn Store) {
-    let (project, user) = a_place(store, "ada");
+    let (project, user) = a_project_with_owner(store, "ada");
     let new = NewPipeline {
         user: Some(user),
         before_sha: ObjectId::ZERO,
@@ -63,7 +63,7 @@ pub fn a_pipeline_has_every_field(store: &dyn Store) {
         ..made
     };
     write(store, |tx| tx.pipelines().update(&changed));
-    let (other, _) = a_place(store, "bob");
+    let (other, _) = a_project_with_owner(store, "bob");
     read(store, |tx| {
         assert_eq!(tx.pipelines().find(project, changed.id)?, Some(changed.clone()));
         assert_eq!(tx.pipelines().find(other, changed.id)?, None);
@@ -75,7 +75,8 @@ pub fn a_pipeline_has_every_field(store: &dyn Store) {
 
 /// Pipelines of one project are listed: all of them, or only pending and running ones.
 pub fn pipelines_of_a_project_come_newest_first(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let mut all = Vec::new();
     for status in Status::ALL {
         all.insert(0, insert(store, NewPipeline { status, ..a_pipeline(project) }));
@@ -89,7 +90,7 @@ pub fn pipelines_of_a_project_come_newest_first(store: &dyn Store) {
 
 /// Pipelines are found by ref name, ref kind, status and commit.
 pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let of = |reference: &str, tag, sha, status| {
         let reference = reference.to_owned();
         let sha = a_commit_id(sha);
@@ -116,7 +117,8 @@ pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
 /// Only the newest pipeline of each existing branch or tag is listed, with pagination. A ref that
 /// is created again is listed again.
 pub fn the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there(store: &dyn Store) {
-    let ((project, _), (elsewhere, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (elsewhere, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let of = |project, reference: &str, tag| {
         let reference = reference.to_owned();
         insert(store, NewPipeline { reference, tag, ..a_pipeline(project) })
@@ -158,7 +160,7 @@ pub fn the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there(store: &
 
 /// As in the reference, pipelines of a deleted user are kept with `user` null.
 pub fn pipelines_go_with_their_project_and_outlive_their_user(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let made = insert(store, NewPipeline { user: Some(bob), ..a_pipeline(project) });
     let build = write(store, |tx| {
@@ -232,7 +234,7 @@ pub fn a_held_pipeline_is_passed_over(store: &dyn Store) {
 /// Events of builds and pipelines are read back as they were written, with all optional fields or
 /// none.
 pub fn news_of_pipelines_are_kept_whole(store: &dyn Store) {
-    let (project, ada) = a_place(store, "ada");
+    let (project, ada) = a_project_with_owner(store, "ada");
     let user = read(store, |tx| tx.users().find(ada)).expect("she was made");
     let (new, runner) = (a_pipeline(project), a_runner("one 🦀"));
     let commit = new.commit.clone();

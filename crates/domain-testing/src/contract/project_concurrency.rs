@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Time for a change to run if it does not wait for a lock.
-const WHILE: Duration = Duration::from_millis(50);
+const LOCK_WAIT: Duration = Duration::from_millis(50);
 
 /// Creates a user; returns it with its personal namespace.
 fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
@@ -226,7 +226,7 @@ pub fn a_locked_group_gets_no_project(store: &dyn Store) {
         write(store, |tx| {
             tx.groups().lock(group)?;
             locked.send(()).expect("the other thread waits for the lock");
-            thread::sleep(WHILE);
+            thread::sleep(LOCK_WAIT);
             assert_eq!(tx.projects().count_in(group)?, 0);
             tx.groups().delete(group)
         });

@@ -14,7 +14,11 @@ use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef, Starred};
 
 /// Creates a project with one row of each kind.
-fn furnish(tx: &mut dyn Tx, name: &str, user: UserId) -> Result<Project, StoreError> {
+fn insert_rows_of_each_kind(
+    tx: &mut dyn Tx,
+    name: &str,
+    user: UserId,
+) -> Result<Project, StoreError> {
     let home = tx.namespaces().personal(user)?.expect("the user has a namespace");
     let project = a_project(name, home.id, user).insert(tx)?;
     let group = a_group(&format!("group-of-{name}")).insert(tx)?;
@@ -30,7 +34,7 @@ fn furnish(tx: &mut dyn Tx, name: &str, user: UserId) -> Result<Project, StoreEr
 }
 
 /// Returns the number of rows of each kind that belong to a project.
-fn belongings(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, StoreError> {
+fn count_rows(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, StoreError> {
     let starred = tx.stars().find(id, user)?;
     Ok(vec![
         tx.projects().find(&ProjectRef::Id(id))?.into_iter().count() as u64,
@@ -50,14 +54,16 @@ fn belongings(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, 
 /// A project is deleted with all its rows, and rows of other projects are kept.
 pub fn deleting_a_project_takes_everything_along_and_nothing_of_others(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
-    let (one, two) = write(store, |tx| Ok((furnish(tx, "one", ada)?, furnish(tx, "two", ada)?)));
-    let whole = read(store, |tx| belongings(tx, one.id, ada));
+    let (one, two) = write(store, |tx| {
+        Ok((insert_rows_of_each_kind(tx, "one", ada)?, insert_rows_of_each_kind(tx, "two", ada)?))
+    });
+    let whole = read(store, |tx| count_rows(tx, one.id, ada));
     assert!(whole.iter().all(|rows| *rows == 1), "{whole:?}");
 
     write(store, |tx| tx.projects().delete(one.id));
-    let left = read(store, |tx| belongings(tx, one.id, ada));
+    let left = read(store, |tx| count_rows(tx, one.id, ada));
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
-    assert_eq!(read(store, |tx| belongings(tx, two.id, ada)), whole);
+    assert_eq!(read(store, |tx| count_rows(tx, two.id, ada)), whole);
     let events = read(store, |tx| {
         tx.events().authored_by(ada, insider(ada), Clearance::All, a_day(), Page::Whole)
     });
@@ -100,7 +106,7 @@ pub fn nothing_can_be_hung_on_a_project_that_is_gone(store: &dyn Store) {
         let outcome = store.write(|tx| work(tx, &site, ada));
         assert!(matches!(outcome, Err(StoreError::Gone)), "{name}: {outcome:?}");
     }
-    let left = read(store, |tx| belongings(tx, site.id, ada));
+    let left = read(store, |tx| count_rows(tx, site.id, ada));
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
 }
 

@@ -14,7 +14,7 @@ fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     ["one", "two"].map(|name| a_project(name, home, ada).stored_in(store).id)
 }
 
-fn found(store: &dyn Store, project: ProjectId, id: ProjectHookId) -> Option<ProjectHook> {
+fn find_hook(store: &dyn Store, project: ProjectId, id: ProjectHookId) -> Option<ProjectHook> {
     read(store, |tx| tx.project_hooks().find(project, id))
 }
 
@@ -50,10 +50,10 @@ pub fn a_project_hook_is_registered_with_every_field(store: &dyn Store) {
         let made = write(store, |tx| tx.project_hooks().insert(project, settings.clone(), at(7)));
         let expected = ProjectHook { id: made.id, project, settings, created_at: at(7) };
         assert_eq!(made, expected);
-        assert_eq!(found(store, project, made.id), Some(expected));
-        assert_eq!(found(store, other, made.id), None);
+        assert_eq!(find_hook(store, project, made.id), Some(expected));
+        assert_eq!(find_hook(store, other, made.id), None);
     }
-    assert_eq!(found(store, project, ProjectHookId(i64::MAX)), None);
+    assert_eq!(find_hook(store, project, ProjectHookId(i64::MAX)), None);
 }
 
 /// Hooks are ordered newest first, also within the same moment; several may have the same URL.
@@ -83,13 +83,13 @@ pub fn a_project_hook_is_changed_in_place(store: &dyn Store) {
     for settings in all_settings() {
         write(store, |tx| tx.project_hooks().update(hook.id, &settings, at(2)));
         let expected = ProjectHook { settings, ..hook.clone() };
-        assert_eq!(found(store, project, hook.id), Some(expected));
+        assert_eq!(find_hook(store, project, hook.id), Some(expected));
     }
-    assert_eq!(found(store, project, same.id), Some(same));
-    assert_eq!(found(store, other, elsewhere.id), Some(elsewhere));
+    assert_eq!(find_hook(store, project, same.id), Some(same));
+    assert_eq!(find_hook(store, other, elsewhere.id), Some(elsewhere));
     let gone = ProjectHookId(i64::MAX);
     write(store, |tx| tx.project_hooks().update(gone, &a_hook("http://a.example"), at(3)));
-    assert_eq!(found(store, project, gone), None);
+    assert_eq!(find_hook(store, project, gone), None);
 }
 
 /// See [`ProjectHooks::delete`](hexforge_domain::project::port::ProjectHooks::delete).
@@ -102,13 +102,14 @@ pub fn a_deleted_project_hook_is_gone_alone(store: &dyn Store) {
     let (one, two) = (insert(), insert());
     write(store, |tx| tx.project_hooks().delete(one.id));
     write(store, |tx| tx.project_hooks().delete(one.id));
-    assert_eq!(found(store, project, one.id), None);
+    assert_eq!(find_hook(store, project, one.id), None);
     assert_pages(store, &[two], |tx, page| tx.project_hooks().list(project, page));
 }
 
 /// See [`ProjectHooks::of`](hexforge_domain::project::port::ProjectHooks::of).
 pub fn hooks_of_several_projects_come_at_once(store: &dyn Store) {
-    let projects = ["ada", "bob", "eve"].map(|user| super::labels::a_place(store, user).0);
+    let projects =
+        ["ada", "bob", "eve"].map(|user| super::labels::a_project_with_owner(store, user).0);
     let mut hooks = Vec::new();
     for project in [projects[1], projects[0], projects[2], projects[1]] {
         let new = a_hook("http://a.example");

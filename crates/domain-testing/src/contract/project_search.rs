@@ -11,7 +11,7 @@ use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{Description, Project, ProjectName, ProjectPath};
 
 /// Returns the paths of the projects that a search finds, in creation order.
-fn found(store: &dyn Store, search: &str) -> Vec<String> {
+fn search_paths(store: &dyn Store, search: &str) -> Vec<String> {
     let filter = ProjectFilter { search: Some(search.into()), ..all_projects() };
     let page = read(store, |tx| tx.projects().list(&filter, Page::Whole));
     assert_eq!(page.total, page.items.len() as u64, "{search:?}");
@@ -25,26 +25,30 @@ fn a_home(store: &dyn Store) -> (UserId, NamespaceId) {
 }
 
 /// Creates a project with this path, name and description.
-fn make(store: &dyn Store, (user, home): (UserId, NamespaceId), texts: [&str; 3]) -> Project {
+fn insert_project(
+    store: &dyn Store,
+    (user, home): (UserId, NamespaceId),
+    texts: [&str; 3],
+) -> Project {
     let [path, name, description] = texts;
     a_project(name, home, user).path(path).described(description).stored_in(store)
 }
 
 /// Checks the results of searches.
 #[track_caller]
-fn assert_found(store: &dyn Store, expected: &[(&str, &[&str])]) {
+fn assert_results(store: &dyn Store, expected: &[(&str, &[&str])]) {
     for (search, paths) in expected {
-        assert_eq!(found(store, search), *paths, "{search:?}");
+        assert_eq!(search_paths(store, search), *paths, "{search:?}");
     }
 }
 
 /// The search finds substrings of path, name and description, ignoring case.
 pub fn a_search_of_projects_finds_parts_of_path_name_and_description(store: &dyn Store) {
     let home = a_home(store);
-    make(store, home, ["engine", "Difference Machine", "computes Polynomials"]);
-    make(store, home, ["Loom.js", "Weaver", ""]);
+    insert_project(store, home, ["engine", "Difference Machine", "computes Polynomials"]);
+    insert_project(store, home, ["Loom.js", "Weaver", ""]);
     a_project("plain", home.1, home.0).stored_in(store);
-    assert_found(
+    assert_results(
         store,
         &[
             ("engine", &["engine"]),
@@ -66,8 +70,8 @@ pub fn a_search_of_projects_finds_the_name_of_the_namespace(store: &dyn Store) {
     let home = a_home(store);
     let group = a_group("pathonly").named("Größe und Würde").stored_in(store).id;
     a_project("inside", group, home.0).stored_in(store);
-    make(store, home, ["outside", "Outside", ""]);
-    assert_found(
+    insert_project(store, home, ["outside", "Outside", ""]);
+    assert_results(
         store,
         &[
             ("größe", &["inside"]),
@@ -82,9 +86,9 @@ pub fn a_search_of_projects_finds_the_name_of_the_namespace(store: &dyn Store) {
 /// Case is ignored for non-ASCII letters too.
 pub fn a_search_of_projects_ignores_the_case_of_every_letter(store: &dyn Store) {
     let home = a_home(store);
-    make(store, home, ["one", "Ödön", "Владимир ИЛЬИЧ"]);
-    make(store, home, ["two", "josé", "éva"]);
-    assert_found(
+    insert_project(store, home, ["one", "Ödön", "Владимир ИЛЬИЧ"]);
+    insert_project(store, home, ["two", "josé", "éva"]);
+    assert_results(
         store,
         &[
             ("öDÖN", &["one"]),
@@ -100,12 +104,12 @@ pub fn a_search_of_projects_ignores_the_case_of_every_letter(store: &dyn Store) 
 /// Wildcards and other special characters of databases are literal.
 pub fn a_search_of_projects_takes_every_character_literally(store: &dyn Store) {
     let home = a_home(store);
-    make(store, home, ["percent", "one", "100% sure"]);
-    make(store, home, ["under_score", "two", "x"]);
-    make(store, home, ["back", "three", r"back\slash"]);
-    make(store, home, ["quote", "four", r#"O'Hara "Q" *star* [x] ?"#]);
-    make(store, home, ["plain", "five", "100 sure"]);
-    assert_found(
+    insert_project(store, home, ["percent", "one", "100% sure"]);
+    insert_project(store, home, ["under_score", "two", "x"]);
+    insert_project(store, home, ["back", "three", r"back\slash"]);
+    insert_project(store, home, ["quote", "four", r#"O'Hara "Q" *star* [x] ?"#]);
+    insert_project(store, home, ["plain", "five", "100 sure"]);
+    assert_results(
         store,
         &[
             ("%", &["percent"]),
@@ -135,9 +139,9 @@ pub fn a_search_of_projects_takes_every_character_literally(store: &dyn Store) {
 /// A trigram index must not make searches of one or two characters miss anything.
 pub fn a_search_of_projects_works_with_one_or_two_characters(store: &dyn Store) {
     let home = a_home(store);
-    make(store, home, ["kl", "Mn", "xy"]);
-    make(store, home, ["pq", "🦀 r", "x"]);
-    assert_found(
+    insert_project(store, home, ["kl", "Mn", "xy"]);
+    insert_project(store, home, ["pq", "🦀 r", "x"]);
+    assert_results(
         store,
         &[
             ("K", &["kl"]),
@@ -158,17 +162,17 @@ pub fn a_search_of_projects_works_with_one_or_two_characters(store: &dyn Store) 
 /// The empty search matches everything.
 pub fn a_search_of_projects_for_nothing_finds_everything(store: &dyn Store) {
     let home = a_home(store);
-    make(store, home, ["one", "One", ""]);
+    insert_project(store, home, ["one", "One", ""]);
     a_project("two", home.1, home.0).stored_in(store);
-    assert_eq!(found(store, ""), ["one", "two"]);
+    assert_eq!(search_paths(store, ""), ["one", "two"]);
 }
 
 /// No input makes a search fail, however long or strange it is.
 pub fn a_search_of_projects_for_what_none_can_have_finds_nothing(store: &dyn Store) {
     let home = a_home(store);
-    make(store, home, ["one", "One", "one"]);
+    insert_project(store, home, ["one", "One", "one"]);
     for search in ["\0", "one\0", "\0one", "\u{fffe}", &"one".repeat(2000)] {
-        assert_eq!(found(store, search), Vec::<String>::new(), "{search:?}");
+        assert_eq!(search_paths(store, search), Vec::<String>::new(), "{search:?}");
     }
 }
 
@@ -176,22 +180,22 @@ pub fn a_search_of_projects_for_what_none_can_have_finds_nothing(store: &dyn Sto
 pub fn a_search_of_projects_reaches_the_end_of_a_description(store: &dyn Store) {
     let home = a_home(store);
     let longest = format!("{}needle 🦀", "ü".repeat(1992));
-    make(store, home, ["one", "One", &longest]);
+    insert_project(store, home, ["one", "One", &longest]);
     for search in ["üNEEDLE 🦀", "🦀", longest.as_str()] {
-        assert_eq!(found(store, search), ["one"]);
+        assert_eq!(search_paths(store, search), ["one"]);
     }
 }
 
 /// Each field is searched on its own.
 pub fn a_search_of_projects_does_not_run_from_one_field_into_the_next(store: &dyn Store) {
     let home = a_home(store);
-    make(store, home, ["path", "name", "words"]);
+    insert_project(store, home, ["path", "name", "words"]);
     let fields = ["path", "name", "words", "zzz"];
     for first in fields {
         for second in fields {
             for between in ["", " ", "\n", "\t", "|", "/", " / ", "\u{1}", "\u{1f}"] {
                 let search = format!("{first}{between}{second}");
-                assert_eq!(found(store, &search), Vec::<String>::new(), "{search:?}");
+                assert_eq!(search_paths(store, &search), Vec::<String>::new(), "{search:?}");
             }
         }
     }
@@ -209,7 +213,7 @@ pub fn a_search_of_projects_follows_every_change(store: &dyn Store) {
         ..one
     };
     write(store, |tx| tx.projects().update(&changed));
-    assert_found(
+    assert_results(
         store,
         &[
             ("after", &["after"]),
@@ -221,15 +225,15 @@ pub fn a_search_of_projects_follows_every_change(store: &dyn Store) {
         ],
     );
     write(store, |tx| tx.groups().update(&Namespace { name: "At Present".into(), ..group }));
-    assert_found(store, &[("PRESENT", &["after"]), ("formerly", &[])]);
+    assert_results(store, &[("PRESENT", &["after"]), ("formerly", &[])]);
     let moved = Project { namespace: home, description: None, ..changed };
     write(store, |tx| tx.projects().update(&moved));
-    assert_found(store, &[("zzz", &["after"]), ("present", &[]), ("nowadays", &[])]);
+    assert_results(store, &[("zzz", &["after"]), ("present", &[]), ("nowadays", &[])]);
     let renamed = NamespacePath::parse("yyy").expect("letters make a path");
     write(store, |tx| tx.namespaces().rename_personal(user, &renamed, at(1)));
-    assert_found(store, &[("yyy", &["after"]), ("zzz", &[])]);
+    assert_results(store, &[("yyy", &["after"]), ("zzz", &[])]);
     write(store, |tx| tx.projects().delete(moved.id));
-    assert_found(store, &[("yyy", &[]), ("after", &[]), ("later", &[])]);
+    assert_results(store, &[("yyy", &[]), ("after", &[]), ("later", &[])]);
 }
 
 /// Projects of a deleted group are no longer found.
@@ -238,6 +242,6 @@ pub fn a_search_of_projects_forgets_a_deleted_group(store: &dyn Store) {
     let group = a_group("team").named("Gone Tomorrow").stored_in(store).id;
     a_project("site", group, user).stored_in(store);
     write(store, |tx| tx.groups().delete(group));
-    assert_found(store, &[("site", &[]), ("tomorrow", &[]), ("", &[])]);
+    assert_results(store, &[("site", &[]), ("tomorrow", &[]), ("", &[])]);
     assert_eq!(read(store, |tx| tx.groups().find(&GroupRef::new("team"))), None);
 }

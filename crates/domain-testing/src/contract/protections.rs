@@ -14,7 +14,7 @@ fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     ["one", "two"].map(|name| a_project(name, home, ada).stored_in(store).id)
 }
 
-fn put(store: &dyn Store, project: ProjectId, protection: &Protection) {
+fn put_protection(store: &dyn Store, project: ProjectId, protection: &Protection) {
     write(store, |tx| tx.protections().put(project, protection));
 }
 
@@ -24,9 +24,9 @@ pub fn protections_of_a_project_come_by_pattern(store: &dyn Store) {
     let all = ["*", "*-stable", "Master", "a/b", "a_b", "ab", "master", "ünï", "🦀"];
     let longest = "x".repeat(1000);
     for pattern in ["ünï", "ab", "master", "🦀", "*-stable", "a_b", "Master", "*", "a/b"] {
-        put(store, one, &a_protection(pattern));
+        put_protection(store, one, &a_protection(pattern));
     }
-    put(store, two, &a_protection(&longest));
+    put_protection(store, two, &a_protection(&longest));
     let patterns = |project| -> Vec<String> {
         let all = read(store, |tx| tx.protections().list(project));
         all.into_iter().map(|protection| protection.pattern).collect()
@@ -42,7 +42,7 @@ pub fn a_protection_is_found_by_exactly_its_pattern(store: &dyn Store) {
     for (push, merge) in [(false, false), (false, true), (true, false), (true, true)] {
         let developers = DeveloperRights { push, merge };
         let protection = Protection { pattern: format!("b*_{push}{merge}"), developers };
-        put(store, one, &protection);
+        put_protection(store, one, &protection);
         let found = read(store, |tx| tx.protections().find(one, &protection.pattern));
         assert_eq!(found, Some(protection.clone()));
         assert_eq!(read(store, |tx| tx.protections().find(two, &protection.pattern)), None);
@@ -56,12 +56,12 @@ pub fn a_protection_is_found_by_exactly_its_pattern(store: &dyn Store) {
 /// See [`Protections::put`](hexforge_domain::branch::port::Protections::put).
 pub fn a_protection_takes_the_place_of_the_one_with_its_pattern(store: &dyn Store) {
     let [one, two] = two_projects(store);
-    put(store, two, &a_protection("master"));
-    put(store, one, &a_protection("other"));
+    put_protection(store, two, &a_protection("master"));
+    put_protection(store, one, &a_protection("other"));
     for (push, merge) in [(true, true), (false, true), (false, false), (true, false)] {
         let developers = DeveloperRights { push, merge };
         let protection = Protection { developers, ..a_protection("master") };
-        put(store, one, &protection);
+        put_protection(store, one, &protection);
         let all = read(store, |tx| tx.protections().list(one));
         assert_eq!(all, [protection, a_protection("other")]);
     }
@@ -72,7 +72,7 @@ pub fn a_protection_takes_the_place_of_the_one_with_its_pattern(store: &dyn Stor
 pub fn a_removed_protection_is_gone_alone(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for (project, pattern) in [(one, "master"), (one, "mast*"), (two, "master")] {
-        put(store, project, &a_protection(pattern));
+        put_protection(store, project, &a_protection(pattern));
     }
     let remove = |pattern: &'static str| write(store, |tx| tx.protections().remove(one, pattern));
     for (pattern, was_there) in
@@ -82,6 +82,6 @@ pub fn a_removed_protection_is_gone_alone(store: &dyn Store) {
     }
     assert_eq!(read(store, |tx| tx.protections().list(one)), [a_protection("mast*")]);
     assert_eq!(read(store, |tx| tx.protections().list(two)), [a_protection("master")]);
-    put(store, one, &a_protection("master"));
+    put_protection(store, one, &a_protection("master"));
     assert!(remove("master"));
 }

@@ -2,7 +2,7 @@
 
 use super::check::write;
 use super::concurrency::THREADS;
-use super::refs::{a_ref, all, id, put, two_projects};
+use super::refs::{a_ref, id, list_refs, put_refs, two_projects};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{Store, StoreError};
@@ -11,14 +11,14 @@ use std::sync::Barrier;
 use std::thread;
 
 /// A change of a branch. The byte 0 stands for no object.
-fn moved(branch: &str, old: u8, new: u8) -> RefChange {
+fn branch_change(branch: &str, old: u8, new: u8) -> RefChange {
     let object = |byte: u8| (byte > 0).then(|| id(byte));
     RefChange { name: format!("refs/heads/{branch}"), old: object(old), new: object(new) }
 }
 
 /// Makes changes and returns the names of the refused branches. A refusal under
 /// [`Atomicity::AllOrNone`] rolls back.
-fn refused(
+fn change_refs(
     store: &dyn Store,
     project: ProjectId,
     changes: &[RefChange],
@@ -42,27 +42,31 @@ fn branches(store: &dyn Store, project: ProjectId) -> Vec<String> {
     let name = |one: Ref| {
         format!("{}={}", one.name.trim_start_matches("refs/heads/"), one.target.as_bytes()[0])
     };
-    all(store, project).into_iter().map(name).collect()
+    list_refs(store, project).into_iter().map(name).collect()
 }
 
 /// A ref changes only if it points to the expected object.
 pub fn refs_change_only_from_what_they_hold(store: &dyn Store) {
     let [one, two] = two_projects(store);
-    put(store, two, &[a_ref("refs/heads/a", 9)]);
+    put_refs(store, two, &[a_ref("refs/heads/a", 9)]);
     for (changes, expected, left) in [
-        (vec![moved("a", 0, 1), moved("b", 0, 1)], vec![], vec!["a=1", "b=1"]),
-        (vec![moved("a", 0, 2)], vec!["a"], vec!["a=1", "b=1"]),
-        (vec![moved("a", 2, 3), moved("b", 1, 2)], vec!["a"], vec!["a=1", "b=2"]),
+        (vec![branch_change("a", 0, 1), branch_change("b", 0, 1)], vec![], vec!["a=1", "b=1"]),
+        (vec![branch_change("a", 0, 2)], vec!["a"], vec!["a=1", "b=1"]),
+        (vec![branch_change("a", 2, 3), branch_change("b", 1, 2)], vec!["a"], vec!["a=1", "b=2"]),
         (
-            vec![moved("c", 1, 2), moved("c2", 1, 0), moved("c3", 0, 0)],
+            vec![branch_change("c", 1, 2), branch_change("c2", 1, 0), branch_change("c3", 0, 0)],
             vec!["c", "c2", "c3"],
             vec!["a=1", "b=2"],
         ),
-        (vec![moved("a", 2, 0), moved("b", 2, 0)], vec!["a"], vec!["a=1"]),
-        (vec![moved("a", 1, 1)], vec![], vec!["a=1"]),
+        (vec![branch_change("a", 2, 0), branch_change("b", 2, 0)], vec!["a"], vec!["a=1"]),
+        (vec![branch_change("a", 1, 1)], vec![], vec!["a=1"]),
         (vec![], vec![], vec!["a=1"]),
     ] {
-        assert_eq!(refused(store, one, &changes, Atomicity::Independent), expected, "{changes:?}");
+        assert_eq!(
+            change_refs(store, one, &changes, Atomicity::Independent),
+            expected,
+            "{changes:?}"
+        );
         assert_eq!(branches(store, one), left, "{changes:?}");
     }
     assert_eq!(branches(store, two), ["a=9"]);
@@ -71,26 +75,30 @@ pub fn refs_change_only_from_what_they_hold(store: &dyn Store) {
 /// See [`Atomicity::AllOrNone`].
 pub fn changes_that_belong_together_are_made_together(store: &dyn Store) {
     let [one, _] = two_projects(store);
-    put(store, one, &[a_ref("refs/heads/a", 1)]);
+    put_refs(store, one, &[a_ref("refs/heads/a", 1)]);
     for (changes, in_the_way) in [
-        ([moved("a", 1, 2), moved("b", 1, 2)], vec!["b"]),
-        ([moved("a", 1, 0), moved("b", 1, 0)], vec!["b"]),
-        ([moved("b", 0, 1), moved("b/c", 0, 1)], vec!["b", "b/c"]),
-        ([moved("b", 0, 1), moved("a/c", 0, 1)], vec!["a/c"]),
+        ([branch_change("a", 1, 2), branch_change("b", 1, 2)], vec!["b"]),
+        ([branch_change("a", 1, 0), branch_change("b", 1, 0)], vec!["b"]),
+        ([branch_change("b", 0, 1), branch_change("b/c", 0, 1)], vec!["b", "b/c"]),
+        ([branch_change("b", 0, 1), branch_change("a/c", 0, 1)], vec!["a/c"]),
     ] {
-        assert_eq!(refused(store, one, &changes, Atomicity::AllOrNone), in_the_way, "{changes:?}");
+        assert_eq!(
+            change_refs(store, one, &changes, Atomicity::AllOrNone),
+            in_the_way,
+            "{changes:?}"
+        );
         assert_eq!(branches(store, one), ["a=1"], "{changes:?}");
     }
-    let changes = [moved("a", 1, 2), moved("b", 0, 2)];
-    assert_eq!(refused(store, one, &changes, Atomicity::AllOrNone), [""; 0]);
+    let changes = [branch_change("a", 1, 2), branch_change("b", 0, 2)];
+    assert_eq!(change_refs(store, one, &changes, Atomicity::AllOrNone), [""; 0]);
     assert_eq!(branches(store, one), ["a=2", "b=2"]);
 }
 
 /// A ref name cannot be a folder of another ref, because git stores refs in files.
 pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
     let [one, two] = two_projects(store);
-    put(store, one, &[a_ref("refs/heads/a/b", 1), a_ref("refs/heads/c", 1)]);
-    put(store, two, &[a_ref("refs/heads/x/y", 1)]);
+    put_refs(store, one, &[a_ref("refs/heads/a/b", 1), a_ref("refs/heads/c", 1)]);
+    put_refs(store, two, &[a_ref("refs/heads/x/y", 1)]);
     for (names, expected) in [
         (vec!["a"], vec!["a"]),
         (vec!["a/b/c"], vec!["a/b/c"]),
@@ -98,8 +106,12 @@ pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
         (vec!["x", "a/c", "ab", "a-b"], vec![]),
         (vec!["n", "n/m", "o", "p/q", "p/q/r/s"], vec!["n", "n/m", "p/q", "p/q/r/s"]),
     ] {
-        let changes: Vec<RefChange> = names.iter().map(|name| moved(name, 0, 1)).collect();
-        assert_eq!(refused(store, one, &changes, Atomicity::Independent), expected, "{names:?}");
+        let changes: Vec<RefChange> = names.iter().map(|name| branch_change(name, 0, 1)).collect();
+        assert_eq!(
+            change_refs(store, one, &changes, Atomicity::Independent),
+            expected,
+            "{names:?}"
+        );
     }
     let left = ["a-b=1", "a/b=1", "a/c=1", "ab=1", "c=1", "o=1", "x=1"];
     assert_eq!(branches(store, one), left);
@@ -108,19 +120,25 @@ pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
 /// The name and folders of a deleted ref are free for new refs of the same request.
 pub fn a_removed_ref_makes_room(store: &dyn Store) {
     let [one, _] = two_projects(store);
-    put(store, one, &["a", "b/c", "b/d"].map(|name| a_ref(&format!("refs/heads/{name}"), 1)));
-    let changes = [moved("a/b", 0, 2), moved("a", 1, 0), moved("b", 0, 2), moved("b/c", 1, 0)];
-    assert_eq!(refused(store, one, &changes, Atomicity::Independent), ["b"]);
+    put_refs(store, one, &["a", "b/c", "b/d"].map(|name| a_ref(&format!("refs/heads/{name}"), 1)));
+    let changes = [
+        branch_change("a/b", 0, 2),
+        branch_change("a", 1, 0),
+        branch_change("b", 0, 2),
+        branch_change("b/c", 1, 0),
+    ];
+    assert_eq!(change_refs(store, one, &changes, Atomicity::Independent), ["b"]);
     assert_eq!(branches(store, one), ["a/b=2", "b/d=1"]);
-    let changes = [moved("b", 0, 3), moved("b/d", 1, 0)];
-    assert_eq!(refused(store, one, &changes, Atomicity::AllOrNone), [""; 0]);
+    let changes = [branch_change("b", 0, 3), branch_change("b/d", 1, 0)];
+    assert_eq!(change_refs(store, one, &changes, Atomicity::AllOrNone), [""; 0]);
     assert_eq!(branches(store, one), ["a/b=2", "b=3"]);
 }
 
 /// Stores more refs than fit into one statement, with peeled tags.
 pub fn many_refs_are_made_at_once(store: &dyn Store) {
     let [one, _] = two_projects(store);
-    let changes: Vec<RefChange> = (0..1003).map(|n| moved(&format!("{n:04}/x"), 0, 1)).collect();
+    let changes: Vec<RefChange> =
+        (0..1003).map(|n| branch_change(&format!("{n:04}/x"), 0, 1)).collect();
     let made = write(store, |tx| {
         change(tx, one, &changes, &Peeled::from([(id(1), id(2))]), Atomicity::AllOrNone)
     });
@@ -129,7 +147,7 @@ pub fn many_refs_are_made_at_once(store: &dyn Store) {
         .iter()
         .map(|change| Ref { name: change.name.clone(), target: id(1), peeled: Some(id(2)) })
         .collect();
-    assert_eq!(all(store, one), expected);
+    assert_eq!(list_refs(store, one), expected);
 }
 
 /// Of several concurrent changes that expect the same object, the first succeeds and the others are
@@ -138,12 +156,12 @@ pub fn one_of_several_changes_at_once_wins(store: &dyn Store) {
     let [one, _] = two_projects(store);
     for (round, old) in [0, 1, 1, 1].into_iter().enumerate() {
         if old > 0 {
-            put(store, one, &[a_ref("refs/heads/a", old)]);
+            put_refs(store, one, &[a_ref("refs/heads/a", old)]);
         }
         let start = Barrier::new(THREADS);
         let winners: usize = thread::scope(|scope| {
             let attempt = |n: usize| {
-                let changes = [moved("a", old, 10 + n as u8)];
+                let changes = [branch_change("a", old, 10 + n as u8)];
                 let start = &start;
                 move || {
                     start.wait();

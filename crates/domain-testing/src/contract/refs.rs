@@ -25,7 +25,7 @@ pub(super) fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
 }
 
 /// Stores refs.
-pub(super) fn put(store: &dyn Store, project: ProjectId, refs: &[Ref]) {
+pub(super) fn put_refs(store: &dyn Store, project: ProjectId, refs: &[Ref]) {
     write(store, |tx| {
         tx.refs().lock(project)?;
         tx.refs().put(project, refs)
@@ -33,7 +33,7 @@ pub(super) fn put(store: &dyn Store, project: ProjectId, refs: &[Ref]) {
 }
 
 /// All refs of a repository.
-pub(super) fn all(store: &dyn Store, project: ProjectId) -> Vec<Ref> {
+pub(super) fn list_refs(store: &dyn Store, project: ProjectId) -> Vec<Ref> {
     read(store, |tx| tx.refs().list(project))
 }
 
@@ -72,8 +72,8 @@ pub fn refs_are_found_by_exactly_their_names(store: &dyn Store) {
         a_ref(&long, 6),
         annotated,
     ];
-    put(store, one, &refs);
-    put(store, two, &[a_ref("refs/heads/master", 9)]);
+    put_refs(store, one, &refs);
+    put_refs(store, two, &[a_ref("refs/heads/master", 9)]);
     for one_ref in &refs {
         let found = read(store, |tx| tx.refs().find(one, &[&one_ref.name]));
         assert_eq!(found, std::slice::from_ref(one_ref));
@@ -81,7 +81,7 @@ pub fn refs_are_found_by_exactly_their_names(store: &dyn Store) {
     let names: Vec<&str> = refs.iter().map(|one| one.name.as_str()).collect();
     let mut found = read(store, |tx| tx.refs().find(one, &names));
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    assert_eq!(found, all(store, one));
+    assert_eq!(found, list_refs(store, one));
     for other in ["refs/heads/Master", "refs/heads/maste", "refs/heads/master/", "master", ""] {
         assert_eq!(read(store, |tx| tx.refs().find(one, &[other])), [], "{other}");
     }
@@ -93,19 +93,19 @@ pub fn refs_come_in_the_order_of_their_bytes(store: &dyn Store) {
     let [one, two] = two_projects(store);
     let mut names = vec!["Z", "a", "B", "a-b", "a.b", "a/b", "aß", "a🦀", "é", "z", "1", "_"];
     let refs: Vec<Ref> = names.iter().map(|name| a_ref(&format!("refs/heads/{name}"), 1)).collect();
-    put(store, one, &refs);
+    put_refs(store, one, &refs);
     names.sort_unstable();
-    let listed: Vec<String> = all(store, one).into_iter().map(|one| one.name).collect();
+    let listed: Vec<String> = list_refs(store, one).into_iter().map(|one| one.name).collect();
     let expected: Vec<String> = names.iter().map(|name| format!("refs/heads/{name}")).collect();
     assert_eq!(listed, expected);
-    assert_eq!(all(store, two), []);
+    assert_eq!(list_refs(store, two), []);
 }
 
 /// See [`Refs::folders_among`](hexforge_domain::refs::port::Refs::folders_among).
 pub fn folders_are_names_with_refs_below_them(store: &dyn Store) {
     let [one, two] = two_projects(store);
     let names = ["refs/heads/a/b/c", "refs/heads/a-b", "refs/heads/a0", "refs/heads/%/x"];
-    put(store, one, &names.map(|name| a_ref(name, 1)));
+    put_refs(store, one, &names.map(|name| a_ref(name, 1)));
     let among = |project, names: &[&str]| {
         let mut folders = read(store, |tx| tx.refs().folders_among(project, names));
         folders.sort();
@@ -133,13 +133,13 @@ pub fn folders_are_names_with_refs_below_them(store: &dyn Store) {
 /// See [`Refs::put`](hexforge_domain::refs::port::Refs::put).
 pub fn a_ref_holds_what_was_put_last(store: &dyn Store) {
     let [one, two] = two_projects(store);
-    put(store, two, &[a_ref("refs/tags/v1", 9)]);
+    put_refs(store, two, &[a_ref("refs/tags/v1", 9)]);
     let annotated = Ref { peeled: Some(id(3)), ..a_ref("refs/tags/v1", 2) };
     for one_ref in [a_ref("refs/tags/v1", 1), annotated, a_ref("refs/tags/v1", 1)] {
-        put(store, one, std::slice::from_ref(&one_ref));
-        assert_eq!(all(store, one), [one_ref]);
+        put_refs(store, one, std::slice::from_ref(&one_ref));
+        assert_eq!(list_refs(store, one), [one_ref]);
     }
-    assert_eq!(all(store, two), [a_ref("refs/tags/v1", 9)]);
+    assert_eq!(list_refs(store, two), [a_ref("refs/tags/v1", 9)]);
 }
 
 /// See [`Refs::remove`](hexforge_domain::refs::port::Refs::remove).
@@ -147,7 +147,7 @@ pub fn removed_refs_are_gone_alone(store: &dyn Store) {
     let [one, two] = two_projects(store);
     let refs: Vec<Ref> = (0..250).map(|n| a_ref(&format!("refs/heads/{n:03}"), 1)).collect();
     for project in [one, two] {
-        put(store, project, &refs);
+        put_refs(store, project, &refs);
     }
     let going: Vec<&str> = refs[..240].iter().map(|one| one.name.as_str()).collect();
     write(store, |tx| {
@@ -155,8 +155,8 @@ pub fn removed_refs_are_gone_alone(store: &dyn Store) {
         tx.refs().remove(one, &going)?;
         tx.refs().remove(one, &["refs/heads/none", "refs/heads/000"])
     });
-    assert_eq!(all(store, one), refs[240..]);
-    assert_eq!(all(store, two), refs);
+    assert_eq!(list_refs(store, one), refs[240..]);
+    assert_eq!(list_refs(store, two), refs);
 }
 
 /// See [`RepositoryState`].
@@ -196,15 +196,15 @@ pub fn refs_of_one_repository_are_copied_to_another(store: &dyn Store) {
         });
     };
     copy();
-    assert_eq!(all(store, two), []);
+    assert_eq!(list_refs(store, two), []);
     let refs = [a_ref("refs/heads/a", 1), Ref { peeled: Some(id(2)), ..a_ref("refs/tags/v1", 3) }];
     let others = ["refs/heads0", "refs/keep/x", "refs/notes/commits"];
-    put(store, one, &refs);
-    put(store, one, &others.map(|name| a_ref(name, 4)));
+    put_refs(store, one, &refs);
+    put_refs(store, one, &others.map(|name| a_ref(name, 4)));
     write(store, |tx| tx.refs().set_head(one, "refs/heads/a"));
     copy();
-    assert_eq!(all(store, two), refs);
-    assert_eq!(all(store, one).len(), refs.len() + others.len());
+    assert_eq!(list_refs(store, two), refs);
+    assert_eq!(list_refs(store, one).len(), refs.len() + others.len());
     let copied = state(store, two).expect("the copy has a state");
     assert_eq!(copied.head, "refs/heads/a");
     assert!(copied.refs_version > 0);
@@ -214,13 +214,13 @@ pub fn refs_of_one_repository_are_copied_to_another(store: &dyn Store) {
 pub fn refs_go_with_their_project(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for project in [one, two] {
-        put(store, project, &[a_ref("refs/heads/a", 1)]);
+        put_refs(store, project, &[a_ref("refs/heads/a", 1)]);
     }
     write(store, |tx| {
         tx.removals().begin()?;
         tx.projects().delete(one)
     });
-    assert_eq!(all(store, one), []);
+    assert_eq!(list_refs(store, one), []);
     assert_eq!(state(store, one), None);
-    assert_eq!(all(store, two), [a_ref("refs/heads/a", 1)]);
+    assert_eq!(list_refs(store, two), [a_ref("refs/heads/a", 1)]);
 }

@@ -13,11 +13,11 @@ fn two_projects(store: &dyn Store) -> [ProjectId; 2] {
     ["one", "two"].map(|name| a_project(name, home, ada).stored_in(store).id)
 }
 
-fn insert(store: &dyn Store, project: ProjectId, release: &Release) {
+fn insert_release(store: &dyn Store, project: ProjectId, release: &Release) {
     write(store, |tx| tx.releases().insert(project, release, at(0)));
 }
 
-fn found(store: &dyn Store, project: ProjectId, tag: &str) -> Option<Release> {
+fn find_release(store: &dyn Store, project: ProjectId, tag: &str) -> Option<Release> {
     read(store, |tx| tx.releases().find(project, &a_tag(tag)))
 }
 
@@ -32,9 +32,9 @@ pub fn a_release_is_found_by_exactly_its_tag(store: &dyn Store) {
         (longest_tag.as_str(), longest.as_str()),
     ] {
         let release = a_release(tag, text);
-        insert(store, one, &release);
-        assert_eq!(found(store, one, tag), Some(release));
-        assert_eq!(found(store, two, tag), None);
+        insert_release(store, one, &release);
+        assert_eq!(find_release(store, one, tag), Some(release));
+        assert_eq!(find_release(store, two, tag), None);
     }
     for tag in ["v1", "v1_0", "v1.0.", "ÜNÏ/🦀"] {
         let tag = TagName::of_stored(tag.to_owned());
@@ -46,9 +46,9 @@ pub fn a_release_is_found_by_exactly_its_tag(store: &dyn Store) {
 pub fn releases_of_several_tags_are_found_at_once(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for tag in ["a", "b", "c"] {
-        insert(store, one, &a_release(tag, "of one"));
+        insert_release(store, one, &a_release(tag, "of one"));
     }
-    insert(store, two, &a_release("a", "of two"));
+    insert_release(store, two, &a_release("a", "of two"));
     let of = |project, tags: &[&str]| {
         let tags: Vec<TagName> = tags.iter().map(|tag| a_tag(tag)).collect();
         let tags: Vec<&TagName> = tags.iter().collect();
@@ -66,43 +66,43 @@ pub fn releases_of_several_tags_are_found_at_once(store: &dyn Store) {
 /// See [`Releases::insert`](hexforge_domain::tag::port::Releases::insert).
 pub fn a_tag_has_one_release(store: &dyn Store) {
     let [one, two] = two_projects(store);
-    insert(store, one, &a_release("v1", "first"));
+    insert_release(store, one, &a_release("v1", "first"));
     assert_duplicate(store, "tag", |tx| {
         tx.releases().insert(one, &a_release("v1", "second"), at(1))
     });
-    insert(store, two, &a_release("v1", "elsewhere"));
-    assert_eq!(found(store, one, "v1"), Some(a_release("v1", "first")));
+    insert_release(store, two, &a_release("v1", "elsewhere"));
+    assert_eq!(find_release(store, one, "v1"), Some(a_release("v1", "first")));
 }
 
 /// See [`Releases::update`](hexforge_domain::tag::port::Releases::update).
 pub fn a_release_is_changed_in_place(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for (project, tag) in [(one, "v1"), (one, "v2"), (two, "v1")] {
-        insert(store, project, &a_release(tag, "before"));
+        insert_release(store, project, &a_release(tag, "before"));
     }
     let update =
         |tag, text| write(store, |tx| tx.releases().update(one, &a_release(tag, text), at(1)));
     for text in ["after", "after", "🦀", ""] {
         assert!(update("v1", text));
-        assert_eq!(found(store, one, "v1"), Some(a_release("v1", text)));
+        assert_eq!(find_release(store, one, "v1"), Some(a_release("v1", text)));
     }
     assert!(!update("v3", "after"));
-    assert_eq!(found(store, one, "v3"), None);
-    assert_eq!(found(store, one, "v2"), Some(a_release("v2", "before")));
-    assert_eq!(found(store, two, "v1"), Some(a_release("v1", "before")));
+    assert_eq!(find_release(store, one, "v3"), None);
+    assert_eq!(find_release(store, one, "v2"), Some(a_release("v2", "before")));
+    assert_eq!(find_release(store, two, "v1"), Some(a_release("v1", "before")));
 }
 
 /// See [`Releases::remove`](hexforge_domain::tag::port::Releases::remove).
 pub fn a_removed_release_is_gone_alone(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for (project, tag) in [(one, "v1"), (one, "v2"), (two, "v1")] {
-        insert(store, project, &a_release(tag, "text"));
+        insert_release(store, project, &a_release(tag, "text"));
     }
     for tag in ["v1", "v1", "V2"] {
         write(store, |tx| tx.releases().remove(one, &a_tag(tag)));
     }
-    assert_eq!(found(store, one, "v1"), None);
-    assert_eq!(found(store, one, "v2"), Some(a_release("v2", "text")));
-    assert_eq!(found(store, two, "v1"), Some(a_release("v1", "text")));
-    insert(store, one, &a_release("v1", "again"));
+    assert_eq!(find_release(store, one, "v1"), None);
+    assert_eq!(find_release(store, one, "v2"), Some(a_release("v2", "text")));
+    assert_eq!(find_release(store, two, "v1"), Some(a_release("v1", "text")));
+    insert_release(store, one, &a_release("v1", "again"));
 }

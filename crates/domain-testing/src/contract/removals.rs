@@ -3,7 +3,7 @@
 //! then the cases check the state after the deletion.
 
 use super::check::{insider, read, write};
-use super::deliveries::{ALL, add, claim};
+use super::deliveries::{ALL, claim_lanes, insert_deliveries};
 use crate::builders::{
     a_build, a_day, a_definition, a_group, a_hook, a_label, a_milestone, a_moment, a_note,
     a_pipeline, a_project, a_protection, a_release, a_runner, a_user, an_event, an_issue, at,
@@ -29,7 +29,7 @@ const MANY: usize = 2_500;
 
 /// Removes all remaining rows in steps of `limit` rows; returns the projects whose last rows were
 /// removed.
-fn finish(store: &dyn Store, limit: u32) -> Vec<ProjectId> {
+fn remove_remaining_rows(store: &dyn Store, limit: u32) -> Vec<ProjectId> {
     let mut gone = Vec::new();
     for _ in 0..10 * MANY {
         match write(store, |tx| tx.removals().step(limit)) {
@@ -44,7 +44,7 @@ fn finish(store: &dyn Store, limit: u32) -> Vec<ProjectId> {
     panic!("there is no end to what is left");
 }
 
-fn fill(tx: &mut dyn Tx, project: ProjectId, author: UserId) -> Result<(), StoreError> {
+fn insert_many_rows(tx: &mut dyn Tx, project: ProjectId, author: UserId) -> Result<(), StoreError> {
     for _ in 0..MANY {
         tx.events().insert(an_event(project, author))?;
     }
@@ -52,7 +52,7 @@ fn fill(tx: &mut dyn Tx, project: ProjectId, author: UserId) -> Result<(), Store
 }
 
 /// Rows of a project that can be looked up without looking up the project first.
-struct Belongings {
+struct ProjectRows {
     issue: Issue,
     build: Build,
     trigger: Trigger,
@@ -60,7 +60,11 @@ struct Belongings {
     hook: HookRef,
 }
 
-fn furnish(tx: &mut dyn Tx, project: ProjectId, user: UserId) -> Result<Belongings, StoreError> {
+fn insert_rows_of_each_kind(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    user: UserId,
+) -> Result<ProjectRows, StoreError> {
     let label = insert_label(tx, project, "bug")?;
     let milestone = tx.milestones().insert(a_milestone(project, "1.0"))?;
     let new = NewIssue { milestone: Some(milestone.id), ..an_issue(project, user, "an issue") };
@@ -77,17 +81,17 @@ fn furnish(tx: &mut dyn Tx, project: ProjectId, user: UserId) -> Result<Belongin
     tx.protections().put(project, &a_protection("master"))?;
     tx.releases().insert(project, &a_release("v1", "text"), a_moment())?;
     tx.stars().put(project, user, Starred::Yes, a_moment())?;
-    Ok(Belongings { issue, build, trigger, runner, hook: HookRef::Project(hook.id) })
+    Ok(ProjectRows { issue, build, trigger, runner, hook: HookRef::Project(hook.id) })
 }
 
 /// Returns the number of rows that are found, by kind.
-fn found(
+fn count_found_rows(
     store: &dyn Store,
     (project, user): (ProjectId, UserId),
-    of: &Belongings,
+    of: &ProjectRows,
     later: Timestamp,
 ) -> Vec<u64> {
-    let claims = claim(store, later, ALL).len() as u64;
+    let claims = claim_lanes(store, later, ALL).len() as u64;
     let locked = write(store, |tx| tx.pipelines().lock(of.build.pipeline));
     read(store, |tx| {
         let authored = IssueScope::AuthoredBy(user, Audience::Unrestricted);
@@ -117,21 +121,21 @@ pub fn a_removed_project_is_gone_before_its_rows_are(store: &dyn Store) {
     let project = a_project("site", home, ada).public().stored_in(store).id;
     let other = a_project("other", home, ada).public().stored_in(store).id;
     let all = write(store, |tx| {
-        fill(tx, project, bob)?;
-        furnish(tx, project, bob)
+        insert_many_rows(tx, project, bob)?;
+        insert_rows_of_each_kind(tx, project, bob)
     });
-    add(store, all.hook, &[1, 2, 3], at(0));
-    let seen = |moment| found(store, (project, bob), &all, at(moment));
+    insert_deliveries(store, all.hook, &[1, 2, 3], at(0));
+    let seen = |moment| count_found_rows(store, (project, bob), &all, at(moment));
     assert_eq!(seen(1_000_000), [1; 11]);
-    add(store, all.hook, &[4], at(0));
+    insert_deliveries(store, all.hook, &[4], at(0));
 
     write(store, |tx| tx.projects().delete(project));
     assert_eq!(seen(2_000_000), [0; 11]);
     assert!(!read(store, |tx| tx.deliveries().any_due(at(2_000_000))));
     let again = a_project("site", home, ada).public().stored_in(store).id;
     assert_ne!(again, project);
-    write(store, |tx| fill(tx, other, bob));
-    for id in finish(store, 100) {
+    write(store, |tx| insert_many_rows(tx, other, bob));
+    for id in remove_remaining_rows(store, 100) {
         assert_eq!(id, project);
     }
     assert_eq!(seen(3_000_000), [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -149,7 +153,7 @@ pub fn a_removed_group_is_gone_before_its_rows_are(store: &dyn Store) {
     let team = a_group("team").stored_in(store);
     let site = a_project("site", team.id, ada).public().stored_in(store).id;
     let label = write(store, |tx| {
-        fill(tx, site, ada)?;
+        insert_many_rows(tx, site, ada)?;
         let label = tx.group_labels().insert(team.id, a_label("bug"))?;
         tx.group_labels().settle(site)?;
         Ok(label.id)
@@ -162,7 +166,7 @@ pub fn a_removed_group_is_gone_before_its_rows_are(store: &dyn Store) {
         assert_eq!(tx.group_labels().list(again.id, Page::Whole)?.total, 0);
         Ok(())
     });
-    for id in finish(store, 300) {
+    for id in remove_remaining_rows(store, 300) {
         assert_eq!(id, site);
     }
     write(store, |tx| tx.group_labels().insert(again.id, a_label("bug")));
@@ -200,7 +204,7 @@ pub fn a_removed_user_is_gone_before_what_it_wrote(store: &dyn Store) {
     let again = a_user("ada").stored_in(store).id;
     assert_ne!(again, ada);
 
-    assert_eq!(finish(store, 70), []);
+    assert_eq!(remove_remaining_rows(store, 70), []);
     let one = SeenCounts { open: 1, closed: 0 };
     read(store, |tx| {
         let issue = tx.issues().find(project, his)?.expect("it is not hers");

@@ -18,28 +18,37 @@ fn a_site(store: &dyn Store) -> (UserId, [ProjectId; 2]) {
     (ada, ["one", "two"].map(|name| a_project(name, team, bob).stored_in(store).id))
 }
 
-fn add(store: &dyn Store, project: ProjectId, kind: &TaskKind, seconds: i64) -> RepositoryTaskId {
+fn insert_task(
+    store: &dyn Store,
+    project: ProjectId,
+    kind: &TaskKind,
+    seconds: i64,
+) -> RepositoryTaskId {
     write(store, |tx| tx.repository_tasks().insert(project, kind, at(seconds)))
 }
 
 /// Claims a task for one minute.
-fn claim(store: &dyn Store, seconds: i64) -> Option<RepositoryTask> {
+fn claim_task(store: &dyn Store, seconds: i64) -> Option<RepositoryTask> {
     write(store, |tx| tx.repository_tasks().claim(at(seconds), at(seconds + 60)))
 }
 
-fn claim_one(store: &dyn Store, id: RepositoryTaskId, seconds: i64) -> Option<RepositoryTask> {
+fn claim_task_by_id(
+    store: &dyn Store,
+    id: RepositoryTaskId,
+    seconds: i64,
+) -> Option<RepositoryTask> {
     write(store, |tx| tx.repository_tasks().claim_one(id, at(seconds), at(seconds + 60)))
 }
 
-fn claimed(store: &dyn Store, seconds: i64) -> Option<RepositoryTaskId> {
-    claim(store, seconds).map(|task| task.id)
+fn claim_id(store: &dyn Store, seconds: i64) -> Option<RepositoryTaskId> {
+    claim_task(store, seconds).map(|task| task.id)
 }
 
-fn finish(store: &dyn Store, id: RepositoryTaskId) {
+fn finish_task(store: &dyn Store, id: RepositoryTaskId) {
     write(store, |tx| tx.repository_tasks().finish(id));
 }
 
-fn fail(store: &dyn Store, id: RepositoryTaskId, reason: &str, again: Option<i64>) {
+fn fail_task(store: &dyn Store, id: RepositoryTaskId, reason: &str, again: Option<i64>) {
     write(store, |tx| tx.repository_tasks().fail(id, reason, again.map(at)));
 }
 
@@ -52,23 +61,23 @@ pub fn a_task_is_given_out_with_every_field(store: &dyn Store) {
         TaskKind::Import { url: Secret::new(url), user: ada },
         TaskKind::RemoveMerged { user: ada },
     ] {
-        let id = add(store, one, &kind, 0);
+        let id = insert_task(store, one, &kind, 0);
         let expected = RepositoryTask { id, project: one, kind, tries: 1 };
-        assert_eq!(claim(store, 0), Some(expected));
-        finish(store, id);
-        assert_eq!(claim(store, 100), None);
+        assert_eq!(claim_task(store, 0), Some(expected));
+        finish_task(store, id);
+        assert_eq!(claim_task(store, 100), None);
     }
 }
 
 /// A claim that expires without a result can be claimed again.
 pub fn a_task_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
-    let id = add(store, one, &an_import(ada), 10);
-    assert_eq!(claim(store, 9), None, "not yet due");
+    let id = insert_task(store, one, &an_import(ada), 10);
+    assert_eq!(claim_task(store, 9), None, "not yet due");
     for (seconds, tries) in
         [(10, Some(1)), (10, None), (69, None), (70, Some(2)), (100, None), (1000, Some(3))]
     {
-        let task = claim(store, seconds);
+        let task = claim_task(store, seconds);
         assert_eq!(task.as_ref().map(|task| task.tries), tries, "{seconds}");
         assert!(task.is_none_or(|task| task.id == id));
     }
@@ -85,11 +94,11 @@ pub fn the_task_that_waits_longest_comes_first(store: &dyn Store) {
     let team = a_group("crew").stored_in(store).id;
     let [three, four] = ["3", "4"].map(|name| a_project(name, team, bob).stored_in(store).id);
     let remove = TaskKind::RemoveMerged { user: ada };
-    let late = add(store, one, &remove, 20);
-    let early = add(store, two, &remove, 10);
-    let same = add(store, three, &remove, 20);
-    add(store, four, &remove, 31);
-    let order: Vec<_> = std::iter::from_fn(|| claimed(store, 30)).collect();
+    let late = insert_task(store, one, &remove, 20);
+    let early = insert_task(store, two, &remove, 10);
+    let same = insert_task(store, three, &remove, 20);
+    insert_task(store, four, &remove, 31);
+    let order: Vec<_> = std::iter::from_fn(|| claim_id(store, 30)).collect();
     assert_eq!(order, [early, late, same]);
 }
 
@@ -101,32 +110,33 @@ pub fn a_user_has_a_few_imports_under_way_at_a_time(store: &dyn Store) {
     let cid = a_user("cid").stored_in(store).id;
     let crew = a_group("crew").stored_in(store).id;
     let project = |name: &str| a_project(name, crew, cid).stored_in(store).id;
-    let mine: Vec<_> =
-        ["a", "b", "c", "d"].map(|name| add(store, project(name), &an_import(ada), 0)).into();
-    assert_eq!(claimed(store, 0), Some(mine[0]));
-    assert_eq!(claimed(store, 0), Some(mine[1]));
-    assert_eq!(claim(store, 0), None, "enough for one");
-    let others = add(store, project("e"), &an_import(cid), 1);
-    let local = add(store, project("f"), &TaskKind::RemoveMerged { user: ada }, 1);
-    assert_eq!(claimed(store, 1), Some(others));
-    assert_eq!(claimed(store, 1), Some(local));
-    finish(store, others);
-    finish(store, local);
-    fail(store, mine[0], "nobody answers", Some(1000));
-    assert_eq!(claimed(store, 2), Some(mine[2]));
-    assert_eq!(claim(store, 2), None);
-    finish(store, mine[1]);
-    assert_eq!(claimed(store, 3), Some(mine[3]));
+    let mine: Vec<_> = ["a", "b", "c", "d"]
+        .map(|name| insert_task(store, project(name), &an_import(ada), 0))
+        .into();
+    assert_eq!(claim_id(store, 0), Some(mine[0]));
+    assert_eq!(claim_id(store, 0), Some(mine[1]));
+    assert_eq!(claim_task(store, 0), None, "enough for one");
+    let others = insert_task(store, project("e"), &an_import(cid), 1);
+    let local = insert_task(store, project("f"), &TaskKind::RemoveMerged { user: ada }, 1);
+    assert_eq!(claim_id(store, 1), Some(others));
+    assert_eq!(claim_id(store, 1), Some(local));
+    finish_task(store, others);
+    finish_task(store, local);
+    fail_task(store, mine[0], "nobody answers", Some(1000));
+    assert_eq!(claim_id(store, 2), Some(mine[2]));
+    assert_eq!(claim_task(store, 2), None);
+    finish_task(store, mine[1]);
+    assert_eq!(claim_id(store, 3), Some(mine[3]));
     // Expired claims do not count.
-    assert_eq!(claimed(store, 62), Some(mine[2]));
+    assert_eq!(claim_id(store, 62), Some(mine[2]));
 }
 
 /// See [`RepositoryTasks::claim_local`](hexforge_domain::repository::port::RepositoryTasks::claim_local).
 pub fn what_needs_nobody_elsewhere_can_be_asked_for(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
-    let import = add(store, one, &an_import(ada), 0);
-    add(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
-    let copy = add(store, two, &TaskKind::Copy { source: one }, 10);
+    let import = insert_task(store, one, &an_import(ada), 0);
+    insert_task(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
+    let copy = insert_task(store, two, &TaskKind::Copy { source: one }, 10);
     let local = |seconds| {
         let task =
             write(store, |tx| tx.repository_tasks().claim_local(at(seconds), at(seconds + 60)));
@@ -135,61 +145,61 @@ pub fn what_needs_nobody_elsewhere_can_be_asked_for(store: &dyn Store) {
     assert_eq!(local(9), None, "the import comes before the other one of its project");
     assert_eq!(local(10), Some(copy));
     assert_eq!(local(10), None);
-    assert_eq!(claimed(store, 10), Some(import));
+    assert_eq!(claim_id(store, 10), Some(import));
 }
 
 /// A task whose process stops each time is given up. Later tasks can then be claimed.
 pub fn a_task_that_never_ends_is_given_up(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
-    let first = add(store, one, &an_import(ada), 0);
-    let second = add(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
+    let first = insert_task(store, one, &an_import(ada), 0);
+    let second = insert_task(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
     for round in 0..i64::from(TRIES) {
-        assert_eq!(claimed(store, round * 60), Some(first), "{round}");
+        assert_eq!(claim_id(store, round * 60), Some(first), "{round}");
     }
-    assert_eq!(claim(store, 299), None, "the last one has its time too");
-    assert_eq!(claim_one(store, first, 300), None);
-    assert_eq!(claimed(store, 300), Some(second));
+    assert_eq!(claim_task(store, 299), None, "the last one has its time too");
+    assert_eq!(claim_task_by_id(store, first, 300), None);
+    assert_eq!(claim_id(store, 300), Some(second));
     let failed = ImportState::Failed(NEVER_ENDED.to_owned());
     assert_eq!(read(store, |tx| tx.repository_tasks().imports(&[one])), [(one, failed)]);
-    finish(store, second);
-    assert_eq!(claim(store, 1_000_000), None);
+    finish_task(store, second);
+    assert_eq!(claim_task(store, 1_000_000), None);
 }
 
 /// A task waits for older ones of its project; other projects do not wait.
 pub fn tasks_of_one_project_are_given_out_one_after_the_other(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let remove = TaskKind::RemoveMerged { user: ada };
-    let [first, second] = [40, 20].map(|seconds| add(store, one, &an_import(ada), seconds));
-    let third = add(store, one, &remove, 0);
-    let other = add(store, two, &remove, 30);
-    assert_eq!(claimed(store, 39), Some(other), "the first of the other project is not due");
-    assert_eq!(claimed(store, 40), Some(first));
-    assert_eq!(claim(store, 50), None);
-    fail(store, first, "not there", Some(80));
-    assert_eq!(claim(store, 70), None, "it is to be tried again");
-    assert_eq!(claim_one(store, second, 70), None);
-    assert_eq!(claimed(store, 80), Some(first));
-    finish(store, first);
-    assert_eq!(claim_one(store, third, 80), None);
-    assert_eq!(claimed(store, 80), Some(second));
-    finish(store, second);
-    assert_eq!(claimed(store, 81), Some(third));
+    let [first, second] = [40, 20].map(|seconds| insert_task(store, one, &an_import(ada), seconds));
+    let third = insert_task(store, one, &remove, 0);
+    let other = insert_task(store, two, &remove, 30);
+    assert_eq!(claim_id(store, 39), Some(other), "the first of the other project is not due");
+    assert_eq!(claim_id(store, 40), Some(first));
+    assert_eq!(claim_task(store, 50), None);
+    fail_task(store, first, "not there", Some(80));
+    assert_eq!(claim_task(store, 70), None, "it is to be tried again");
+    assert_eq!(claim_task_by_id(store, second, 70), None);
+    assert_eq!(claim_id(store, 80), Some(first));
+    finish_task(store, first);
+    assert_eq!(claim_task_by_id(store, third, 80), None);
+    assert_eq!(claim_id(store, 80), Some(second));
+    finish_task(store, second);
+    assert_eq!(claim_id(store, 81), Some(third));
 }
 
 /// See [`RepositoryTasks::claim_one`](hexforge_domain::repository::port::RepositoryTasks::claim_one).
 pub fn a_task_can_be_asked_for(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
-    let first = add(store, one, &an_import(ada), 0);
+    let first = insert_task(store, one, &an_import(ada), 0);
     let kind = TaskKind::Copy { source: one };
-    let asked = add(store, two, &kind, 10);
-    assert_eq!(claim_one(store, asked, 9), None, "not yet due");
+    let asked = insert_task(store, two, &kind, 10);
+    assert_eq!(claim_task_by_id(store, asked, 9), None, "not yet due");
     let expected = RepositoryTask { id: asked, project: two, kind, tries: 1 };
-    assert_eq!(claim_one(store, asked, 10), Some(expected.clone()));
-    assert_eq!(claim_one(store, asked, 69), None, "under way");
-    assert_eq!(claimed(store, 10), Some(first));
-    assert_eq!(claim_one(store, asked, 70), Some(RepositoryTask { tries: 2, ..expected }));
-    finish(store, asked);
-    assert_eq!(claim_one(store, asked, 1000), None);
+    assert_eq!(claim_task_by_id(store, asked, 10), Some(expected.clone()));
+    assert_eq!(claim_task_by_id(store, asked, 69), None, "under way");
+    assert_eq!(claim_id(store, 10), Some(first));
+    assert_eq!(claim_task_by_id(store, asked, 70), Some(RepositoryTask { tries: 2, ..expected }));
+    finish_task(store, asked);
+    assert_eq!(claim_task_by_id(store, asked, 1000), None);
     // The transaction that adds a task can claim it too.
     let task = write(store, |tx| {
         let id = tx.repository_tasks().insert(two, &an_import(ada), at(0))?;
@@ -203,25 +213,25 @@ pub fn a_task_can_be_asked_for(store: &dyn Store) {
 pub fn a_failed_task_is_tried_again_when_it_is_time(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let kind = an_import(ada);
-    let id = add(store, one, &kind, 0);
+    let id = insert_task(store, one, &kind, 0);
     for (tries, seconds) in [(1, 0), (2, 20), (3, 40)] {
-        assert_eq!(claim(store, seconds - 1), None);
+        assert_eq!(claim_task(store, seconds - 1), None);
         let expected = RepositoryTask { id, project: one, kind: kind.clone(), tries };
-        assert_eq!(claim(store, seconds), Some(expected), "with all that it takes");
-        fail(store, id, "nobody answers", Some(seconds + 20));
+        assert_eq!(claim_task(store, seconds), Some(expected), "with all that it takes");
+        fail_task(store, id, "nobody answers", Some(seconds + 20));
     }
 }
 
 /// A given up task is never claimed again, and later tasks of the project are.
 pub fn a_task_that_is_given_up_is_in_nobodys_way(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
-    let [first, second] = [0, 0].map(|seconds| add(store, one, &an_import(ada), seconds));
-    assert_eq!(claimed(store, 0), Some(first));
-    fail(store, first, "nobody answers", None);
-    assert_eq!(claim_one(store, first, 1_000_000), None);
-    assert_eq!(claimed(store, 1), Some(second));
-    finish(store, second);
-    assert_eq!(claim(store, 1_000_000), None);
+    let [first, second] = [0, 0].map(|seconds| insert_task(store, one, &an_import(ada), seconds));
+    assert_eq!(claim_id(store, 0), Some(first));
+    fail_task(store, first, "nobody answers", None);
+    assert_eq!(claim_task_by_id(store, first, 1_000_000), None);
+    assert_eq!(claim_id(store, 1), Some(second));
+    finish_task(store, second);
+    assert_eq!(claim_task(store, 1_000_000), None);
 }
 
 /// See [`RepositoryTasks::imports`](hexforge_domain::repository::port::RepositoryTasks::imports).
@@ -232,24 +242,24 @@ pub fn imports_are_known_until_they_are_done(store: &dyn Store) {
         states.sort_by_key(|(project, _)| *project);
         states
     };
-    add(store, two, &TaskKind::RemoveMerged { user: ada }, 0);
-    add(store, two, &TaskKind::Copy { source: one }, 0);
-    let id = add(store, one, &an_import(ada), 0);
+    insert_task(store, two, &TaskKind::RemoveMerged { user: ada }, 0);
+    insert_task(store, two, &TaskKind::Copy { source: one }, 0);
+    let id = insert_task(store, one, &an_import(ada), 0);
     let started = [(one, ImportState::Started)];
     assert_eq!(states(&[two, one, one, ProjectId(i64::MAX)]), started);
-    claim_one(store, id, 0);
+    claim_task_by_id(store, id, 0);
     assert_eq!(states(&[one, two]), started);
-    fail(store, id, "for now", Some(30));
+    fail_task(store, id, "for now", Some(30));
     assert_eq!(states(&[one]), started);
-    fail(store, id, "it's\0 \"🦀\" %_", None);
+    fail_task(store, id, "it's\0 \"🦀\" %_", None);
     let failed = ImportState::Failed("it's \"🦀\" %_".into());
     assert_eq!(states(&[one, two]), [(one, failed.clone())]);
 
-    let other = add(store, two, &an_import(ada), 0);
+    let other = insert_task(store, two, &an_import(ada), 0);
     assert_eq!(states(&[two, one]), [(one, failed), (two, ImportState::Started)]);
     assert_eq!(states(&[]), []);
     for done in [id, other] {
-        finish(store, done);
+        finish_task(store, done);
     }
     assert_eq!(states(&[one, two]), []);
 }
@@ -259,13 +269,13 @@ pub fn the_newest_import_of_a_project_counts(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let state = || read(store, |tx| tx.repository_tasks().imports(&[one]));
     let failed = |reason: &str| [(one, ImportState::Failed(reason.to_owned()))];
-    let first = add(store, one, &an_import(ada), 0);
-    fail(store, first, "first", None);
-    let second = add(store, one, &an_import(ada), 0);
+    let first = insert_task(store, one, &an_import(ada), 0);
+    fail_task(store, first, "first", None);
+    let second = insert_task(store, one, &an_import(ada), 0);
     assert_eq!(state(), [(one, ImportState::Started)]);
-    fail(store, second, "second", None);
+    fail_task(store, second, "second", None);
     assert_eq!(state(), failed("second"));
-    finish(store, second);
+    finish_task(store, second);
     assert_eq!(state(), failed("first"));
 }
 
@@ -273,27 +283,27 @@ pub fn the_newest_import_of_a_project_counts(store: &dyn Store) {
 pub fn a_task_outlives_what_it_copies_from(store: &dyn Store) {
     let (_, [one, two]) = a_site(store);
     let kind = TaskKind::Copy { source: two };
-    let id = add(store, one, &kind, 0);
-    add(store, two, &TaskKind::Copy { source: one }, 0);
+    let id = insert_task(store, one, &kind, 0);
+    insert_task(store, two, &TaskKind::Copy { source: one }, 0);
     write(store, |tx| tx.projects().delete(two));
-    let late = add(store, one, &kind, 0);
+    let late = insert_task(store, one, &kind, 0);
     let expected = RepositoryTask { id, project: one, kind, tries: 1 };
-    assert_eq!(claim(store, 0), Some(expected));
-    finish(store, id);
-    assert_eq!(claimed(store, 0), Some(late));
-    assert_eq!(claim(store, 0), None, "that of the project went with it");
+    assert_eq!(claim_task(store, 0), Some(expected));
+    finish_task(store, id);
+    assert_eq!(claim_id(store, 0), Some(late));
+    assert_eq!(claim_task(store, 0), None, "that of the project went with it");
 }
 
 /// Tasks are deleted with the user on whose behalf they run.
 pub fn a_task_goes_with_its_user(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let bob = a_user("cid").stored_in(store).id;
-    add(store, one, &an_import(ada), 0);
-    add(store, two, &TaskKind::RemoveMerged { user: ada }, 0);
-    let others = add(store, one, &an_import(bob), 0);
-    let nobodys = add(store, two, &TaskKind::Copy { source: one }, 0);
+    insert_task(store, one, &an_import(ada), 0);
+    insert_task(store, two, &TaskKind::RemoveMerged { user: ada }, 0);
+    let others = insert_task(store, one, &an_import(bob), 0);
+    let nobodys = insert_task(store, two, &TaskKind::Copy { source: one }, 0);
     write(store, |tx| tx.users().delete(ada));
-    let order: Vec<_> = std::iter::from_fn(|| claimed(store, 0)).collect();
+    let order: Vec<_> = std::iter::from_fn(|| claim_id(store, 0)).collect();
     assert_eq!(order, [others, nobodys]);
 }
 
@@ -302,22 +312,22 @@ pub fn ids_of_tasks_grow(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let mut ids = BTreeSet::new();
     for round in 0..3 {
-        let id = add(store, one, &an_import(ada), 0);
+        let id = insert_task(store, one, &an_import(ada), 0);
         assert!(ids.last().is_none_or(|last| *last < id), "round {round}");
         ids.insert(id);
-        finish(store, id);
+        finish_task(store, id);
     }
 }
 
 /// A task may be deleted with its project while it runs.
 pub fn nothing_happens_to_a_task_that_is_gone(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
-    let id = add(store, one, &an_import(ada), 0);
-    assert_eq!(claimed(store, 0), Some(id));
+    let id = insert_task(store, one, &an_import(ada), 0);
+    assert_eq!(claim_id(store, 0), Some(id));
     write(store, |tx| tx.projects().delete(one));
-    fail(store, id, "the project is gone", Some(10));
-    fail(store, id, "the project is gone", None);
-    finish(store, id);
-    assert_eq!(claim_one(store, id, 1000), None);
-    assert_eq!(claim(store, 1000), None);
+    fail_task(store, id, "the project is gone", Some(10));
+    fail_task(store, id, "the project is gone", None);
+    finish_task(store, id);
+    assert_eq!(claim_task_by_id(store, id, 1000), None);
+    assert_eq!(claim_task(store, 1000), None);
 }

@@ -20,11 +20,11 @@ fn role(store: &dyn Store, project: ProjectId, user: UserId, days: i64) -> Proje
     read(store, |tx| tx.projects().role(project, user, day(days)))
 }
 
-fn team(level: AccessLevel) -> ProjectRole {
+fn member_role(level: AccessLevel) -> ProjectRole {
     ProjectRole { level: Some(level), owner: false }
 }
 
-const NOTHING: ProjectRole = ProjectRole { level: None, owner: false };
+const NO_ROLE: ProjectRole = ProjectRole { level: None, owner: false };
 
 /// Creates a project in a group without members, and a user.
 fn a_project_apart(store: &dyn Store) -> (ProjectId, NamespaceId, UserId) {
@@ -38,10 +38,10 @@ fn a_project_apart(store: &dyn Store) -> (ProjectId, NamespaceId, UserId) {
 pub fn a_stranger_has_no_role(store: &dyn Store) {
     let (site, _, ada) = a_project_apart(store);
     let maker = read(store, |tx| tx.users().find_by_username("maker")).expect("it was made").id;
-    assert_eq!(role(store, site, ada, 0), NOTHING);
-    assert_eq!(role(store, site, maker, 0), NOTHING);
-    assert_eq!(role(store, site, UserId(i64::MAX), 0), NOTHING);
-    assert_eq!(role(store, ProjectId(i64::MAX), ada, 0), NOTHING);
+    assert_eq!(role(store, site, ada, 0), NO_ROLE);
+    assert_eq!(role(store, site, maker, 0), NO_ROLE);
+    assert_eq!(role(store, site, UserId(i64::MAX), 0), NO_ROLE);
+    assert_eq!(role(store, ProjectId(i64::MAX), ada, 0), NO_ROLE);
 }
 
 /// The owner of the personal namespace owns its projects, with or without a membership.
@@ -49,7 +49,7 @@ pub fn a_user_owns_the_projects_at_home(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let site = a_project("site", home_of(store, ada), bob).stored_in(store).id;
     assert_eq!(role(store, site, ada, 0), ProjectRole { level: None, owner: true });
-    assert_eq!(role(store, site, bob, 0), NOTHING);
+    assert_eq!(role(store, site, bob, 0), NO_ROLE);
     join_project(store, site, a_member(ada, Master));
     assert_eq!(role(store, site, ada, 0), ProjectRole { level: Some(Master), owner: true });
 }
@@ -61,13 +61,13 @@ pub fn a_membership_in_a_project_gives_its_level(store: &dyn Store) {
     join_project(store, site, a_member(ada, Guest));
     for level in [Guest, Reporter, Developer, Master] {
         write(store, |tx| tx.project_members().update(site, a_member(ada, level)));
-        assert_eq!(role(store, site, ada, 0), team(level));
+        assert_eq!(role(store, site, ada, 0), member_role(level));
     }
-    assert_eq!(role(store, other, ada, 0), NOTHING);
+    assert_eq!(role(store, other, ada, 0), NO_ROLE);
     let ending = Membership::new(ada, Master, Some(day(2)));
     write(store, |tx| tx.project_members().update(site, ending));
     let on_days = [1, 2, 3].map(|days| role(store, site, ada, days));
-    assert_eq!(on_days, [team(Master), NOTHING, NOTHING]);
+    assert_eq!(on_days, [member_role(Master), NO_ROLE, NO_ROLE]);
 }
 
 /// A group membership counts in all projects of the group; owners of the group own the projects.
@@ -82,7 +82,7 @@ pub fn a_membership_in_the_group_gives_its_level(store: &dyn Store) {
     let ending = Membership::new(ada, Owner, Some(day(2)));
     write(store, |tx| tx.group_members().update(group, ending));
     let on_days = [1, 2].map(|days| role(store, site, ada, days));
-    assert_eq!(on_days, [ProjectRole { level: Some(Owner), owner: true }, NOTHING]);
+    assert_eq!(on_days, [ProjectRole { level: Some(Owner), owner: true }, NO_ROLE]);
 }
 
 /// A share gives the members of its group their access level there, limited by that of the share. A
@@ -104,11 +104,11 @@ pub fn a_share_gives_no_more_than_it_allows(store: &dyn Store) {
     });
     let other = a_project("other", group, ada).stored_in(store).id;
     for (access, level, user) in cases {
-        let expected = team(access.min(level));
+        let expected = member_role(access.min(level));
         assert_eq!(role(store, site, user, 0), expected, "{access:?} {level:?}");
-        assert_eq!(role(store, other, user, 0), NOTHING);
+        assert_eq!(role(store, other, user, 0), NO_ROLE);
     }
-    assert_eq!(role(store, site, ada, 0), NOTHING);
+    assert_eq!(role(store, site, ada, 0), NO_ROLE);
 }
 
 /// A share counts until it expires, and only for members whose membership in the group is in force.
@@ -136,17 +136,17 @@ pub fn a_forbidden_share_gives_nothing(store: &dyn Store) {
         });
     };
     forbid(true);
-    assert_eq!(role(store, site, ada, 0), NOTHING);
+    assert_eq!(role(store, site, ada, 0), NO_ROLE);
     join_project(store, site, a_member(ada, Guest));
-    assert_eq!(role(store, site, ada, 0), team(Guest));
+    assert_eq!(role(store, site, ada, 0), member_role(Guest));
     forbid(false);
-    assert_eq!(role(store, site, ada, 0), team(Master));
+    assert_eq!(role(store, site, ada, 0), member_role(Master));
     // The setting of the project's group counts, not that of the group it is shared with.
     write(store, |tx| {
         let crew = tx.groups().lock(crew)?.expect("it was made");
         tx.groups().update(&Namespace { share_with_group_lock: true, ..crew })
     });
-    assert_eq!(role(store, site, ada, 0), team(Master));
+    assert_eq!(role(store, site, ada, 0), member_role(Master));
 }
 
 /// The highest level of several memberships and shares counts.
@@ -192,7 +192,7 @@ pub fn the_better_of_two_shares_counts(store: &dyn Store) {
     join_group(store, two, a_member(ada, Developer));
     share(store, a_share(site, one, Guest));
     share(store, a_share(site, two, Master));
-    assert_eq!(role(store, site, ada, 0), team(Developer));
+    assert_eq!(role(store, site, ada, 0), member_role(Developer));
 }
 
 /// ProjectRole and project lists agree.
@@ -215,7 +215,7 @@ pub fn a_user_with_a_role_is_authorized(store: &dyn Store) {
     ] {
         let project = world.project(name).id;
         assert_eq!(role(store, project, world.ada, 0), ProjectRole { level, owner }, "{name}");
-        assert_eq!(role(store, project, world.eve, 0), NOTHING, "{name}");
+        assert_eq!(role(store, project, world.eve, 0), NO_ROLE, "{name}");
     }
 }
 
@@ -230,7 +230,7 @@ pub fn of_several_projects_those_one_works_on_are_known(store: &dyn Store) {
     };
     let mut expected: Vec<ProjectId> = (world.projects.iter())
         .map(|project| project.id)
-        .filter(|id| role(store, *id, world.ada, 0) != NOTHING)
+        .filter(|id| role(store, *id, world.ada, 0) != NO_ROLE)
         .collect();
     expected.sort_unstable();
     assert!(!expected.is_empty() && expected.len() < all.len());

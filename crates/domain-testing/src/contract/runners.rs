@@ -1,8 +1,8 @@
 //! Runners; see [`Runners`](hexforge_domain::runner::port::Runners).
 
-use super::builds::{in_pipeline, job};
+use super::builds::{insert_job, insert_pipeline};
 use super::check::{assert_pages, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{a_moment, a_runner, at};
 use hexforge_domain::build::{Build, NewBuild, Tags};
 use hexforge_domain::ci::status::Status;
@@ -70,7 +70,8 @@ pub fn a_runner_has_every_field(store: &dyn Store) {
 
 /// An assignment is stored once, and the project is found by its registration token.
 pub fn runners_are_bound_to_projects(store: &dyn Store) {
-    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((one, _), (two, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let runner = write(store, |tx| tx.runners().insert(a_runner("one"))).id;
     write(store, |tx| {
         tx.runners().bind(runner, two)?;
@@ -84,7 +85,8 @@ pub fn runners_are_bound_to_projects(store: &dyn Store) {
 
 /// The assignments of many runners are found in one query.
 pub fn projects_of_many_runners_are_found_together(store: &dyn Store) {
-    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((one, _), (two, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let [a, b, unbound, other] =
         ["a", "b", "c", "d"].map(|name| write(store, |tx| tx.runners().insert(a_runner(name))).id);
     write(store, |tx| {
@@ -125,7 +127,8 @@ pub fn rotations_of_the_registration_token_are_counted(store: &dyn Store) {
 
 /// A project is found by its current token only.
 pub fn a_runners_token_finds_its_project_until_it_is_replaced(store: &dyn Store) {
-    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((one, _), (two, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let token = |project| {
         read(store, |tx| tx.projects().runners_token(project)).expect("every project has one")
     };
@@ -149,10 +152,10 @@ pub fn a_runners_token_finds_its_project_until_it_is_replaced(store: &dyn Store)
 
 /// Builds of a deleted runner are kept without a runner.
 pub fn builds_outlive_their_runner(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
-    let pipeline = in_pipeline(store, project);
+    let (project, _) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
     let runner = write(store, |tx| tx.runners().insert(a_runner("one"))).id;
-    let build = Build { runner: Some(runner), ..job(store, &pipeline, "rspec", |_| ()) };
+    let build = Build { runner: Some(runner), ..insert_job(store, &pipeline, "rspec", |_| ()) };
     write(store, |tx| {
         tx.builds().update(&build)?;
         tx.runners().bind(runner, project)
@@ -166,15 +169,20 @@ pub fn builds_outlive_their_runner(store: &dyn Store) {
     });
 }
 
-fn next(store: &dyn Store, runner: &Runner, limit: u32) -> Vec<BuildId> {
+fn next_builds(store: &dyn Store, runner: &Runner, limit: u32) -> Vec<BuildId> {
     let found = read(store, |tx| tx.builds().next_for(runner, limit));
     found.into_iter().map(|build| build.id).collect()
 }
 
-fn waiting(store: &dyn Store, project: ProjectId, name: &str, tags: &[&str]) -> BuildId {
+fn insert_pending_build(
+    store: &dyn Store,
+    project: ProjectId,
+    name: &str,
+    tags: &[&str],
+) -> BuildId {
     let tags: Tags = tags.iter().copied().collect();
     let of = |new: &mut NewBuild| new.tags = tags.clone();
-    job(store, &in_pipeline(store, project), name, of).id
+    insert_job(store, &insert_pipeline(store, project), name, of).id
 }
 
 fn run_on(store: &dyn Store, build: BuildId, runner: &Runner) {
@@ -185,7 +193,7 @@ fn run_on(store: &dyn Store, build: BuildId, runner: &Runner) {
     });
 }
 
-fn switch(store: &dyn Store, id: ProjectId, builds: bool, shared_runners: bool) {
+fn set_features(store: &dyn Store, id: ProjectId, builds: bool, shared_runners: bool) {
     write(store, |tx| {
         let mut project = tx.projects().find(&ProjectRef::Id(id))?.expect("it was made");
         (project.features.builds, project.features.shared_runners) = (builds, shared_runners);
@@ -195,75 +203,80 @@ fn switch(store: &dyn Store, id: ProjectId, builds: bool, shared_runners: bool) 
 
 /// Only pending jobs whose tags the runner has are offered; of each project the oldest.
 pub fn a_runner_is_offered_what_it_takes(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
+    let (project, _) = a_project_with_owner(store, "ada");
     let plain = write(store, |tx| tx.runners().insert(a_runner("plain")));
-    assert_eq!(next(store, &plain, 9), []);
+    assert_eq!(next_builds(store, &plain, 9), []);
     let ruby = write(store, |tx| {
         let tags = Tags::from_iter(["ruby", "linux", "c,d"]);
         tx.runners().insert(NewRunner { tags, run_untagged: false, ..a_runner("ruby") })
     });
-    let pipeline = in_pipeline(store, project);
-    job(store, &pipeline, "created", |new| new.status = Status::Created);
-    waiting(store, project, "java", &["java"]);
-    let tagged = waiting(store, project, "ruby", &["ruby", "c,d"]);
-    let untagged = waiting(store, project, "first", &[]);
-    waiting(store, project, "second", &[]);
-    assert_eq!(next(store, &plain, 9), [untagged]);
-    assert_eq!(next(store, &ruby, 9), [tagged]);
+    let pipeline = insert_pipeline(store, project);
+    insert_job(store, &pipeline, "created", |new| new.status = Status::Created);
+    insert_pending_build(store, project, "java", &["java"]);
+    let tagged = insert_pending_build(store, project, "ruby", &["ruby", "c,d"]);
+    let untagged = insert_pending_build(store, project, "first", &[]);
+    insert_pending_build(store, project, "second", &[]);
+    assert_eq!(next_builds(store, &plain, 9), [untagged]);
+    assert_eq!(next_builds(store, &ruby, 9), [tagged]);
     let both = Runner { run_untagged: true, ..ruby };
-    assert_eq!(next(store, &both, 9), [tagged]);
+    assert_eq!(next_builds(store, &both, 9), [tagged]);
     run_on(store, tagged, &both);
-    assert_eq!(next(store, &both, 9), [untagged]);
-    assert_eq!(next(store, &both, 0), []);
+    assert_eq!(next_builds(store, &both, 9), [untagged]);
+    assert_eq!(next_builds(store, &both, 0), []);
 }
 
 /// Projects with fewer builds on shared runners come first, then the oldest build; projects may
 /// disable shared runners.
 pub fn shared_runners_are_fair_between_projects(store: &dyn Store) {
-    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
-    let (three, _) = a_place(store, "eve");
+    let ((one, _), (two, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
+    let (three, _) = a_project_with_owner(store, "eve");
     let shared = write(store, |tx| tx.runners().insert(a_runner("shared")));
     let bound = write(store, |tx| {
         let made = tx.runners().insert(NewRunner { shared: false, ..a_runner("bound") })?;
         tx.runners().bind(made.id, three)?;
         Ok(made)
     });
-    let first: Vec<_> = (0..3).map(|n| waiting(store, one, &n.to_string(), &[])).collect();
-    let second: Vec<_> = (0..2).map(|n| waiting(store, two, &n.to_string(), &[])).collect();
-    let third: Vec<_> = (0..2).map(|n| waiting(store, three, &n.to_string(), &[])).collect();
-    assert_eq!(next(store, &shared, 9), [first[0], second[0], third[0]]);
-    assert_eq!(next(store, &shared, 2), [first[0], second[0]]);
+    let first: Vec<_> =
+        (0..3).map(|n| insert_pending_build(store, one, &n.to_string(), &[])).collect();
+    let second: Vec<_> =
+        (0..2).map(|n| insert_pending_build(store, two, &n.to_string(), &[])).collect();
+    let third: Vec<_> =
+        (0..2).map(|n| insert_pending_build(store, three, &n.to_string(), &[])).collect();
+    assert_eq!(next_builds(store, &shared, 9), [first[0], second[0], third[0]]);
+    assert_eq!(next_builds(store, &shared, 2), [first[0], second[0]]);
     run_on(store, first[0], &shared);
-    assert_eq!(next(store, &shared, 9), [second[0], third[0], first[1]]);
+    assert_eq!(next_builds(store, &shared, 9), [second[0], third[0], first[1]]);
     run_on(store, second[0], &shared);
     // Builds on other runners do not count.
     run_on(store, third[0], &bound);
-    assert_eq!(next(store, &shared, 9), [third[1], first[1], second[1]]);
-    switch(store, two, true, false);
-    switch(store, three, false, true);
-    assert_eq!(next(store, &shared, 9), [first[1]]);
-    assert_eq!(next(store, &Runner { locked: true, ..shared }, 9), []);
+    assert_eq!(next_builds(store, &shared, 9), [third[1], first[1], second[1]]);
+    set_features(store, two, true, false);
+    set_features(store, three, false, true);
+    assert_eq!(next_builds(store, &shared, 9), [first[1]]);
+    assert_eq!(next_builds(store, &Runner { locked: true, ..shared }, 9), []);
 }
 
 /// Builds are offered oldest first, whatever runs, also if the project has disabled shared runners.
 pub fn bound_runners_serve_their_projects(store: &dyn Store) {
-    let ((one, _), (two, _)) = (a_place(store, "ada"), a_place(store, "bob"));
-    let (other, _) = a_place(store, "eve");
+    let ((one, _), (two, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
+    let (other, _) = a_project_with_owner(store, "eve");
     let runner = write(store, |tx| {
         let made = tx.runners().insert(NewRunner { shared: false, ..a_runner("bound") })?;
         tx.runners().bind(made.id, one)?;
         tx.runners().bind(made.id, two)?;
         Ok(made)
     });
-    waiting(store, other, "x", &[]);
-    let first = waiting(store, two, "a", &[]);
-    let second = waiting(store, one, "b", &[]);
-    let third = waiting(store, two, "c", &[]);
-    switch(store, one, true, false);
-    assert_eq!(next(store, &runner, 9), [first, second]);
+    insert_pending_build(store, other, "x", &[]);
+    let first = insert_pending_build(store, two, "a", &[]);
+    let second = insert_pending_build(store, one, "b", &[]);
+    let third = insert_pending_build(store, two, "c", &[]);
+    set_features(store, one, true, false);
+    assert_eq!(next_builds(store, &runner, 9), [first, second]);
     run_on(store, first, &runner);
-    assert_eq!(next(store, &runner, 9), [second, third]);
-    assert_eq!(next(store, &runner, 1), [second]);
-    switch(store, one, false, true);
-    assert_eq!(next(store, &runner, 9), [third]);
+    assert_eq!(next_builds(store, &runner, 9), [second, third]);
+    assert_eq!(next_builds(store, &runner, 1), [second]);
+    set_features(store, one, false, true);
+    assert_eq!(next_builds(store, &runner, 9), [third]);
 }

@@ -7,11 +7,11 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::sign_in::Failures;
 
-fn since(since: Timestamp) -> Failures {
+fn failures_since(since: Timestamp) -> Failures {
     Failures { count: 1, since, refused_until: None }
 }
 
-fn known(store: &dyn Store, subject: &str) -> Option<Failures> {
+fn find_failures(store: &dyn Store, subject: &str) -> Option<Failures> {
     read(store, |tx| tx.sign_in_failures().find(subject))
 }
 
@@ -20,44 +20,44 @@ pub fn failures_are_found_by_their_subject(store: &dyn Store) {
     let refused = Failures { count: 10, since: at(1), refused_until: Some(at(70)) };
     write(store, |tx| {
         tx.sign_in_failures().put("account:ada", refused)?;
-        tx.sign_in_failures().put("address:2001:db8::1", since(at(2)))?;
-        tx.sign_in_failures().put("🦀", since(at(3)))
+        tx.sign_in_failures().put("address:2001:db8::1", failures_since(at(2)))?;
+        tx.sign_in_failures().put("🦀", failures_since(at(3)))
     });
-    assert_eq!(known(store, "account:ada"), Some(refused));
-    assert_eq!(known(store, "address:2001:db8::1"), Some(since(at(2))));
-    assert_eq!(known(store, "🦀"), Some(since(at(3))));
+    assert_eq!(find_failures(store, "account:ada"), Some(refused));
+    assert_eq!(find_failures(store, "address:2001:db8::1"), Some(failures_since(at(2))));
+    assert_eq!(find_failures(store, "🦀"), Some(failures_since(at(3))));
     for stranger in ["account:Ada", "account:ad", "account:%", "account_ada", ""] {
-        assert_eq!(known(store, stranger), None, "{stranger:?}");
+        assert_eq!(find_failures(store, stranger), None, "{stranger:?}");
     }
 }
 
 /// See [`SignInFailures::put`](hexforge_domain::sign_in::port::SignInFailures::put).
 pub fn failures_take_the_place_of_what_was_known(store: &dyn Store) {
-    write(store, |tx| tx.sign_in_failures().put("bob", since(at(0))));
+    write(store, |tx| tx.sign_in_failures().put("bob", failures_since(at(0))));
     for failures in [
-        since(at(1)),
+        failures_since(at(1)),
         Failures { count: 10, since: at(1), refused_until: Some(at(70)) },
         Failures { count: 1_000_000, since: at(80), refused_until: None },
     ] {
         write(store, |tx| tx.sign_in_failures().put("ada", failures));
-        assert_eq!(known(store, "ada"), Some(failures));
+        assert_eq!(find_failures(store, "ada"), Some(failures));
     }
-    assert_eq!(known(store, "bob"), Some(since(at(0))));
+    assert_eq!(find_failures(store, "bob"), Some(failures_since(at(0))));
 }
 
 /// See [`SignInFailures::clear`](hexforge_domain::sign_in::port::SignInFailures::clear).
 pub fn a_cleared_subject_is_forgotten_alone(store: &dyn Store) {
     write(store, |tx| {
-        tx.sign_in_failures().put("ada", since(at(0)))?;
-        tx.sign_in_failures().put("bob", since(at(0)))
+        tx.sign_in_failures().put("ada", failures_since(at(0)))?;
+        tx.sign_in_failures().put("bob", failures_since(at(0)))
     });
     for subject in ["ada", "ada", "stranger"] {
         write(store, |tx| tx.sign_in_failures().clear(subject));
     }
-    assert_eq!(known(store, "ada"), None);
-    assert_eq!(known(store, "bob"), Some(since(at(0))));
-    write(store, |tx| tx.sign_in_failures().put("ada", since(at(1))));
-    assert_eq!(known(store, "ada"), Some(since(at(1))));
+    assert_eq!(find_failures(store, "ada"), None);
+    assert_eq!(find_failures(store, "bob"), Some(failures_since(at(0))));
+    write(store, |tx| tx.sign_in_failures().put("ada", failures_since(at(1))));
+    assert_eq!(find_failures(store, "ada"), Some(failures_since(at(1))));
 }
 
 /// See
@@ -83,7 +83,11 @@ pub fn counts_that_began_before_a_moment_are_forgotten(store: &dyn Store) {
             tx.sign_in_failures().forget_before(moment)
         });
         for (subject, began) in all {
-            assert_eq!(known(store, subject).is_some(), began >= moment, "{subject}: {moment}");
+            assert_eq!(
+                find_failures(store, subject).is_some(),
+                began >= moment,
+                "{subject}: {moment}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::{Project, Starred};
 
-fn put(store: &dyn Store, project: ProjectId, user: UserId, starred: Starred, seconds: i64) {
+fn put_star(store: &dyn Store, project: ProjectId, user: UserId, starred: Starred, seconds: i64) {
     write(store, |tx| tx.stars().put(project, user, starred, at(seconds)));
 }
 
@@ -22,17 +22,17 @@ pub fn a_star_is_counted_and_can_be_taken_back(store: &dyn Store) {
         assert_eq!(project(store, site.id), expected);
     };
     assert_eq!((stars(ada), stars(bob)), (Starred::No, Starred::No));
-    put(store, site.id, ada, Starred::Yes, 10);
+    put_star(store, site.id, ada, Starred::Yes, 10);
     after(1, 10);
     assert_eq!((stars(ada), stars(bob)), (Starred::Yes, Starred::No));
-    put(store, site.id, bob, Starred::Yes, 20);
+    put_star(store, site.id, bob, Starred::Yes, 20);
     after(2, 20);
-    put(store, site.id, ada, Starred::No, 30);
+    put_star(store, site.id, ada, Starred::No, 30);
     after(1, 30);
     assert_eq!((stars(ada), stars(bob)), (Starred::No, Starred::Yes));
-    put(store, site.id, bob, Starred::No, 40);
+    put_star(store, site.id, bob, Starred::No, 40);
     after(0, 40);
-    put(store, site.id, bob, Starred::Yes, 50);
+    put_star(store, site.id, bob, Starred::Yes, 50);
     after(1, 50);
     assert_eq!(project(store, other.id), other);
     assert_eq!(read(store, |tx| tx.stars().find(other.id, bob)), Starred::No);
@@ -51,7 +51,7 @@ pub fn a_star_is_counted_once(store: &dyn Store) {
         (Starred::No, 0),
         (Starred::Yes, 1),
     ] {
-        put(store, site, ada, starred, 1);
+        put_star(store, site, ada, starred, 1);
         assert_eq!(project(store, site).star_count, expected, "{starred:?}");
     }
 }
@@ -61,7 +61,7 @@ pub fn a_star_is_counted_once(store: &dyn Store) {
 pub fn updating_does_not_turn_back_the_count_of_stars(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let site = a_project("site", home_of(store, ada), ada).stored_in(store);
-    put(store, site.id, ada, Starred::Yes, 1);
+    put_star(store, site.id, ada, Starred::Yes, 1);
     write(store, |tx| tx.projects().update(&site));
     assert_eq!(project(store, site.id).star_count, 1);
 }

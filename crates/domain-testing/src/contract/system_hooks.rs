@@ -7,7 +7,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::system_hook::{SystemHook, SystemHookSettings};
 use hexforge_domain::text::Secret;
 
-fn found(store: &dyn Store, id: SystemHookId) -> Option<SystemHook> {
+fn find_hook(store: &dyn Store, id: SystemHookId) -> Option<SystemHook> {
     read(store, |tx| tx.system_hooks().find(id))
 }
 
@@ -29,9 +29,9 @@ pub fn a_system_hook_is_registered_with_every_field(store: &dyn Store) {
         let made = write(store, |tx| tx.system_hooks().insert(settings.clone(), at(7)));
         let expected = SystemHook { id: made.id, settings, created_at: at(7), updated_at: at(7) };
         assert_eq!(made, expected);
-        assert_eq!(found(store, made.id), Some(expected));
+        assert_eq!(find_hook(store, made.id), Some(expected));
     }
-    assert_eq!(found(store, SystemHookId(i64::MAX)), None);
+    assert_eq!(find_hook(store, SystemHookId(i64::MAX)), None);
 }
 
 /// Hooks are ordered newest first, also within the same moment; several may have the same URL.
@@ -54,6 +54,6 @@ pub fn a_deleted_system_hook_is_gone_alone(store: &dyn Store) {
     let (one, two) = (insert(), insert());
     write(store, |tx| tx.system_hooks().delete(one.id));
     write(store, |tx| tx.system_hooks().delete(one.id));
-    assert_eq!(found(store, one.id), None);
+    assert_eq!(find_hook(store, one.id), None);
     assert_pages(store, &[two], |tx, page| tx.system_hooks().list(page));
 }

@@ -11,7 +11,7 @@ use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
 use hexforge_domain::project::{Project, ProjectPath, ProjectRef};
 use hexforge_domain::user::{User, UserFilter};
 
-fn everybody(tx: &mut dyn Tx) -> Result<Vec<User>, StoreError> {
+fn all_users(tx: &mut dyn Tx) -> Result<Vec<User>, StoreError> {
     Ok(tx.users().list(&UserFilter::default(), Page::Whole)?.items)
 }
 
@@ -38,7 +38,7 @@ pub fn the_work_of_a_transaction_is_called_once(store: &dyn Store) {
 /// Committed changes are visible to the next transaction.
 pub fn a_committed_write_is_seen_by_the_next_read(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
-    for seen in [read(store, everybody), write(store, everybody)] {
+    for seen in [read(store, all_users), write(store, all_users)] {
         assert_eq!(seen, std::slice::from_ref(&ada));
     }
 }
@@ -48,7 +48,7 @@ pub fn a_write_is_seen_by_its_own_transaction(store: &dyn Store) {
     write(store, |tx| {
         let ada = a_user("ada").insert(tx)?;
         assert_eq!(tx.users().find(ada.id)?, Some(ada.clone()));
-        assert_eq!(everybody(tx)?, [ada]);
+        assert_eq!(all_users(tx)?, [ada]);
         Ok(())
     });
 }
@@ -61,7 +61,7 @@ pub fn rolling_back_keeps_nothing(store: &dyn Store) {
         Verdict::RollBack
     });
     assert!(ended.is_ok(), "{ended:?}");
-    assert_eq!(read(store, everybody), []);
+    assert_eq!(read(store, all_users), []);
     assert_eq!(read(store, |tx| tx.keys().find_by_fingerprint(&a_key(1).fingerprint)), None);
 }
 
@@ -79,7 +79,7 @@ pub fn an_error_of_the_work_keeps_nothing(store: &dyn Store) {
         Err(Refused)
     });
     assert!(outcome.is_err());
-    assert_eq!(read(store, everybody), []);
+    assert_eq!(read(store, all_users), []);
 }
 
 /// See [`StoreError::Aborted`]: a transaction cannot commit after it ignored the error of a port.
@@ -93,7 +93,7 @@ pub fn committing_after_an_error_of_a_port_aborts(store: &dyn Store) {
         Ok(())
     });
     assert!(matches!(outcome, Err(StoreError::Aborted)), "{outcome:?}");
-    assert_eq!(read(store, everybody), [ada]);
+    assert_eq!(read(store, all_users), [ada]);
     assert_eq!(read(store, |tx| tx.keys().find_by_fingerprint(&a_key(1).fingerprint)), None);
 }
 
@@ -105,7 +105,7 @@ pub fn autocommit_after_an_error_of_a_port_aborts(store: &dyn Store) {
         Ok(())
     });
     assert!(matches!(outcome, Err(StoreError::Aborted)), "{outcome:?}");
-    let seen: Result<_, StoreError> = store.read_autocommit(everybody);
+    let seen: Result<_, StoreError> = store.read_autocommit(all_users);
     assert_eq!(seen.expect("the store is there"), [ada]);
 }
 
@@ -207,15 +207,15 @@ pub fn a_store_works_on_after_an_aborted_transaction(store: &dyn Store) {
         assert!(matches!(outcome, Err(StoreError::Duplicate(_))), "{round}: {outcome:?}");
     }
     insert(store, a_user("bob"));
-    assert_eq!(read(store, everybody).len(), 2);
+    assert_eq!(read(store, all_users).len(), 2);
 }
 
 /// See [`Mode::Read`]: a store may reject or drop the change, but never stores it.
 pub fn a_reading_transaction_changes_nothing(store: &dyn Store) {
     let _refused_or_dropped: Result<User, StoreError> = store.read(|tx| a_user("ada").insert(tx));
-    assert_eq!(read(store, everybody), []);
+    assert_eq!(read(store, all_users), []);
     let _refused_or_dropped: Result<User, StoreError> =
         store.read_autocommit(|tx| a_user("ada").insert(tx));
-    assert_eq!(read(store, everybody), []);
+    assert_eq!(read(store, all_users), []);
     insert(store, a_user("ada"));
 }

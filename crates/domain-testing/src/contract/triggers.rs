@@ -1,8 +1,8 @@
 //! Triggers; see [`Triggers`](hexforge_domain::trigger::port::Triggers).
 
-use super::builds::in_pipeline;
+use super::builds::insert_pipeline;
 use super::check::{assert_pages, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use crate::builders::{a_moment, at};
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::vault::Sealed;
@@ -10,7 +10,8 @@ use hexforge_domain::trigger::Trigger;
 
 /// Triggers of one project are listed oldest first.
 pub fn triggers_are_listed_and_removed(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let insert = |project| write(store, |tx| tx.triggers().insert(project, a_moment()));
     let mut made = vec![insert(project), insert(project), insert(project)];
     insert(other);
@@ -28,8 +29,8 @@ pub fn triggers_are_listed_and_removed(store: &dyn Store) {
 
 /// The request is kept when its trigger is deleted.
 pub fn a_use_of_a_trigger_is_known_of_its_pipeline(store: &dyn Store) {
-    let (project, _) = a_place(store, "ada");
-    let (pipeline, plain) = (in_pipeline(store, project), in_pipeline(store, project));
+    let (project, _) = a_project_with_owner(store, "ada");
+    let (pipeline, plain) = (insert_pipeline(store, project), insert_pipeline(store, project));
     let trigger = write(store, |tx| tx.triggers().insert(project, a_moment()));
     let sealed = Sealed(vec![0, 255, 7]);
     let mut request =

@@ -18,10 +18,10 @@ use std::thread;
 use std::time::Duration;
 
 /// Time for a change to run if it does not wait for a lock.
-const WHILE: Duration = Duration::from_millis(50);
+const LOCK_WAIT: Duration = Duration::from_millis(50);
 
 /// Creates a user with one row of each kind. The number makes the rows of two users different.
-fn furnish(tx: &mut dyn Tx, name: &str, number: u32) -> Result<User, StoreError> {
+fn insert_rows_of_each_kind(tx: &mut dyn Tx, name: &str, number: u32) -> Result<User, StoreError> {
     let user = a_user(name).insert(tx)?;
     tx.namespaces().insert_personal(user.id, user.username.path(), a_moment())?;
     tx.keys().insert(user.id, a_key(number), a_moment())?;
@@ -40,13 +40,13 @@ fn an_identity(name: &str) -> Identity {
     Identity { provider: a_text("directory"), extern_uid: Some(a_text(name)) }
 }
 
-/// The project that [`furnish`] creates.
+/// The project that [`insert_rows_of_each_kind`] creates.
 fn site_of(name: &str) -> ProjectRef {
     ProjectRef::Path { namespace: name.to_owned(), path: "site".into() }
 }
 
 /// Returns the number of rows of each kind that belong to a user.
-fn belongings(
+fn count_rows(
     tx: &mut dyn Tx,
     id: UserId,
     name: &str,
@@ -79,21 +79,25 @@ fn belongings(
 
 /// A user is deleted with all its rows, and rows of other users are kept.
 pub fn deleting_a_user_takes_everything_along_and_nothing_of_others(store: &dyn Store) {
-    let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
-    let whole = read(store, |tx| belongings(tx, ada.id, "ada", 1));
+    let (ada, bob) = write(store, |tx| {
+        Ok((insert_rows_of_each_kind(tx, "ada", 1)?, insert_rows_of_each_kind(tx, "bob", 2)?))
+    });
+    let whole = read(store, |tx| count_rows(tx, ada.id, "ada", 1));
     assert!(whole.iter().all(|rows| *rows == 1), "{whole:?}");
 
     write(store, |tx| tx.users().delete(ada.id));
-    let left = read(store, |tx| belongings(tx, ada.id, "ada", 1));
+    let left = read(store, |tx| count_rows(tx, ada.id, "ada", 1));
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
-    assert_eq!(read(store, |tx| belongings(tx, bob.id, "bob", 2)), whole);
+    assert_eq!(read(store, |tx| count_rows(tx, bob.id, "bob", 2)), whole);
     let listed = read(store, |tx| tx.users().list(&UserFilter::default(), Page::Whole));
     assert_eq!((listed.items, listed.total), (vec![bob], 1));
 }
 
 /// Rows of the user in groups and projects of others are deleted; the groups and projects are kept.
 pub fn deleting_a_user_takes_it_out_of_what_others_have(store: &dyn Store) {
-    let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
+    let (ada, bob) = write(store, |tx| {
+        Ok((insert_rows_of_each_kind(tx, "ada", 1)?, insert_rows_of_each_kind(tx, "bob", 2)?))
+    });
     let (group, made, starred) = write(store, |tx| {
         let group = a_group("team").owner(ada.id).owner(bob.id).insert(tx)?;
         let made = a_project("made", group.id, ada.id).insert(tx)?;
@@ -128,7 +132,9 @@ pub fn deleting_a_user_takes_it_out_of_what_others_have(store: &dyn Store) {
 /// Forks of the user's projects are kept without a source, and projects that the user had forked
 /// have one fork less.
 pub fn deleting_a_user_lets_go_of_forks_and_sources(store: &dyn Store) {
-    let (ada, bob) = write(store, |tx| Ok((furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?)));
+    let (ada, bob) = write(store, |tx| {
+        Ok((insert_rows_of_each_kind(tx, "ada", 1)?, insert_rows_of_each_kind(tx, "bob", 2)?))
+    });
     let (source, fork) = write(store, |tx| {
         let source = tx.projects().find(&site_of("bob"))?.expect("it was made");
         let site = tx.projects().find(&site_of("ada"))?.expect("it was made");
@@ -147,9 +153,9 @@ pub fn deleting_a_user_lets_go_of_forks_and_sources(store: &dyn Store) {
 
 /// Usernames, e-mail addresses, keys and paths of a deleted user are free again.
 pub fn what_a_deleted_user_had_is_free_again(store: &dyn Store) {
-    let first = write(store, |tx| furnish(tx, "ada", 1));
+    let first = write(store, |tx| insert_rows_of_each_kind(tx, "ada", 1));
     write(store, |tx| tx.users().delete(first.id));
-    let second = write(store, |tx| furnish(tx, "ada", 1));
+    let second = write(store, |tx| insert_rows_of_each_kind(tx, "ada", 1));
     assert_ne!(first.id, second.id);
 
     // The same holds within one transaction, also with primary and secondary address exchanged.
@@ -166,7 +172,7 @@ pub fn what_a_deleted_user_had_is_free_again(store: &dyn Store) {
 
 /// Events about deleted users stay in the outbox.
 pub fn deleting_a_user_leaves_the_outbox_alone(store: &dyn Store) {
-    let ada = write(store, |tx| furnish(tx, "ada", 1));
+    let ada = write(store, |tx| insert_rows_of_each_kind(tx, "ada", 1));
     let event = SystemEvent::UserDestroyed(UserFacts::from(&ada));
     write(store, |tx| {
         tx.outbox().record(&event, a_moment())?;
@@ -178,18 +184,19 @@ pub fn deleting_a_user_leaves_the_outbox_alone(store: &dyn Store) {
 
 /// See [`StoreError::Gone`].
 pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
-    type Work = fn(&mut dyn Tx, UserId, &Rest) -> Result<(), StoreError>;
+    type Work = fn(&mut dyn Tx, UserId, &KeptRows) -> Result<(), StoreError>;
     /// The rows that are kept.
-    struct Rest {
+    struct KeptRows {
         group: hexforge_domain::id::NamespaceId,
         project: ProjectId,
     }
     let (ada, rest) = write(store, |tx| {
-        let (ada, bob) = (furnish(tx, "ada", 1)?, furnish(tx, "bob", 2)?);
+        let (ada, bob) =
+            (insert_rows_of_each_kind(tx, "ada", 1)?, insert_rows_of_each_kind(tx, "bob", 2)?);
         let group = a_group("team").insert(tx)?.id;
         let project = a_project("site", group, bob.id).insert(tx)?.id;
         tx.users().delete(ada.id)?;
-        Ok((ada, Rest { group, project }))
+        Ok((ada, KeptRows { group, project }))
     });
     let works: [(&str, Work); 11] = [
         ("namespace", |tx, ada, _| {
@@ -218,7 +225,7 @@ pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
         let outcome = store.write(|tx| work(tx, ada.id, &rest));
         assert!(matches!(outcome, Err(StoreError::Gone)), "{name}: {outcome:?}");
     }
-    let left = read(store, |tx| belongings(tx, ada.id, "ada", 1));
+    let left = read(store, |tx| count_rows(tx, ada.id, "ada", 1));
     assert!(left.iter().all(|rows| *rows == 0), "{left:?}");
 }
 
@@ -241,7 +248,7 @@ pub fn a_user_about_to_go_joins_nothing(store: &dyn Store) {
             tx.users().lock(ada)?;
             tx.users().lock_to_delete(ada)?;
             locked.send(()).expect("the other thread waits for the lock");
-            thread::sleep(WHILE);
+            thread::sleep(LOCK_WAIT);
             assert_eq!(tx.group_members().all_of_user(ada)?, []);
             assert_eq!(tx.project_members().all_of_user(ada)?, []);
             tx.users().delete(ada)

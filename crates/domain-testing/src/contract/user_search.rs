@@ -7,7 +7,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::user::{DisplayName, User, UserFilter, Username};
 
 /// Returns the usernames that a search finds, sorted.
-fn found(store: &dyn Store, search: &str) -> Vec<String> {
+fn search_usernames(store: &dyn Store, search: &str) -> Vec<String> {
     let filter = UserFilter { search: Some(search.into()), ..UserFilter::default() };
     let page = read(store, |tx| tx.users().list(&filter, Page::Whole));
     assert_eq!(page.total, page.items.len() as u64, "{search:?}");
@@ -34,7 +34,7 @@ pub fn a_search_finds_parts_of_name_address_and_username(store: &dyn Store) {
         ("engine-example", &[]),
         ("nobody", &[]),
     ] {
-        assert_eq!(found(store, search), names, "{search:?}");
+        assert_eq!(search_usernames(store, search), names, "{search:?}");
     }
 }
 
@@ -56,7 +56,7 @@ pub fn a_search_ignores_the_case_of_every_letter(store: &dyn Store) {
         // Accents are significant.
         ("Odon Eva", &[]),
     ] {
-        assert_eq!(found(store, search), names, "{search:?}");
+        assert_eq!(search_usernames(store, search), names, "{search:?}");
     }
 }
 
@@ -96,7 +96,7 @@ pub fn a_search_takes_every_character_literally(store: &dyn Store) {
         ("ada or under", &[]),
         ("-ada", &[]),
     ] {
-        assert_eq!(found(store, search), names, "{search:?}");
+        assert_eq!(search_usernames(store, search), names, "{search:?}");
     }
 }
 
@@ -118,7 +118,7 @@ pub fn a_search_works_with_one_or_two_characters(store: &dyn Store) {
         ("k", &[]),
         ("yx", &[]),
     ] {
-        assert_eq!(found(store, search), names, "{search:?}");
+        assert_eq!(search_usernames(store, search), names, "{search:?}");
     }
 }
 
@@ -126,14 +126,14 @@ pub fn a_search_works_with_one_or_two_characters(store: &dyn Store) {
 pub fn a_search_for_nothing_finds_everybody(store: &dyn Store) {
     insert(store, a_user("ada"));
     insert(store, a_user("bob"));
-    assert_eq!(found(store, ""), ["ada", "bob"]);
+    assert_eq!(search_usernames(store, ""), ["ada", "bob"]);
 }
 
 /// No input makes a search fail, not even text that a database cannot store.
 pub fn a_search_for_what_nobody_can_have_finds_nobody(store: &dyn Store) {
     insert(store, a_user("ada"));
     for search in ["\0", "a\0", "ada\0", "ada\0ada", "\u{fffe}", &"ada".repeat(1000)] {
-        assert_eq!(found(store, search), Vec::<String>::new(), "{search:?}");
+        assert_eq!(search_usernames(store, search), Vec::<String>::new(), "{search:?}");
     }
 }
 
@@ -142,7 +142,7 @@ pub fn a_search_does_not_look_at_secondary_addresses(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     write(store, |tx| tx.emails().insert(ada.id, &an_address("hidden@secret.example")));
     for search in ["hidden", "hidden@secret.example", "secret"] {
-        assert_eq!(found(store, search), Vec::<String>::new(), "{search:?}");
+        assert_eq!(search_usernames(store, search), Vec::<String>::new(), "{search:?}");
     }
 }
 
@@ -154,7 +154,7 @@ pub fn a_search_does_not_run_from_one_field_into_the_next(store: &dyn Store) {
         for second in fields {
             for between in ["", " ", "\n", "\t", "|", ",", "\u{1}", "\u{1f}"] {
                 let search = format!("{first}{between}{second}");
-                assert_eq!(found(store, &search), Vec::<String>::new(), "{search:?}");
+                assert_eq!(search_usernames(store, &search), Vec::<String>::new(), "{search:?}");
             }
         }
     }
@@ -173,11 +173,11 @@ pub fn a_search_follows_every_change(store: &dyn Store) {
         tx.emails().make_primary(changed.id, &an_address("new@example.com"))
     });
     for now in ["AFTER", "later", "new@"] {
-        assert_eq!(found(store, now), ["after"], "{now:?}");
+        assert_eq!(search_usernames(store, now), ["after"], "{now:?}");
     }
     for gone in ["before", "formerly", "old@"] {
-        assert_eq!(found(store, gone), Vec::<String>::new(), "{gone:?}");
+        assert_eq!(search_usernames(store, gone), Vec::<String>::new(), "{gone:?}");
     }
     write(store, |tx| tx.users().delete(changed.id));
-    assert_eq!(found(store, "after"), Vec::<String>::new());
+    assert_eq!(search_usernames(store, "after"), Vec::<String>::new());
 }

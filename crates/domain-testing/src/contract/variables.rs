@@ -1,7 +1,7 @@
 //! Variables; see [`Variables`](hexforge_domain::variable::port::Variables).
 
 use super::check::{assert_duplicate, assert_pages, read, write};
-use super::labels::a_place;
+use super::labels::a_project_with_owner;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::variable::{Variable, VariableKey};
@@ -16,7 +16,8 @@ fn sealed(byte: u8) -> Sealed {
 
 /// Variables of one project are listed oldest first.
 pub fn variables_are_listed_changed_and_removed(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let insert = |project, name: &str| {
         write(store, |tx| tx.variables().insert(project, &key(name), &sealed(1)))
     };
@@ -39,7 +40,8 @@ pub fn variables_are_listed_changed_and_removed(store: &dyn Store) {
 
 /// Another project may use the same name.
 pub fn names_of_variables_are_unique_in_a_project(store: &dyn Store) {
-    let ((project, _), (other, _)) = (a_place(store, "ada"), a_place(store, "bob"));
+    let ((project, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     write(store, |tx| tx.variables().insert(project, &key("A"), &sealed(1)));
     write(store, |tx| tx.variables().insert(other, &key("A"), &sealed(1)));
     assert_duplicate(store, "key", |tx| tx.variables().insert(project, &key("A"), &sealed(2)));

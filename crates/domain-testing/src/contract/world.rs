@@ -10,7 +10,7 @@ use hexforge_domain::project::Project;
 use hexforge_domain::project::share::NewShare;
 use hexforge_domain::visibility::Visibility;
 
-/// Created by [`a_world`].
+/// The users, groups and projects that [`a_world`] creates.
 pub(super) struct World {
     /// The user with every kind of access.
     pub ada: UserId,
@@ -43,7 +43,7 @@ impl World {
 /// `team-internal`, `team-public`; shared with the team `shared-internal`, `shared-public`.
 pub(super) fn a_world(store: &dyn Store) -> World {
     write(store, |tx| {
-        let world = people_and_places(tx)?;
+        let world = insert_users_and_groups(tx)?;
         let id = |name: &str| world.project(name).id;
         let today = Some(a_day());
         for (name, member) in [
@@ -67,7 +67,7 @@ pub(super) fn a_world(store: &dyn Store) -> World {
     })
 }
 
-fn people_and_places(tx: &mut dyn Tx) -> Result<World, StoreError> {
+fn insert_users_and_groups(tx: &mut dyn Tx) -> Result<World, StoreError> {
     use Visibility::{Internal, Private, Public};
     let mut person = |name: &str| -> Result<(UserId, NamespaceId), StoreError> {
         let user = a_user(name).insert(tx)?;

@@ -1,4 +1,4 @@
-//! Access of users to projects: the only place that lists, permissions and event feeds ask.
+//! Access of users to projects. The fakes of lists, permissions and event feeds all use these functions.
 
 use super::tx::Tables;
 use chrono::NaiveDate;

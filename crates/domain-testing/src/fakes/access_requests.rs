@@ -39,7 +39,7 @@ impl AccessRequests for FakeTx {
         user: UserId,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         match source {
             RequestSource::Group(group) => self.require_namespace(group)?,
             RequestSource::Project(project) => self.require_project(project)?,

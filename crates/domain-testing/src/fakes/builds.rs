@@ -80,7 +80,7 @@ impl Builds for FakeTx {
     fn insert(&mut self, new: NewBuild) -> Result<Build, StoreError> {
         self.require_project(new.project)?;
         if let Some(user) = new.user {
-            self.require(user)?;
+            self.require_user(user)?;
         }
         let earlier = self.tables.builds.iter_mut();
         for build in earlier.filter(|one| one.pipeline == new.pipeline && one.name == new.name) {

@@ -1,4 +1,4 @@
-//! A clock that stands still until a test advances it.
+//! Fake of the clock: its time changes only when a test changes it.
 
 use crate::builders::a_moment;
 use chrono::{SubsecRound, TimeDelta};
@@ -18,15 +18,15 @@ impl FakeClock {
 
     /// Sets the time.
     pub fn set(&self, moment: Timestamp) {
-        *self.hands() = moment;
+        *self.lock_time() = moment;
     }
 
     /// Advances the time.
     pub fn advance(&self, by: TimeDelta) {
-        *self.hands() += by;
+        *self.lock_time() += by;
     }
 
-    fn hands(&self) -> MutexGuard<'_, Timestamp> {
+    fn lock_time(&self) -> MutexGuard<'_, Timestamp> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -39,7 +39,7 @@ impl Default for FakeClock {
 
 impl Clock for FakeClock {
     fn now(&self) -> Timestamp {
-        self.hands().trunc_subsecs(6)
+        self.lock_time().trunc_subsecs(6)
     }
 }
 

@@ -30,7 +30,7 @@ impl Emails for FakeTx {
     }
 
     fn insert(&mut self, user: UserId, address: &EmailAddress) -> Result<Email, StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         if self.holder(address)?.is_some() {
             return self.refuse(StoreError::Duplicate("email"));
         }

@@ -13,7 +13,7 @@ use hexforge_domain::project::query::Viewer;
 impl Tables {
     /// Returns whether the viewer may see the issue of an event. Events without an issue are always
     /// visible.
-    fn is_told(&self, event: &Event, clearance: Clearance, today: NaiveDate) -> bool {
+    fn is_visible(&self, event: &Event, clearance: Clearance, today: NaiveDate) -> bool {
         let Some(id) = event.target.as_ref().and_then(|target| target.issue) else { return true };
         let issue = self.issues.iter().find(|issue| issue.id == id);
         issue.is_some_and(|issue| self.is_cleared(issue, clearance, today))
@@ -22,7 +22,7 @@ impl Tables {
 
 impl Events for FakeTx {
     fn insert(&mut self, new: NewEvent) -> Result<Event, StoreError> {
-        self.require(new.author)?;
+        self.require_user(new.author)?;
         self.require_project(new.project)?;
         let event = Event {
             id: EventId(self.next_id()),
@@ -49,7 +49,7 @@ impl Events for FakeTx {
         let seen = |event: &Event| {
             let project = tables.projects.get(&event.project);
             project.is_some_and(|project| tables.sees(viewer, project, today))
-                && tables.is_told(event, clearance, today)
+                && tables.is_visible(event, clearance, today)
         };
         let newest_first = tables.events.iter().rev().filter(|event| event.author == author);
         Ok(page.cut(newest_first.filter(|event| seen(event)).cloned().collect()))
@@ -64,7 +64,7 @@ impl Events for FakeTx {
     ) -> Result<Paged<Event>, StoreError> {
         let newest_first = self.tables.events.iter().rev();
         let visible = newest_first.filter(|event| {
-            event.project == project && self.tables.is_told(event, clearance, today)
+            event.project == project && self.tables.is_visible(event, clearance, today)
         });
         Ok(page.cut(visible.cloned().collect()))
     }

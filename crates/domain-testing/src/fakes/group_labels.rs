@@ -25,7 +25,7 @@ impl Tables {
     }
 
     fn is_used(&self, label: &Label) -> bool {
-        self.label_shown(label).counts != LabelCounts::default()
+        self.label_with_counts(label).counts != LabelCounts::default()
             || self.board_lists.iter().any(|list| list.label == label.id)
     }
 }

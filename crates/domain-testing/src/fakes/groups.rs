@@ -1,7 +1,7 @@
 //! Fake of the groups, which are namespaces without an owner.
 
 use super::access::is_open;
-use super::search::is_part;
+use super::search::any_contains;
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
 use hexforge_domain::group::port::Groups;
@@ -81,7 +81,7 @@ impl Groups for FakeTx {
         page: Page,
     ) -> Result<Paged<Namespace>, StoreError> {
         let found =
-            |group: &Namespace, text: &str| is_part(text, &[&group.name, group.path.as_str()]);
+            |group: &Namespace, text: &str| any_contains(text, &[&group.name, group.path.as_str()]);
         let mut groups: Vec<Namespace> = (self.tables.groups())
             .filter(|group| self.tables.is_in_scope(group, filter.scope, today))
             .filter(|group| !filter.skip.contains(&group.id))

@@ -24,7 +24,7 @@ impl Identities for FakeTx {
     }
 
     fn put(&mut self, user: UserId, identity: &Identity) -> Result<(), StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         if let Some(extern_uid) = &identity.extern_uid {
             let holder = self.holder(identity.provider.as_str(), extern_uid.as_str())?;
             if holder.is_some_and(|holder| holder != user) {

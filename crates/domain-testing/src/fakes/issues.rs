@@ -16,7 +16,7 @@ use hexforge_domain::project::query::Audience;
 use hexforge_domain::subscription::Subscribed;
 
 impl Tables {
-    fn issue_shown(&self, issue: &Issue) -> Issue {
+    fn issue_with_note_count(&self, issue: &Issue) -> Issue {
         let notes = self.notes.iter().filter(|note| note.issue == issue.id && !note.system);
         let user_notes_count = u32::try_from(notes.count()).unwrap_or(u32::MAX);
         Issue { user_notes_count, ..issue.clone() }
@@ -88,18 +88,18 @@ impl Issues for FakeTx {
     fn find(&mut self, project: ProjectId, id: IssueId) -> Result<Option<Issue>, StoreError> {
         let mut all = self.tables.issues.iter();
         let found = all.find(|issue| issue.project == project && issue.id == id);
-        Ok(found.map(|issue| self.tables.issue_shown(issue)))
+        Ok(found.map(|issue| self.tables.issue_with_note_count(issue)))
     }
 
     fn find_all(&mut self, ids: &[IssueId]) -> Result<Vec<Issue>, StoreError> {
         let found = self.tables.issues.iter().filter(|issue| ids.contains(&issue.id));
-        Ok(found.map(|issue| self.tables.issue_shown(issue)).collect())
+        Ok(found.map(|issue| self.tables.issue_with_note_count(issue)).collect())
     }
 
     fn find_by_iids(&mut self, project: ProjectId, iids: &[i64]) -> Result<Vec<Issue>, StoreError> {
         let named = |issue: &&Issue| issue.project == project && iids.contains(&issue.iid);
         let found = self.tables.issues.iter().filter(named);
-        Ok(found.map(|issue| self.tables.issue_shown(issue)).collect())
+        Ok(found.map(|issue| self.tables.issue_with_note_count(issue)).collect())
     }
 
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError> {
@@ -113,14 +113,14 @@ impl Issues for FakeTx {
         if filter.descending {
             fitting.reverse();
         }
-        Ok(page.cut(fitting).map(|issue| self.tables.issue_shown(issue)))
+        Ok(page.cut(fitting).map(|issue| self.tables.issue_with_note_count(issue)))
     }
 
     fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError> {
         self.require_project(new.project)?;
-        self.require(new.author)?;
+        self.require_user(new.author)?;
         if let Some(assignee) = new.assignee {
-            self.require(assignee)?;
+            self.require_user(assignee)?;
         }
         let counter = self.tables.iids.entry(new.project).or_default();
         counter.0 += 1;
@@ -197,7 +197,7 @@ impl Issues for FakeTx {
         user: UserId,
         subscribed: Subscribed,
     ) -> Result<(), StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         self.tables.issue_subscriptions.insert((issue, user), subscribed);
         Ok(())
     }
@@ -212,7 +212,7 @@ impl Issues for FakeTx {
     }
 
     fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         self.tables.participants.insert((issue, user));
         Ok(())
     }
@@ -224,7 +224,7 @@ impl Issues for FakeTx {
         name: &EmojiName,
         at: Timestamp,
     ) -> Result<Award, StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         let same =
             |award: &&Award| award.issue == issue && award.user == user && award.name == *name;
         if let Some(given) = self.tables.awards.iter().find(same) {

@@ -29,7 +29,7 @@ impl Keys for FakeTx {
         new: NewSshKey,
         at: Timestamp,
     ) -> Result<SshKey, StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         if self.find_by_fingerprint(&new.fingerprint)?.is_some() {
             return self.refuse(StoreError::Duplicate("fingerprint"));
         }

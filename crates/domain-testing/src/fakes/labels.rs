@@ -16,7 +16,7 @@ impl Tables {
         self.issues.iter().filter(has)
     }
 
-    pub fn label_shown(&self, label: &Label) -> Label {
+    pub fn label_with_counts(&self, label: &Label) -> Label {
         let mut counts = LabelCounts::default();
         for issue in self.issues_with(label.id) {
             let count = match (issue.state.is_open(), issue.confidential) {
@@ -33,7 +33,7 @@ impl Tables {
     /// Returns the labels of a project, ordered by title.
     fn labels_of(&self, project: ProjectId) -> Vec<Label> {
         let own = self.labels.iter().filter(|label| label.project == project);
-        let mut labels: Vec<Label> = own.map(|label| self.label_shown(label)).collect();
+        let mut labels: Vec<Label> = own.map(|label| self.label_with_counts(label)).collect();
         labels.sort_by(|a, b| a.title.cmp(&b.title));
         labels
     }
@@ -69,7 +69,7 @@ impl Labels for FakeTx {
 
     fn find_all(&mut self, ids: &[LabelId]) -> Result<Vec<Label>, StoreError> {
         let found = self.tables.labels.iter().filter(|label| ids.contains(&label.id));
-        Ok(found.map(|label| self.tables.label_shown(label)).collect())
+        Ok(found.map(|label| self.tables.label_with_counts(label)).collect())
     }
 
     fn insert_all(
@@ -127,7 +127,7 @@ impl Labels for FakeTx {
         user: UserId,
         subscribed: Subscribed,
     ) -> Result<(), StoreError> {
-        self.require(user)?;
+        self.require_user(user)?;
         match subscribed {
             Subscribed::Yes => self.tables.label_subscriptions.insert((label, user)),
             Subscribed::No => self.tables.label_subscriptions.remove(&(label, user)),

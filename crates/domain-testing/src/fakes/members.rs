@@ -1,6 +1,6 @@
 //! Fake of the memberships.
 
-use super::search::is_part;
+use super::search::any_contains;
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
@@ -21,7 +21,7 @@ impl Tables {
         let users = members.filter_map(|member| {
             let user = &self.users.get(&member.user)?.user;
             let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
-            let fits = query.is_none_or(|text| is_part(text, &fields));
+            let fits = query.is_none_or(|text| any_contains(text, &fields));
             fits.then(|| (user.clone(), member))
         });
         let mut users: Vec<_> = users.collect();
@@ -132,7 +132,7 @@ impl GroupMembers for FakeTx {
     }
 
     fn insert(&mut self, group: NamespaceId, member: Membership) -> Result<(), StoreError> {
-        self.require(member.user)?;
+        self.require_user(member.user)?;
         self.require_namespace(group)?;
         if find(&self.tables.group_members, group, member.user).is_some() {
             return self.refuse(StoreError::Duplicate("member"));
@@ -198,14 +198,14 @@ impl ProjectMembers for FakeTx {
         let users = self.tables.users.values().map(|row| &row.user).rev();
         let team = users.filter(|user| {
             let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
-            query.is_none_or(|text| is_part(text, &fields))
+            query.is_none_or(|text| any_contains(text, &fields))
                 && self.tables.role(project, user.id, today).level.is_some()
         });
         Ok(page.cut(team.cloned().collect()))
     }
 
     fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError> {
-        self.require(member.user)?;
+        self.require_user(member.user)?;
         self.require_project(project)?;
         if find(&self.tables.project_members, project, member.user).is_some() {
             return self.refuse(StoreError::Duplicate("member"));

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use super::search::{is_part, is_same};
+use super::search::{any_contains, equals_ignoring_case};
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::{NamespaceId, UserId};
@@ -42,8 +42,9 @@ impl Namespaces for FakeTx {
         let digits = !named.is_empty() && named.bytes().all(|b| b.is_ascii_digit());
         let id = if digits { named.parse().ok().map(NamespaceId) } else { None };
         let by_id = self.first(|namespace| Some(namespace.id) == id);
-        let by_path = || self.first(|namespace| is_same(namespace.path.as_str(), named));
-        let by_name = || self.first(|namespace| is_same(&namespace.name, named));
+        let by_path =
+            || self.first(|namespace| equals_ignoring_case(namespace.path.as_str(), named));
+        let by_name = || self.first(|namespace| equals_ignoring_case(&namespace.name, named));
         Ok(by_id.or_else(by_path).or_else(by_name))
     }
 
@@ -69,7 +70,7 @@ impl Namespaces for FakeTx {
         let highest_first = self.tables.namespaces.iter().rev();
         let fitting = highest_first
             .filter(|namespace| of.is_none_or(|(user, today)| belongs(namespace, user, today)))
-            .filter(|n| search.is_none_or(|text| is_part(text, &[&n.name, n.path.as_str()])));
+            .filter(|n| search.is_none_or(|text| any_contains(text, &[&n.name, n.path.as_str()])));
         Ok(page.cut(fitting.cloned().collect()))
     }
 
@@ -79,7 +80,7 @@ impl Namespaces for FakeTx {
         path: &NamespacePath,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.require(owner)?;
+        self.require_user(owner)?;
         if self.find_by_path(path)?.is_some() {
             return self.refuse(StoreError::Duplicate("path"));
         }

@@ -13,7 +13,7 @@ use hexforge_domain::ports::store::StoreError;
 impl Tables {
     /// Returns whether a reader may see the source of a note about a mention. Other notes are
     /// always visible.
-    fn follows(&self, reader: Option<NoteReader>, note: &Note) -> bool {
+    fn may_see_source(&self, reader: Option<NoteReader>, note: &Note) -> bool {
         let Some(source) = note.source else { return true };
         let Some(project) = self.projects.get(&source.project()) else { return false };
         let issue = match source {
@@ -51,7 +51,7 @@ impl Notes for FakeTx {
         page: Page,
     ) -> Result<Paged<Note>, StoreError> {
         let oldest_first = self.tables.notes.iter().filter(|note| note.issue == issue);
-        let followed = oldest_first.filter(|note| self.tables.follows(reader, note));
+        let followed = oldest_first.filter(|note| self.tables.may_see_source(reader, note));
         Ok(page.cut(followed.cloned().collect()))
     }
 
@@ -63,7 +63,7 @@ impl Notes for FakeTx {
     ) -> Result<Option<Note>, StoreError> {
         let mut all = self.tables.notes.iter();
         let found = all.find(|note| note.issue == issue && note.id == id);
-        Ok(found.filter(|note| self.tables.follows(reader, note)).cloned())
+        Ok(found.filter(|note| self.tables.may_see_source(reader, note)).cloned())
     }
 
     fn mentioned_by(
@@ -81,7 +81,7 @@ impl Notes for FakeTx {
     }
 
     fn insert(&mut self, new: NewNote) -> Result<Note, StoreError> {
-        self.require(new.author)?;
+        self.require_user(new.author)?;
         if !self.tables.issues.iter().any(|issue| issue.id == new.issue) {
             return self.refuse(StoreError::Gone);
         }

@@ -110,7 +110,7 @@ impl Pipelines for FakeTx {
     fn insert(&mut self, new: NewPipeline) -> Result<Pipeline, StoreError> {
         self.require_project(new.project)?;
         if let Some(user) = new.user {
-            self.require(user)?;
+            self.require_user(user)?;
         }
         let pipeline = Pipeline {
             id: PipelineId(self.next_id()),

@@ -1,6 +1,6 @@
 //! Filtering and ordering of project lists.
 
-use super::search::is_part;
+use super::search::any_contains;
 use super::tx::Tables;
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, UserId};
@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 impl Tables {
     /// Returns the projects that match a filter, in its order.
-    pub fn fitting(&self, filter: &ProjectFilter) -> Vec<&Project> {
+    pub fn matching_projects(&self, filter: &ProjectFilter) -> Vec<&Project> {
         let mut found: Vec<&Project> = (self.projects.values())
             .filter(|project| self.is_listed(project, filter.scope, filter.today))
             .filter(|p| filter.archived.is_none_or(|archived| p.archived.as_bool() == archived))
@@ -60,7 +60,7 @@ impl Tables {
             project.description.as_ref().map_or("", Description::as_str),
             namespace.map_or("", |namespace| &namespace.name),
         ];
-        is_part(text, &fields)
+        any_contains(text, &fields)
     }
 }
 

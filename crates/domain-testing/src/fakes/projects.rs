@@ -110,7 +110,9 @@ impl Projects for FakeTx {
     }
 
     fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError> {
-        Ok(page.cut(self.tables.fitting(filter)).map(|project| self.tables.counted(project)))
+        Ok(page
+            .cut(self.tables.matching_projects(filter))
+            .map(|project| self.tables.counted(project)))
     }
 
     fn role(
@@ -157,7 +159,7 @@ impl Projects for FakeTx {
     }
 
     fn insert(&mut self, new: NewProject) -> Result<Project, StoreError> {
-        self.require(new.creator)?;
+        self.require_user(new.creator)?;
         self.require_namespace(new.namespace)?;
         if let Some(source) = new.forked_from {
             self.require_project(source)?;

@@ -1,6 +1,6 @@
 //! Fake of the public key parser, which checks the form only.
 
-use super::mixing::mixed;
+use super::mixing::hash_bytes;
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::user::key::Fingerprint;
 
@@ -19,7 +19,7 @@ impl PublicKeys for FakePublicKeys {
         let mut parts = key.split_whitespace();
         let kind = parts.next().filter(|kind| TYPES.contains(kind))?;
         let blob = parts.next().filter(|blob| blob.starts_with("AAAA") && is_base64(blob))?;
-        let digest: [u8; 16] = mixed(format!("{kind} {blob}").as_bytes());
+        let digest: [u8; 16] = hash_bytes(format!("{kind} {blob}").as_bytes());
         Some(Fingerprint(digest.map(|byte| format!("{byte:02x}")).join(":")))
     }
 }

@@ -89,7 +89,7 @@ impl RepositoryTasks for FakeTx {
         let id = RepositoryTaskId(self.next_id());
         let row = TaskRow { id, project, kind: kind.clone(), tries: 0, due: Some(at), error: None };
         if let Some(user) = row.user() {
-            self.require(user)?;
+            self.require_user(user)?;
         }
         self.tables.repository_tasks.push(row);
         Ok(id)

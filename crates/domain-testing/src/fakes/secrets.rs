@@ -1,6 +1,6 @@
-//! Predictable secrets.
+//! Fake of the secrets, which are predictable.
 
-use super::mixing::mixed;
+use super::mixing::hash_bytes;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::text::Secret;
 use hexforge_domain::token::TokenHash;
@@ -18,7 +18,7 @@ impl Secrets for FakeSecrets {
     }
 
     fn digest(&self, token: &str) -> TokenHash {
-        TokenHash(mixed(token.as_bytes()))
+        TokenHash(hash_bytes(token.as_bytes()))
     }
 }
 

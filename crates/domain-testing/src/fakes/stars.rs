@@ -22,7 +22,7 @@ impl Stars for FakeTx {
     ) -> Result<(), StoreError> {
         match starred {
             Starred::Yes => {
-                self.require(user)?;
+                self.require_user(user)?;
                 self.require_project(project)?;
                 self.tables.stars.insert((project, user));
             }

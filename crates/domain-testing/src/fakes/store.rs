@@ -1,4 +1,4 @@
-//! The in-memory store.
+//! Fake of the store, in memory.
 
 use super::tx::{FakeTx, Tables};
 use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
@@ -35,7 +35,7 @@ impl Store for FakeStore {
             Mode::Read | Mode::Autocommit => None,
         };
         let before = Arc::clone(&self.tables());
-        let mut tx = FakeTx::on(Tables::clone(&before));
+        let mut tx = FakeTx::new(Tables::clone(&before));
         match (work(&mut tx), mode) {
             (Verdict::RollBack, _) => Ok(()),
             (Verdict::Commit, _) if tx.failed => Err(StoreError::Aborted),

@@ -37,7 +37,7 @@ impl Tokens for FakeTx {
     }
 
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {
-        self.require(new.user)?;
+        self.require_user(new.user)?;
         if self.tables.tokens.iter().any(|row| row.hash == new.hash) {
             return self.refuse(StoreError::Duplicate("token"));
         }

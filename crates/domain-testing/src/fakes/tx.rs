@@ -142,7 +142,7 @@ pub(super) struct FakeTx {
 }
 
 impl FakeTx {
-    pub fn on(tables: Tables) -> Self {
+    pub fn new(tables: Tables) -> Self {
         Self { tables, failed: false }
     }
 
@@ -154,7 +154,7 @@ impl FakeTx {
     }
 
     /// Returns [`StoreError::Gone`] if the user does not exist, like a foreign key.
-    pub fn require(&mut self, user: UserId) -> Result<(), StoreError> {
+    pub fn require_user(&mut self, user: UserId) -> Result<(), StoreError> {
         if self.tables.users.contains_key(&user) { Ok(()) } else { self.refuse(StoreError::Gone) }
     }
 

@@ -1,6 +1,6 @@
 //! Fake of the users.
 
-use super::search::is_part;
+use super::search::any_contains;
 use super::tx::FakeTx;
 use hexforge_domain::id::UserId;
 use hexforge_domain::paging::{Page, Paged};
@@ -115,5 +115,5 @@ fn fits(user: &User, filter: &UserFilter) -> bool {
     (!filter.active || user.state.may_act())
         && (!filter.blocked || !user.state.may_act())
         && (!filter.external || user.privileges.external)
-        && filter.search.as_deref().is_none_or(|text| is_part(text, &fields))
+        && filter.search.as_deref().is_none_or(|text| any_contains(text, &fields))
 }

@@ -1,6 +1,6 @@
-//! A vault without encryption.
+//! Fake of the vault, without encryption.
 
-use super::mixing::mixed;
+use super::mixing::hash_bytes;
 use hexforge_domain::ports::vault::{Sealed, Vault, VaultError};
 use hexforge_domain::text::Secret;
 
@@ -21,7 +21,7 @@ impl Vault for FakeVault {
 
     fn token(&self, subject: &str) -> Secret {
         let text: String =
-            mixed::<16>(subject.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+            hash_bytes::<16>(subject.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         Secret::new(text)
     }
 

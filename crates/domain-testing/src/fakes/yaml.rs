@@ -1,4 +1,4 @@
-//! A fake YAML reader.
+//! Fake of the YAML reader.
 
 use hexforge_domain::ci::config::{Node, YamlReader};
 
