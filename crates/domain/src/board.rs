@@ -38,14 +38,14 @@ pub struct Move {
 /// Error for a move that changes nothing or leads to a position that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("List could not be moved!")]
-pub struct NotMoved;
+pub struct InvalidMove;
 
 impl Move {
     /// Validates a move on a board with `lists` lists.
-    pub fn new(from: i32, to: i64, lists: u64) -> Result<Self, NotMoved> {
-        let to = i32::try_from(to).map_err(|_| NotMoved)?;
+    pub fn new(from: i32, to: i64, lists: u64) -> Result<Self, InvalidMove> {
+        let to = i32::try_from(to).map_err(|_| InvalidMove)?;
         let exists = to >= 0 && u64::from(to.unsigned_abs()) < lists;
-        if exists && to != from { Ok(Self { from, to }) } else { Err(NotMoved) }
+        if exists && to != from { Ok(Self { from, to }) } else { Err(InvalidMove) }
     }
 
     /// The position after the move of the list that was at `position` before.
@@ -86,7 +86,7 @@ mod tests {
         for (from, to) in
             [(1, 1), (1, -1), (1, 4), (1, i64::MAX), (1, i64::MIN), (0, i64::from(i32::MAX) + 1)]
         {
-            assert_eq!(Move::new(from, to, 4), Err(NotMoved), "{from} to {to}");
+            assert_eq!(Move::new(from, to, 4), Err(InvalidMove), "{from} to {to}");
         }
     }
 }

@@ -89,12 +89,12 @@ pub struct Priority(i64);
 /// Error for a negative priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be greater than or equal to 0")]
-pub struct Negative;
+pub struct NegativePriority;
 
 impl Priority {
     /// Parses a priority, which must not be negative.
-    pub fn parse(number: i64) -> Result<Self, Negative> {
-        if number < 0 { Err(Negative) } else { Ok(Self(number)) }
+    pub fn parse(number: i64) -> Result<Self, NegativePriority> {
+        if number < 0 { Err(NegativePriority) } else { Ok(Self(number)) }
     }
 
     /// The number.
@@ -145,7 +145,7 @@ mod tests {
     fn priorities_begin_at_zero() {
         assert_eq!(Priority::parse(0).map(Priority::number), Ok(0));
         assert_eq!(Priority::parse(i64::MAX).map(Priority::number), Ok(i64::MAX));
-        assert_eq!(Priority::parse(-1), Err(Negative));
+        assert_eq!(Priority::parse(-1), Err(NegativePriority));
     }
 
     #[test]

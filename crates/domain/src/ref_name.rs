@@ -11,29 +11,29 @@ const LONGEST: usize = limit::REF_NAME;
 const LONGEST_PART: usize = 250;
 
 /// Checks a name without `refs/heads/` or `refs/tags/` by the rules of git.
-fn check(name: &str) -> Result<(), BadRefName> {
+fn check(name: &str) -> Result<(), InvalidRefName> {
     if name.is_empty() || name.len() > LONGEST || name.ends_with('.') {
-        return Err(BadRefName);
+        return Err(InvalidRefName);
     }
     if name.contains("..") || name.contains("@{") {
-        return Err(BadRefName);
+        return Err(InvalidRefName);
     }
     let forbidden = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
     if name.contains(forbidden) {
-        return Err(BadRefName);
+        return Err(InvalidRefName);
     }
     let is_bad_part = |part: &str| {
         let is_bad_length = !(1..=LONGEST_PART).contains(&part.len());
         is_bad_length || part.starts_with('.') || part.ends_with(".lock")
     };
-    if name.split('/').any(is_bad_part) { Err(BadRefName) } else { Ok(()) }
+    if name.split('/').any(is_bad_part) { Err(InvalidRefName) } else { Ok(()) }
 }
 
 /// Checks the name of a new ref. Some names that the rules of git allow are refused, because git
 /// commands read them as an option or as another ref.
-fn check_new(name: &str) -> Result<(), BadRefName> {
+fn check_new(name: &str) -> Result<(), InvalidRefName> {
     if name.starts_with('-') || name == "@" || name == "HEAD" {
-        return Err(BadRefName);
+        return Err(InvalidRefName);
     }
     check(name)
 }
@@ -41,7 +41,7 @@ fn check_new(name: &str) -> Result<(), BadRefName> {
 /// Error for an invalid branch or tag name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is not a valid branch or tag name")]
-pub struct BadRefName;
+pub struct InvalidRefName;
 
 /// The name of a branch, without `refs/heads/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,12 +52,12 @@ impl BranchName {
     pub const FOLDER: &'static str = "refs/heads/";
 
     /// Parses a name that git allows.
-    pub fn parse(name: &str) -> Result<Self, BadRefName> {
+    pub fn parse(name: &str) -> Result<Self, InvalidRefName> {
         check(name).map(|()| Self(name.to_owned()))
     }
 
     /// Parses a name that a new branch may have.
-    pub fn parse_new(name: &str) -> Result<Self, BadRefName> {
+    pub fn parse_new(name: &str) -> Result<Self, InvalidRefName> {
         check_new(name).map(|()| Self(name.to_owned()))
     }
 
@@ -92,12 +92,12 @@ impl TagName {
     pub const FOLDER: &'static str = "refs/tags/";
 
     /// Parses a name that git allows.
-    pub fn parse(name: &str) -> Result<Self, BadRefName> {
+    pub fn parse(name: &str) -> Result<Self, InvalidRefName> {
         check(name).map(|()| Self(name.to_owned()))
     }
 
     /// Parses a name that a new tag may have.
-    pub fn parse_new(name: &str) -> Result<Self, BadRefName> {
+    pub fn parse_new(name: &str) -> Result<Self, InvalidRefName> {
         check_new(name).map(|()| Self(name.to_owned()))
     }
 
@@ -141,7 +141,7 @@ mod tests {
             "a\nb", "a\0b", "/a", "a/", "a//b", "a.", "a.lock", "a.lock/b", ".a", "a/.b", "a@{b",
             &too_long, &too_deep,
         ] {
-            assert_eq!(TagName::parse(bad), Err(BadRefName), "{bad:?}");
+            assert_eq!(TagName::parse(bad), Err(InvalidRefName), "{bad:?}");
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn new_names_cannot_be_taken_for_something_else() {
         for name in ["-x", "@", "HEAD"] {
             assert!(BranchName::parse(name).is_ok(), "{name}");
-            assert_eq!(BranchName::parse_new(name), Err(BadRefName), "{name}");
+            assert_eq!(BranchName::parse_new(name), Err(InvalidRefName), "{name}");
         }
     }
 }

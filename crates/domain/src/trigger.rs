@@ -9,7 +9,7 @@ use crate::ports::vault::Sealed;
 use crate::text::{TooLong, limit, within};
 
 /// The maximum number of variables for one pipeline.
-pub const MOST_VARIABLES: usize = 200;
+pub const MAX_VARIABLES: usize = 200;
 
 /// A trigger as it is stored. Its token is derived from its id; see
 /// [`Vault::token`](crate::ports::vault::Vault::token).
@@ -47,8 +47,8 @@ pub struct TriggerRequest {
 /// # Errors
 /// The first error, under `variables`.
 pub fn check_variables(variables: &[(String, String)]) -> Result<(), FieldErrors> {
-    if variables.len() > MOST_VARIABLES {
-        let message = format!("are too many (maximum is {MOST_VARIABLES})");
+    if variables.len() > MAX_VARIABLES {
+        let message = format!("are too many (maximum is {MAX_VARIABLES})");
         return Err(FieldErrors::one("variables", message));
     }
     let mut bytes = 0;
@@ -72,8 +72,8 @@ mod tests {
         for (variables, message) in [
             (vec![], None),
             (vec![full.clone()], None),
-            (vec![pair(1, 1); MOST_VARIABLES], None),
-            (vec![pair(1, 1); MOST_VARIABLES + 1], Some("are too many (maximum is 200)")),
+            (vec![pair(1, 1); MAX_VARIABLES], None),
+            (vec![pair(1, 1); MAX_VARIABLES + 1], Some("are too many (maximum is 200)")),
             (vec![pair(256, 1)], Some("is too long (maximum is 255 characters)")),
             (vec![pair(1, 65_537)], Some("is too long (maximum is 65536 characters)")),
             (vec![full; 16], Some("is too long (maximum is 1048576 characters)")),

@@ -33,7 +33,7 @@ impl Health {
             failures: self.failures.saturating_add(1),
             failing_since: self.failing_since.or(Some(now)),
             rest_until: outcome
-                .is_about_receiver()
+                .is_receiver_down()
                 .then(|| state.due().map_or(rest, |due| due.min(rest))),
         }
     }

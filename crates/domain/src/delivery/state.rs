@@ -101,7 +101,7 @@ impl Outcome {
     }
 
     /// Returns whether the receiver as a whole seems to be down or overloaded, so that other deliveries would fail too.
-    pub fn is_about_receiver(self) -> bool {
+    pub fn is_receiver_down(self) -> bool {
         match self {
             Outcome::Unreachable | Outcome::Answered(429 | 502..=504) => true,
             Outcome::Answered(_) | Outcome::Refused => false,

@@ -1,6 +1,6 @@
 //! Finds the issues that a commit message closes, such as `Fixes #7`.
 
-use super::reference::{IssueReference, MOST, reference_at};
+use super::reference::{IssueReference, MAX_REFERENCES, reference_at};
 
 /// The keywords that close an issue. Their first letter may be a capital.
 const WORDS: [&str; 12] = [
@@ -38,8 +38,8 @@ pub fn closed_by(message: &str, address: &str) -> Vec<IssueReference> {
         let after = rest.strip_prefix(':').unwrap_or(rest);
         let Some(list) = skip_blanks(after) else { continue };
         rest = parse_list(list, address, &mut found);
-        if found.len() >= MOST {
-            found.truncate(MOST);
+        if found.len() >= MAX_REFERENCES {
+            found.truncate(MAX_REFERENCES);
             break;
         }
     }
@@ -63,7 +63,7 @@ fn is_closing_keyword(word: &str) -> bool {
 /// Parses a list of issue references into `found`; returns the text after the last reference.
 fn parse_list<'a>(mut list: &'a str, address: &str, found: &mut Vec<IssueReference>) -> &'a str {
     let mut end = list;
-    while found.len() < MOST {
+    while found.len() < MAX_REFERENCES {
         let after_noun =
             ["issues", "issue"].iter().find_map(|noun| skip_blanks(list.strip_prefix(noun)?));
         let text = after_noun.unwrap_or(list);
@@ -154,6 +154,6 @@ mod tests {
             assert_eq!(closed(&message), Vec::<String>::new());
         }
         let many: Vec<String> = (0..80).map(|number| format!("#{number}")).collect();
-        assert_eq!(closed(&format!("fixes {}", many.join(", "))).len(), MOST);
+        assert_eq!(closed(&format!("fixes {}", many.join(", "))).len(), MAX_REFERENCES);
     }
 }

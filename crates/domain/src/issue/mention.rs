@@ -1,7 +1,7 @@
 //! Finds the users that a text mentions.
 
 /// The maximum number of mentions that are read from a text.
-const MOST: usize = 50;
+const MAX_MENTIONS: usize = 50;
 
 /// Returns the usernames after an `@`, each once. The users need not exist.
 pub fn mentioned(text: &str) -> Vec<&str> {
@@ -17,7 +17,7 @@ pub fn mentioned(text: &str) -> Vec<&str> {
             if !name.is_empty() && name.len() <= 255 && !found.contains(&name) {
                 found.push(name);
             }
-            if found.len() == MOST {
+            if found.len() == MAX_MENTIONS {
                 break;
             }
         }
@@ -49,6 +49,6 @@ mod tests {
     #[test]
     fn only_so_many_are_named() {
         let text: Vec<String> = (0..80).map(|number| format!("@user{number}")).collect();
-        assert_eq!(mentioned(&text.join(" ")).len(), MOST);
+        assert_eq!(mentioned(&text.join(" ")).len(), MAX_MENTIONS);
     }
 }

@@ -11,7 +11,7 @@ pub struct IssueReference {
 }
 
 /// The maximum number of references that are read from a text.
-pub const MOST: usize = 50;
+pub const MAX_REFERENCES: usize = 50;
 
 /// The maximum length of the path of a namespace or project.
 const LONGEST: usize = 255;
@@ -31,7 +31,7 @@ pub fn references(text: &str, address: &str) -> Vec<IssueReference> {
                 if !found.contains(&reference) {
                     found.push(reference);
                 }
-                if found.len() == MOST {
+                if found.len() == MAX_REFERENCES {
                     break;
                 }
             }
@@ -151,6 +151,6 @@ mod tests {
         }
         assert_eq!(named(&format!("{}#7", "a".repeat(1_000_000))), Vec::<String>::new());
         let many: Vec<String> = (0..80).map(|number| format!("#{number}")).collect();
-        assert_eq!(named(&many.join(" ")).len(), MOST);
+        assert_eq!(named(&many.join(" ")).len(), MAX_REFERENCES);
     }
 }

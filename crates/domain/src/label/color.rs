@@ -16,19 +16,23 @@ pub enum ColorRule {
 /// Error for an invalid colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a valid color code")]
-pub struct NoColor;
+pub struct InvalidColor;
 
 impl Color {
     /// Parses a colour.
-    pub fn parse(text: &str, rule: ColorRule) -> Result<Self, NoColor> {
-        let digits = text.strip_prefix('#').ok_or(NoColor)?;
+    pub fn parse(text: &str, rule: ColorRule) -> Result<Self, InvalidColor> {
+        let digits = text.strip_prefix('#').ok_or(InvalidColor)?;
         let is_valid_length = match (rule, digits.len()) {
             (ColorRule::Long | ColorRule::LongOrShort, 6) => true,
             (ColorRule::LongOrShort, 3) => true,
             (ColorRule::Long | ColorRule::LongOrShort, _) => false,
         };
         let is_hexadecimal = digits.bytes().all(|b| b.is_ascii_hexdigit());
-        if is_valid_length && is_hexadecimal { Ok(Self(text.to_owned())) } else { Err(NoColor) }
+        if is_valid_length && is_hexadecimal {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidColor)
+        }
     }
 
     /// Wraps a colour from the store without checking it.
