@@ -68,7 +68,7 @@ mod tests {
 
     /// The examples of the reference, with four lists A B C D.
     #[test]
-    fn the_others_make_room() {
+    fn other_lists_shift_to_make_room() {
         for (from, to, expected) in [
             (0, 2, [2, 0, 1, 3]),
             (3, 1, [0, 2, 3, 1]),
@@ -76,13 +76,13 @@ mod tests {
             (0, 3, [3, 0, 1, 2]),
             (1, 2, [0, 2, 1, 3]),
         ] {
-            let moved = Move::new(from, to, 4).expect("a place among four");
+            let moved = Move::new(from, to, 4).expect("a position of the board");
             assert_eq!([0, 1, 2, 3].map(|position| moved.of(position)), expected);
         }
     }
 
     #[test]
-    fn a_list_moves_to_another_place_that_there_is() {
+    fn moves_to_the_same_or_a_missing_position_are_refused() {
         for (from, to) in
             [(1, 1), (1, -1), (1, 4), (1, i64::MAX), (1, i64::MIN), (0, i64::from(i32::MAX) + 1)]
         {

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn ipv6_callers_are_told_apart_by_their_network() {
+    fn ipv6_callers_are_identified_by_their_network() {
         let network = |text| caller_network(address(text));
         assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:3::9"));
         assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));

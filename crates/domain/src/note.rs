@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_says_something_and_not_too_much() {
+    fn a_body_is_neither_blank_nor_too_long() {
         assert!(NoteBody::parse("x").is_ok());
         assert!(NoteBody::parse(&"ü".repeat(limit::LONG)).is_ok());
         for (given, message) in [

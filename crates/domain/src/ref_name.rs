@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn new_names_cannot_be_taken_for_something_else() {
+    fn new_names_are_not_read_as_options_or_other_refs() {
         for name in ["-x", "@", "HEAD"] {
             assert!(BranchName::parse(name).is_ok(), "{name}");
             assert_eq!(BranchName::parse_new(name), Err(InvalidRefName), "{name}");

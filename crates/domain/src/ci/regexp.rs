@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_invalid_or_too_much_is_refused() {
+    fn invalid_and_too_large_expressions_are_refused() {
         let deep = "(".repeat(100) + &")".repeat(100);
         for source in ["(", "*", "[", "(?!a)", r"(a)\1", "((a{1000}){1000}){1000}", &deep] {
             assert!(compile(source, "").is_none(), "{source}");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_answer_means() {
+    fn the_state_after_each_outcome() {
         use DeliveryState::*;
         use Outcome::*;
         let later = |tries| Pending { due: NOW + tried(tries).pause() };
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn words_lead_back_to_their_states() {
+    fn states_are_parsed_from_their_names() {
         use DeliveryState::*;
         for state in [Pending { due: NOW }, Delivered, Failed, GivenUp] {
             assert_eq!(DeliveryState::parse(state.as_str(), state.due()), Some(state));

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_are_named() {
+    fn the_number_of_mentions_is_limited() {
         let text: Vec<String> = (0..80).map(|number| format!("@user{number}")).collect();
         assert_eq!(mentioned(&text.join(" ")).len(), MAX_MENTIONS);
     }

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_titles_and_too_many_are_told_once() {
+    fn invalid_and_too_many_titles_are_reported_once() {
         let many: Vec<String> = (0..=MOST).map(|number| number.to_string()).collect();
         for (list, message) in [
             ("a,b&#44;c,d&#44;e".to_owned(), "is invalid"),

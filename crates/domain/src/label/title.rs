@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_with_a_title_is_told() {
+    fn all_errors_of_a_title_are_reported() {
         let long = "x".repeat(limit::SHORT + 1);
         let too_long = "is too long (maximum is 255 characters)";
         for (given, messages) in [

@@ -91,8 +91,8 @@ mod tests {
 
     const LIMITS: TransferLimits = TransferLimits { idle: Duration::from_secs(60), min_rate: 4096 };
 
-    /// The waiting time in seconds after which a client is given up that moves `bytes` every
-    /// `every` seconds.
+    /// Simulates a client that moves `bytes` every `every` seconds. Returns the waiting time in seconds
+    /// after which the client is given up; `None` if it never is.
     fn given_up_after(limits: TransferLimits, every: u64, bytes: usize) -> Option<u64> {
         let (mut rate, mut waited) = (TransferRate::new(limits), 0);
         for _ in 0..10_000 {
@@ -102,7 +102,7 @@ mod tests {
             }
             waited += every;
             rate.moved(Duration::from_secs(every), bytes);
-            assert!(rate.recent.len() <= PARTS as usize + 2, "what is kept is bounded");
+            assert!(rate.recent.len() <= PARTS as usize + 2, "the number of entries is bounded");
         }
         None
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_beginning_does_not_pay_for_a_slow_end() {
+    fn a_fast_start_does_not_excuse_a_slow_end() {
         let mut rate = TransferRate::new(LIMITS);
         for _ in 0..1000 {
             rate.moved(Duration::ZERO, 1 << 20);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_pauses_for_nobody() {
+    fn there_is_no_pause_without_other_callers() {
         let begin = ms(5_000);
         let much = |spending: &mut Spending, now| {
             for caller in [EVE, BOB] {

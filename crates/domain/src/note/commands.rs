@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_the_text() {
+    fn commands_are_removed_from_the_text() {
         let today = a_day("2016-12-30");
         for (text, left, count) in [
             ("", "", 0),

@@ -126,7 +126,7 @@ mod tests {
 
     /// Reference section 2.10.
     #[test]
-    fn who_may_change_what() {
+    fn the_whole_matrix_of_ref_changes() {
         let tag = RefKind::Tag(TagName::parse("v1").expect("a name"));
         let (developer, master) =
             (facts(Some(Developer), false, false), facts(Some(Master), false, false));

@@ -11,7 +11,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_no_member_asks_where_that_is_enabled() {
+    fn only_non_members_may_request_access_where_enabled() {
         for (enabled, member, expected) in
             [(true, false, true), (true, true, false), (false, false, false), (false, true, false)]
         {

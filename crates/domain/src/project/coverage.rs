@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_can_be_used_is_an_expression() {
+    fn only_usable_expressions_are_accepted() {
         let long = "a".repeat(256);
         for (text, expected) in [
             (r"\(\d+\.\d+%\) covered", Ok(Some(r"\(\d+\.\d+%\) covered"))),

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_made_of_names() {
+    fn paths_are_derived_from_names() {
         for (name, path) in [
             ("Foo Bar 2.0", "foo-bar-2-0"),
             ("My_Lib", "my_lib"),

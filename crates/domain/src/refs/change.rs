@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_of_a_name_begin_below_the_kind_of_ref() {
+    fn folders_of_a_name_begin_below_heads_and_tags() {
         for (name, expected) in [
             ("refs/heads/a", vec![]),
             ("refs/heads/a/b", vec!["refs/heads/a"]),

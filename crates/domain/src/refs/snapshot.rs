@@ -291,7 +291,7 @@ mod tests {
 
     /// Applies random changes and compares the result with a map.
     #[test]
-    fn changes_do_what_they_do_to_a_map() {
+    fn changes_match_those_of_a_map() {
         let mut random: u64 = 7;
         let mut next = |below: u64| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_than_people_can_read() {
+    fn large_comparisons_overflow() {
         let diff = |text: &str| FileDiff {
             old_path: "x".into(),
             new_path: "x".into(),

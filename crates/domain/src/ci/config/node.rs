@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_asked_for_by_their_kind() {
+    fn nodes_convert_to_their_own_type_only() {
         let node = Node::map([("list", Node::texts(["a", "b"])), ("text", Node::text("t"))]);
         assert_eq!(node.get("text").and_then(Node::as_text), Some("t"));
         assert_eq!(node.get("list").and_then(Node::as_texts), Some(vec!["a", "b"]));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_is_what_holds_nothing() {
+    fn null_false_and_empty_values_are_blank() {
         for (node, expected) in [
             (Node::Null, true),
             (Node::Bool(false), true),

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_read_back_unchanged() {
+    fn options_survive_a_round_trip() {
         let node = Node::map([
             ("environment", Node::map([("name", Node::text("production"))])),
             ("unknown", Node::Bool(true)),

@@ -115,7 +115,7 @@ fn builds_that_are_not_public_are_for_the_team() {
 
 /// With builds disabled, all access to pipelines and builds is refused, for administrators too. Commit statuses stay.
 #[test]
-fn without_builds_nobody_has_any() {
+fn disabled_builds_are_refused_to_everyone() {
     for (who, expected) in PRIVATE {
         let facts = CiFacts { builds: false, ..facts(who, Visibility::Private) };
         let mut without = expected;

@@ -127,7 +127,7 @@ fn the_whole_matrix_of_those_who_see_a_project_of_the_group() {
 }
 
 #[test]
-fn nobody_sees_a_group_by_a_project() {
+fn anonymous_callers_do_not_see_a_group_through_a_project() {
     for (visibility, read) in
         [(Visibility::Private, WHO), (Visibility::Internal, WHO), (Visibility::Public, OK)]
     {

@@ -187,7 +187,7 @@ fn owning_by_level_alone_is_not_owning() {
 }
 
 #[test]
-fn what_others_know_of_an_administrator_or_of_nobody_changes_nothing() {
+fn roles_do_not_matter_for_administrators_and_anonymous_callers() {
     let role = ProjectRole { level: Some(AccessLevel::Master), owner: true };
     for visibility in Visibility::ALL {
         for (who, table_line) in [(Anonymous, 0), (Admin, 13)] {

@@ -104,7 +104,7 @@ fn the_whole_matrix_of_issues_labels_milestones_and_boards() {
 
 /// With a feature disabled, its abilities are refused, for administrators too. Boards stay.
 #[test]
-fn what_a_project_has_switched_off_nobody_may() {
+fn disabled_features_are_refused_to_everyone() {
     use TrackerAbility::*;
     for (who, line) in table(Visibility::Private) {
         for (issues, merge_requests) in [(false, true), (true, false), (false, false)] {
@@ -163,7 +163,7 @@ fn the_whole_matrix_of_one_issue() {
 }
 
 #[test]
-fn an_issue_of_ones_own_in_a_hidden_project_is_hidden() {
+fn own_issues_in_a_hidden_project_are_hidden() {
     for (visibility, who) in [(Visibility::Private, Stranger), (Visibility::Internal, External)] {
         let tracker = tracker(who, visibility, true, true);
         let facts = IssueFacts { tracker, confidential: false, concerns_actor: true };
