@@ -40,7 +40,7 @@ pub fn a_request_is_found_until_it_is_removed(store: &dyn Store) {
 }
 
 /// See [`AccessRequests::insert`](hexforge_domain::member::port::AccessRequests::insert).
-pub fn nobody_asks_twice(store: &dyn Store) {
+pub fn a_user_requests_access_once(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     for source in a_group_and_a_project(store) {
         insert_request(store, source, ada, 0);
@@ -69,7 +69,7 @@ pub fn requests_are_listed_highest_user_id_first(store: &dyn Store) {
 }
 
 /// A user with a pending request is not a member and has no access.
-pub fn a_request_gives_nothing(store: &dyn Store) {
+pub fn a_request_gives_no_access(store: &dyn Store) {
     let [group, project] = a_group_and_a_project(store);
     let ada = a_user("ada").stored_in(store).id;
     insert_request(store, group, ada, 0);
@@ -93,7 +93,7 @@ pub fn a_request_gives_nothing(store: &dyn Store) {
 }
 
 /// Requests are deleted with their user, group or project.
-pub fn a_request_ends_with_its_user_and_with_what_it_is_about(store: &dyn Store) {
+pub fn a_request_is_deleted_with_its_user_group_or_project(store: &dyn Store) {
     let [group, project] = a_group_and_a_project(store);
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     for user in [ada, bob] {

@@ -42,7 +42,7 @@ fn list_positions(store: &dyn Store, board: BoardId, lists: &[BoardList]) -> Vec
 }
 
 /// Positions stay consecutive when lists are added, moved and deleted.
-pub fn lists_keep_their_places_without_gaps(store: &dyn Store) {
+pub fn positions_of_lists_have_no_gaps(store: &dyn Store) {
     let (board, lists) = a_board(store, 4);
     assert_pages(store, &lists, |tx, page| tx.boards().lists(board, page));
     let go = |place: usize, to: i64| {

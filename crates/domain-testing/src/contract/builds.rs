@@ -83,7 +83,7 @@ pub fn a_build_has_every_field(store: &dyn Store) {
 }
 
 /// Texts, trees and the order of variables are read back unchanged.
-pub fn what_a_job_is_to_do_is_kept_whole(store: &dyn Store) {
+pub fn a_definition_is_stored_unchanged(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let pipeline = insert_pipeline(store, project);
     let id = write(store, |tx| tx.builds().define(pipeline.id, &a_definition()));
@@ -170,7 +170,7 @@ pub fn statuses_of_a_commit_are_found_by_ref_stage_and_name(store: &dyn Store) {
 }
 
 /// Only pending and running builds are found, those without an update for the longest time first.
-pub fn builds_of_which_nothing_is_heard_are_found(store: &dyn Store) {
+pub fn silent_builds_are_found(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let pipeline = insert_pipeline(store, project);
     let made_at = |name: &str, status, seconds| {

@@ -7,7 +7,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::{CoverageExpression, Project};
 
 /// No other field and no other project changes.
-pub fn a_default_branch_is_set_alone(store: &dyn Store) {
+pub fn setting_a_default_branch_changes_nothing_else(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
     let site = a_project("site", home, ada).stored_in(store);
@@ -31,7 +31,7 @@ pub fn a_default_branch_is_set_alone(store: &dyn Store) {
 
 /// See [`Projects::update`](hexforge_domain::project::port::Projects::update): the default branch
 /// of a stale project does not overwrite the stored one.
-pub fn updating_does_not_turn_back_the_default_branch(store: &dyn Store) {
+pub fn updating_does_not_overwrite_the_default_branch(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let site = a_project("site", home_of(store, ada), ada).stored_in(store);
     let branch = a_branch("master");
@@ -45,7 +45,7 @@ pub fn updating_does_not_turn_back_the_default_branch(store: &dyn Store) {
 }
 
 /// The expression belongs to one project and can be removed.
-pub fn a_coverage_expression_is_set_alone(store: &dyn Store) {
+pub fn setting_a_coverage_expression_changes_nothing_else(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
     let site = a_project("site", home, ada).stored_in(store);

@@ -107,7 +107,7 @@ pub(super) fn settle_claim(
 }
 
 /// See [`Deliveries::requests`](hexforge_domain::delivery::port::Deliveries::requests).
-pub fn a_delivery_has_everything_it_takes_to_send_it(store: &dyn Store) {
+pub fn a_request_has_all_data_to_send_a_delivery(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let url = "https://u:p%40@a.example/ü?a='b'";
     let mut settings = a_hook(url);
@@ -191,7 +191,7 @@ pub fn requests_are_read_together_up_to_a_size(store: &dyn Store) {
 }
 
 /// Pending deliveries use the current URL of their hook, so that a corrected URL applies to them.
-pub fn a_delivery_is_sent_where_its_hook_goes_now(store: &dyn Store) {
+pub fn a_delivery_uses_the_current_url_of_its_hook(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let hook = a_hook("http://old.example");
     let hook = write(store, |tx| tx.project_hooks().insert(project, hook, at(0)));
@@ -205,7 +205,7 @@ pub fn a_delivery_is_sent_where_its_hook_goes_now(store: &dyn Store) {
 }
 
 /// See [`Deliveries::claim`](hexforge_domain::delivery::port::Deliveries::claim).
-pub fn a_lane_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
+pub fn a_claimed_lane_is_not_claimed_again_before_it_expires(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     insert_deliveries(store, hook, &[1], at(0));
     let first = claim_lanes(store, at(0), ALL);
@@ -219,7 +219,7 @@ pub fn a_lane_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
 }
 
 /// Deliveries of a lane come in order, and lanes by the longest wait.
-pub fn what_is_due_comes_oldest_first_and_no_more_than_asked_for(store: &dyn Store) {
+pub fn due_deliveries_are_claimed_oldest_first_up_to_the_limit(store: &dyn Store) {
     let (one, two) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     let three = a_service_hook(store);
     insert_deliveries(store, two, &[21], at(2));
@@ -233,7 +233,7 @@ pub fn what_is_due_comes_oldest_first_and_no_more_than_asked_for(store: &dyn Sto
 }
 
 /// Failing lanes have their own limit, so that healthy lanes do not wait for them.
-pub fn lanes_that_fail_are_counted_apart(store: &dyn Store) {
+pub fn failing_lanes_have_their_own_limit(store: &dyn Store) {
     let (good, bad) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     insert_deliveries(store, bad, &[1], at(0));
     let claims = claim_lanes(store, at(0), ALL);
@@ -249,7 +249,7 @@ pub fn lanes_that_fail_are_counted_apart(store: &dyn Store) {
 }
 
 /// See [`Deliveries::settle`](hexforge_domain::delivery::port::Deliveries::settle).
-pub fn what_was_sent_is_written_down(store: &dyn Store) {
+pub fn results_of_deliveries_are_recorded(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     insert_deliveries(store, hook, &[1, 2], at(0));
     let claims = claim_lanes(store, at(0), ALL);
@@ -286,7 +286,7 @@ pub fn what_was_sent_is_written_down(store: &dyn Store) {
 }
 
 /// A failed delivery waits until it is due; later deliveries do not wait for it.
-pub fn what_fails_waits_for_its_time(store: &dyn Store) {
+pub fn a_failed_delivery_waits_until_it_is_due(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     insert_deliveries(store, hook, &[1], at(0));
     let claims = claim_lanes(store, at(0), ALL);
@@ -305,7 +305,7 @@ pub fn what_fails_waits_for_its_time(store: &dyn Store) {
 }
 
 /// A resting lane is not claimed, neither for existing nor for new deliveries.
-pub fn a_lane_that_rests_is_not_given_out(store: &dyn Store) {
+pub fn a_paused_lane_is_not_claimed(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     insert_deliveries(store, hook, &[1, 2], at(0));
     let claims = claim_lanes(store, at(0), ClaimLimits { each: 1, ..ALL });
@@ -321,7 +321,7 @@ pub fn a_lane_that_rests_is_not_given_out(store: &dyn Store) {
 }
 
 /// A new delivery waits until the claimed lane is settled.
-pub fn what_comes_while_a_lane_is_claimed_is_not_forgotten(store: &dyn Store) {
+pub fn deliveries_added_to_a_claimed_lane_are_sent_later(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     insert_deliveries(store, hook, &[1], at(0));
     let first = claim_lanes(store, at(0), ALL);
@@ -333,7 +333,7 @@ pub fn what_comes_while_a_lane_is_claimed_is_not_forgotten(store: &dyn Store) {
 }
 
 /// Settling an expired claim changes nothing.
-pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
+pub fn an_expired_claim_settles_nothing(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     insert_deliveries(store, hook, &[1], at(0));
     let late = claim_lanes(store, at(0), ALL);
@@ -352,7 +352,7 @@ pub fn a_claim_that_is_over_settles_nothing(store: &dyn Store) {
 }
 
 /// Deliveries are deleted with their hook, and with the project of the hook.
-pub fn deliveries_go_with_their_hooks(store: &dyn Store) {
+pub fn deliveries_are_deleted_with_their_hooks(store: &dyn Store) {
     let service = a_service_hook(store);
     let (project, _) = a_project_with_owner(store, "ada");
     let new = |url| write(store, |tx| tx.project_hooks().insert(project, a_hook(url), at(0)));
@@ -380,7 +380,7 @@ pub fn deliveries_go_with_their_hooks(store: &dyn Store) {
 }
 
 /// Hooks may be deleted while the receivers of an event are looked up.
-pub fn those_to_hooks_that_are_gone_are_left_out(store: &dyn Store) {
+pub fn deliveries_to_deleted_hooks_are_left_out(store: &dyn Store) {
     let hook = a_project_hook(store, "ada");
     let gone = HookRef::Project(ProjectHookId(i64::MAX));
     write(store, |tx| {

@@ -107,7 +107,7 @@ pub fn the_queue_is_counted(store: &dyn Store) {
 }
 
 /// See [`DeliveryLog::failing`](hexforge_domain::delivery::port::DeliveryLog::failing).
-pub fn hooks_that_fail_are_named(store: &dyn Store) {
+pub fn failing_hooks_are_listed(store: &dyn Store) {
     let failing = |failures, limit| read(store, |tx| tx.delivery_log().failing(failures, limit));
     let (one, two) = (a_project_hook(store, "ada"), a_service_hook(store));
     for (hook, failures) in [(one, 3), (two, 7)] {
@@ -138,7 +138,7 @@ pub fn hooks_that_fail_are_named(store: &dyn Store) {
 }
 
 /// Pending deliveries are never removed, and only the deliveries of the hook itself count.
-pub fn old_deliveries_are_removed_with_what_they_said(store: &dyn Store) {
+pub fn old_deliveries_are_removed_with_their_payloads(store: &dyn Store) {
     let (hook, other) = (a_project_hook(store, "ada"), a_project_hook(store, "bob"));
     let attempt = an_attempt(at(1), Some(200), None);
     for (hook, numbers, moment) in [(hook, [1, 2], 1), (hook, [3, 4], 5), (other, [5, 6], 1)] {

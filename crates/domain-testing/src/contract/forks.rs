@@ -103,7 +103,7 @@ pub fn forks_are_counted_while_they_exist(store: &dyn Store) {
 
 /// See [`Projects::update`](hexforge_domain::project::port::Projects::update): the counters of a
 /// stale project do not overwrite the stored ones.
-pub fn updating_does_not_turn_back_the_count_of_forks(store: &dyn Store) {
+pub fn updating_does_not_overwrite_the_count_of_forks(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store);
     a_project("fork", home, ada).forked_from(source.id).stored_in(store);
@@ -166,7 +166,7 @@ pub fn forks_of_forks_are_lowered_too(store: &dyn Store) {
 }
 
 /// See [`Projects::update`](hexforge_domain::project::port::Projects::update).
-pub fn a_project_becomes_a_fork_and_is_one_no_more(store: &dyn Store) {
+pub fn a_fork_link_is_set_and_removed(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store);
     let other = a_project("other", home, ada).stored_in(store);
@@ -181,7 +181,7 @@ pub fn a_project_becomes_a_fork_and_is_one_no_more(store: &dyn Store) {
 }
 
 /// See [`Projects::comes_from`](hexforge_domain::project::port::Projects::comes_from).
-pub fn whether_a_project_comes_from_another_is_known(store: &dyn Store) {
+pub fn direct_and_indirect_forks_are_recognized(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store).id;
     let fork = a_project("fork", home, ada).forked_from(source).stored_in(store).id;

@@ -73,7 +73,7 @@ pub fn deleting_a_group_leaves_what_others_have(store: &dyn Store) {
 }
 
 /// See [`StoreError::Gone`].
-pub fn nothing_can_be_hung_on_a_group_that_is_gone(store: &dyn Store) {
+pub fn rows_cannot_be_added_to_a_deleted_group(store: &dyn Store) {
     type Work = fn(&mut dyn Tx, NamespaceId, &Project) -> Result<(), StoreError>;
     let ada = a_user("ada").stored_in(store).id;
     let group = a_group("team").stored_in(store).id;

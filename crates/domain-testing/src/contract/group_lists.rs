@@ -113,7 +113,7 @@ pub fn a_search_of_groups_finds_parts_of_name_and_path(store: &dyn Store) {
 }
 
 /// See [`GroupScope`].
-pub fn every_scope_of_groups_shows_what_is_there_for_the_user(store: &dyn Store) {
+pub fn every_scope_of_groups_lists_the_groups_of_the_user(store: &dyn Store) {
     let world = a_world(store);
     a_group("open").stored_in(store);
     let inner = a_group("inner").internal().stored_in(store);

@@ -172,7 +172,7 @@ pub fn owners_are_counted_while_their_memberships_are_in_force(store: &dyn Store
 }
 
 /// See [`GroupMembers::solely_owned_by`](hexforge_domain::member::port::GroupMembers::solely_owned_by).
-pub fn groups_with_one_owner_are_known(store: &dyn Store) {
+pub fn groups_with_a_single_owner_are_found(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let alone = a_group("alone").owner(ada).stored_in(store).id;
     a_group("both").owner(ada).owner(bob).stored_in(store);

@@ -40,7 +40,7 @@ pub fn identities_come_by_user_and_then_in_their_order(store: &dyn Store) {
 }
 
 /// An empty list of users returns an empty result.
-pub fn identities_of_nobody_are_none(store: &dyn Store) {
+pub fn no_users_have_no_identities(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;
     write(store, |tx| tx.identities().put(ada, &at("saml", "ada")));
     assert_eq!(identities_of(store, &[]), []);
@@ -81,7 +81,7 @@ pub fn an_identity_belongs_to_one_user_of_its_provider(store: &dyn Store) {
 }
 
 /// Identities without an external id do not collide.
-pub fn several_users_may_be_unnamed_at_a_provider(store: &dyn Store) {
+pub fn several_users_may_have_no_id_at_a_provider(store: &dyn Store) {
     let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
     write(store, |tx| {
         tx.identities().put(ada, &unnamed_at("saml"))?;

@@ -12,7 +12,7 @@ use hexforge_domain::ports::store::Store;
 
 /// Only viewers who may see a confidential issue see its events, in both feeds; the totals count no
 /// others.
-pub fn events_about_confidential_issues_are_told_to_few(store: &dyn Store) {
+pub fn events_about_confidential_issues_are_visible_to_few(store: &dyn Store) {
     let [ada, bob, eve, rob] =
         ["ada", "bob", "eve", "rob"].map(|name| a_user(name).stored_in(store).id);
     let site = a_project("site", home_of(store, ada), ada).public().stored_in(store).id;

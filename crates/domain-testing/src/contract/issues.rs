@@ -204,7 +204,7 @@ pub fn issues_with_a_label_are_counted_by_kind(store: &dyn Store) {
 }
 
 /// The counters of a stale project do not overwrite the stored ones.
-pub fn updating_a_project_does_not_turn_back_the_count_of_issues(store: &dyn Store) {
+pub fn updating_a_project_does_not_overwrite_the_count_of_issues(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let before: Project = project_now(store, project);
     write(store, |tx| {
@@ -241,7 +241,7 @@ pub fn labels_of_issues_come_by_title(store: &dyn Store) {
 }
 
 /// The subscriptions of other users do not change.
-pub fn a_user_chooses_what_to_hear_of_an_issue(store: &dyn Store) {
+pub fn subscriptions_to_issues_are_those_of_one_user(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let issue = write(store, |tx| tx.issues().insert(an_issue(project, ada, "an issue"))).id;
@@ -254,7 +254,7 @@ pub fn a_user_chooses_what_to_hear_of_an_issue(store: &dyn Store) {
 }
 
 /// Unknown usernames are ignored.
-pub fn who_wrote_or_was_named_takes_part(store: &dyn Store) {
+pub fn authors_of_notes_and_mentioned_users_participate(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);
     let [one, two] = ["one", "two"]
@@ -310,7 +310,7 @@ pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
 }
 
 /// See [`Users::delete`](hexforge_domain::user::port::Users::delete).
-pub fn what_a_user_wrote_goes_with_the_user_and_off_the_counters(store: &dyn Store) {
+pub fn issues_and_notes_of_a_deleted_user_are_deleted_and_not_counted(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let home = a_project("home", home_of(store, bob), bob).stored_in(store).id;

@@ -101,7 +101,7 @@ pub fn titles_of_labels_are_unique_in_a_project(store: &dyn Store) {
 }
 
 /// Issues refer to labels by id, not by title.
-pub fn a_renamed_label_stays_what_it_is_to_issues(store: &dyn Store) {
+pub fn issues_keep_a_renamed_label(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let bug = label_in(store, project, "bug");
     let issue = write(store, |tx| {

@@ -75,7 +75,7 @@ pub fn a_login_follows_a_renaming(store: &dyn Store) {
 }
 
 /// No input makes a look-up fail, not even text that a database cannot store.
-pub fn strange_texts_find_nobody(store: &dyn Store) {
+pub fn unusual_texts_find_no_user(store: &dyn Store) {
     a_user("ada").stored_in(store);
     for text in ["ada\0", "\0", "a\0@example.com", "'; --", "🦀", "\u{fffe}", "ada\n"] {
         assert_eq!(find_by_login(store, text), None, "{text:?}");

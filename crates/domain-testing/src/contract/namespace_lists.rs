@@ -82,7 +82,7 @@ pub fn a_target_is_an_id_then_a_path_then_a_name(store: &dyn Store) {
 }
 
 /// See [`Namespaces::find_target`](hexforge_domain::namespace::port::Namespaces::find_target).
-pub fn of_targets_with_the_same_name_the_oldest_is_meant(store: &dyn Store) {
+pub fn of_targets_with_the_same_name_the_oldest_is_found(store: &dyn Store) {
     let first = a_group("b-first").named("Shared Name").stored_in(store);
     a_group("a-second").named("shared name").stored_in(store);
     a_group("c-third").named("SHARED NAME").stored_in(store);

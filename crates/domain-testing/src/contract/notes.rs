@@ -102,7 +102,7 @@ pub fn a_deleted_note_takes_its_events_along(store: &dyn Store) {
 
 /// Sources are a public project, a private one and a confidential issue, and commits to both
 /// projects.
-pub fn mentions_are_shown_to_those_who_can_follow_them(store: &dyn Store) {
+pub fn mentions_are_visible_to_readers_of_their_source(store: &dyn Store) {
     let [ada, bob, rob, gus] =
         ["ada", "bob", "rob", "gus"].map(|name| a_user(name).stored_in(store).id);
     let home = home_of(store, ada);

@@ -101,7 +101,7 @@ fn events_of_projects_and_groups() -> Vec<SystemEvent> {
 }
 
 /// All events are read back as they were written.
-pub fn every_system_event_waits_as_it_was_recorded(store: &dyn Store) {
+pub fn every_system_event_is_stored_unchanged(store: &dyn Store) {
     let mut events = vec![
         SystemEvent::UserCreated(a_fact(1)),
         SystemEvent::UserDestroyed(a_fact(i64::MAX)),
@@ -136,7 +136,7 @@ pub fn the_oldest_entries_come_first_and_no_more_than_asked_for(store: &dyn Stor
 }
 
 /// Reading does not remove entries.
-pub fn entries_wait_until_they_are_sent(store: &dyn Store) {
+pub fn reading_does_not_remove_entries(store: &dyn Store) {
     write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(a_fact(1)), at(0)));
     let first = read(store, |tx| tx.outbox().oldest(1));
     assert_eq!(first.len(), 1);
@@ -144,7 +144,7 @@ pub fn entries_wait_until_they_are_sent(store: &dyn Store) {
 }
 
 /// Project events are read back as they were written, with all optional fields or none.
-pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
+pub fn events_of_projects_are_stored_unchanged(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let new = NewIssue {
         assignee: Some(ada),
@@ -199,7 +199,7 @@ pub fn news_of_projects_are_kept_whole(store: &dyn Store) {
 }
 
 /// See [`Outbox::next`](hexforge_domain::outbox::port::Outbox::next).
-pub fn entries_are_taken_out_once_they_are_told(store: &dyn Store) {
+pub fn entries_are_removed_after_their_deliveries_are_created(store: &dyn Store) {
     assert!(!read(store, |tx| tx.outbox().any()));
     for id in 1..=5 {
         write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(a_fact(id)), at(id)));

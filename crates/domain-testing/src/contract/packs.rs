@@ -40,7 +40,7 @@ fn names_with_rows(store: &dyn Store) -> Vec<PackName> {
 }
 
 /// See [`Packs::live`](hexforge_domain::pack::port::Packs::live).
-pub fn live_packs_come_in_the_order_of_their_making(store: &dyn Store) {
+pub fn live_packs_are_listed_in_the_order_of_their_addition(store: &dyn Store) {
     let [one, _] = two_projects(store);
     assert_eq!(live_packs(store, one), []);
     for pack in [3, 1, 2] {
@@ -88,7 +88,7 @@ pub fn changes_of_packs_raise_their_version_alone(store: &dyn Store) {
 }
 
 /// See [`Packs::forget_retired`](hexforge_domain::pack::port::Packs::forget_retired).
-pub fn packs_stay_known_until_they_are_forgotten(store: &dyn Store) {
+pub fn rows_of_retired_packs_are_kept_for_a_while(store: &dyn Store) {
     let [one, two] = two_projects(store);
     add_packs(store, one, &[1, 2, 3, 4]);
     add_packs(store, two, &[4]);

@@ -159,7 +159,7 @@ pub fn the_newest_pipeline_of_each_ref_is_listed_while_the_ref_is_there(store: &
 }
 
 /// As in the reference, pipelines of a deleted user are kept with `user` null.
-pub fn pipelines_go_with_their_project_and_outlive_their_user(store: &dyn Store) {
+pub fn pipelines_are_deleted_with_their_project_but_not_with_their_user(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let made = insert(store, NewPipeline { user: Some(bob), ..a_pipeline(project) });
@@ -208,7 +208,7 @@ pub fn a_locked_pipeline_is_changed_by_one_at_a_time(store: &dyn Store) {
 }
 
 /// Callers that do not get the lock try again until each has made all its increments.
-pub fn a_held_pipeline_is_passed_over(store: &dyn Store) {
+pub fn a_locked_pipeline_is_skipped(store: &dyn Store) {
     const TIMES: i64 = 10;
     let ada = a_user("ada").stored_in(store).id;
     let project: ProjectId = a_project("site", home_of(store, ada), ada).stored_in(store).id;
@@ -233,7 +233,7 @@ pub fn a_held_pipeline_is_passed_over(store: &dyn Store) {
 
 /// Events of builds and pipelines are read back as they were written, with all optional fields or
 /// none.
-pub fn news_of_pipelines_are_kept_whole(store: &dyn Store) {
+pub fn events_of_pipelines_are_stored_unchanged(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let user = read(store, |tx| tx.users().find(ada)).expect("she was made");
     let (new, runner) = (a_pipeline(project), a_runner("one 🦀"));

@@ -75,7 +75,7 @@ pub fn deleting_a_project_takes_everything_along_and_nothing_of_others(store: &d
 }
 
 /// See [`StoreError::Gone`].
-pub fn nothing_can_be_hung_on_a_project_that_is_gone(store: &dyn Store) {
+pub fn rows_cannot_be_added_to_a_deleted_project(store: &dyn Store) {
     type Work = fn(&mut dyn Tx, &Project, UserId) -> Result<(), StoreError>;
     let ada = a_user("ada").stored_in(store).id;
     let group = a_group("team").stored_in(store);
@@ -111,7 +111,7 @@ pub fn nothing_can_be_hung_on_a_project_that_is_gone(store: &dyn Store) {
 }
 
 /// Updating a deleted project does not create it again.
-pub fn changing_a_project_that_is_gone_makes_none(store: &dyn Store) {
+pub fn updating_a_deleted_project_creates_none(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let home = home_of(store, ada);
     let site = a_project("site", home, ada).stored_in(store);

@@ -190,7 +190,7 @@ pub fn a_group_shows_what_is_inside_and_what_is_shared_with_it(store: &dyn Store
 }
 
 /// See [`ProjectScope`]: a share may be older than the setting that forbids it.
-pub fn a_share_is_worth_nothing_while_the_namespace_forbids_shares(store: &dyn Store) {
+pub fn a_share_gives_no_access_while_the_namespace_forbids_sharing(store: &dyn Store) {
     let world = a_world(store);
     let scopes = [
         ProjectScope::AuthorizedFor(world.ada),

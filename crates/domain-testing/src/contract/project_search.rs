@@ -168,7 +168,7 @@ pub fn a_search_of_projects_for_nothing_finds_everything(store: &dyn Store) {
 }
 
 /// No input makes a search fail, however long or strange it is.
-pub fn a_search_of_projects_for_what_none_can_have_finds_nothing(store: &dyn Store) {
+pub fn an_unusual_search_of_projects_finds_nothing(store: &dyn Store) {
     let home = a_home(store);
     insert_project(store, home, ["one", "One", "one"]);
     for search in ["\0", "one\0", "\0one", "\u{fffe}", &"one".repeat(2000)] {

@@ -46,7 +46,7 @@ fn branches(store: &dyn Store, project: ProjectId) -> Vec<String> {
 }
 
 /// A ref changes only if it points to the expected object.
-pub fn refs_change_only_from_what_they_hold(store: &dyn Store) {
+pub fn refs_change_only_from_their_expected_target(store: &dyn Store) {
     let [one, two] = two_projects(store);
     put_refs(store, two, &[a_ref("refs/heads/a", 9)]);
     for (changes, expected, left) in [
@@ -95,7 +95,7 @@ pub fn changes_that_belong_together_are_made_together(store: &dyn Store) {
 }
 
 /// A ref name cannot be a folder of another ref, because git stores refs in files.
-pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
+pub fn no_ref_name_is_a_folder_of_another(store: &dyn Store) {
     let [one, two] = two_projects(store);
     put_refs(store, one, &[a_ref("refs/heads/a/b", 1), a_ref("refs/heads/c", 1)]);
     put_refs(store, two, &[a_ref("refs/heads/x/y", 1)]);
@@ -118,7 +118,7 @@ pub fn no_ref_lies_inside_of_another(store: &dyn Store) {
 }
 
 /// The name and folders of a deleted ref are free for new refs of the same request.
-pub fn a_removed_ref_makes_room(store: &dyn Store) {
+pub fn the_name_of_a_removed_ref_is_free(store: &dyn Store) {
     let [one, _] = two_projects(store);
     put_refs(store, one, &["a", "b/c", "b/d"].map(|name| a_ref(&format!("refs/heads/{name}"), 1)));
     let changes = [

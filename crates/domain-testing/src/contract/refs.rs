@@ -131,7 +131,7 @@ pub fn folders_are_names_with_refs_below_them(store: &dyn Store) {
 }
 
 /// See [`Refs::put`](hexforge_domain::refs::port::Refs::put).
-pub fn a_ref_holds_what_was_put_last(store: &dyn Store) {
+pub fn the_last_stored_target_of_a_ref_counts(store: &dyn Store) {
     let [one, two] = two_projects(store);
     put_refs(store, two, &[a_ref("refs/tags/v1", 9)]);
     let annotated = Ref { peeled: Some(id(3)), ..a_ref("refs/tags/v1", 2) };
@@ -211,7 +211,7 @@ pub fn refs_of_one_repository_are_copied_to_another(store: &dyn Store) {
 }
 
 /// Refs are deleted with their project.
-pub fn refs_go_with_their_project(store: &dyn Store) {
+pub fn refs_are_deleted_with_their_project(store: &dyn Store) {
     let [one, two] = two_projects(store);
     for project in [one, two] {
         put_refs(store, project, &[a_ref("refs/heads/a", 1)]);

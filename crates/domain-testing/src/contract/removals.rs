@@ -115,7 +115,7 @@ fn count_found_rows(
 }
 
 /// From its deletion on, no rows of a project are found, and its name is free again.
-pub fn a_removed_project_is_gone_before_its_rows_are(store: &dyn Store) {
+pub fn a_removed_project_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let home = home_of(store, ada);
     let project = a_project("site", home, ada).public().stored_in(store).id;
@@ -148,7 +148,7 @@ pub fn a_removed_project_is_gone_before_its_rows_are(store: &dyn Store) {
 
 /// The projects and labels of the group are deleted too. A new group with the same name has none of
 /// them.
-pub fn a_removed_group_is_gone_before_its_rows_are(store: &dyn Store) {
+pub fn a_removed_group_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let team = a_group("team").stored_in(store);
     let site = a_project("site", team.id, ada).public().stored_in(store).id;
@@ -174,7 +174,7 @@ pub fn a_removed_group_is_gone_before_its_rows_are(store: &dyn Store) {
 }
 
 /// The counters change together with the removed rows of a user, and rows of other users are kept.
-pub fn a_removed_user_is_gone_before_what_it_wrote(store: &dyn Store) {
+pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let project = a_project("site", home_of(store, bob), bob).public().stored_in(store).id;
     let (label, his) = write(store, |tx| {

@@ -19,7 +19,7 @@ fn projects(store: &dyn Store, number: usize) -> Vec<ProjectId> {
 
 /// See [`RepositoryTasks::claim`](hexforge_domain::repository::port::RepositoryTasks::claim): no
 /// task is claimed by two concurrent callers.
-pub fn tasks_asked_for_at_once_go_to_one_each(store: &dyn Store) {
+pub fn concurrent_claims_get_different_tasks(store: &dyn Store) {
     const TASKS: usize = 12;
     let projects = projects(store, TASKS);
     let copy = TaskKind::Copy { source: projects[0] };
@@ -48,7 +48,7 @@ pub fn tasks_asked_for_at_once_go_to_one_each(store: &dyn Store) {
 
 /// In whatever order the transactions commit, a claimed task is older than all tasks that are
 /// claimed later.
-pub fn tasks_added_at_once_are_given_out_one_after_the_other(store: &dyn Store) {
+pub fn concurrently_added_tasks_are_claimed_in_order(store: &dyn Store) {
     const EACH: usize = 8;
     let site = projects(store, 1)[0];
     let copy = TaskKind::Copy { source: site };

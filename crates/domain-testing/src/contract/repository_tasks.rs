@@ -53,7 +53,7 @@ fn fail_task(store: &dyn Store, id: RepositoryTaskId, reason: &str, again: Optio
 }
 
 /// See [`RepositoryTask`]. Finished tasks are not claimed again.
-pub fn a_task_is_given_out_with_every_field(store: &dyn Store) {
+pub fn a_claimed_task_has_every_field(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let url = "https://u:p%20@example.com/🦀.git?a='b'";
     for kind in [
@@ -70,7 +70,7 @@ pub fn a_task_is_given_out_with_every_field(store: &dyn Store) {
 }
 
 /// A claim that expires without a result can be claimed again.
-pub fn a_task_is_given_out_to_nobody_else_for_a_while(store: &dyn Store) {
+pub fn a_claimed_task_is_not_claimed_again_before_it_expires(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let id = insert_task(store, one, &an_import(ada), 10);
     assert_eq!(claim_task(store, 9), None, "not yet due");
@@ -105,7 +105,7 @@ pub fn the_task_that_waits_longest_comes_first(store: &dyn Store) {
 /// Only running imports of the same user count: no retries that wait, no other kinds, no imports of
 /// other users. See
 /// [`RepositoryTasks::claim`](hexforge_domain::repository::port::RepositoryTasks::claim).
-pub fn a_user_has_a_few_imports_under_way_at_a_time(store: &dyn Store) {
+pub fn concurrent_imports_of_a_user_are_limited(store: &dyn Store) {
     let (ada, _) = a_site(store);
     let cid = a_user("cid").stored_in(store).id;
     let crew = a_group("crew").stored_in(store).id;
@@ -132,7 +132,7 @@ pub fn a_user_has_a_few_imports_under_way_at_a_time(store: &dyn Store) {
 }
 
 /// See [`RepositoryTasks::claim_local`](hexforge_domain::repository::port::RepositoryTasks::claim_local).
-pub fn what_needs_nobody_elsewhere_can_be_asked_for(store: &dyn Store) {
+pub fn local_tasks_can_be_claimed_separately(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let import = insert_task(store, one, &an_import(ada), 0);
     insert_task(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
@@ -166,7 +166,7 @@ pub fn a_task_that_never_ends_is_given_up(store: &dyn Store) {
 }
 
 /// A task waits for older ones of its project; other projects do not wait.
-pub fn tasks_of_one_project_are_given_out_one_after_the_other(store: &dyn Store) {
+pub fn tasks_of_one_project_are_claimed_one_after_the_other(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let remove = TaskKind::RemoveMerged { user: ada };
     let [first, second] = [40, 20].map(|seconds| insert_task(store, one, &an_import(ada), seconds));
@@ -187,7 +187,7 @@ pub fn tasks_of_one_project_are_given_out_one_after_the_other(store: &dyn Store)
 }
 
 /// See [`RepositoryTasks::claim_one`](hexforge_domain::repository::port::RepositoryTasks::claim_one).
-pub fn a_task_can_be_asked_for(store: &dyn Store) {
+pub fn a_task_can_be_claimed_by_its_id(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let first = insert_task(store, one, &an_import(ada), 0);
     let kind = TaskKind::Copy { source: one };
@@ -223,7 +223,7 @@ pub fn a_failed_task_is_tried_again_when_it_is_time(store: &dyn Store) {
 }
 
 /// A given up task is never claimed again, and later tasks of the project are.
-pub fn a_task_that_is_given_up_is_in_nobodys_way(store: &dyn Store) {
+pub fn a_task_that_is_given_up_blocks_no_other(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let [first, second] = [0, 0].map(|seconds| insert_task(store, one, &an_import(ada), seconds));
     assert_eq!(claim_id(store, 0), Some(first));
@@ -235,7 +235,7 @@ pub fn a_task_that_is_given_up_is_in_nobodys_way(store: &dyn Store) {
 }
 
 /// See [`RepositoryTasks::imports`](hexforge_domain::repository::port::RepositoryTasks::imports).
-pub fn imports_are_known_until_they_are_done(store: &dyn Store) {
+pub fn unfinished_imports_are_listed(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let states = |projects: &[ProjectId]| {
         let mut states = read(store, |tx| tx.repository_tasks().imports(projects));
@@ -280,7 +280,7 @@ pub fn the_newest_import_of_a_project_counts(store: &dyn Store) {
 }
 
 /// A copy task is kept when its source project is deleted; it finds nothing to copy.
-pub fn a_task_outlives_what_it_copies_from(store: &dyn Store) {
+pub fn a_copy_task_is_kept_without_its_source(store: &dyn Store) {
     let (_, [one, two]) = a_site(store);
     let kind = TaskKind::Copy { source: two };
     let id = insert_task(store, one, &kind, 0);
@@ -295,7 +295,7 @@ pub fn a_task_outlives_what_it_copies_from(store: &dyn Store) {
 }
 
 /// Tasks are deleted with the user on whose behalf they run.
-pub fn a_task_goes_with_its_user(store: &dyn Store) {
+pub fn a_task_is_deleted_with_its_user(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let bob = a_user("cid").stored_in(store).id;
     insert_task(store, one, &an_import(ada), 0);
@@ -320,7 +320,7 @@ pub fn ids_of_tasks_grow(store: &dyn Store) {
 }
 
 /// A task may be deleted with its project while it runs.
-pub fn nothing_happens_to_a_task_that_is_gone(store: &dyn Store) {
+pub fn results_of_deleted_tasks_are_ignored(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let id = insert_task(store, one, &an_import(ada), 0);
     assert_eq!(claim_id(store, 0), Some(id));

@@ -220,7 +220,7 @@ pub fn a_user_with_a_role_is_authorized(store: &dyn Store) {
 }
 
 /// See [`Projects::authorized_among`](hexforge_domain::project::port::Projects::authorized_among).
-pub fn of_several_projects_those_one_works_on_are_known(store: &dyn Store) {
+pub fn authorized_projects_are_selected(store: &dyn Store) {
     let world = a_world(store);
     let all: Vec<ProjectId> = world.projects.iter().map(|project| project.id).collect();
     let among = |user, asked: &[ProjectId]| {

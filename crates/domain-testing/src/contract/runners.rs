@@ -202,7 +202,7 @@ fn set_features(store: &dyn Store, id: ProjectId, builds: bool, shared_runners: 
 }
 
 /// Only pending jobs whose tags the runner has are offered; of each project the oldest.
-pub fn a_runner_is_offered_what_it_takes(store: &dyn Store) {
+pub fn a_runner_gets_jobs_that_match_its_tags(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let plain = write(store, |tx| tx.runners().insert(a_runner("plain")));
     assert_eq!(next_builds(store, &plain, 9), []);
@@ -258,7 +258,7 @@ pub fn shared_runners_are_fair_between_projects(store: &dyn Store) {
 }
 
 /// Builds are offered oldest first, whatever runs, also if the project has disabled shared runners.
-pub fn bound_runners_serve_their_projects(store: &dyn Store) {
+pub fn assigned_runners_serve_their_projects(store: &dyn Store) {
     let ((one, _), (two, _)) =
         (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
     let (other, _) = a_project_with_owner(store, "eve");

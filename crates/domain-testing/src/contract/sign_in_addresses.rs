@@ -35,7 +35,7 @@ pub fn a_network_is_known_to_the_user_who_signed_in_from_it(store: &dyn Store) {
 }
 
 /// See [`SignInAddresses::remember`](hexforge_domain::sign_in::port::SignInAddresses::remember).
-pub fn networks_are_forgotten_by_age_and_by_number(store: &dyn Store) {
+pub fn old_and_surplus_networks_are_deleted(store: &dyn Store) {
     let (ada, bob) =
         write(store, |tx| Ok((a_user("ada").insert(tx)?.id, a_user("bob").insert(tx)?.id)));
     remember(store, bob, "office", at(1), at(0));

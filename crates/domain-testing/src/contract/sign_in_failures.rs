@@ -32,7 +32,7 @@ pub fn failures_are_found_by_their_subject(store: &dyn Store) {
 }
 
 /// See [`SignInFailures::put`](hexforge_domain::sign_in::port::SignInFailures::put).
-pub fn failures_take_the_place_of_what_was_known(store: &dyn Store) {
+pub fn stored_failures_are_replaced(store: &dyn Store) {
     write(store, |tx| tx.sign_in_failures().put("bob", failures_since(at(0))));
     for failures in [
         failures_since(at(1)),

@@ -58,7 +58,7 @@ pub fn a_star_is_counted_once(store: &dyn Store) {
 
 /// See [`Projects::update`](hexforge_domain::project::port::Projects::update): the counters of a
 /// stale project do not overwrite the stored ones.
-pub fn updating_does_not_turn_back_the_count_of_stars(store: &dyn Store) {
+pub fn updating_does_not_overwrite_the_count_of_stars(store: &dyn Store) {
     let ada = a_user("ada").stored_in(store).id;
     let site = a_project("site", home_of(store, ada), ada).stored_in(store);
     put_star(store, site.id, ada, Starred::Yes, 1);

@@ -54,7 +54,7 @@ pub fn a_write_is_seen_by_its_own_transaction(store: &dyn Store) {
 }
 
 /// See [`Verdict::RollBack`].
-pub fn rolling_back_keeps_nothing(store: &dyn Store) {
+pub fn rolling_back_stores_nothing(store: &dyn Store) {
     let ended = store.transact(Mode::Write, &mut |tx| {
         let ada = a_user("ada").insert(tx).expect("nobody has that name");
         tx.keys().insert(ada.id, a_key(1), a_moment()).expect("nobody has that key");
@@ -66,7 +66,7 @@ pub fn rolling_back_keeps_nothing(store: &dyn Store) {
 }
 
 /// An error of the closure rolls the transaction back.
-pub fn an_error_of_the_work_keeps_nothing(store: &dyn Store) {
+pub fn an_error_of_the_work_rolls_back(store: &dyn Store) {
     #[derive(Debug)]
     struct Refused;
     impl From<StoreError> for Refused {

@@ -28,7 +28,7 @@ pub fn triggers_are_listed_and_removed(store: &dyn Store) {
 }
 
 /// The request is kept when its trigger is deleted.
-pub fn a_use_of_a_trigger_is_known_of_its_pipeline(store: &dyn Store) {
+pub fn the_trigger_request_of_a_pipeline_is_found(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let (pipeline, plain) = (insert_pipeline(store, project), insert_pipeline(store, project));
     let trigger = write(store, |tx| tx.triggers().insert(project, a_moment()));

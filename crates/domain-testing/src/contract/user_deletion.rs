@@ -183,7 +183,7 @@ pub fn deleting_a_user_leaves_the_outbox_alone(store: &dyn Store) {
 }
 
 /// See [`StoreError::Gone`].
-pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
+pub fn rows_cannot_be_added_to_a_deleted_user(store: &dyn Store) {
     type Work = fn(&mut dyn Tx, UserId, &KeptRows) -> Result<(), StoreError>;
     /// The rows that are kept.
     struct KeptRows {
@@ -231,7 +231,7 @@ pub fn nothing_can_be_hung_on_a_user_who_is_gone(store: &dyn Store) {
 
 /// See [`Users::lock_to_delete`](hexforge_domain::user::port::Users::lock_to_delete): the
 /// concurrent creation of a membership waits, and then finds no user.
-pub fn a_user_about_to_go_joins_nothing(store: &dyn Store) {
+pub fn a_user_locked_for_deletion_gets_no_membership(store: &dyn Store) {
     let [ada, maker] = ["ada", "maker"].map(|name| a_user(name).stored_in(store).id);
     let group = a_group("team").owner(maker).stored_in(store).id;
     let site = a_project("site", group, maker).stored_in(store).id;

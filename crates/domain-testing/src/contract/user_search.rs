@@ -130,7 +130,7 @@ pub fn a_search_for_nothing_finds_everybody(store: &dyn Store) {
 }
 
 /// No input makes a search fail, not even text that a database cannot store.
-pub fn a_search_for_what_nobody_can_have_finds_nobody(store: &dyn Store) {
+pub fn an_unusual_search_finds_nobody(store: &dyn Store) {
     insert(store, a_user("ada"));
     for search in ["\0", "a\0", "ada\0", "ada\0ada", "\u{fffe}", &"ada".repeat(1000)] {
         assert_eq!(search_usernames(store, search), Vec::<String>::new(), "{search:?}");

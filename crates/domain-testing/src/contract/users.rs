@@ -50,7 +50,7 @@ pub fn a_new_account_is_active_and_has_every_field(store: &dyn Store) {
 }
 
 /// Missing profile fields are stored as null, not as empty texts.
-pub fn a_new_account_may_leave_much_unsaid(store: &dyn Store) {
+pub fn missing_profile_fields_stay_missing(store: &dyn Store) {
     let empty = Profile { bio: Some(a_text("")), ..Profile::default() };
     let ada = insert(store, a_user("ada").external().unconfirmed());
     let bob = insert(store, a_user("bob").profile(empty.clone()));

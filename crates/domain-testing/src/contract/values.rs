@@ -21,7 +21,7 @@ fn moments() -> Vec<Timestamp> {
 }
 
 /// See [`Timestamp`].
-pub fn moments_are_kept_to_the_microsecond(store: &dyn Store) {
+pub fn timestamps_are_stored_to_the_microsecond(store: &dyn Store) {
     let ada = insert(store, a_user("ada"));
     for (number, moment) in (1..).zip(moments()) {
         let changed = User {
@@ -60,7 +60,7 @@ pub fn moments_are_kept_to_the_microsecond(store: &dyn Store) {
 
 /// Texts outside the Basic Multilingual Plane, with quotes, blanks and control characters, up to
 /// the maximum length.
-pub fn texts_are_kept_to_the_letter(store: &dyn Store) {
+pub fn texts_are_stored_unchanged(store: &dyn Store) {
     let longest = "🦀".repeat(255);
     for (number, text) in
         (1..).zip(["🦀 𝔸𝕕𝕒", r#"O'Hara "Q" \n %_"#, "  blanks  ", "tab\tline\nend\r\n", &longest])
