@@ -13,7 +13,7 @@ use hexforge_domain::project::Project;
 use hexforge_domain::runner::{Reach, Runner};
 
 impl FakeTx {
-    fn is_of(&self, build: &Build, commit: ObjectId, reference: Option<&str>) -> bool {
+    fn has_commit_and_ref(&self, build: &Build, commit: ObjectId, reference: Option<&str>) -> bool {
         self.tables.pipelines.iter().any(|(pipeline, _)| {
             pipeline.id == build.pipeline
                 && pipeline.sha == commit
@@ -33,7 +33,7 @@ impl Builds for FakeTx {
             build.project == project
                 && build.kind.is_job()
                 && filter.statuses.as_ref().is_none_or(|among| among.contains(&build.status))
-                && filter.commit.is_none_or(|commit| self.is_of(build, commit, None))
+                && filter.commit.is_none_or(|commit| self.has_commit_and_ref(build, commit, None))
         };
         Ok(page.cut(self.tables.builds.iter().rev().filter(fits).cloned().collect()))
     }
@@ -46,7 +46,7 @@ impl Builds for FakeTx {
     ) -> Result<Paged<Build>, StoreError> {
         let fits = |build: &&Build| {
             build.project == project
-                && self.is_of(build, filter.commit, filter.reference.as_deref())
+                && self.has_commit_and_ref(build, filter.commit, filter.reference.as_deref())
                 && filter.stage.as_ref().is_none_or(|stage| build.stage == *stage)
                 && filter.name.as_ref().is_none_or(|name| build.name == *name)
                 && (filter.superseded || !build.superseded)

@@ -110,7 +110,7 @@ impl Tables {
         first.max(lane.claimed_until.unwrap_or(first)).into()
     }
 
-    fn shown(&self, row: &DeliveryRow) -> Delivery {
+    fn delivery_from(&self, row: &DeliveryRow) -> Delivery {
         let body = self.payloads.get(&row.payload).cloned().unwrap_or_default();
         let cut: String = body.chars().take(SHOWN_BODY).collect();
         let more = cut.len() < body.len();
@@ -256,14 +256,14 @@ impl DeliveryLog for FakeTx {
         let lane = self.tables.lane_of(hook);
         let newest_first = self.tables.deliveries.iter().rev();
         let of_hook = newest_first.filter(|row| Some(row.lane) == lane);
-        Ok(page.cut(of_hook.map(|row| self.tables.shown(row)).collect()))
+        Ok(page.cut(of_hook.map(|row| self.tables.delivery_from(row)).collect()))
     }
 
     fn find(&mut self, hook: HookRef, id: DeliveryId) -> Result<Option<Delivery>, StoreError> {
         let lane = self.tables.lane_of(hook);
         let mut rows = self.tables.deliveries.iter();
         let row = rows.find(|row| row.id == id && Some(row.lane) == lane);
-        Ok(row.map(|row| self.tables.shown(row)))
+        Ok(row.map(|row| self.tables.delivery_from(row)))
     }
 
     fn retry(&mut self, id: DeliveryId, now: Timestamp) -> Result<(), StoreError> {

@@ -60,7 +60,7 @@ impl FakeGit {
         Self { store, packs: Arc::default(), state: Arc::default() }
     }
 
-    /// The names of the stored packs.
+    /// The fake pack store of the repositories.
     pub fn packs(&self) -> &Arc<FakePackStore> {
         &self.packs
     }

@@ -42,7 +42,7 @@ impl Tables {
             }
     }
 
-    fn is_in(&self, issue: &Issue, project: &Project, filter: &IssueFilter) -> bool {
+    fn is_in_scope_of(&self, issue: &Issue, project: &Project, filter: &IssueFilter) -> bool {
         let seen = |viewer: Audience| {
             project.features.issues
                 && viewer
@@ -64,12 +64,12 @@ impl Tables {
         labels.map(|label| label.title.as_str()).collect()
     }
 
-    fn fits(&self, issue: &Issue, filter: &IssueFilter) -> bool {
+    fn matches_filter(&self, issue: &Issue, filter: &IssueFilter) -> bool {
         let Some(project) = self.projects.get(&issue.project) else { return false };
         let titles = self.titles_of(issue.id);
         let has = |title: &String| titles.contains(&title.as_str());
         let milestone = self.milestones.iter().find(|m| Some(m.id) == issue.milestone);
-        self.is_in(issue, project, filter)
+        self.is_in_scope_of(issue, project, filter)
             && self.is_cleared(issue, filter.clearance, filter.today)
             && filter.open.is_none_or(|open| issue.state.is_open() == open)
             && filter.iid.is_none_or(|iid| issue.iid == iid)
@@ -105,7 +105,7 @@ impl Issues for FakeTx {
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError> {
         let all = self.tables.issues.iter();
         let mut fitting: Vec<&Issue> =
-            all.filter(|issue| self.tables.fits(issue, filter)).collect();
+            all.filter(|issue| self.tables.matches_filter(issue, filter)).collect();
         fitting.sort_by_key(|issue| match filter.order {
             IssueOrder::CreatedAt => (issue.created_at, issue.id),
             IssueOrder::UpdatedAt => (issue.updated_at, issue.id),

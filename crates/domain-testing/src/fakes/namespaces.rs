@@ -15,14 +15,14 @@ use hexforge_domain::visibility::Visibility;
 
 impl FakeTx {
     /// Returns the oldest namespace that matches a predicate.
-    fn first(&self, holds: impl Fn(&Namespace) -> bool) -> Option<Namespace> {
-        self.tables.namespaces.iter().find(|namespace| holds(namespace)).cloned()
+    fn find_oldest(&self, matches: impl Fn(&Namespace) -> bool) -> Option<Namespace> {
+        self.tables.namespaces.iter().find(|namespace| matches(namespace)).cloned()
     }
 }
 
 impl Namespaces for FakeTx {
     fn find(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError> {
-        Ok(self.first(|namespace| namespace.id == id))
+        Ok(self.find_oldest(|namespace| namespace.id == id))
     }
 
     fn find_all(&mut self, ids: &[NamespaceId]) -> Result<Vec<Namespace>, StoreError> {
@@ -31,25 +31,25 @@ impl Namespaces for FakeTx {
     }
 
     fn find_by_path(&mut self, path: &NamespacePath) -> Result<Option<Namespace>, StoreError> {
-        Ok(self.first(|namespace| namespace.path.folded() == path.folded()))
+        Ok(self.find_oldest(|namespace| namespace.path.folded() == path.folded()))
     }
 
     fn find_by_name(&mut self, name: &str) -> Result<Option<Namespace>, StoreError> {
-        Ok(self.first(|namespace| namespace.name == name))
+        Ok(self.find_oldest(|namespace| namespace.name == name))
     }
 
     fn find_target(&mut self, named: &str) -> Result<Option<Namespace>, StoreError> {
         let digits = !named.is_empty() && named.bytes().all(|b| b.is_ascii_digit());
         let id = if digits { named.parse().ok().map(NamespaceId) } else { None };
-        let by_id = self.first(|namespace| Some(namespace.id) == id);
+        let by_id = self.find_oldest(|namespace| Some(namespace.id) == id);
         let by_path =
-            || self.first(|namespace| equals_ignoring_case(namespace.path.as_str(), named));
-        let by_name = || self.first(|namespace| equals_ignoring_case(&namespace.name, named));
+            || self.find_oldest(|namespace| equals_ignoring_case(namespace.path.as_str(), named));
+        let by_name = || self.find_oldest(|namespace| equals_ignoring_case(&namespace.name, named));
         Ok(by_id.or_else(by_path).or_else(by_name))
     }
 
     fn personal(&mut self, owner: UserId) -> Result<Option<Namespace>, StoreError> {
-        Ok(self.first(|namespace| namespace.owner == Some(owner)))
+        Ok(self.find_oldest(|namespace| namespace.owner == Some(owner)))
     }
 
     fn list(

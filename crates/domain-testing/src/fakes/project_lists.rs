@@ -15,10 +15,10 @@ impl Tables {
             .filter(|project| self.is_listed(project, filter.scope, filter.today))
             .filter(|p| filter.archived.is_none_or(|archived| p.archived.as_bool() == archived))
             .filter(|p| filter.visibility.is_none_or(|visibility| p.visibility == visibility))
-            .filter(|p| filter.search.as_deref().is_none_or(|text| self.is_found(p, text)))
+            .filter(|p| filter.search.as_deref().is_none_or(|text| self.matches_search(p, text)))
             .collect();
         found.sort_by(|a, b| {
-            let order = by(filter.order, a, b).then(a.id.cmp(&b.id));
+            let order = compare_projects(filter.order, a, b).then(a.id.cmp(&b.id));
             let order = if filter.descending { order.reverse() } else { order };
             let builds = b.features.builds.cmp(&a.features.builds);
             if filter.builds_first { builds.then(order) } else { order }
@@ -52,7 +52,7 @@ impl Tables {
         self.role(project, user, today).owner
     }
 
-    fn is_found(&self, project: &Project, text: &str) -> bool {
+    fn matches_search(&self, project: &Project, text: &str) -> bool {
         let namespace = self.namespaces.iter().find(|n| n.id == project.namespace);
         let fields = [
             project.path.as_str(),
@@ -64,7 +64,7 @@ impl Tables {
     }
 }
 
-fn by(order: ProjectOrder, a: &Project, b: &Project) -> Ordering {
+fn compare_projects(order: ProjectOrder, a: &Project, b: &Project) -> Ordering {
     match order {
         ProjectOrder::Id => a.id.cmp(&b.id),
         ProjectOrder::Name => a.name.as_str().cmp(b.name.as_str()),

@@ -19,7 +19,7 @@ use hexforge_domain::text::Secret;
 
 impl Tables {
     /// Returns a project with computed counters, so that they are always right.
-    pub fn counted(&self, project: &Project) -> Project {
+    pub fn project_with_counters(&self, project: &Project) -> Project {
         let stars = self.stars.iter().filter(|(starred, _)| *starred == project.id).count();
         let forks = self.projects.values().filter(|p| p.forked_from == Some(project.id)).count();
         let open_issues = (self.issues.iter())
@@ -81,7 +81,7 @@ impl Projects for FakeTx {
                 })
             }
         };
-        Ok(found.map(|project| self.tables.counted(project)))
+        Ok(found.map(|project| self.tables.project_with_counters(project)))
     }
 
     fn header(&mut self, named: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
@@ -106,13 +106,13 @@ impl Projects for FakeTx {
 
     fn find_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
         let found = self.tables.projects.values().filter(|project| ids.contains(&project.id));
-        Ok(found.map(|project| self.tables.counted(project)).collect())
+        Ok(found.map(|project| self.tables.project_with_counters(project)).collect())
     }
 
     fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError> {
         Ok(page
             .cut(self.tables.matching_projects(filter))
-            .map(|project| self.tables.counted(project)))
+            .map(|project| self.tables.project_with_counters(project)))
     }
 
     fn role(
@@ -144,7 +144,7 @@ impl Projects for FakeTx {
     ) -> Result<Vec<Project>, StoreError> {
         let inside = self.tables.projects.values().filter(|p| p.namespace == namespace);
         let clashing = inside.filter(|p| p.name == *name || p.path.folded() == path.folded());
-        Ok(clashing.map(|project| self.tables.counted(project)).collect())
+        Ok(clashing.map(|project| self.tables.project_with_counters(project)).collect())
     }
 
     fn count_in(&mut self, namespace: NamespaceId) -> Result<u64, StoreError> {

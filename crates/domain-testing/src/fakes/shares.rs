@@ -8,7 +8,7 @@ use hexforge_domain::project::share::{NewShare, Share};
 
 impl FakeTx {
     /// Returns a share with the current name of its group.
-    fn named(&self, id: ShareId, share: NewShare) -> Share {
+    fn with_group_name(&self, id: ShareId, share: NewShare) -> Share {
         let group = self.tables.namespaces.iter().find(|group| group.id == share.group);
         Share { id, share, group_name: group.map(|group| group.name.clone()).unwrap_or_default() }
     }
@@ -18,7 +18,8 @@ impl Shares for FakeTx {
     fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError> {
         let all = self.tables.shares.iter();
         let of_these = all.filter(|(_, share)| projects.contains(&share.project));
-        let mut found: Vec<Share> = of_these.map(|(id, share)| self.named(*id, *share)).collect();
+        let mut found: Vec<Share> =
+            of_these.map(|(id, share)| self.with_group_name(*id, *share)).collect();
         found.sort_by_key(|share| (share.share.project, share.id));
         Ok(found)
     }
@@ -32,7 +33,7 @@ impl Shares for FakeTx {
         }
         let id = ShareId(self.next_id());
         self.tables.shares.push((id, new));
-        Ok(self.named(id, new))
+        Ok(self.with_group_name(id, new))
     }
 
     fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError> {

@@ -80,7 +80,7 @@ pub(super) struct Tables {
     pub tokens: Vec<TokenRow>,
     pub namespaces: Vec<Namespace>,
     pub group_members: Vec<(NamespaceId, Membership)>,
-    /// The counters are not stored but computed; see [`Tables::counted`].
+    /// The counters are not stored but computed; see [`Tables::project_with_counters`].
     pub projects: BTreeMap<ProjectId, Project>,
     pub project_members: Vec<(ProjectId, Membership)>,
     pub access_requests: Vec<(RequestSource, UserId, Timestamp)>,

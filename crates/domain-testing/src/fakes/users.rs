@@ -54,7 +54,7 @@ impl Users for FakeTx {
 
     fn list(&mut self, filter: &UserFilter, page: Page) -> Result<Paged<User>, StoreError> {
         let users = self.tables.users.values().rev().map(|row| &row.user);
-        Ok(page.cut(users.filter(|user| fits(user, filter)).cloned().collect()))
+        Ok(page.cut(users.filter(|user| matches_filter(user, filter)).cloned().collect()))
     }
 
     fn insert(&mut self, new: NewUser) -> Result<User, StoreError> {
@@ -110,7 +110,7 @@ impl Users for FakeTx {
     }
 }
 
-fn fits(user: &User, filter: &UserFilter) -> bool {
+fn matches_filter(user: &User, filter: &UserFilter) -> bool {
     let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
     (!filter.active || user.state.may_act())
         && (!filter.blocked || !user.state.may_act())
