@@ -4,7 +4,7 @@ use chrono::{DateTime, FixedOffset};
 
 use crate::branch::BranchName;
 use crate::commit::ObjectId;
-use crate::event::EventAction;
+use crate::event::action::EventAction;
 use crate::id::{ProjectId, UserId};
 use crate::tag::TagName;
 use crate::visibility::Visibility;

@@ -3,6 +3,7 @@
 
 mod change;
 pub mod port;
+pub mod ref_change;
 mod snapshot;
 
 pub use change::{Atomicity, ChangedRefs, Peeled, change};

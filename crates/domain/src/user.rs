@@ -1,6 +1,7 @@
 //! Users: the people and bots that act on the service.
 
 pub mod email;
+pub mod fingerprint;
 pub mod identity;
 pub mod key;
 pub mod name;

@@ -1,5 +1,7 @@
 //! Parses the labels of an issue in a request: a comma-separated list of titles.
 
+use std::collections::BTreeSet;
+
 use crate::field_errors::FieldErrors;
 use crate::label::LabelTitle;
 
@@ -10,26 +12,23 @@ pub const MOST: usize = 500;
 /// # Errors
 /// The errors of the first invalid title, or an error for too many titles; all under `labels`.
 pub fn parse(list: &str) -> Result<Vec<LabelTitle>, FieldErrors> {
-    let mut errors = FieldErrors::default();
-    let mut titles = Vec::new();
+    let mut titles = BTreeSet::new();
     for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        titles.insert(LabelTitle::parse(name).map_err(|invalid| under_labels(&invalid))?);
         if titles.len() > MOST {
             break;
         }
-        match LabelTitle::parse(name) {
-            Ok(title) => titles.push(title),
-            Err(invalid) => {
-                for message in invalid.of("title") {
-                    errors.add("labels", message);
-                }
-            }
-        }
-        if !errors.is_empty() {
-            break;
-        }
     }
-    errors.into_result_with(|| Some(()))?;
-    bounded(titles)
+    bounded(titles.into_iter().collect())
+}
+
+/// Reports errors of a title as errors of the parameter `labels`.
+fn under_labels(invalid: &FieldErrors) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    for message in invalid.of("title") {
+        errors.add("labels", message);
+    }
+    errors
 }
 
 /// Sorts the titles and removes duplicates.
@@ -57,6 +56,7 @@ mod tests {
             ("bug", vec!["bug"]),
             (" to do , bug,,bug", vec!["bug", "to do"]),
             ("Bug,bug", vec!["Bug", "bug"]),
+            (&format!("{}b", "a,".repeat(MOST + 1)), vec!["a", "b"]),
         ] {
             let titles = parse(list).expect("good titles");
             let titles: Vec<&str> = titles.iter().map(LabelTitle::as_str).collect();

@@ -1,6 +1,6 @@
 //! Events of pipelines and builds, for project hooks.
 
-use super::project::{Person, ProjectCard};
+use super::parts::{Person, ProjectCard};
 use crate::Timestamp;
 use crate::build::{Artifacts, Build};
 use crate::ci::status::Status;

@@ -4,12 +4,11 @@
 use chrono::NaiveDate;
 
 use super::ci::{BuildNews, PipelineNews};
+pub use super::parts::{Person, ProjectCard};
 use crate::Timestamp;
 use crate::id::{IssueId, MilestoneId, NoteId, ProjectId, UserId};
 use crate::issue::{Issue, IssueState};
 use crate::note::Note;
-use crate::user::User;
-use crate::visibility::Visibility;
 
 /// An event in a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,54 +93,6 @@ pub struct NoteNews {
     pub note: NoteRow,
     /// The issue. Hooks do not receive notes on confidential issues.
     pub issue: IssueRow,
-}
-
-/// The data of a user in hook payloads.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Person {
-    /// The user's id.
-    pub id: UserId,
-    /// The user's name.
-    pub name: String,
-    /// The user's username.
-    pub username: String,
-    /// The user's primary e-mail address, from which an avatar URL is derived.
-    pub email: String,
-    /// File name of the uploaded avatar.
-    pub avatar: Option<String>,
-}
-
-impl From<&User> for Person {
-    fn from(user: &User) -> Self {
-        Self {
-            id: user.id,
-            name: user.name.as_str().to_owned(),
-            username: user.username.as_str().to_owned(),
-            email: user.email.as_str().to_owned(),
-            avatar: user.avatar.clone(),
-        }
-    }
-}
-
-/// The data of a project in hook payloads. All URLs are derived from its path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProjectCard {
-    /// Its id.
-    pub id: ProjectId,
-    /// Its name.
-    pub name: String,
-    /// The description.
-    pub description: Option<String>,
-    /// The name of its namespace.
-    pub namespace: String,
-    /// Its path with that of its namespace.
-    pub path_with_namespace: String,
-    /// The visibility level.
-    pub visibility: Visibility,
-    /// File name of the uploaded avatar.
-    pub avatar: Option<String>,
-    /// The default branch.
-    pub default_branch: Option<String>,
 }
 
 /// The data of an issue in hook payloads.

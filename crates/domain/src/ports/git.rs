@@ -13,9 +13,11 @@ use crate::limiter::Caller;
 use crate::pack::{Pack, PackName};
 use crate::paging::{Page, Paged};
 use crate::ports::files::ProjectFiles;
+pub use crate::ports::git_error::GitError;
 use crate::ports::git_transport::GitTransport;
 use crate::push::ChangedPaths;
 use crate::refs::Snapshot;
+pub use crate::refs::ref_change::RefChange;
 use crate::repository::{Archive, Comparison, Contributors, TreeEntry};
 use crate::tag::{Tag, TagName};
 
@@ -184,53 +186,4 @@ pub struct Blob {
     pub id: ObjectId,
     /// The length in bytes.
     pub size: u64,
-}
-
-/// A change of one ref.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RefChange {
-    /// The full name, with `refs/`.
-    pub name: String,
-    /// The object to which the ref has to point before the change; `None` when it must not exist.
-    pub old: Option<ObjectId>,
-    /// The object to which the ref points after the change; `None` when the change removes the ref.
-    pub new: Option<ObjectId>,
-}
-
-/// Why a git operation failed.
-#[derive(Debug, thiserror::Error)]
-pub enum GitError {
-    /// The requested object does not exist.
-    #[error("the object does not exist")]
-    Missing,
-    /// The ref with this full name does not have the expected value.
-    #[error("the ref `{0}` conflicts with another ref or was changed concurrently")]
-    Conflict(String),
-    /// The result is too large to be computed or held in memory.
-    #[error("the result is too large")]
-    TooLarge,
-    /// Too many callers need the same work at once, or it took too long. A later attempt may succeed.
-    #[error("the server is busy with other requests for the same work")]
-    Busy,
-    /// The work takes longer than one call may. Repeating the call continues it.
-    #[error("the operation is not finished yet; repeat the request to continue it")]
-    Unfinished,
-    /// The client violated the git protocol.
-    #[error("the client violated the git protocol: {0}")]
-    Protocol(String),
-    /// The client that was to receive the data disconnected.
-    #[error("the client disconnected")]
-    ReaderGone(#[source] std::io::Error),
-    /// The disk is full. The operation works again as soon as there is room.
-    #[error("the disk is full: {0}")]
-    Full(String),
-    /// The pack store does not respond. A later attempt may succeed.
-    #[error("{0}")]
-    Away(String),
-    /// The repository is damaged.
-    #[error("the repository is damaged: {0}")]
-    Corrupt(String),
-    /// Anything else.
-    #[error("git failed: {0}")]
-    Failed(String),
 }

@@ -4,9 +4,10 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::git::{GitError, RefChange};
+use super::git_error::GitError;
 use crate::pack::Pack;
 use crate::policy::push::RefAction;
+use crate::refs::ref_change::RefChange;
 use crate::refs::{Atomicity, ChangedRefs, Peeled, Ref, Snapshot};
 
 /// The git service that a client requests.

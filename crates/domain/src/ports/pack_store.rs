@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Timestamp;
 use crate::pack::{Pack, PackName};
-use crate::ports::git::GitError;
+use crate::ports::git_error::GitError;
 
 /// Stores packs under the SHA-256 of their bytes. A stored pack never changes. Rows record which repositories use it,
 /// see [`Packs`](crate::pack::port::Packs).

@@ -1,6 +1,6 @@
 //! The port that parses SSH public keys.
 
-use crate::user::key::Fingerprint;
+use crate::user::fingerprint::Fingerprint;
 
 /// Parses SSH public keys.
 pub trait PublicKeys: Send + Sync {

@@ -4,9 +4,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Ref;
+use super::ref_change::RefChange;
 use crate::commit::ObjectId;
 use crate::id::ProjectId;
-use crate::ports::git::RefChange;
 use crate::ports::store::Tx;
 use crate::ports::store_error::StoreError;
 

@@ -1,5 +1,6 @@
 //! SSH keys, with which users authenticate over SSH.
 
+pub use super::fingerprint::Fingerprint;
 use crate::Timestamp;
 use crate::field_errors::FieldErrors;
 use crate::id::{KeyId, UserId};
@@ -33,10 +34,6 @@ pub struct NewSshKey {
     /// See [`SshKey::fingerprint`].
     pub fingerprint: Fingerprint,
 }
-
-/// The MD5 of the key blob as colon-separated hex. It does not depend on title and comment.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Fingerprint(pub String);
 
 impl NewSshKey {
     /// Validates title and key, and reports all errors at once.
