@@ -1,7 +1,7 @@
 //! Issue boards. Every project has one board, which is created when it is first requested.
 
 use hexforge_domain::board::{Board, BoardList, Move};
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::{BoardId, BoardListId, LabelId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
@@ -100,7 +100,7 @@ pub fn add_list(
         tracker.require(TrackerAbility::AdministerLists)?;
         let board = find(tx, &tracker, board)?;
         if tx.boards().list_of(board.id, label)?.is_some() {
-            return Err(FieldErrors::one("label_id", "has already been taken").into());
+            return Err(FieldErrors::one("label_id", FieldProblem::Taken).into());
         }
         let list = tx.boards().insert_list(board.id, label, app.clock.now())?;
         Ok(view::list(tx, list)?)

@@ -3,7 +3,7 @@
 pub mod fields;
 pub mod transfer;
 
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::group::{GroupFilter, GroupRef, GroupScope, NewGroup};
 use hexforge_domain::id::NamespaceId;
 use hexforge_domain::member::{AccessLevel, Membership};
@@ -23,8 +23,6 @@ use crate::project::{ProjectListing, ROWS_PER_READ, remove_all_in};
 use crate::view::group::GroupDetail;
 use crate::view::project::{self as project_view, ProjectView};
 use fields::GroupFields;
-
-const TAKEN: &str = "has already been taken";
 
 /// The maximum number of own and of shared projects that the detail of a group contains, each. The paginated list has
 /// all of them.
@@ -215,12 +213,12 @@ fn check_taken(
     if let Some(name) = &parsed.name
         && others(tx.namespaces().find_by_name(name.as_str())?)
     {
-        errors.add("name", TAKEN);
+        errors.add("name", FieldProblem::Taken);
     }
     if let Some(path) = &parsed.path
         && others(tx.namespaces().find_by_path(path)?)
     {
-        errors.add("path", TAKEN);
+        errors.add("path", FieldProblem::Taken);
     }
     Ok(())
 }
@@ -248,8 +246,8 @@ fn check_projects_visibility(
 /// Maps a duplicate key that another transaction inserted after our check.
 fn map_duplicate(error: StoreError) -> Error {
     match error {
-        StoreError::Duplicate("path") => FieldErrors::one("path", TAKEN).into(),
-        StoreError::Duplicate("name") => FieldErrors::one("name", TAKEN).into(),
+        StoreError::Duplicate("path") => FieldErrors::one("path", FieldProblem::Taken).into(),
+        StoreError::Duplicate("name") => FieldErrors::one("name", FieldProblem::Taken).into(),
         error => error.into(),
     }
 }

@@ -3,7 +3,7 @@
 pub mod group;
 
 use hexforge_domain::change::Change;
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::label::{
     Color, ColorRule, Label, LabelDescription, LabelRef, LabelTitle, NewLabel, Priority,
 };
@@ -178,7 +178,7 @@ fn changed(
 }
 
 fn title_taken() -> FieldErrors {
-    FieldErrors::one("title", "has already been taken")
+    FieldErrors::one("title", FieldProblem::Taken)
 }
 
 fn taken_by_group(tx: &mut dyn Tx, tracker: &Tracker) -> Result<FieldErrors, StoreError> {

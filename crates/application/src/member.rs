@@ -9,7 +9,7 @@ pub use source::MemberSource;
 
 use chrono::NaiveDate;
 use hexforge_domain::event::EventAction;
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::UserId;
 use hexforge_domain::member::{AccessLevel, Membership, in_force};
 use hexforge_domain::outbox::MemberFacts;
@@ -118,7 +118,7 @@ pub fn add(
         let membership =
             Membership::new(user, source.parse_level(access.level)?, access.expires_at);
         let user = tx.users().find(user)?;
-        let user = user.ok_or_else(|| FieldErrors::one("invite_email", "is invalid"))?;
+        let user = user.ok_or_else(|| FieldErrors::one("invite_email", FieldProblem::Invalid))?;
         join(tx, &found, &user, membership, now)?;
         Ok((user, membership))
     })

@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 use hexforge_domain::change::Change;
 use hexforge_domain::event::EventAction;
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::{MilestoneId, UserId};
 use hexforge_domain::issue::query::{IssueFilter, IssueScope};
 use hexforge_domain::milestone::{
@@ -182,7 +182,7 @@ pub fn update(
 }
 
 fn title_taken() -> FieldErrors {
-    FieldErrors::one("title", "has already been taken")
+    FieldErrors::one("title", FieldProblem::Taken)
 }
 
 /// Maps a duplicate title that another transaction inserted after our check.

@@ -9,7 +9,7 @@ pub mod owner;
 pub use owner::Owner;
 
 use hexforge_domain::Timestamp;
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::UserId;
 use hexforge_domain::outbox::{KeyFacts, SystemEvent, UserFacts};
 use hexforge_domain::paging::Page;
@@ -28,8 +28,6 @@ use crate::removal::Removed;
 use crate::view::user::{self as view, FullUser, UserPage, UserView};
 use crate::{member, project};
 use fields::UserFields;
-
-const TAKEN: &str = "has already been taken";
 
 /// Selects the users of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -286,7 +284,9 @@ impl Claims<'_> {
                 Some(EmailHolder { role: EmailRole::Primary, .. }) => {
                     return Err(Error::Conflict(Conflict::EmailTaken));
                 }
-                Some(EmailHolder { role: EmailRole::Secondary, .. }) => errors.add("email", TAKEN),
+                Some(EmailHolder { role: EmailRole::Secondary, .. }) => {
+                    errors.add("email", FieldProblem::Taken)
+                }
                 None => (),
             }
         }
@@ -299,13 +299,13 @@ impl Claims<'_> {
             if namespace
                 .is_some_and(|namespace| self.user.is_none() || namespace.owner != self.user)
             {
-                errors.add("username", TAKEN);
+                errors.add("username", FieldProblem::Taken);
             }
         }
         if let Some(Identity { provider, extern_uid: Some(extern_uid) }) = self.identity {
             let holder = tx.identities().holder(provider.as_str(), extern_uid.as_str())?;
             if holder.is_some_and(|user| self.user != Some(user)) {
-                errors.add("identities.extern_uid", TAKEN);
+                errors.add("identities.extern_uid", FieldProblem::Taken);
             }
         }
         Ok(())
@@ -317,9 +317,9 @@ fn map_duplicate(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("email") => Error::Conflict(Conflict::EmailTaken),
         StoreError::Duplicate("username") => Error::Conflict(Conflict::UsernameTaken),
-        StoreError::Duplicate("path") => FieldErrors::one("username", TAKEN).into(),
+        StoreError::Duplicate("path") => FieldErrors::one("username", FieldProblem::Taken).into(),
         StoreError::Duplicate("extern_uid") => {
-            FieldErrors::one("identities.extern_uid", TAKEN).into()
+            FieldErrors::one("identities.extern_uid", FieldProblem::Taken).into()
         }
         error => error.into(),
     }

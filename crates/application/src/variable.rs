@@ -1,6 +1,6 @@
 //! CI variables of projects. Values are encrypted before they are stored.
 
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
@@ -55,7 +55,7 @@ pub fn create(
     key: &str,
     value: &str,
 ) -> Result<VariableView, Error> {
-    let taken = || Error::Invalid(FieldErrors::one("key", "has already been taken"));
+    let taken = || Error::Invalid(FieldErrors::one("key", FieldProblem::Taken));
     let created = app.store.write(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let key = VariableKey::parse(key)

@@ -2,6 +2,27 @@
 
 use std::fmt;
 
+/// A problem of a field that depends on other data, so that no parser of the value can find it. The texts are those of
+/// the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FieldProblem {
+    /// Another entity has this value, which must be unique.
+    #[error("has already been taken")]
+    Taken,
+    /// The value names no entity that fits.
+    #[error("is invalid")]
+    Invalid,
+    /// The namespace does not exist, or the caller may not create projects in it.
+    #[error("is not valid")]
+    NotValid,
+    /// The branch does not exist.
+    #[error("does not exist")]
+    Missing,
+    /// A rule forbids the value for this entity.
+    #[error("is forbidden")]
+    Forbidden,
+}
+
 /// Error messages by field, in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldErrors(Vec<(String, Vec<String>)>);

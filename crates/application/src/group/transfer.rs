@@ -1,6 +1,6 @@
 //! Moving a project into a group.
 
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::outbox::SystemEvent;
@@ -34,7 +34,7 @@ pub fn into_group(
         let group = tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))?;
         let before = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Record))?;
         if before.namespace == group.id {
-            return Err(refused("is invalid"));
+            return Err(refused(FieldProblem::Invalid));
         }
         if !tx.projects().clashing(group.id, &before.name, &before.path)?.is_empty() {
             return Err(refused(CLASH));
@@ -66,6 +66,6 @@ pub fn into_group(
     })
 }
 
-fn refused(why: &str) -> Error {
+fn refused(why: impl std::fmt::Display) -> Error {
     FieldErrors::one("new_namespace", why).into()
 }

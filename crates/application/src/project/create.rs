@@ -1,7 +1,7 @@
 //! Creates projects.
 
 use hexforge_domain::event::{EventAction, NewEvent};
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::{NamespaceId, UserId};
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::namespace::Namespace;
@@ -23,8 +23,6 @@ use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Thing};
 use crate::view::project::{self as view, ProjectView};
-
-pub(super) const TAKEN: &str = "has already been taken";
 
 /// Creates a project for the actor.
 pub fn own(
@@ -141,7 +139,7 @@ fn target_namespace(
     creator: &User,
     requested: Option<NamespaceId>,
 ) -> Result<Namespace, Error> {
-    let invalid = || Error::from(FieldErrors::one("namespace", "is not valid"));
+    let invalid = || Error::from(FieldErrors::one("namespace", FieldProblem::NotValid));
     let namespace = match requested {
         None => tx.namespaces().personal(creator.id)?,
         Some(id) => tx.namespaces().find(id)?,
@@ -207,10 +205,10 @@ impl Address<'_> {
                 continue;
             }
             if other.name == **name {
-                errors.add("name", TAKEN);
+                errors.add("name", FieldProblem::Taken);
             }
             if other.path.folded() == path.folded() {
-                errors.add("path", TAKEN);
+                errors.add("path", FieldProblem::Taken);
             }
         }
         let counterpart = match path.as_str().strip_suffix(".wiki") {
@@ -222,7 +220,7 @@ impl Address<'_> {
         if counterpart.is_some_and(|counterpart| own.is_none_or(|own| own.id != counterpart.id))
             && errors.of("name").is_empty()
         {
-            errors.add("name", TAKEN);
+            errors.add("name", FieldProblem::Taken);
         }
         Ok(())
     }
@@ -270,9 +268,9 @@ pub(super) fn store_new(
 /// Maps a duplicate key that another transaction inserted after our check.
 pub(super) fn map_duplicate(error: StoreError) -> Error {
     match error {
-        StoreError::Duplicate("name") => FieldErrors::one("name", TAKEN).into(),
-        StoreError::Duplicate("path") => FieldErrors::one("path", TAKEN).into(),
-        StoreError::Gone => FieldErrors::one("namespace", "is not valid").into(),
+        StoreError::Duplicate("name") => FieldErrors::one("name", FieldProblem::Taken).into(),
+        StoreError::Duplicate("path") => FieldErrors::one("path", FieldProblem::Taken).into(),
+        StoreError::Gone => FieldErrors::one("namespace", FieldProblem::NotValid).into(),
         error => error.into(),
     }
 }

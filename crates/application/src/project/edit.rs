@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hexforge_domain::branch::BranchName;
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::outbox::SystemEvent;
@@ -116,7 +116,7 @@ fn find_default_branch(
     {
         return Ok(Some(name));
     }
-    errors.add("default_branch", "does not exist");
+    errors.add("default_branch", FieldProblem::Missing);
     Ok(None)
 }
 

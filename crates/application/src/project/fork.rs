@@ -1,13 +1,11 @@
 //! Forking projects.
 
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{Features, NewProject, ProjectRef};
 
-use super::create::{
-    Address, TAKEN, check_group_visibility, check_limit, new_runners_token, store_new,
-};
+use super::create::{Address, check_group_visibility, check_limit, new_runners_token, store_new};
 use super::view_with_token;
 use crate::access;
 use crate::app::App;
@@ -49,7 +47,7 @@ pub fn create(
         match may_fork {
             Ok(()) => (),
             Err(Error::Forbidden(_)) => {
-                let errors = FieldErrors::one("forked_from_project_id", "is forbidden");
+                let errors = FieldErrors::one("forked_from_project_id", FieldProblem::Forbidden);
                 return Err(Error::ConflictingFields(errors));
             }
             Err(error) => return Err(error),
@@ -79,7 +77,9 @@ pub fn create(
             at: app.clock.now(),
         };
         let fork = store_new(tx, &creator, new).map_err(|error| match error {
-            Error::Invalid(_) => Error::ConflictingFields(FieldErrors::one("path", TAKEN)),
+            Error::Invalid(_) => {
+                Error::ConflictingFields(FieldErrors::one("path", FieldProblem::Taken))
+            }
             error => error,
         })?;
         packs::copy(app, tx, source.id, fork.id)?;

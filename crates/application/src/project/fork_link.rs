@@ -1,7 +1,7 @@
 //! Adds and removes the fork relation between existing projects.
 
 use hexforge_domain::Timestamp;
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -50,7 +50,7 @@ pub fn create(
         }
         // A project must not be its own source, directly or through other forks.
         if source.id == fork.id || tx.projects().comes_from(source.id, fork.id)? {
-            return Err(FieldErrors::one("forked_from_project_id", "is invalid").into());
+            return Err(FieldErrors::one("forked_from_project_id", FieldProblem::Invalid).into());
         }
         if let Some(text) = too_visible(fork.visibility, source.visibility) {
             return Err(FieldErrors::one("visibility_level", text).into());

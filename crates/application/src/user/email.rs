@@ -1,13 +1,13 @@
 //! The secondary e-mail addresses of users.
 
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::{EmailId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::{Email, EmailAddress};
 
-use super::{Owner, TAKEN};
+use super::Owner;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
@@ -45,7 +45,7 @@ pub fn add(app: &App, actor: Actor, owner: Owner, address: Option<&str>) -> Resu
 }
 
 fn address_taken() -> Error {
-    FieldErrors::one("email", TAKEN).into()
+    FieldErrors::one("email", FieldProblem::Taken).into()
 }
 
 /// Removes one of the actor's own addresses. Returns `None` when the actor has no address with this id.

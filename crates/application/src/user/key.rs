@@ -1,6 +1,6 @@
 //! The SSH keys of users.
 
-use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::{KeyId, UserId};
 use hexforge_domain::outbox::{KeyFacts, SystemEvent};
 use hexforge_domain::paging::{Page, Paged};
@@ -9,7 +9,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::SshKey;
 use hexforge_domain::user::key::NewSshKey;
 
-use super::{Owner, TAKEN};
+use super::Owner;
 use crate::app::App;
 use crate::error::{Error, Thing};
 
@@ -58,7 +58,7 @@ pub fn add(app: &App, actor: Actor, owner: Owner, fields: &KeyFields) -> Result<
 }
 
 fn fingerprint_taken() -> Error {
-    FieldErrors::one("fingerprint", TAKEN).into()
+    FieldErrors::one("fingerprint", FieldProblem::Taken).into()
 }
 
 /// Removes one of the actor's own keys. Returns `None` when the actor has no key with this id.
