@@ -131,7 +131,7 @@ async fn receive_pack(
     let permit = permit(&shared, service, holder(&request, caller)).await?;
     let app = Arc::clone(&shared.app);
     let (sender, body) = body::channel(shared.limiter.transfer);
-    // The handler is dropped when the connection closes; the work on its thread is not, so it is report.
+    // The handler is dropped when the connection closes. The push on its thread continues, so it is told by a signal.
     let waiting = SignalOnDrop(HangUp::default());
     let hang_up = waiting.0.clone();
     let taken = work::run(&shared.limiter, permit, move || {

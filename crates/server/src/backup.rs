@@ -4,7 +4,7 @@
 //! The copy of the database decides the moment: it is made first and is consistent, refs included.
 //! Objects are stored before the refs that lead to them, so the packs, which are copied later, contain
 //! every object. Other files never change once a row names them. Nothing is removed from the data
-//! folder during a backup, see [`Hold`](crate::system::Hold).
+//! folder during a backup, see [`BackupLock`](crate::system::BackupLock).
 
 mod copy;
 mod file;

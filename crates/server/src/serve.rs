@@ -32,9 +32,9 @@ use crate::{first_start, http, ssh, storage, upgrade, wiring};
 /// Runs the server until it is told to stop. Addresses and generated credentials are written to `terminal`.
 pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let signals = Arc::new(Signals::default());
-    let bell = Arc::clone(&signals);
+    let notifier = Arc::clone(&signals);
     let Wired { mut app, store, git, cache } =
-        wiring::wire(config, Some(Arc::new(move || bell.ring())))?;
+        wiring::wire(config, Some(Arc::new(move || notifier.notify())))?;
     // Commands do no long work, so only a server starts these threads.
     let threads = WriteThreads::start(store.clone());
     app.store = Arc::new(threads.context("threads for transactions cannot be started")?);

@@ -232,14 +232,14 @@ impl From<ForkLink> for ForkLinkJson {
 /// The reader's access levels in a project.
 #[derive(Serialize, ToSchema)]
 pub struct PermissionsJson {
-    project_header: Option<AccessJson>,
+    project_access: Option<AccessJson>,
     group_access: Option<AccessJson>,
 }
 
 impl From<&Permissions> for PermissionsJson {
     fn from(permissions: &Permissions) -> Self {
         Self {
-            project_header: permissions.project.map(AccessJson::from),
+            project_access: permissions.project.map(AccessJson::from),
             group_access: permissions.group.map(AccessJson::from),
         }
     }

@@ -83,7 +83,7 @@ impl<'a> PushJson<'a> {
         }
     }
 
-    /// The push as hooks of the service are whole it: without what came.
+    /// The push in the form that system hooks receive: without its commits.
     pub fn for_service(push: &'a Push, links: &Links) -> Self {
         let whole = Self::new(push, links);
         let message = match RefKind::of(&push.reference) {

@@ -12,7 +12,7 @@ use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
 
-use super::folders::{self, ProjectFolders};
+use super::project_folders::{self, ProjectFolders};
 use super::trash::Trash;
 use super::{make_folders, random_name};
 
@@ -217,7 +217,7 @@ impl Receiving {
         let folder = self.path.parent().unwrap_or(&self.path);
         make_folders(folder)?;
         fs::rename(&self.beside, &self.path)?;
-        folders::sync_up_to(folder, self.folders.root())
+        project_folders::sync_up_to(folder, self.folders.root())
     }
 }
 

@@ -13,7 +13,7 @@ use super::random_name;
 
 /// The trash directory of a data folder. Entries that are left when the program ends are deleted at the next start.
 ///
-/// While a backup holds the [lock](crate::system::Hold) nothing is deleted: the backup contains the files of an
+/// While a backup holds the [lock](crate::system::BackupLock) nothing is deleted: the backup contains the files of an
 /// earlier moment.
 pub struct Trash {
     data_dir: PathBuf,

@@ -12,7 +12,7 @@ use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
 use hexforge_domain::project::upload::UploadPlace;
 
-use super::folders::{ProjectFolders, sync_up_to};
+use super::project_folders::{ProjectFolders, sync_up_to};
 use super::trash::Trash;
 use super::{make_folders, random_name};
 
@@ -166,7 +166,7 @@ fn failed(what: &str, error: io::Error) -> FilesError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::folders::INTERRUPTED;
+    use crate::system::project_folders::INTERRUPTED;
     use hexforge_domain::project::upload::{UploadName, UploadSecret};
     use hexforge_domain_testing::uploads_contract::CASES;
     use std::os::unix::fs::PermissionsExt;

@@ -125,7 +125,7 @@ fn read_or_make(data_dir: &Path) -> io::Result<[u8; KEY_LENGTH]> {
     }
     let key = fs::read(&path)?;
     key.try_into().map_err(|_| {
-        io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} does not backup_lock 32 bytes"))
+        io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} does not hold 32 bytes"))
     })
 }
 

@@ -118,7 +118,7 @@ mod tests {
         });
         assert!(outside > normal, "the thread was lowered");
         assert_eq!(inside, normal);
-        assert_eq!(read, outside, "reads backup_lock no lock");
+        assert_eq!(read, outside, "reads hold no lock");
         assert!(charged >= Duration::from_millis(5), "{charged:?}");
     }
 

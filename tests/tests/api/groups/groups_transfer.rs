@@ -155,10 +155,10 @@ fn a_moved_project_keeps_its_members_and_is_no_longer_anybodys_own(forge: &Forge
     assert_eq!(forge.get(&one).token(&of_group).send().expect(404), no_project());
     transfer(forge, &group, &project);
     let read = |token: &str| forge.get(&one).token(token).send().expect(200);
-    assert_eq!(read(&of_project)["permissions"]["project_header"]["access_level"], 20);
+    assert_eq!(read(&of_project)["permissions"]["project_access"]["access_level"], 20);
     assert_eq!(read(&of_group)["permissions"]["group_access"]["access_level"], 50);
     // The former owner is a master like any other: may change much, may not remove it.
-    assert_eq!(read(&token)["permissions"]["project_header"]["access_level"], 40);
+    assert_eq!(read(&token)["permissions"]["project_access"]["access_level"], 40);
     assert_eq!(forge.delete(&one).token(&token).send().expect(403), forbidden());
     let left = forge.delete(&format!("{one}/members/{ada}")).token(&token).send();
     assert_eq!(left.expect(200)["access_level"], 40);

@@ -226,7 +226,7 @@ fn a_membership_gives_access_at_once_and_until_its_day(forge: &Forge) {
     assert_eq!(status(&format!("{project}/hooks")), 200);
     let shown = forge.get(&project).token(&bob_token).send().expect(200);
     let access = json!({"access_level": 40, "notification_level": 3});
-    assert_eq!(shown["permissions"], json!({"project_header": null, "group_access": access}));
+    assert_eq!(shown["permissions"], json!({"project_access": null, "group_access": access}));
     forge.clock.advance(chrono::TimeDelta::days(1));
     assert_eq!((status(&path), status(&project)), (200, 200));
     forge.clock.advance(chrono::TimeDelta::days(1));

@@ -204,7 +204,7 @@ fn a_membership_gives_access_at_once_and_until_its_day(forge: &Forge) {
     assert_eq!((status(&path), status(&hooks)), (200, 200));
     let shown = forge.get(&path).token(&token).send().expect(200);
     let access = json!({"access_level": 40, "notification_level": 3});
-    assert_eq!(shown["permissions"], json!({"project_header": access, "group_access": null}));
+    assert_eq!(shown["permissions"], json!({"project_access": access, "group_access": null}));
     forge.clock.advance(chrono::TimeDelta::days(1));
     assert_eq!((status(&path), status(&hooks)), (404, 404));
 }

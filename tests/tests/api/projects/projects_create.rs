@@ -65,7 +65,7 @@ fn a_new_project_has_the_defaults(forge: &Forge) {
     let mut shown = read(forge, &token, &made);
     let fields = shown.as_object_mut().expect("an object");
     let permissions = fields.remove("permissions").expect("reading shows permissions");
-    assert_eq!(permissions["project_header"]["access_level"], 40);
+    assert_eq!(permissions["project_access"]["access_level"], 40);
     assert_eq!(made.to_string(), shown.to_string());
     assert!(fields_of(&made).contains(&"runners_token"));
 }

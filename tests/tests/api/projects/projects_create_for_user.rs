@@ -40,9 +40,9 @@ fn the_project_is_the_users(forge: &Forge) {
     let permissions = shown.as_object_mut().and_then(|fields| fields.remove("permissions"));
     assert_eq!(made.to_string(), shown.to_string());
     // The administrator is no member of it, the user is.
-    assert_eq!(permissions, Some(json!({"project_header": null, "group_access": null})));
+    assert_eq!(permissions, Some(json!({"project_access": null, "group_access": null})));
     let shown = read(forge, &token, &made);
-    assert_eq!(shown["permissions"]["project_header"]["access_level"], 40);
+    assert_eq!(shown["permissions"]["project_access"]["access_level"], 40);
     assert_eq!(shown["runners_token"], made["runners_token"]);
     let project = project_facts(&made, "ada", "ada@example.com");
     let member = member_facts("ada", ada, AccessLevel::Master);

@@ -229,7 +229,7 @@ fn lists_show_full_projects_with_permissions(forge: &Forge) {
             Value::Null => Value::Null,
             level => json!({"access_level": level, "notification_level": 3}),
         };
-        json!({"project_header": access(project), "group_access": access(group)})
+        json!({"project_access": access(project), "group_access": access(group)})
     };
     let shown = |project: &Value, permissions: Option<Value>| {
         let mut shown = project_now(forge, id_of(project));

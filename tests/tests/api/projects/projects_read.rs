@@ -66,7 +66,7 @@ fn a_personal_project_shows_its_fields_in_order(forge: &Forge) {
         "only_allow_merge_if_build_succeeds": false, "request_access_enabled": false,
         "only_allow_merge_if_all_discussions_are_resolved": false,
         "permissions": {
-            "project_header": { "access_level": 40, "notification_level": 3 },
+            "project_access": { "access_level": 40, "notification_level": 3 },
             "group_access": null
         }
     });
@@ -114,7 +114,7 @@ fn a_project_of_a_group_shows_its_fields_in_order(forge: &Forge) {
             "request_access_enabled": false,
             "only_allow_merge_if_all_discussions_are_resolved": false,
             "permissions": {
-                "project_header": null,
+                "project_access": null,
                 "group_access": { "access_level": 50, "notification_level": 3 }
             }
         });
@@ -233,7 +233,7 @@ fn a_group_and_a_share_open_a_project(forge: &Forge) {
     for token in [&bob_token, &eve_token] {
         let shown = forge.get(&path).token(token).send().expect(200);
         // What comes through a share is no membership.
-        assert_eq!(shown["permissions"], json!({"project_header": null, "group_access": null}));
+        assert_eq!(shown["permissions"], json!({"project_access": null, "group_access": null}));
         assert_eq!(shown.get("runners_token"), None);
     }
     // Leaving the group is leaving the project.
@@ -250,7 +250,7 @@ fn permissions_are_those_of_the_memberships(forge: &Forge) {
     let access =
         |level: Option<i64>| level.map(|l| json!({"access_level": l, "notification_level": 3}));
     let assert_shown = |token: &str, project: Option<i64>, group: Option<i64>| {
-        let expected = json!({"project_header": access(project), "group_access": access(group)});
+        let expected = json!({"project_access": access(project), "group_access": access(group)});
         assert_eq!(read(forge, token, &ship)["permissions"], expected);
     };
     assert_shown(&token, None, None);
@@ -262,7 +262,7 @@ fn permissions_are_those_of_the_memberships(forge: &Forge) {
     // An administrator who is no member of anything.
     let own = new_project(forge, &token, "Own", &[]);
     let shown = read(forge, ROOT, &own);
-    assert_eq!(shown["permissions"], json!({"project_header": null, "group_access": null}));
+    assert_eq!(shown["permissions"], json!({"project_access": null, "group_access": null}));
     assert_eq!(namespace_of(&shown), namespace_of(&own));
 }
 
