@@ -405,7 +405,7 @@ impl Forge {
     pub fn ssh_within(&self, limits: Limits) -> SocketAddr {
         let server = self.ssh.get_or_init(|| {
             let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-            let keys = HostKeys::for_a_while().expect("a key can be made");
+            let keys = HostKeys::temporary().expect("a key can be made");
             let (app, limiter) = (Arc::new(self.app.clone()), Arc::clone(&self.limiter));
             Server::start(listener, app, &keys, limiter, limits).expect("a bound socket is served")
         });

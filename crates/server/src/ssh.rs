@@ -34,7 +34,7 @@ impl Prepared {
         let folder = config.data_dir.join(FOLDER);
         let keys = match config.secret_key {
             Some(_) => shared_keys(&folder, store)?,
-            None => HostKeys::keep_in(&folder)?,
+            None => HostKeys::load_or_create(&folder)?,
         };
         Ok(Self { listener, address, keys })
     }
@@ -67,7 +67,8 @@ impl Prepared {
 /// Reads the host keys from the database. If it has none, stores those of this machine, or new ones.
 fn shared_keys(folder: &Path, store: &DieselStore) -> Result<HostKeys> {
     let text = store.shared_secret::<anyhow::Error>("ssh host keys", || {
-        let keys = if folder.exists() { HostKeys::keep_in(folder)? } else { HostKeys::make()? };
+        let keys =
+            if folder.exists() { HostKeys::load_or_create(folder)? } else { HostKeys::generate()? };
         Ok(keys.to_text()?)
     })?;
     Ok(HostKeys::from_text(&text)?)

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hexforge_domain::network::caller_network;
 
-/// Counts open connections.
+/// Counts open connections, and knows the limits.
 pub(crate) struct Admission {
-    most: usize,
-    most_of_one: usize,
-    now: Mutex<Now>,
+    max_total: usize,
+    max_per_address: usize,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Default)]
-struct Now {
-    all: usize,
+struct OpenConnections {
+    total: usize,
     by_address: HashMap<IpAddr, usize>,
 }
 
@@ -26,32 +26,32 @@ pub(crate) struct Admitted {
 }
 
 impl Admission {
-    pub(crate) fn new(most: usize, most_of_one: usize) -> Arc<Self> {
-        Arc::new(Self { most, most_of_one, now: Mutex::default() })
+    pub(crate) fn new(max_total: usize, max_per_address: usize) -> Arc<Self> {
+        Arc::new(Self { max_total, max_per_address, open: Mutex::default() })
     }
 
     /// Admits one more connection, unless a limit is reached.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
         let address = caller_network(address);
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_one = now.by_address.get(&address).copied().unwrap_or_default();
-        if now.all >= self.most || of_one >= self.most_of_one {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_address = open.by_address.get(&address).copied().unwrap_or_default();
+        if open.total >= self.max_total || of_address >= self.max_per_address {
             return None;
         }
-        now.all += 1;
-        now.by_address.insert(address, of_one + 1);
+        open.total += 1;
+        open.by_address.insert(address, of_address + 1);
         Some(Admitted { admission: Arc::clone(self), address })
     }
 }
 
 impl Drop for Admitted {
     fn drop(&mut self) {
-        let mut now = self.admission.now.lock().unwrap_or_else(PoisonError::into_inner);
-        now.all -= 1;
-        if let Some(of_one) = now.by_address.get_mut(&self.address) {
-            *of_one -= 1;
-            if *of_one == 0 {
-                now.by_address.remove(&self.address);
+        let mut open = self.admission.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.total -= 1;
+        if let Some(of_address) = open.by_address.get_mut(&self.address) {
+            *of_address -= 1;
+            if *of_address == 0 {
+                open.by_address.remove(&self.address);
             }
         }
     }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_some_of_one_and_some_of_all() {
+    fn connections_are_limited_in_total_and_per_address() {
         let admission = Admission::new(3, 2);
         let admit = |text| admission.admit(address(text));
         let first = admit("10.0.0.1").expect("there is room");
@@ -79,15 +79,15 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_six_counts_as_one() {
+    fn an_ipv6_network_counts_as_one_address() {
         let admission = Admission::new(10, 1);
         let _one = admission.admit(address("2001:db8::1")).expect("there is room");
         assert!(admission.admit(address("2001:db8::2")).is_none());
         assert!(admission.admit(address("2001:db8:0:1::1")).is_some());
         assert_eq!(
-            admission.now.lock().expect("unused").by_address.len(),
+            admission.open.lock().expect("unused").by_address.len(),
             1,
-            "who left is forgotten"
+            "a closed connection is forgotten"
         );
     }
 }

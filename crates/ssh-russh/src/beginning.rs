@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use hexforge_io_bridge::PieceReader;
 
-/// The maximum number of bytes of a push that are buffered before it has a permit: commands for some 10,000 refs.
+/// The maximum number of bytes of a push that are buffered before it has a permit. Commands for some 10,000 refs fit.
 /// For a fetch the first piece is enough.
-const MOST_EARLY: usize = 1 << 20;
+const MAX_EARLY_BYTES: usize = 1 << 20;
 
-/// An incremental parser of the beginning of client input.
+/// Parses the beginning of client input while it arrives.
 pub(crate) enum Beginning {
     /// The first byte is enough.
     Anything,
     Push(PushBeginning),
 }
 
-/// Parses the part of a push before the pack, and the first byte of the pack if there is one.
+/// Parses a push up to the first byte of its pack, or up to the end of its commands if no pack follows.
 #[derive(Default)]
 pub(crate) struct PushBeginning {
     /// The position up to which input was parsed, so that no byte is parsed twice.
@@ -38,55 +38,57 @@ enum Part {
 }
 
 impl Beginning {
-    pub(crate) fn of_fetch() -> Self {
+    pub(crate) fn for_fetch() -> Self {
         Self::Anything
     }
 
-    pub(crate) fn of_push() -> Self {
+    pub(crate) fn for_push() -> Self {
         Self::Push(PushBeginning::default())
     }
 
     /// Waits, without blocking a thread, until enough input has arrived, the client has sent everything, or the
     /// buffer is full. Returns true if any input arrived.
     pub(crate) async fn wait(mut self, input: &mut PieceReader, patience: Duration) -> bool {
-        let is_enough = |said: &[u8]| said.len() >= MOST_EARLY || self.is_enough(said);
+        let is_enough = |input_so_far: &[u8]| {
+            input_so_far.len() >= MAX_EARLY_BYTES || self.is_enough(input_so_far)
+        };
         input.begin(patience, is_enough).await
     }
 
     /// Returns true if the input so far is enough. Invalid input is enough too: the code that reads it reports the
     /// error.
-    fn is_enough(&mut self, said: &[u8]) -> bool {
+    fn is_enough(&mut self, input_so_far: &[u8]) -> bool {
         match self {
-            Self::Anything => !said.is_empty(),
-            Self::Push(push) => push.is_enough(said),
+            Self::Anything => !input_so_far.is_empty(),
+            Self::Push(push) => push.is_enough(input_so_far),
         }
     }
 }
 
 impl PushBeginning {
-    fn is_enough(&mut self, said: &[u8]) -> bool {
+    fn is_enough(&mut self, input_so_far: &[u8]) -> bool {
         loop {
-            let mut rest = &said[self.at..];
+            let mut rest = &input_so_far[self.at..];
             if let Part::Pack = self.part {
                 return !self.needs_pack || !rest.is_empty();
             }
-            let packet = packet(&mut rest);
+            let packet = read_packet(&mut rest);
             match (packet, &self.part) {
                 (Packet::Incomplete, _) => return false,
-                (Packet::Wrong, _) => return true,
+                (Packet::Malformed, _) => return true,
                 (Packet::Flush, Part::FirstCommand | Part::Commands) if self.has_options => {
                     self.part = Part::Options;
                 }
                 (Packet::Flush, _) => self.part = Part::Pack,
                 (Packet::Line(line), Part::FirstCommand) => {
                     self.has_options = has_options(line);
-                    self.needs_pack = changes_something(line);
+                    self.needs_pack = sets_ref(line);
                     self.part = Part::Commands;
                 }
-                (Packet::Line(line), Part::Commands) => self.needs_pack |= changes_something(line),
+                (Packet::Line(line), Part::Commands) => self.needs_pack |= sets_ref(line),
                 (Packet::Line(_), Part::Options | Part::Pack) => (),
             }
-            self.at = said.len() - rest.len();
+            self.at = input_so_far.len() - rest.len();
         }
     }
 }
@@ -97,8 +99,8 @@ fn has_options(line: &[u8]) -> bool {
     capabilities.split(u8::is_ascii_whitespace).any(|capability| capability == b"push-options")
 }
 
-/// Returns true if a line is a command that sets a ref: `old new name`, and `new` is not all zeros.
-fn changes_something(line: &[u8]) -> bool {
+/// Returns true if a line `old new name` creates or updates a ref, so that a pack follows: `new` is not all zeros.
+fn sets_ref(line: &[u8]) -> bool {
     line.get(41..81).is_some_and(|new| new.iter().any(|digit| *digit != b'0'))
 }
 
@@ -106,10 +108,11 @@ enum Packet<'a> {
     Line(&'a [u8]),
     Flush,
     Incomplete,
-    Wrong,
+    Malformed,
 }
 
-fn packet<'a>(rest: &mut &'a [u8]) -> Packet<'a> {
+/// Reads the next pkt-line, and advances `rest` behind it if it is complete.
+fn read_packet<'a>(rest: &mut &'a [u8]) -> Packet<'a> {
     let Some((length, behind)) = rest.split_at_checked(4) else { return Packet::Incomplete };
     let length = std::str::from_utf8(length).ok();
     let length = length.and_then(|digits| usize::from_str_radix(digits, 16).ok());
@@ -125,7 +128,7 @@ fn packet<'a>(rest: &mut &'a [u8]) -> Packet<'a> {
             }
             None => Packet::Incomplete,
         },
-        Some(_) | None => Packet::Wrong,
+        Some(_) | None => Packet::Malformed,
     }
 }
 
@@ -143,7 +146,7 @@ mod tests {
         let update =
             |capabilities: &str| line(&format!("{zero} {one} refs/heads/a\0{capabilities}"));
         let delete = line(&format!("{one} {zero} refs/heads/a\0report-status"));
-        for (said, is_enough) in [
+        for (input_so_far, is_enough) in [
             (String::new(), false),
             ("0".to_owned(), false),
             (update("report-status"), false),
@@ -163,11 +166,11 @@ mod tests {
             (line("hello"), false),
             (format!("{}0000", line("shallow")), true),
         ] {
-            let at_once = Beginning::of_push().is_enough(said.as_bytes());
-            let mut beginning = Beginning::of_push();
-            let byte_by_byte =
-                (0..=said.len()).any(|end| beginning.is_enough(&said.as_bytes()[..end]));
-            assert_eq!((at_once, byte_by_byte), (is_enough, is_enough), "{said:?}");
+            let at_once = Beginning::for_push().is_enough(input_so_far.as_bytes());
+            let mut beginning = Beginning::for_push();
+            let byte_by_byte = (0..=input_so_far.len())
+                .any(|end| beginning.is_enough(&input_so_far.as_bytes()[..end]));
+            assert_eq!((at_once, byte_by_byte), (is_enough, is_enough), "{input_so_far:?}");
         }
     }
 }

@@ -18,13 +18,14 @@ const WAITING: usize = 16;
 /// The number of bytes that are sent at once.
 const PIECE: usize = 32 * 1024;
 
-/// The connection's side: passes input on, and tells the work when the client has disconnected.
+/// The sending side of a client's input, held by the connection. Dropping it tells the command that the client has
+/// disconnected.
 pub(crate) struct Feeder {
     sender: mpsc::Sender<Piece>,
     _alive: watch::Sender<()>,
 }
 
-/// The client's data was not read in time, or the client did not read in time.
+/// The command did not read the client's data in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooSlow;
 
@@ -159,7 +160,7 @@ mod tests {
     async fn a_beginning_has_a_time_limit_of_its_own() {
         let (feeder, mut input, _gone) = channel(HURRIED);
         let since = Instant::now();
-        assert!(!Beginning::of_push().wait(&mut input, LONG).await);
+        assert!(!Beginning::for_push().wait(&mut input, LONG).await);
         assert_eq!(since.elapsed(), LONG);
         let (trickling, mut trickled, _gone) = channel(HURRIED);
         let trickle = async {
@@ -170,7 +171,7 @@ mod tests {
         };
         let since = Instant::now();
         let begun = tokio::select! {
-            begun = Beginning::of_push().wait(&mut trickled, LONG) => begun,
+            begun = Beginning::for_push().wait(&mut trickled, LONG) => begun,
             () = trickle => unreachable!("it never ends"),
         };
         assert!(begun);
@@ -193,7 +194,7 @@ mod tests {
     async fn a_beginning_is_waited_for_without_a_thread() {
         let (feeder, mut input, _gone) = channel(PATIENT);
         feeder.feed(b"ab", LONG).await.expect("there is room");
-        assert!(Beginning::of_fetch().wait(&mut input, LONG).await);
+        assert!(Beginning::for_fetch().wait(&mut input, LONG).await);
         feeder.end(LONG).await.expect("there is room");
         let all = on_a_thread(move || {
             let mut text = Vec::new();
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(all.await.expect("a whole text"), b"ab");
         let (feeder, mut input, _gone) = channel(PATIENT);
         drop(feeder);
-        assert!(!Beginning::of_fetch().wait(&mut input, LONG).await);
+        assert!(!Beginning::for_fetch().wait(&mut input, LONG).await);
     }
 
     /// Creates a writer into a channel of one piece.
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_goes_is_told_to_work_that_waits_for_nothing() {
+    async fn a_disconnect_is_signaled_to_work_that_neither_reads_nor_writes() {
         let (feeder, _input, gone) = channel(PATIENT);
         let hang_up = gone.hang_up();
         tokio::task::yield_now().await;

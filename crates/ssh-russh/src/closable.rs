@@ -17,7 +17,7 @@ pub(crate) struct Closable<T> {
 
 /// Closes the stream when dropped.
 pub(crate) struct CloseHandle {
-    #[expect(dead_code, reason = "its end is the message")]
+    #[expect(dead_code, reason = "dropping it is the signal")]
     sender: oneshot::Sender<()>,
 }
 

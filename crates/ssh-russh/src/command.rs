@@ -44,7 +44,7 @@ impl Task {
 pub(crate) enum Refusal {
     /// It is not a git command.
     Unknown,
-    /// Its path is not a project path.
+    /// Its path cannot be the path of a project.
     NoProject,
 }
 
@@ -69,7 +69,7 @@ impl Command {
         if line.len() > LONGEST {
             return Err(Refusal::Unknown);
         }
-        let words = words(line).ok_or(Refusal::Unknown)?;
+        let words = split_words(line).ok_or(Refusal::Unknown)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (task, path) = match words[..] {
             ["git-upload-pack", path] | ["git", "upload-pack", path] => {
@@ -81,12 +81,12 @@ impl Command {
             ["git-upload-archive", path] | ["git", "upload-archive", path] => (Task::Archive, path),
             _ => return Err(Refusal::Unknown),
         };
-        Ok(Self { task, project: project(path).ok_or(Refusal::NoProject)? })
+        Ok(Self { task, project: parse_project(path).ok_or(Refusal::NoProject)? })
     }
 }
 
 /// Parses `/namespace/project.git` of ssh:// URLs, or `namespace/project.git` of scp-like addresses.
-fn project(path: &str) -> Option<ProjectRef> {
+fn parse_project(path: &str) -> Option<ProjectRef> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     let (namespace, project) = path.split_once('/')?;
@@ -105,12 +105,12 @@ fn is_dots(name: &str) -> bool {
 
 /// Splits a command line that git quoted for a shell: single quotes, with `\'` and `\!` between them. Outside of
 /// quotes only characters that a shell does not interpret are accepted.
-fn words(line: &str) -> Option<Vec<String>> {
+fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut rest = line.chars();
-    while let Some(one) = rest.next() {
-        match one {
+    while let Some(character) = rest.next() {
+        match character {
             ' ' => words.extend(word.take()),
             '\'' => {
                 let word = word.get_or_insert_default();
@@ -140,13 +140,13 @@ fn words(line: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Result<(Task, String), Refusal> {
+    fn parse(line: &str) -> Result<(Task, String), Refusal> {
         let command = Command::parse(line.as_bytes())?;
         match command.project {
             ProjectRef::Path { namespace, path } => {
                 Ok((command.task, format!("{namespace}/{path}")))
             }
-            ProjectRef::Id(_) => panic!("nobody asks for a number"),
+            ProjectRef::Id(_) => panic!("a command names a project by its path"),
         }
     }
 
@@ -166,7 +166,7 @@ mod tests {
             ("git-upload-archive 'ada/ship.git'", Task::Archive, "ada/ship"),
             ("git-receive-pack 'a'\\''b/c'\\!'d.git'", PUSH, "a'b/c!d"),
         ] {
-            assert_eq!(asked(line), Ok((task, project.to_owned())), "{line}");
+            assert_eq!(parse(line), Ok((task, project.to_owned())), "{line}");
         }
     }
 
@@ -191,7 +191,7 @@ mod tests {
             "ada/.git",
         ] {
             let line = format!("git-upload-pack '{path}'");
-            assert_eq!(asked(&line), Err(Refusal::NoProject), "{path}");
+            assert_eq!(parse(&line), Err(Refusal::NoProject), "{path}");
         }
     }
 
@@ -221,10 +221,10 @@ mod tests {
             "git-shell -c x",
             "sh",
         ] {
-            assert_eq!(asked(line), Err(Refusal::Unknown), "{line}");
+            assert_eq!(parse(line), Err(Refusal::Unknown), "{line}");
         }
         assert_eq!(Command::parse(b"git-upload-pack '\xff/b'"), Err(Refusal::Unknown));
         let long = format!("git-upload-pack '{}/b'", "a".repeat(LONGEST));
-        assert_eq!(asked(&long), Err(Refusal::Unknown));
+        assert_eq!(parse(&long), Err(Refusal::Unknown));
     }
 }

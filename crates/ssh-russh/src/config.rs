@@ -20,10 +20,10 @@ pub struct Limits {
     pub sign_in: Duration,
     /// The timeout of a connection that runs no command.
     pub idle: Duration,
-    /// The timeout until a client has sent its request: some compute long before they send a pack. Meanwhile they
-    /// hold no permit for git work.
+    /// The timeout until a client has sent its request. It is long, because some clients compute for minutes before
+    /// they send a pack. Meanwhile they hold no permit.
     pub silence: Duration,
-    /// The maximum time until a piece of the client's input is read.
+    /// The maximum time until the running command reads a piece of the client's input.
     pub piece: Duration,
     /// The maximum time that a command waits for a permit.
     pub turn: Duration,
@@ -63,11 +63,12 @@ const SIGNATURES: [Algorithm; 6] = [
 ];
 
 /// Returns true if the signature algorithm is accepted.
-pub(crate) fn is_good(algorithm: &Algorithm) -> bool {
+pub(crate) fn is_accepted(algorithm: &Algorithm) -> bool {
     SIGNATURES.contains(algorithm)
 }
 
-pub(crate) fn of_library(keys: &HostKeys, limits: &Limits) -> server::Config {
+/// Returns the configuration of russh.
+pub(crate) fn russh_config(keys: &HostKeys, limits: &Limits) -> server::Config {
     server::Config {
         server_id: SshId::Standard(Cow::Borrowed(concat!(
             "SSH-2.0-hexforge_",
@@ -77,7 +78,7 @@ pub(crate) fn of_library(keys: &HostKeys, limits: &Limits) -> server::Config {
         // The response shows whether a key is known, so a delay would hide nothing.
         auth_rejection_time: Duration::from_millis(50),
         auth_rejection_time_initial: Some(Duration::ZERO),
-        keys: keys.private(),
+        keys: keys.private_keys(),
         window_size: 1 << 20,
         maximum_packet_size: 32 * 1024,
         channel_buffer_size: 4,
@@ -89,7 +90,7 @@ pub(crate) fn of_library(keys: &HostKeys, limits: &Limits) -> server::Config {
             ..Preferred::DEFAULT
         },
         max_auth_attempts: TRIES,
-        // Live clients answer keepalives. So only a client that is gone, or no longer reads, counts as inactive.
+        // A live client answers keepalives, so only a client that is gone or no longer reads counts as inactive.
         keepalive_interval: Some(limits.piece / 2),
         keepalive_max: 3,
         inactivity_timeout: Some(limits.piece * 2),

@@ -24,36 +24,36 @@ pub struct HostKeys(Vec<PrivateKey>);
 #[derive(Debug, thiserror::Error)]
 pub enum HostKeyError {
     /// The file cannot be read or written.
-    #[error("the host key {} cannot be kept", path.display())]
+    #[error("the host key {} cannot be read or written", path.display())]
     File {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
     /// The file does not contain a usable private key.
-    #[error("{} is no private key that can be used", path.display())]
+    #[error("{} is not an OpenSSH private key without a passphrase", path.display())]
     Malformed { path: PathBuf },
     /// Other users can read the file, so the key may be compromised.
-    #[error("others can read the host key {}: chmod 600 it, or make a new one", path.display())]
+    #[error("other users can read the host key {}: run `chmod 600` on it", path.display())]
     Exposed { path: PathBuf },
     /// The library could not create or parse a key.
-    #[error("a host key cannot be made")]
-    Made(#[from] ssh_key::Error),
+    #[error("a host key cannot be generated or parsed")]
+    Generate(#[from] ssh_key::Error),
 }
 
 impl HostKeys {
     /// Loads the keys in a folder, and creates missing ones.
-    pub fn keep_in(folder: &Path) -> Result<Self, HostKeyError> {
+    pub fn load_or_create(folder: &Path) -> Result<Self, HostKeyError> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|source| HostKeyError::File { path: folder.to_owned(), source })?;
-        let ed25519 = keep(&folder.join("host_ed25519_key"), ed25519)?;
-        let rsa = keep(&folder.join("host_rsa_key"), rsa)?;
+        let ed25519 = load_or_create(&folder.join("host_ed25519_key"), generate_ed25519)?;
+        let rsa = load_or_create(&folder.join("host_rsa_key"), generate_rsa)?;
         Ok(Self(vec![ed25519, rsa]))
     }
 
     /// Creates new keys.
-    pub fn make() -> Result<Self, HostKeyError> {
-        Ok(Self(vec![ed25519()?, rsa()?]))
+    pub fn generate() -> Result<Self, HostKeyError> {
+        Ok(Self(vec![generate_ed25519()?, generate_rsa()?]))
     }
 
     /// Returns the private keys in OpenSSH format.
@@ -70,8 +70,8 @@ impl HostKeys {
     }
 
     /// Creates a key that is not stored, for tests.
-    pub fn for_a_while() -> Result<Self, HostKeyError> {
-        Ok(Self(vec![ed25519()?]))
+    pub fn temporary() -> Result<Self, HostKeyError> {
+        Ok(Self(vec![generate_ed25519()?]))
     }
 
     /// Returns the fingerprints, which users compare at their first connection.
@@ -87,16 +87,16 @@ impl HostKeys {
         self.0.iter().map(shown).collect()
     }
 
-    pub(crate) fn private(&self) -> Vec<PrivateKey> {
+    pub(crate) fn private_keys(&self) -> Vec<PrivateKey> {
         self.0.clone()
     }
 }
 
-fn ed25519() -> Result<PrivateKey, ssh_key::Error> {
+fn generate_ed25519() -> Result<PrivateKey, ssh_key::Error> {
     PrivateKey::random(&mut random(), Algorithm::Ed25519)
 }
 
-fn rsa() -> Result<PrivateKey, ssh_key::Error> {
+fn generate_rsa() -> Result<PrivateKey, ssh_key::Error> {
     PrivateKey::new(KeypairData::Rsa(RsaKeypair::random(&mut random(), RSA_BITS)?), "")
 }
 
@@ -104,7 +104,8 @@ fn random() -> UnwrapErr<getrandom::SysRng> {
     UnwrapErr(getrandom::SysRng)
 }
 
-fn keep(
+/// Loads the key in a file, or creates the file with a new key.
+fn load_or_create(
     path: &Path,
     make: impl FnOnce() -> Result<PrivateKey, ssh_key::Error>,
 ) -> Result<PrivateKey, HostKeyError> {
@@ -134,7 +135,7 @@ fn write(path: &Path, key: &PrivateKey) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         placed => placed?,
     }
-    // For administrators only: `ssh-keygen -l` reads it.
+    // The public key is for administrators, who read it with `ssh-keygen -l`. The server does not read it.
     fs::write(path.with_extension("pub"), format!("{public}\n"))?;
     match path.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
@@ -150,10 +151,10 @@ mod tests {
     fn keys_are_made_once_and_closed_to_others() {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let folder = folder.path().join("ssh");
-        let first = HostKeys::keep_in(&folder).expect("keys can be made").fingerprints();
+        let first = HostKeys::load_or_create(&folder).expect("keys can be made").fingerprints();
         assert!(first[0].starts_with("SHA256:") && first[0].ends_with(" (ED25519)"), "{first:?}");
         assert!(first[1].starts_with("SHA256:") && first[1].ends_with(" (RSA)"), "{first:?}");
-        let second = HostKeys::keep_in(&folder).expect("keys can be read");
+        let second = HostKeys::load_or_create(&folder).expect("keys can be read");
         assert_eq!(first, second.fingerprints());
         let text = second.to_text().expect("keys are text");
         let third = HostKeys::from_text(&text).expect("it is what was written");
@@ -167,9 +168,9 @@ mod tests {
         assert_eq!(files, 4, "two keys and their public halves");
 
         fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).expect("it is ours");
-        assert!(matches!(HostKeys::keep_in(&folder), Err(HostKeyError::Exposed { .. })));
+        assert!(matches!(HostKeys::load_or_create(&folder), Err(HostKeyError::Exposed { .. })));
         fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("it is ours");
         fs::write(&key, "no key").expect("it is ours");
-        assert!(matches!(HostKeys::keep_in(&folder), Err(HostKeyError::Malformed { .. })));
+        assert!(matches!(HostKeys::load_or_create(&folder), Err(HostKeyError::Malformed { .. })));
     }
 }

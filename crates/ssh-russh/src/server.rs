@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) app: Arc<App>,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) limits: Limits,
-    pub(crate) library: Arc<server::Config>,
+    pub(crate) russh_config: Arc<server::Config>,
     pub(crate) stage: watch::Receiver<Stage>,
 }
 
@@ -37,7 +37,7 @@ impl Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Serving,
-    /// No new commands are started, since this moment.
+    /// The server stops since this moment, and starts no new commands.
     Stopping(Instant),
     /// Running commands are no longer waited for, and their connections are dropped.
     Ended,
@@ -57,7 +57,7 @@ pub struct Server {
 pub struct StopHandle(Arc<watch::Sender<Stage>>);
 
 impl StopHandle {
-    /// Stops accepting work; running commands continue. A second call gives them up.
+    /// Stops accepting connections and commands; running commands continue. A second call drops them.
     pub fn stop(&self) {
         self.0.send_modify(|stage| {
             *stage = match stage {
@@ -86,8 +86,8 @@ impl Server {
         };
         let (stop, stage) = watch::channel(Stage::Serving);
         let (token, running) = mpsc::channel(1);
-        let library = Arc::new(config::of_library(keys, &limits));
-        let shared = Arc::new(Shared { app, limiter, limits, library, stage });
+        let russh_config = Arc::new(config::russh_config(keys, &limits));
+        let shared = Arc::new(Shared { app, limiter, limits, russh_config, stage });
         runtime.spawn(accept(listener, shared, token));
         let stop = StopHandle(Arc::new(stop));
         Ok(Self { address, runtime: Some(runtime), stop, running })
@@ -104,7 +104,7 @@ impl Server {
     }
 
     /// Stops the server, unless it is stopping already, and waits until running commands have ended. After
-    /// `patience`, counted from the stop, they are given up.
+    /// `patience`, counted from the stop, their connections are dropped.
     pub async fn finish(mut self, patience: Duration) {
         let mut stage = self.stop.0.subscribe();
         if *stage.borrow() == Stage::Serving {
@@ -118,7 +118,7 @@ impl Server {
             // No value is ever sent: dropping all senders is the signal.
             _ = self.running.recv() => {}
             _ = stage.wait_for(|stage| *stage == Stage::Ended) => {}
-            () = sleep_until(end) => tracing::warn!("connections over SSH are given up"),
+            () = sleep_until(end) => tracing::warn!("SSH commands took too long and are dropped"),
         }
     }
 }
@@ -149,14 +149,14 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, token: mpsc::Sender<
         let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(%error, "a connection over SSH could not be accepted");
+                tracing::warn!(%error, "an SSH connection could not be accepted");
                 pause_until = Instant::now() + PAUSE;
                 continue;
             }
         };
         let Some(admitted) = admission.admit(peer.ip()) else {
             metrics::counter!("hexforge_ssh_connections_refused_total").increment(1);
-            tracing::debug!(%peer, "too many connections over SSH");
+            tracing::debug!(%peer, "an SSH connection is refused: there are too many");
             continue;
         };
         let (shared, token) = (Arc::clone(&shared), token.clone());

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::bridge::{self, Feeder, TooSlow};
 use crate::command::Command;
 use crate::config;
-use crate::connection::{Activity, Busy};
+use crate::connection::{Activity, RunningCommand};
 use crate::server::Shared;
 use crate::work::{Work, blocking};
 
@@ -29,20 +29,20 @@ const USER: &str = "git";
 const GIT_PROTOCOL: &str = "GIT_PROTOCOL";
 const LONGEST_VALUE: usize = 256;
 
-/// One connection.
+/// The state of one connection.
 pub(crate) struct Session {
     shared: Arc<Shared>,
     peer: SocketAddr,
     activity: watch::Sender<Activity>,
     /// The key that the client authenticated with.
     key: Option<String>,
-    channels: HashMap<ChannelId, Open>,
+    channels: HashMap<ChannelId, OpenChannel>,
 }
 
-/// A channel.
-struct Open {
+/// A channel that the client has opened.
+struct OpenChannel {
     version: ProtocolVersion,
-    /// Taken by the command that runs on the channel.
+    /// The writing side of the channel. The command that runs on the channel takes it.
     half: Option<ChannelWriteHalf<Msg>>,
     feeder: Option<Feeder>,
 }
@@ -56,14 +56,19 @@ impl Session {
         Self { shared, peer, activity, key: None, channels: HashMap::new() }
     }
 
-    /// Returns the key in OpenSSH format, if its user may sign in.
-    async fn check(&self, user: &str, key: &PublicKey, algorithm: &Algorithm) -> Option<String> {
-        if user != USER || !config::is_good(algorithm) {
+    /// Returns the key in OpenSSH format if it belongs to a user who may sign in.
+    async fn accepted_key(
+        &self,
+        user: &str,
+        key: &PublicKey,
+        algorithm: &Algorithm,
+    ) -> Option<String> {
+        if user != USER || !config::is_accepted(algorithm) {
             return None;
         }
         let line = key.to_openssh().ok()?;
-        let asked = line.clone();
-        let holder = blocking(&self.shared.app, move |app| public_key::holder(app, &asked));
+        let key = line.clone();
+        let holder = blocking(&self.shared.app, move |app| public_key::holder(app, &key));
         match holder.await {
             Ok(holder) => holder.map(|_| line),
             Err(error) => {
@@ -74,7 +79,7 @@ impl Session {
     }
 
     /// Starts a command on a channel. Returns false if the channel already had one.
-    fn begin(&mut self, id: ChannelId, command: Option<&[u8]>) -> bool {
+    fn start(&mut self, id: ChannelId, command: Option<&[u8]>) -> bool {
         let Some(open) = self.channels.get_mut(&id) else { return false };
         let (Some(half), Some(key)) = (open.half.take(), self.key.clone()) else { return false };
         let (feeder, input, gone) = bridge::channel(self.shared.limiter.transfer);
@@ -88,19 +93,19 @@ impl Session {
             half: Arc::new(half),
             input,
             gone,
-            busy: Busy::new(&self.activity),
+            running: RunningCommand::new(&self.activity),
         };
         tokio::spawn(work.run());
         true
     }
 
-    fn answer(library: &mut Library, id: ChannelId, is_success: bool) -> Result<(), russh::Error> {
+    fn reply(library: &mut Library, id: ChannelId, is_success: bool) -> Result<(), russh::Error> {
         if is_success { library.channel_success(id) } else { library.channel_failure(id) }
     }
 }
 
 pub(crate) fn log_failure(error: &Error) {
-    tracing::error!(cause = %error, "a request over SSH failed");
+    tracing::error!(cause = %error, "an SSH request failed");
 }
 
 impl Handler for Session {
@@ -111,7 +116,7 @@ impl Handler for Session {
         user: &str,
         offer: PublicKeyOffer<'_>,
     ) -> Result<Auth, russh::Error> {
-        let known = self.check(user, offer.public_key, offer.algorithm).await;
+        let known = self.accepted_key(user, offer.public_key, offer.algorithm).await;
         Ok(if known.is_some() { Auth::Accept } else { Auth::reject() })
     }
 
@@ -120,14 +125,14 @@ impl Handler for Session {
         user: &str,
         key: VerifiedPublicKey<'_>,
     ) -> Result<Auth, russh::Error> {
-        self.key = self.check(user, key.public_key, key.algorithm).await;
+        self.key = self.accepted_key(user, key.public_key, key.algorithm).await;
         Ok(if self.key.is_some() { Auth::Accept } else { Auth::reject() })
     }
 
     async fn auth_succeeded(&mut self, _: &mut Library) -> Result<(), russh::Error> {
         self.activity.send_modify(|activity| {
             activity.is_signed_in = true;
-            activity.since = Instant::now();
+            activity.idle_since = Instant::now();
         });
         Ok(())
     }
@@ -144,7 +149,7 @@ impl Handler for Session {
         }
         // Input goes to `data`, which knows whether a command reads it.
         let (id, (_, half)) = (channel.id(), channel.split());
-        let open = Open { version: ProtocolVersion::V0, half: Some(half), feeder: None };
+        let open = OpenChannel { version: ProtocolVersion::V0, half: Some(half), feeder: None };
         self.channels.insert(id, open);
         reply.accept().await;
         Ok(())
@@ -163,7 +168,7 @@ impl Handler for Session {
         if let Some(open) = wanted {
             open.version = ProtocolVersion::parse(value);
         }
-        Self::answer(library, id, is_taken)
+        Self::reply(library, id, is_taken)
     }
 
     async fn exec_request(
@@ -172,8 +177,8 @@ impl Handler for Session {
         command: &[u8],
         library: &mut Library,
     ) -> Result<(), russh::Error> {
-        let is_begun = self.begin(id, Some(command));
-        Self::answer(library, id, is_begun)
+        let is_started = self.start(id, Some(command));
+        Self::reply(library, id, is_started)
     }
 
     async fn shell_request(
@@ -181,8 +186,8 @@ impl Handler for Session {
         id: ChannelId,
         library: &mut Library,
     ) -> Result<(), russh::Error> {
-        let is_begun = self.begin(id, None);
-        Self::answer(library, id, is_begun)
+        let is_started = self.start(id, None);
+        Self::reply(library, id, is_started)
     }
 
     async fn data(
@@ -220,7 +225,7 @@ impl Handler for Session {
         _: &[(Pty, u32)],
         library: &mut Library,
     ) -> Result<(), russh::Error> {
-        Self::answer(library, id, false)
+        Self::reply(library, id, false)
     }
 
     async fn x11_request(
@@ -232,7 +237,7 @@ impl Handler for Session {
         _: u32,
         library: &mut Library,
     ) -> Result<(), russh::Error> {
-        Self::answer(library, id, false)
+        Self::reply(library, id, false)
     }
 
     async fn subsystem_request(
@@ -241,6 +246,6 @@ impl Handler for Session {
         _: &str,
         library: &mut Library,
     ) -> Result<(), russh::Error> {
-        Self::answer(library, id, false)
+        Self::reply(library, id, false)
     }
 }

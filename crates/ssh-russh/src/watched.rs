@@ -22,7 +22,7 @@ impl<R: Read, A: FnMut() -> bool> Read for Watched<R, A> {
         let length = self.inner.read(buffer)?;
         if self.last.elapsed() >= self.every {
             if !(self.is_allowed)() {
-                let text = "you are not allowed to do this any more";
+                let text = "the permission was revoked during the transfer";
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
             }
             self.last = Instant::now();
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_allowed_is_asked_for_again() {
+    fn permission_is_checked_again() {
         for (every, allowed, reads) in [
             (Duration::ZERO, true, true),
             (Duration::ZERO, false, false),

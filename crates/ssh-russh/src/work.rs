@@ -1,4 +1,4 @@
-//! One command of a client, from its beginning to its exit status.
+//! Runs one command of a client, from the permission check to the exit status.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -26,19 +26,19 @@ use tokio::time::timeout;
 use crate::beginning::Beginning;
 use crate::bridge::{self, Gone};
 use crate::command::{Command, NOT_FOUND, Refusal, Task};
-use crate::connection::Busy;
+use crate::connection::RunningCommand;
 use crate::server::Shared;
 use crate::session::log_failure;
 use crate::watched::Watched;
 
 /// The maximum number of bytes of a fetch or archive request.
-const LONGEST_WISH: u64 = 256 << 20;
+const MAX_REQUEST_BYTES: u64 = 256 << 20;
 
-/// The channel stream that the client shows to the user.
+/// The number of the stream that the client shows to the user.
 const STDERR: u32 = 1;
 
 /// The maximum time to send the exit status to a client.
-const TIME_TO_END: Duration = Duration::from_secs(10);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The number of attempts when the store or repository is busy.
 const TRIES: u32 = 4;
@@ -46,7 +46,7 @@ const TRIES: u32 = 4;
 const BUSY: &str = "Too many clients are served at this moment. Please try again later.";
 const STOPPING: &str = "The server is being stopped. Please try again later.";
 const UNKNOWN_KEY: &str = "This key is not accepted any more.";
-const FAILED: &str = "The server failed.";
+const FAILED: &str = "The server failed. Its administrators find the reason in the log.";
 
 /// A command to run.
 pub(crate) struct Work {
@@ -59,45 +59,45 @@ pub(crate) struct Work {
     pub(crate) half: Arc<ChannelWriteHalf<Msg>>,
     pub(crate) input: PieceReader,
     pub(crate) gone: Gone,
-    pub(crate) busy: Busy,
+    pub(crate) running: RunningCommand,
 }
 
 /// Why a command failed.
 #[derive(Debug)]
-enum End {
+enum Failure {
     /// The client has no permission, or the server is busy.
     Refused(&'static str),
     /// The client violated the protocol.
-    Wrong(String),
+    Protocol(String),
     /// The client has disconnected.
     Gone(io::Error),
     /// The server failed.
-    Failed(Error),
+    Internal(Error),
 }
 
-impl From<GitRefusal> for End {
+impl From<GitRefusal> for Failure {
     fn from(refusal: GitRefusal) -> Self {
         match refusal {
             // The client has authenticated with a key, so there is no challenge.
-            GitRefusal::Challenge | GitRefusal::NotFound => End::Refused(NOT_FOUND),
-            GitRefusal::Forbidden(text) => End::Refused(text),
+            GitRefusal::Challenge | GitRefusal::NotFound => Failure::Refused(NOT_FOUND),
+            GitRefusal::Forbidden(text) => Failure::Refused(text),
             GitRefusal::Failed(error) => error.into(),
         }
     }
 }
 
-impl From<Error> for End {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Git(GitError::ReaderGone(cause)) => End::Gone(cause),
-            Error::Git(GitError::Protocol(what)) => End::Wrong(what),
-            Error::Git(GitError::Busy) | Error::Store(StoreError::Busy) => End::Refused(BUSY),
-            error => End::Failed(error),
+            Error::Git(GitError::ReaderGone(cause)) => Failure::Gone(cause),
+            Error::Git(GitError::Protocol(what)) => Failure::Protocol(what),
+            Error::Git(GitError::Busy) | Error::Store(StoreError::Busy) => Failure::Refused(BUSY),
+            error => Failure::Internal(error),
         }
     }
 }
 
-impl From<GitError> for End {
+impl From<GitError> for Failure {
     fn from(error: GitError) -> Self {
         Error::from(error).into()
     }
@@ -105,33 +105,34 @@ impl From<GitError> for End {
 
 impl Work {
     pub(crate) async fn run(self) {
-        let Self { shared, peer, key, command, version, half, input, gone, busy } = self;
+        let Self { shared, peer, key, command, version, half, input, gone, running } = self;
         let begin = Instant::now();
         let name = match &command {
             Some(Ok(command)) => command.task.as_str(),
             Some(Err(_)) => "other",
             None => "greeting",
         };
-        let mut seen = None;
+        let mut ids = None;
         let served = match command {
-            _ if shared.is_stopping() => Err(End::Refused(STOPPING)),
+            _ if shared.is_stopping() => Err(Failure::Refused(STOPPING)),
             Some(Ok(command)) => {
-                let served = Served { shared: &shared, peer, key, command, version, half: &half };
-                served.serve(input, gone, &mut seen).await
+                let served =
+                    GitCommand { shared: &shared, peer, key, command, version, half: &half };
+                served.serve(input, gone, &mut ids).await
             }
-            // A request that is not served also requires a valid key.
+            // The refusal also requires a key that is still valid.
             Some(Err(refusal)) => match identify(&shared, key).await {
-                Ok(_) => Err(End::Refused(refusal.text())),
+                Ok(_) => Err(Failure::Refused(refusal.text())),
                 Err(end) => Err(end),
             },
             None => greet(&shared, key, &half).await,
         };
         let (outcome, status, text) = match &served {
             Ok(()) => ("served", 0, None),
-            Err(End::Refused(text)) => ("refused", 1, Some((*text).to_owned())),
-            Err(End::Wrong(what)) => ("wrong", 128, Some(what.clone())),
-            Err(End::Gone(_)) => ("gone", 128, None),
-            Err(End::Failed(error)) => {
+            Err(Failure::Refused(text)) => ("refused", 1, Some((*text).to_owned())),
+            Err(Failure::Protocol(what)) => ("wrong", 128, Some(what.clone())),
+            Err(Failure::Gone(_)) => ("gone", 128, None),
+            Err(Failure::Internal(error)) => {
                 log_failure(error);
                 ("failed", 128, Some(FAILED.to_owned()))
             }
@@ -139,25 +140,25 @@ impl Work {
         metrics::counter!("hexforge_ssh_commands_total", "command" => name, "outcome" => outcome)
             .increment(1);
         let microseconds = begin.elapsed().as_micros();
-        let (user, project) = seen.unzip();
-        tracing::info!(%peer, command = name, user, project, outcome, microseconds, "over SSH");
-        if let Err(End::Gone(cause)) = &served {
-            tracing::debug!(%peer, %cause, "a client went away");
+        let (user, project) = ids.unzip();
+        tracing::info!(%peer, command = name, user, project, outcome, microseconds, "SSH command");
+        if let Err(Failure::Gone(cause)) = &served {
+            tracing::debug!(%peer, %cause, "an SSH client disconnected");
         }
         // A client that does not read gets no exit status.
-        let _ = timeout(TIME_TO_END, end(&half, text, status)).await;
-        drop(busy);
+        let _ = timeout(EXIT_TIMEOUT, send_exit(&half, text, status)).await;
+        drop(running);
     }
 }
 
 /// Sends the error text and the exit status to a client.
-async fn end(
+async fn send_exit(
     half: &ChannelWriteHalf<Msg>,
     text: Option<String>,
     status: u32,
 ) -> Result<(), russh::Error> {
     if let Some(text) = text {
-        half.extended_data_bytes(STDERR, format!("{}\n", harmless(&text))).await?;
+        half.extended_data_bytes(STDERR, format!("{}\n", without_control_chars(&text))).await?;
     }
     half.exit_status(status).await?;
     half.eof().await?;
@@ -165,26 +166,30 @@ async fn end(
 }
 
 /// Tells a client that requests a shell the name of the user its key belongs to.
-async fn greet(shared: &Arc<Shared>, key: String, half: &ChannelWriteHalf<Msg>) -> Result<(), End> {
+async fn greet(
+    shared: &Arc<Shared>,
+    key: String,
+    half: &ChannelWriteHalf<Msg>,
+) -> Result<(), Failure> {
     let holder = identify(shared, key).await?;
-    let text = format!("Welcome to hexforge, {}!\r\n", harmless(&holder.name));
+    let text = format!("Welcome to hexforge, {}!\r\n", without_control_chars(&holder.name));
     let sent = half.data_bytes(text).await;
-    sent.map_err(|error| End::Gone(io::Error::other(error)))
+    sent.map_err(|error| Failure::Gone(io::Error::other(error)))
 }
 
 /// Removes control characters, so that text cannot manipulate the user's terminal.
-fn harmless(text: &str) -> String {
+fn without_control_chars(text: &str) -> String {
     text.chars().filter(|one| !one.is_control()).collect()
 }
 
-async fn identify(shared: &Arc<Shared>, key: String) -> Result<KeyHolder, End> {
+async fn identify(shared: &Arc<Shared>, key: String) -> Result<KeyHolder, Failure> {
     blocking(&shared.app, move |app| public_key::holder(app, &key))
         .await?
-        .ok_or(End::Refused(UNKNOWN_KEY))
+        .ok_or(Failure::Refused(UNKNOWN_KEY))
 }
 
-/// A git command being served.
-struct Served<'a> {
+/// A git command that is being served.
+struct GitCommand<'a> {
     shared: &'a Arc<Shared>,
     peer: SocketAddr,
     key: String,
@@ -193,14 +198,14 @@ struct Served<'a> {
     half: &'a Arc<ChannelWriteHalf<Msg>>,
 }
 
-impl Served<'_> {
-    /// Serves the command. Stores the ids of user and project in `seen` as soon as they are known.
+impl GitCommand<'_> {
+    /// Serves the command. Stores the ids of user and project in `ids` as soon as they are known.
     async fn serve(
         self,
         mut input: PieceReader,
         gone: Gone,
-        seen: &mut Option<(i64, i64)>,
-    ) -> Result<(), End> {
+        ids: &mut Option<(i64, i64)>,
+    ) -> Result<(), Failure> {
         let limits = self.shared.limits;
         let half = Arc::clone(self.half);
         let hang_up = gone.hang_up();
@@ -210,13 +215,13 @@ impl Served<'_> {
         });
         let (task, version) = (self.command.task, self.version);
         let (holder, project) = self.admit().await?;
-        *seen = holder.actor.user().map(|user| (user.0, project.id.0));
+        *ids = holder.actor.user().map(|user| (user.0, project.id.0));
         let caller = Caller::new(holder.actor, Some(self.peer.ip()));
         let _command = self.permit(&self.shared.limiter.ssh_commands, caller).await?;
         let lane = self.lane();
         let permit = self.permit(lane, caller).await?;
         let app = Arc::clone(&self.shared.app);
-        let report = on_a_thread(&self.shared.limiter, permit, move || {
+        let report = run_on_thread(&self.shared.limiter, permit, move || {
             let (mut output, project) = (output, project);
             if let Task::Serve(service) = task {
                 let repository = repository::open(&app, project.id)?;
@@ -227,7 +232,7 @@ impl Served<'_> {
         });
         let (mut output, project) = report.await?;
         // Clients may wait long before they send a request, and some only read the refs.
-        let beginning = if task.is_push() { Beginning::of_push() } else { Beginning::of_fetch() };
+        let beginning = if task.is_push() { Beginning::for_push() } else { Beginning::for_fetch() };
         if !beginning.wait(&mut input, limits.silence).await {
             return Ok(());
         }
@@ -236,20 +241,20 @@ impl Served<'_> {
         }
         let permit = self.permit(lane, caller).await?;
         let (app, key, command) = (Arc::clone(&self.shared.app), self.key, self.command);
-        on_a_thread(&self.shared.limiter, permit, move || {
-            let asked = Arc::clone(&app);
+        run_on_thread(&self.shared.limiter, permit, move || {
+            let rechecking_app = Arc::clone(&app);
             let mut from = Watched::new(input, limits.recheck, move || {
-                admitted(&asked, &key, &command).is_ok()
+                check_permission(&rechecking_app, &key, &command).is_ok()
             });
             match task {
                 Task::Archive => {
-                    let mut from = from.take(LONGEST_WISH);
+                    let mut from = from.take(MAX_REQUEST_BYTES);
                     let repository = repository::open_for(&app, project.id, caller)?;
                     repository.upload_archive(&mut from, &mut output)?;
                 }
                 Task::Serve(Service::UploadPack) => {
                     let repository = repository::open_for(&app, project.id, caller)?;
-                    let mut from = from.take(LONGEST_WISH);
+                    let mut from = from.take(MAX_REQUEST_BYTES);
                     let stateful = Conversation::Stateful;
                     repository.upload_pack(version, stateful, &mut from, &mut output)?;
                 }
@@ -265,9 +270,9 @@ impl Served<'_> {
     }
 
     /// Returns the user and the project, with a fresh permission check.
-    async fn admit(&self) -> Result<(KeyHolder, Project), End> {
+    async fn admit(&self) -> Result<(KeyHolder, Project), Failure> {
         let (key, command) = (self.key.clone(), self.command.clone());
-        blocking(&self.shared.app, move |app| admitted(app, &key, &command)).await
+        blocking(&self.shared.app, move |app| check_permission(app, &key, &command)).await
     }
 
     /// Returns the lane whose permits the task needs.
@@ -280,15 +285,19 @@ impl Served<'_> {
         }
     }
 
-    async fn permit(&self, lane: &Lane, caller: Caller) -> Result<Permit, End> {
+    async fn permit(&self, lane: &Lane, caller: Caller) -> Result<Permit, Failure> {
         let permit = timeout(self.shared.limits.turn, lane.enter(caller)).await;
-        permit.ok().and_then(Result::ok).ok_or(End::Refused(BUSY))
+        permit.ok().and_then(Result::ok).ok_or(Failure::Refused(BUSY))
     }
 }
 
-/// Checks the permission. The task that runs decides which one is needed.
-fn admitted(app: &App, key: &str, command: &Command) -> Result<(KeyHolder, Project), End> {
-    let holder = public_key::holder(app, key)?.ok_or(End::Refused(UNKNOWN_KEY))?;
+/// Returns the user and the project if the user may run the command. Its task decides which permission is needed.
+fn check_permission(
+    app: &App,
+    key: &str,
+    command: &Command,
+) -> Result<(KeyHolder, Project), Failure> {
+    let holder = public_key::holder(app, key)?.ok_or(Failure::Refused(UNKNOWN_KEY))?;
     let project = if command.task.is_push() {
         may_push(app, holder.actor, &command.project)?
     } else {
@@ -298,15 +307,15 @@ fn admitted(app: &App, key: &str, command: &Command) -> Result<(KeyHolder, Proje
 }
 
 /// Runs long work on a thread of the limiter, and waits for the result.
-async fn on_a_thread<T: Send + 'static>(
+async fn run_on_thread<T: Send + 'static>(
     limiter: &Limiter,
     permit: Permit,
-    work: impl FnOnce() -> Result<T, End> + Send + 'static,
-) -> Result<T, End> {
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
     let (sender, outcome) = oneshot::channel();
-    let begun = limiter.start(permit, move || drop(sender.send(work())));
-    begun.map_err(|error| End::Failed(broken(error)))?;
-    outcome.await.unwrap_or_else(|error| Err(End::Failed(broken(error))))
+    let started = limiter.start(permit, move || drop(sender.send(work())));
+    started.map_err(|error| Failure::Internal(internal(error)))?;
+    outcome.await.unwrap_or_else(|error| Err(Failure::Internal(internal(error))))
 }
 
 /// Runs short work on the blocking thread pool, and retries it when it is busy.
@@ -328,14 +337,14 @@ where
             }
         }
     });
-    done.await.unwrap_or_else(|error| Err(E::from(broken(error))))
+    done.await.unwrap_or_else(|error| Err(E::from(internal(error))))
 }
 
-fn broken(error: impl std::error::Error) -> Error {
+fn internal(error: impl std::error::Error) -> Error {
     GitError::Failed(error.to_string()).into()
 }
 
-/// Errors that can mean that the store or repository is busy.
+/// An error type that can tell whether the store or repository was busy, so that a retry may help.
 pub(crate) trait Busyness: From<Error> {
     fn is_busy(&self) -> bool;
 }
@@ -346,8 +355,8 @@ impl Busyness for Error {
     }
 }
 
-impl Busyness for End {
+impl Busyness for Failure {
     fn is_busy(&self) -> bool {
-        matches!(self, End::Refused(BUSY))
+        matches!(self, Failure::Refused(BUSY))
     }
 }
