@@ -1,4 +1,4 @@
-//! One call: its parameters, its caller, and the one bridge from here to the use cases.
+//! One call: its parameters, its caller, and the only bridge from async handlers to the synchronous use cases.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -27,7 +27,7 @@ use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
 use crate::client::client_address;
-use crate::conditional::Known;
+use crate::conditional::IfNoneMatch;
 use crate::dialect::Dialect;
 use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
@@ -42,7 +42,7 @@ use crate::work;
 /// Timeout for the request body. Git data and uploaded files have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
 
-/// The time limit for the search of a call through a history.
+/// The time limit for a call that searches a history.
 const TIME_FOR_SEARCH: Duration = Duration::from_secs(10);
 
 /// The maximum number of attempts of a use case whose transaction conflicts with others.
@@ -70,7 +70,7 @@ struct Call {
     basic: Option<(String, Secret)>,
     path: String,
     peer: Option<IpAddr>,
-    known: Known,
+    if_none_match: IfNoneMatch,
     changes_things: bool,
 }
 
@@ -92,8 +92,8 @@ impl<P> FromRequest for Api<P> {
     }
 }
 
-/// A call that takes a file, in the parameter `file`. All other parameters, tokens among them, have to
-/// come before the file, which is not read yet.
+/// A call that takes a file, in the parameter `file`. The file is not read yet, so all other parameters, tokens among
+/// them, have to come before it.
 pub struct ApiWithFile<P = ()>(pub Api<P>, pub Option<FilePart>);
 
 impl<P> FromRequest for ApiWithFile<P> {
@@ -110,7 +110,7 @@ impl<P> FromRequest for ApiWithFile<P> {
     }
 }
 
-/// A call that brings the artifacts of a build, in the parameter `file`; otherwise like [`ApiWithFile`].
+/// Like [`ApiWithFile`], for the artifacts of a build, which have their own size limit.
 pub struct ApiWithArtifacts<P = ()>(pub Api<P>, pub Option<FilePart>);
 
 impl<P> FromRequest for ApiWithArtifacts<P> {
@@ -131,7 +131,7 @@ fn wanted_file(shared: &Shared, max: u64) -> WantedFile {
     WantedFile { field: "file", max, transfer: shared.limiter.transfer }
 }
 
-/// A call whose body is no parameters but bytes of whatever type, of bounded length.
+/// A call whose body is not parsed into parameters: bytes of any type and of bounded length.
 pub struct ApiWithBytes<P = ()>(pub Api<P>, pub Bytes);
 
 impl<P> FromRequest for ApiWithBytes<P> {
@@ -152,7 +152,7 @@ impl<P> FromRequest for ApiWithBytes<P> {
 
 async fn shared_of(request: &HttpRequest) -> ApiResult<web::Data<Shared>> {
     let shared = web::Data::<Shared>::extract(request).await;
-    shared.map_err(|_| ApiError::internal(&"the server is not put together"))
+    shared.map_err(|_| ApiError::internal(&"the shared state of the server is missing"))
 }
 
 async fn read<P>(
@@ -175,7 +175,7 @@ impl<P> Api<P> {
             basic: basic(request),
             path: request.path().to_owned(),
             peer: client_address(request),
-            known: Known::of(request.headers()),
+            if_none_match: IfNoneMatch::of(request.headers()),
             changes_things: !request.method().is_safe(),
             in_path: in_path.map(|(name, text)| (name.to_owned(), decoded(text))).collect(),
             dialect: shared.settings.dialect,
@@ -187,7 +187,7 @@ impl<P> Api<P> {
 }
 
 impl<P: Parameters + 'static> Api<P> {
-    /// Signs the caller in, which has to be somebody, reads the parameters and runs one use case.
+    /// Signs the caller in, reads the parameters and runs one use case. Anonymous callers are refused.
     pub async fn run<T: Send + 'static, E>(
         &self,
         use_case: impl Fn(&App, Actor, P) -> Result<T, E> + Send + 'static,
@@ -223,7 +223,7 @@ impl<P: Parameters + 'static> Api<P> {
         .await
     }
 
-    /// Runs a use case that asks by itself who calls: a runner, or whoever has the token of a build.
+    /// Runs a use case that checks the caller itself: a runner, or a client with the token of a build.
     pub async fn run_for_runner<T: Send + 'static, E>(
         &self,
         use_case: impl Fn(&App, P) -> Result<T, E> + Send + 'static,
@@ -235,8 +235,8 @@ impl<P: Parameters + 'static> Api<P> {
         self.run_blocking(permit, move |app, call| Ok(use_case(app, call.read()?)?)).await
     }
 
-    /// Runs a sign-in, which needs no caller. These have a lane of their own: passwords are slow, and
-    /// whoever floods us with them must not hold up those who are known.
+    /// Runs a sign-in, which needs no caller. Checking passwords is slow, so sign-ins have their own permits: a flood
+    /// of them must not delay other callers.
     pub async fn run_sign_in<T: Send + 'static, E>(
         &self,
         use_case: impl Fn(&App, P) -> Result<T, E> + Send + 'static,
@@ -248,7 +248,7 @@ impl<P: Parameters + 'static> Api<P> {
         self.check_password(permit, move |app, call| Ok(use_case(app, call.read()?)?)).await
     }
 
-    /// The parameters of a call for which nobody has to be signed in.
+    /// Reads the parameters without a sign-in.
     pub fn read(&self) -> ApiResult<P> {
         self.call.read()
     }
@@ -265,17 +265,17 @@ impl<'a, P: Parameters> Unread<'a, P> {
         Self { call, parameters: PhantomData }
     }
 
-    /// Reads them.
+    /// Reads the parameters.
     /// # Errors
-    /// What is wrong with them.
+    /// The parameters are invalid.
     pub fn read(&self) -> ApiResult<P> {
         self.call.read()
     }
 }
 
 impl ApiRequest {
-    /// Runs a use case that reads, for whoever asks: the holder of a token, of a name with its token or
-    /// password, or nobody. There is no sudo here. What the caller may not see is not found.
+    /// Runs a use case that only reads, also for anonymous callers. Callers sign in by a token, or by a name with a
+    /// token or password. Sudo is ignored. Things that the caller may not see are not found.
     pub async fn run_for_anyone<T: Send + 'static>(
         &self,
         use_case: impl Fn(&App, Actor) -> Result<T, Error> + Clone + Send + 'static,
@@ -283,9 +283,10 @@ impl ApiRequest {
         let first = use_case.clone();
         let permit = self.call_permit().await?;
         let found = self.run_blocking(permit, move |app, call| {
-            let actor = call.reader(app)?;
+            let actor = call.token_actor(app)?;
             match (first(app, actor), actor, &call.basic) {
-                // A password may help here. Missing things take the same path, so that the time does not tell them apart.
+                // The password may allow it. A thing that does not exist takes the same path, so that the response time
+                // does not tell whether it exists.
                 (Err(Error::NotFound(_)), Actor::Anonymous, Some(_)) => Ok(None),
                 (outcome, _, _) => Ok(Some(outcome?)),
             }
@@ -304,14 +305,13 @@ impl ApiRequest {
         .await
     }
 
-    /// Runs a step of a use case that takes several, for a caller who was let in before. It is not tried
-    /// again.
+    /// Runs one step of a use case that takes several. The caller was authorized before. The step is not retried.
     pub async fn run_step<T: Send + 'static>(
         &self,
         step: impl FnOnce(&App) -> Result<T, Error> + Send + 'static,
     ) -> ApiResult<T> {
         let (permit, app) = (self.call_permit().await?, Arc::clone(&self.shared.app));
-        work::short(&self.shared.limiter, permit, move || Ok(step(&app)?)).await?
+        work::run_short(&self.shared.limiter, permit, move || Ok(step(&app)?)).await?
     }
 
     /// Waits for a permit for long work of this caller.
@@ -332,40 +332,40 @@ impl ApiRequest {
         permit(lane(&self.shared.limiter), Caller::of_user(user, self.call.peer)).await
     }
 
-    /// The permits, and the threads for the work that needs one.
+    /// The permits and threads for long work.
     pub(crate) fn limiter(&self) -> &Limiter {
         &self.shared.limiter
     }
 
-    /// Runs long work that has its permit, which is free again when the work is done, even if the caller has gone.
+    /// Runs long work that has its permit. The permit is returned when the work is done, even if the client is gone.
     pub(crate) async fn run_permitted<T: Send + 'static>(
         &self,
         permit: Permit,
         work: impl FnOnce() -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        work::run(self.limiter(), permit, work).await?
+        work::run_long(self.limiter(), permit, work).await?
     }
 
-    /// Waits for the permit that every call needs, so that no caller delays the others by the number of its calls.
+    /// Waits for the permit that every call needs, so that a caller with many calls does not delay the others.
     async fn call_permit(&self) -> ApiResult<Permit> {
         let Shared { limiter, known_callers, app, .. } = &**self.shared;
         let lane = if self.call.changes_things { &limiter.writes } else { &limiter.reads };
         permit(lane, known_callers.caller(app, &self.call.credentials, self.call.peer)).await
     }
 
-    /// Waits for the permit that checking a password needs.
+    /// Waits for the permit to check a password.
     async fn sign_in_permit(&self) -> ApiResult<Permit> {
         permit(&self.shared.limiter.sign_ins, Caller::unknown(self.call.peer)).await
     }
 
-    /// Runs a use case that checks a password. This is long work, because it is made to keep a processor busy.
+    /// Runs a use case that checks a password. This is long work, because password hashing is slow by design.
     async fn check_password<T: Send + 'static>(
         &self,
         permit: Permit,
         work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
-        work::sign_in(self.limiter(), permit, move || attempt(&work, &app, &call)).await?
+        work::run_sign_in(self.limiter(), permit, move || attempt(&work, &app, &call)).await?
     }
 
     /// Runs a use case on the blocking thread pool. A use case is one transaction: if it conflicts with others it is
@@ -377,7 +377,7 @@ impl ApiRequest {
     ) -> ApiResult<T> {
         let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
         let first = move || (attempt(&work, &app, &call), work);
-        let (outcome, work) = work::short(&self.shared.limiter, permit, first).await?;
+        let (outcome, work) = work::run_short(&self.shared.limiter, permit, first).await?;
         match outcome {
             Err(error) if error.is_unfinished() => (),
             outcome => return outcome,
@@ -402,7 +402,7 @@ impl ApiRequest {
         &self.call.params
     }
 
-    /// The path of the call, as it was asked for.
+    /// The path of the request.
     pub fn path(&self) -> &str {
         &self.call.path
     }
@@ -412,9 +412,9 @@ impl ApiRequest {
         self.call.peer
     }
 
-    /// The entity tags that the client has.
-    pub fn known(&self) -> Known {
-        self.call.known.clone()
+    /// The entity tags of `If-None-Match`.
+    pub fn if_none_match(&self) -> IfNoneMatch {
+        self.call.if_none_match.clone()
     }
 
     /// The dialect of the interface.
@@ -444,7 +444,7 @@ fn attempt<T>(work: &impl Fn(&App, &Call) -> ApiResult<T>, app: &App, call: &Cal
     }
 }
 
-/// Waits for a permit; 503 when there is none in time.
+/// Waits for a permit; 503 if there is none in time.
 pub(crate) async fn permit(lane: &Lane, caller: Caller) -> ApiResult<Permit> {
     let permit = shared::permit(lane, caller).await;
     permit.ok_or_else(|| ApiError::from(Error::Store(StoreError::Busy)))
@@ -452,11 +452,11 @@ pub(crate) async fn permit(lane: &Lane, caller: Caller) -> ApiResult<Permit> {
 
 impl Call {
     fn read<P: Parameters>(&self) -> ApiResult<P> {
-        self.params.take(&self.in_path, self.dialect)
+        self.params.read_declared(&self.in_path, self.dialect)
     }
 
-    /// The actor of a read, by its tokens.
-    fn reader(&self, app: &App) -> Result<Actor, Error> {
+    /// Returns the actor that the tokens of the call sign in, or an anonymous one. Ignores sudo.
+    fn token_actor(&self, app: &App) -> Result<Actor, Error> {
         let credentials = Credentials { sudo: None, ..self.credentials.clone() };
         let actor = match sign_in::identify(app, &credentials) {
             // A revoked or expired token is treated like no token: outside the API there is no error format for it.
@@ -469,9 +469,9 @@ impl Call {
         }
     }
 
-    /// The token has signed somebody in.
+    /// Gives the token its own rate limit counter, because it has signed a user in.
     fn remember_token(&self, app: &App, usage: &Usage) {
-        if let Some(token) = known_callers::token(&self.credentials) {
+        if let Some(token) = known_callers::single_token(&self.credentials) {
             usage.remember(app.secrets.digest(token), app.clock.now());
         }
     }

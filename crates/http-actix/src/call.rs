@@ -1,5 +1,5 @@
-//! One call of the interface, declared once: method, path, summary, handler and answers. The parameters follow from
-//! the type of the handler. Routing, OpenAPI and `tests/endpoints.txt` follow from the declaration.
+//! One call of the API, declared once: method, path, summary, handler and responses. The parameters follow from the
+//! type of the handler. Routing, OpenAPI and `tests/endpoints.txt` are generated from the declaration.
 
 mod calls;
 mod takes;
@@ -19,12 +19,12 @@ use crate::openapi::Param;
 /// Schemas by name.
 pub(crate) type Schemas = BTreeMap<String, Value>;
 
-/// A call: its route, what it takes and what it answers.
+/// A call: its route, its parameters and its responses.
 pub(crate) struct Call {
     pub(crate) method: Method,
     /// The pattern of the route, such as `/users/{id:[0-9]+}`.
     pattern: String,
-    /// More patterns for the same call, which the description does not show.
+    /// More patterns for the same call, which OpenAPI does not show.
     aliases: Vec<&'static str>,
     route: Box<dyn Fn() -> Route>,
     pub(crate) summary: &'static str,
@@ -32,7 +32,7 @@ pub(crate) struct Call {
     pub(crate) body: Option<&'static str>,
     pub(crate) headers: Vec<&'static str>,
     pub(crate) pages: bool,
-    pub(crate) open: bool,
+    pub(crate) is_open: bool,
     pub(crate) answers: Vec<Answer>,
     pub(crate) schemas: Schemas,
 }
@@ -44,9 +44,9 @@ pub(crate) struct Answer {
 }
 
 pub(crate) enum Content {
-    /// Any of these.
+    /// A value with any of these schemas.
     One(Vec<Value>),
-    /// A list of any of these.
+    /// A list of values with any of these schemas.
     List(Vec<Value>),
     Bytes(&'static str),
     Nothing,
@@ -72,7 +72,7 @@ macro_rules! declares {
 declares! {
     /// Declares a call that reads.
     get: GET;
-    /// Declares a call that makes or starts something.
+    /// Declares a call that creates or starts something.
     post: POST;
     /// Declares a call that changes something.
     put: PUT;
@@ -82,7 +82,7 @@ declares! {
     delete: DELETE;
 }
 
-/// The request of a call.
+/// The declaration of the request.
 impl Call {
     fn new<F, Args>(method: Method, pattern: String, summary: &'static str, handler: F) -> Self
     where
@@ -103,13 +103,13 @@ impl Call {
             body: None,
             headers: Vec::new(),
             pages: false,
-            open: false,
+            is_open: false,
             answers: Vec::new(),
             schemas: Schemas::new(),
         }
     }
 
-    /// Serves the call under another pattern too, which the description does not show.
+    /// Also serves the call under another pattern, which OpenAPI does not show.
     pub(crate) fn also_at(mut self, pattern: &'static str) -> Self {
         self.aliases.push(pattern);
         self
@@ -121,7 +121,7 @@ impl Call {
         patterns.map(|pattern| (pattern, (self.route)()))
     }
 
-    /// The pattern without expressions: `/users/{id}`.
+    /// The pattern without regular expressions: `/users/{id}`.
     pub(crate) fn path(&self) -> String {
         let segments = self.pattern.split('/').map(|segment| match segment.split_once(':') {
             Some((name, _)) => format!("{name}}}"),
@@ -130,74 +130,74 @@ impl Call {
         segments.collect::<Vec<_>>().join("/")
     }
 
-    /// The names in the path.
+    /// The names of the parameters in the path.
     pub(crate) fn names_in_path(&self) -> Vec<String> {
         let path = self.path();
         let names = path.split('/').filter_map(|segment| segment.strip_prefix('{'));
         names.map(|name| name.trim_end_matches('}').to_owned()).collect()
     }
 
-    /// A body that is no parameters but bytes of a type.
+    /// The body is bytes of this media type and has no parameters.
     pub(crate) fn takes_bytes(mut self, media_type: &'static str) -> Self {
         self.body = Some(media_type);
         self
     }
 
-    /// A header.
+    /// The call reads this header.
     pub(crate) fn takes_header(mut self, name: &'static str) -> Self {
         self.headers.push(name);
         self
     }
 
-    /// The page of what is a list.
+    /// The call takes the parameters `page` and `per_page`.
     pub(crate) fn paged(mut self) -> Self {
         self.pages = true;
         self
     }
 
     /// Serves callers who are not signed in.
-    pub(crate) fn open(mut self) -> Self {
-        self.open = true;
+    pub(crate) fn without_sign_in(mut self) -> Self {
+        self.is_open = true;
         self
     }
 }
 
-/// The answers of a call.
+/// The declaration of the responses.
 impl Call {
-    /// 200 with one of these.
+    /// 200 with a value of this type.
     pub(crate) fn ok<T: ToSchema>(self) -> Self {
         self.with::<T>(StatusCode::OK)
     }
 
-    /// 201 with one of these.
-    pub(crate) fn made<T: ToSchema>(self) -> Self {
+    /// 201 with a value of this type.
+    pub(crate) fn created<T: ToSchema>(self) -> Self {
         self.with::<T>(StatusCode::CREATED)
     }
 
-    /// The status with one of these.
+    /// The status with a value of this type.
     pub(crate) fn with<T: ToSchema>(mut self, status: StatusCode) -> Self {
         let schema = self.schema::<T>();
         self.answer(status, Content::One(vec![schema]))
     }
 
-    /// 200 with a page of these.
+    /// 200 with a page of values of this type.
     pub(crate) fn list<T: ToSchema>(mut self) -> Self {
         let schema = self.schema::<T>();
         self.paged().answer(StatusCode::OK, Content::List(vec![schema]))
     }
 
-    /// The last answer may be, or list, one of these instead.
+    /// The last response may have, or list, values of this type instead.
     pub(crate) fn or<T: ToSchema>(mut self) -> Self {
         let schema = self.schema::<T>();
         self.or_schema(schema)
     }
 
-    /// The last answer may be null instead.
+    /// The last response may be null instead.
     pub(crate) fn or_null(self) -> Self {
         self.or_schema(json!({ "type": "null" }))
     }
 
-    /// The last answer may be empty instead.
+    /// The last response may be empty instead.
     pub(crate) fn or_empty(mut self) -> Self {
         if let Some(answer) = self.answers.last_mut() {
             answer.may_be_empty = true;
@@ -205,27 +205,27 @@ impl Call {
         self
     }
 
-    /// 200 with yes or no.
-    pub(crate) fn yes_or_no(self) -> Self {
+    /// 200 with a boolean.
+    pub(crate) fn boolean(self) -> Self {
         self.answer(StatusCode::OK, Content::One(vec![json!({ "type": "boolean" })]))
     }
 
-    /// 200 with something that is described by this.
+    /// 200 with JSON of this schema.
     pub(crate) fn json(self, schema: Value) -> Self {
         self.answer(StatusCode::OK, Content::One(vec![schema]))
     }
 
-    /// 304 where nothing had to be done.
+    /// 304 if nothing had to be changed.
     pub(crate) fn unchanged(self) -> Self {
         self.answer(StatusCode::NOT_MODIFIED, Content::Nothing)
     }
 
-    /// The status and nothing else.
-    pub(crate) fn nothing(self, status: StatusCode) -> Self {
+    /// The status without a body.
+    pub(crate) fn empty(self, status: StatusCode) -> Self {
         self.answer(status, Content::Nothing)
     }
 
-    /// 200 with bytes of a type.
+    /// 200 with bytes of this media type.
     pub(crate) fn bytes(self, media_type: &'static str) -> Self {
         self.answer(StatusCode::OK, Content::Bytes(media_type))
     }
@@ -244,7 +244,7 @@ impl Call {
         self
     }
 
-    /// A reference to the schema of a type, which is kept with all that it refers to.
+    /// Stores the schema of a type with all schemas that it refers to, and returns a reference to it.
     fn schema<T: ToSchema>(&mut self) -> Value {
         let mut all = vec![(T::name().into_owned(), T::schema())];
         T::schemas(&mut all);

@@ -13,13 +13,13 @@ use hexforge_domain::network::Network;
 
 use crate::shared::Shared;
 
-/// Requests do not come through more proxies.
+/// The maximum number of proxies that are followed. Requests do not pass through more.
 const MOST_PROXIES: usize = 32;
 
 /// The origin of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The address of the client. Brakes, limits, permits and the log all use this one.
+    /// The address of the client. Sign-in throttling, rate limits, permits and the log use it.
     pub(crate) address: IpAddr,
     /// The scheme by which the client reached the first trusted proxy, or this server: `https` or `http`.
     pub(crate) scheme: &'static str,
@@ -55,18 +55,18 @@ fn is_listed(trusted: &[Network], address: IpAddr) -> bool {
     trusted.iter().any(|network| network.contains(address))
 }
 
-/// Goes from proxy to proxy towards the client, as long as the proxies are listed: the first address that is not is the
-/// client. What stands behind it may be made up. Where a listed proxy wrote no address, it counts as the client.
+/// Follows the forwarded addresses from proxy to proxy, starting at the peer. The first address that is not a listed
+/// proxy is the client; entries beyond it may be forged. If a listed proxy wrote no address, that proxy is the client.
 ///
 /// The scheme was written by the proxy that wrote the client's address: in the same element of `Forwarded`, or in the
-/// entry of `X-Forwarded-Proto` at the same place from the right. A proxy that replaces `X-Forwarded-Proto` leaves fewer
-/// entries than there are addresses, and the first of them counts.
+/// entry of `X-Forwarded-Proto` at the same place from the right. A proxy that replaces `X-Forwarded-Proto` leaves
+/// fewer entries than there are addresses, and the first of them counts.
 fn forwarded_origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> Origin {
     let mut address = peer.to_canonical();
     if !is_listed(trusted, address) {
         return Origin { address, scheme: "http" };
     }
-    // A proxy that writes one header passes the other one on as the client wrote it, so only one may count.
+    // A proxy that writes one of the headers passes on the other one as the client wrote it, so only one is used.
     let is_standard = !headers.contains_key(X_FORWARDED_FOR) && headers.contains_key(FORWARDED);
     let name = if is_standard { FORWARDED } else { X_FORWARDED_FOR };
     let mut last = None;
@@ -91,8 +91,8 @@ fn forwarded_origin(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> O
     Origin { address, scheme: if is_https { "https" } else { "http" } }
 }
 
-/// The entries of all headers of a name, the last one first; `None` for what is not text. Quotes are not looked at: no
-/// address has a comma in it, and a quote that a client left open must not swallow what proxies wrote behind it.
+/// The entries of all headers with this name, the last one first; `None` for an entry that is not text. Quotes are
+/// ignored: no address contains a comma, and an open quote of a client must not hide the entries of proxies after it.
 fn entries_from_the_right<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -116,7 +116,7 @@ fn pair<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     }
 }
 
-/// An address, with or without a port; that of IPv6 with or without brackets.
+/// Parses an address with or without a port; an IPv6 address with or without brackets.
 fn parse_node(node: &str) -> Option<IpAddr> {
     let bracketed = node.strip_prefix('[').and_then(|node| node.strip_suffix(']'));
     let address = bracketed.unwrap_or(node).parse::<IpAddr>().ok();

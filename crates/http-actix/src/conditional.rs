@@ -1,16 +1,16 @@
-//! Conditional requests: names for the states of answers, and those that a caller says it knows.
+//! Conditional requests: entity tags, and the tags that a client sends in `If-None-Match`.
 //!
-//! An answer that is JSON is named by its own bytes once it is made, in
-//! [`represent`](crate::middleware::represent). Calls that can name the state before they do the work do it
-//! by themselves: what is in a repository is decided by the commit. Moments of changes name nothing, because
-//! two changes may have the same.
+//! The entity tag of a JSON response is a digest of its bytes, added by
+//! [`represent`](crate::middleware::represent). Calls that know the tag before they do the work add it themselves:
+//! the content of a repository depends only on the commit. No tag uses the time of a change, because two changes
+//! may have the same time.
 
 use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{CACHE_CONTROL, ETAG, HeaderMap, IF_NONE_MATCH};
 use hexforge_domain::commit::ObjectId;
 use sha2::{Digest, Sha256};
 
-/// Answers belong to whoever asked, and are asked for again before they are used again.
+/// The `Cache-Control` of responses with an entity tag: only the client caches them, and it revalidates each use.
 pub(crate) const REVALIDATE: &str = "max-age=0, private, must-revalidate";
 
 /// An entity tag: the name of one state of a response.
@@ -52,7 +52,7 @@ fn digest(parts: &[&[u8]]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut hash = Sha256::new();
     for part in parts {
-        // With its length, so that no part can be taken for the end of another.
+        // The length comes first, so that other parts with the same concatenation have another digest.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -62,9 +62,9 @@ fn digest(parts: &[&[u8]]) -> String {
 
 /// The entity tags that a client sent in `If-None-Match`.
 #[derive(Clone, Debug, Default)]
-pub struct Known(Vec<String>);
+pub struct IfNoneMatch(Vec<String>);
 
-impl Known {
+impl IfNoneMatch {
     /// Reads the tags of a request.
     pub fn of(headers: &HeaderMap) -> Self {
         let texts = headers.get_all(IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
@@ -77,13 +77,13 @@ impl Known {
         self.0.iter().any(|known| opaque(known) == opaque(&tag.0))
     }
 
-    /// Whether the client has this state, or accepts any (`*`).
-    pub(crate) fn has_or_takes_any(&self, tag: &ETag) -> bool {
+    /// Whether the header matches this tag: the client has the state, or accepts any state (`*`).
+    pub(crate) fn matches(&self, tag: &ETag) -> bool {
         self.0.iter().any(|known| known == "*") || self.has(tag)
     }
 }
 
-/// The tag without its weakness: GET compares weak and strong tags alike (RFC 9110, 13.1.2).
+/// The tag without the prefix of weak tags: GET compares weak and strong tags alike (RFC 9110, 13.1.2).
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
@@ -108,8 +108,8 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(IF_NONE_MATCH, HeaderValue::from_str(&given).expect("a header"));
-            let said = Known::of(&headers);
-            assert_eq!((said.has(&tag), said.has_or_takes_any(&tag)), (known, or_any), "{given}");
+            let said = IfNoneMatch::of(&headers);
+            assert_eq!((said.has(&tag), said.matches(&tag)), (known, or_any), "{given}");
         }
     }
 

@@ -1,10 +1,10 @@
 //! HTTP connections, and the answers to requests that the parser refuses.
 //!
-//! actix answers what it cannot parse by itself, before any middleware: without a body, an id or a line in the log.
-//! It has no hook for this, so the stream below it recognises such an answer when it is written. The bytes alone are no
-//! proof, since the body of a file could contain the same. They are held back until the dispatcher says how it ended:
-//! with a parse error they are replaced, and otherwise sent as they are. What cannot be parsed behind a request in progress
-//! makes the dispatcher close the connection without an answer; then one is added.
+//! actix itself answers requests that it cannot parse, before any middleware: without a body, an id or a log line. It
+//! has no hook for this, so the stream below it recognises such an answer when it is written. The bytes alone are no
+//! proof, because the content of a file could be the same. They are held back until the dispatcher ends: after a parse
+//! error they are replaced, otherwise they are sent. If a parse error follows a request in progress, the dispatcher
+//! closes the connection without an answer; then one is added.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -38,12 +38,12 @@ pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keep-alive timeout of an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
-/// How long a client that still sends is listened to after its request was refused. A socket that is closed before that
-/// is reset, and the client loses the answer.
+/// How long the input of a client is still read after its request was refused. If a socket is closed while data
+/// arrives, the connection is reset and the client loses the answer.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Serves connections with an application. Every request gets an id, a log line and, if it fails, a JSON body, also when
-/// it cannot be parsed. `stopping` gives a future that ends when the server begins to stop.
+/// Serves connections with an application. Every request gets an id, a log line and, if it fails, a JSON body, also
+/// when it cannot be parsed. `stopping` returns a future that resolves when the server begins to stop.
 pub fn connections<I, S, B, F>(
     app: I,
     shared: web::Data<Shared>,
@@ -65,7 +65,7 @@ where
         .keep_alive(KEEP_ALIVE)
         .client_request_timeout(shared.settings.head_timeout)
         .client_disconnect_timeout(LINGER)
-        // A client that closes its side is gone: what is done for it ends. No client of HTTP or git half-closes.
+        // A client that closes its side is gone, so the work for it ends. No HTTP or git client half-closes.
         .h1_allow_half_closed(false)
         .on_connect_ext(|stream: &Stream, data| {
             data.insert(stream.0.borrow().in_progress.clone());
@@ -84,7 +84,7 @@ where
     })
 }
 
-/// Whether a request of the connection was handed to the application and is not answered yet.
+/// Whether the application works on a request of the connection.
 #[derive(Clone, Default)]
 pub(crate) struct InProgress(Rc<Cell<bool>>);
 
@@ -103,7 +103,8 @@ where
     H: Service<(Stream, Option<SocketAddr>), Response = (), Error = DispatchError>,
 {
     let peer = socket.peer_addr().ok();
-    // The last bytes of what is sent in pieces would wait until the client has confirmed the others: 40 ms.
+    // Otherwise the last bytes of a response that is sent in pieces wait 40 ms, until the client has confirmed the
+    // others.
     let _ = socket.set_nodelay(true);
     let wire = Rc::new(RefCell::new(Wire::new(socket)));
     let meter = Meter::new(&shared.limiter, peer);
@@ -115,7 +116,7 @@ where
         });
         meter.measure(judged).await
     };
-    // The dispatcher is gone, and with it everything that was done for the client.
+    // The dispatcher has been dropped, and all work for the client with it.
     let wire = Rc::into_inner(wire).map(RefCell::into_inner);
     let refused = wire.and_then(|wire| Some((wire.refused_with()?, wire.socket)));
     let Some((status, socket)) = refused else { return ended };
@@ -124,7 +125,7 @@ where
     Ok(())
 }
 
-/// Counts and logs a refused request, whose method and path nobody knows, and gives the bytes of the answer.
+/// Counts and logs a refused request, whose method and path are not known, and returns the bytes of the answer.
 fn refuse(status: StatusCode, peer: Option<SocketAddr>, shared: &Shared) -> Vec<u8> {
     let id = new_id(shared);
     let id = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default();
@@ -139,7 +140,7 @@ fn refuse(status: StatusCode, peer: Option<SocketAddr>, shared: &Shared) -> Vec<
     .into_bytes()
 }
 
-/// Sends the last bytes of a connection, and reads what the client still sends.
+/// Sends the last bytes of a connection, and discards what the client still sends.
 async fn finish(mut socket: TcpStream, answer: &[u8]) -> io::Result<()> {
     socket.write_all(answer).await?;
     socket.shutdown().await?;
@@ -154,9 +155,9 @@ pub(crate) struct Stream(Rc<RefCell<Wire>>);
 /// A connection, shared by its dispatcher and [`serve`].
 struct Wire {
     socket: TcpStream,
-    /// Bytes that look like an answer of the dispatcher's own. Nothing is written while there are any.
+    /// Bytes that look like an answer of the dispatcher itself. Nothing is written while there are any.
     held: Option<Held>,
-    /// Bytes that were held, and are sent before all others.
+    /// Bytes that were held back. They are sent before all others.
     released: Vec<u8>,
     has_written: bool,
     /// The client closed its side, or the connection broke.
@@ -167,7 +168,7 @@ struct Wire {
 struct Held {
     status: StatusCode,
     bytes: Vec<u8>,
-    /// Nothing was written before, so that the bytes are the head of an answer and no part of a body.
+    /// Nothing was written before, so the bytes are the head of an answer and not part of a body.
     is_certain: bool,
 }
 
@@ -183,8 +184,8 @@ impl Wire {
         }
     }
 
-    /// Decides about held bytes, after the dispatcher did what it could. The connection ends when they are certainly
-    /// a refusal, or when the dispatcher has ended.
+    /// Decides whether held bytes are a refusal, after the dispatcher was polled. The connection ends if they certainly
+    /// are, or if the dispatcher has ended.
     fn judge(
         &mut self,
         polled: Poll<Result<(), DispatchError>>,
@@ -197,13 +198,13 @@ impl Wire {
             }
             Some(_) | None => {}
         }
-        // A connection that breaks here is noticed by the dispatcher, which reads from it.
+        // If the connection breaks here, the dispatcher notices it when it reads.
         let _ = self.poll_released(cx);
         polled
     }
 
-    /// Whether the dispatcher closes the connection because of something that it cannot parse. It does so without an
-    /// answer when that follows a request in progress, such as the next chunk of its body.
+    /// Whether the dispatcher closes the connection because of a parse error. It sends no answer if the error follows a
+    /// request in progress, for example in a chunk of its body.
     fn is_refused(&self) -> bool {
         let is_certain = self.held.as_ref().is_some_and(|held| held.is_certain);
         is_certain || self.in_progress.0.get() && !self.is_gone
@@ -256,7 +257,7 @@ impl AsyncWrite for Stream {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let wire = &mut *self.0.borrow_mut();
-        // More follows, so what was held is no last answer.
+        // More bytes follow, so the held bytes are not the last answer.
         wire.release();
         ready!(wire.poll_released(cx))?;
         let bytes = match find_refusal(bytes) {
@@ -265,7 +266,7 @@ impl AsyncWrite for Stream {
                 wire.held = Some(Held { status, bytes: bytes.to_vec(), is_certain });
                 return Poll::Ready(Ok(bytes.len()));
             }
-            // Answers to earlier requests, which go out first.
+            // The bytes before the refusal are answers to earlier requests.
             Some((start, _)) => &bytes[..start],
             None => bytes,
         };
@@ -293,15 +294,15 @@ impl AsyncWrite for Stream {
     }
 }
 
-/// The statuses of requests that are refused before they are read: broken, too slow, with too large a head.
+/// The statuses of requests that the dispatcher refuses: malformed, too slow, or with too large a head.
 const REFUSALS: [StatusCode; 3] = [
     StatusCode::BAD_REQUEST,
     StatusCode::REQUEST_TIMEOUT,
     StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
 ];
 
-/// Where in written bytes an answer of the dispatcher's own begins, if they end with one: a status line and no headers
-/// but these. Nearly all writes end otherwise, and cost one comparison.
+/// Finds where an answer of the dispatcher itself begins, if the written bytes end with one: a status line and only
+/// these headers. Nearly all writes end differently, and cost one comparison.
 fn find_refusal(bytes: &[u8]) -> Option<(usize, StatusCode)> {
     const LONGEST: usize = 200;
     let head = bytes.strip_suffix(b"\r\n\r\n")?;

@@ -22,7 +22,7 @@ use crate::entities::hook::ProjectHookJson;
 use crate::error::{ApiError, ApiResult, text};
 use crate::respond;
 
-/// The dialect of the interface, for the calls on which specification and original service differ.
+/// The dialect of the API: it selects the response where the specification and the original service differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Responses of the specification.
@@ -32,7 +32,7 @@ pub enum Dialect {
     Original,
 }
 
-/// No dialect of that name.
+/// There is no dialect with this name.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnknownDialect;
 
@@ -49,7 +49,7 @@ impl FromStr for Dialect {
 }
 
 impl Dialect {
-    /// The name by which it is chosen.
+    /// The name of the dialect in the settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Specification => "specification",
@@ -57,7 +57,7 @@ impl Dialect {
         }
     }
 
-    /// Row 1: a branch was made.
+    /// Row 1: the status after a branch was created.
     pub fn created_branch(self) -> StatusCode {
         match self {
             Self::Specification => StatusCode::OK,
@@ -65,7 +65,7 @@ impl Dialect {
         }
     }
 
-    /// Row 4: a tag cannot be made.
+    /// Row 4: the error if a tag cannot be created.
     pub fn tag_refused(self, error: Error) -> ApiError {
         match (self, &error) {
             (Self::Specification, Error::Refused(_)) => {
@@ -75,7 +75,7 @@ impl Dialect {
         }
     }
 
-    /// Row 5: a branch is not removed.
+    /// Row 5: the error if a branch cannot be removed.
     pub fn branch_kept(self, kept: Kept) -> ApiError {
         let status = match self {
             Self::Specification => StatusCode::BAD_REQUEST,
@@ -84,7 +84,7 @@ impl Dialect {
         ApiError::message(status, text::branch_kept(kept))
     }
 
-    /// Row 2: the answer to a new label.
+    /// Row 2: the status after a label was created.
     pub fn created_label(self) -> StatusCode {
         match self {
             Self::Specification => StatusCode::OK,
@@ -92,7 +92,7 @@ impl Dialect {
         }
     }
 
-    /// Row 3: the answer to a new list of a board.
+    /// Row 3: the status after a list of a board was created.
     pub fn created_board_list(self) -> StatusCode {
         match self {
             Self::Specification => StatusCode::OK,
@@ -100,8 +100,8 @@ impl Dialect {
         }
     }
 
-    /// Row 6: of which changes of a label at least one has to be given.
-    pub fn changes_of_a_label(self, given: impl Fn(&str) -> bool) -> &'static [&'static str] {
+    /// Row 6: the parameters of which an update of a label needs at least one.
+    pub fn label_changes(self, given: impl Fn(&str) -> bool) -> &'static [&'static str] {
         const ALL: [&str; 4] = ["new_name", "color", "description", "priority"];
         match self {
             Self::Specification if ALL.iter().any(|name| given(name)) => &ALL[..2],
@@ -109,7 +109,7 @@ impl Dialect {
         }
     }
 
-    /// Row 7: what somebody has to be allowed to who removes lists of a board.
+    /// Row 7: the permission to remove lists of a board.
     pub fn ability_to_delete_lists(self) -> TrackerAbility {
         match self {
             Self::Specification => TrackerAbility::DeleteLists,
@@ -117,7 +117,7 @@ impl Dialect {
         }
     }
 
-    /// Row 8: which colours a label may have.
+    /// Row 8: the valid colours of a label.
     pub fn color_rule(self) -> ColorRule {
         match self {
             Self::Specification => ColorRule::Long,
@@ -125,15 +125,15 @@ impl Dialect {
         }
     }
 
-    /// Row 9: what a list that hangs on one entity shows when no page is asked for.
-    pub fn unasked_page(self, first: Page) -> Page {
+    /// Row 9: the page of a short list, such as a user's keys, if the request names none.
+    pub fn default_page(self, first: Page) -> Page {
         match self {
             Self::Specification => first,
             Self::Original => Page::Whole,
         }
     }
 
-    /// Row 10: whether a change of a project has to name it.
+    /// Row 10: whether an update of a project must contain its name.
     pub fn project_name_rule(self) -> NameRule {
         match self {
             Self::Specification => NameRule::Required,
@@ -141,7 +141,7 @@ impl Dialect {
         }
     }
 
-    /// Row 11: where a fork goes that names no namespace.
+    /// Row 11: the target of a fork, also if the request names no namespace.
     pub fn fork_target(self, namespace: Option<String>) -> ApiResult<ForkTarget> {
         match (self, namespace) {
             (Self::Specification | Self::Original, Some(named)) => Ok(ForkTarget::Named(named)),
@@ -150,7 +150,7 @@ impl Dialect {
         }
     }
 
-    /// Row 12: removing a hook of a project that is not there.
+    /// Row 12: the response if the project hook to be removed does not exist.
     pub fn removed_hook(
         self,
         id: ProjectHookId,
@@ -168,7 +168,7 @@ impl Dialect {
         }
     }
 
-    /// Row 13: changing a user to a name or address that another one has.
+    /// Row 13: the error if a user is given the name or e-mail address of another one.
     pub fn taken_on_update(self, error: Error) -> ApiError {
         match (self, &error) {
             (Self::Specification, Error::Conflict(_)) => {
@@ -178,19 +178,18 @@ impl Dialect {
         }
     }
 
-    /// Row 14: deleting a user who is not there. Whom the answer shows.
+    /// Row 14: the user that the response to a deletion shows, also if the user does not exist.
     pub fn deleted_user(self, deletion: Deletion) -> ApiResult<Option<Box<FullUser>>> {
         match (self, deletion) {
             (Self::Specification | Self::Original, Deletion::Deleted(user)) => Ok(Some(user)),
             (Self::Specification, Deletion::Missing) => Ok(None),
             (Self::Original, Deletion::Missing) => Err(Error::NotFound(Thing::User).into()),
-            // The only owner of a group stays with it, in both.
+            // The only owner of a group is not deleted, in both dialects.
             (Self::Specification | Self::Original, Deletion::SoleOwner) => Ok(None),
         }
     }
 
-    /// Row 15: registering a key that somebody has registered. The specification names the key
-    /// beside its fingerprint.
+    /// Row 15: the error if a key is registered already. In the specification it names the key beside its fingerprint.
     pub fn used_key(self, error: Error) -> ApiError {
         let taken = "has already been taken";
         match (self, error) {

@@ -1,4 +1,4 @@
-//! The one mapping from what went wrong to what the caller sees.
+//! The only mapping from errors to responses.
 
 use std::fmt;
 
@@ -16,8 +16,8 @@ pub(crate) mod text;
 /// The result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// An answer that says what went wrong. Two families of bodies exist, `{"message": …}` and
-/// `{"error": …}`; which one is a property of the place that raised the error.
+/// An error response. Its body is `{"message": …}` or `{"error": …}`; the code that raises the error chooses, because
+/// clients rely on it.
 #[derive(Debug)]
 pub struct ApiError(Box<Answer>);
 
@@ -26,19 +26,19 @@ struct Answer {
     status: StatusCode,
     body: Value,
     header: Option<(HeaderName, HeaderValue)>,
-    /// Nothing was kept, and the same again may well succeed.
+    /// Nothing was stored, and a retry may succeed.
     busy: bool,
-    /// The call changed nothing, and the same call continues its search.
+    /// The call changed nothing, and a retry continues its search.
     unfinished: bool,
 }
 
 impl ApiError {
-    /// An error of a rule or a look-up: `{"message": …}`.
+    /// An error of a rule or a lookup: `{"message": …}`.
     pub fn message(status: StatusCode, message: impl Into<Value>) -> Self {
         Self::new(status, json!({ "message": message.into() }))
     }
 
-    /// An error of the request's form, or no route: `{"error": …}`.
+    /// A malformed request, or an unknown route: `{"error": …}`.
     pub fn error(status: StatusCode, error: impl Into<Value>) -> Self {
         Self::new(status, json!({ "error": error.into() }))
     }
@@ -47,17 +47,17 @@ impl ApiError {
         Self(Box::new(Answer { status, body, header: None, busy: false, unfinished: false }))
     }
 
-    /// A request whose form is wrong.
+    /// 400 for a malformed request.
     pub fn bad_request(error: impl Into<Value>) -> Self {
         Self::error(StatusCode::BAD_REQUEST, error)
     }
 
-    /// There is no such route, or it does not have this method.
+    /// 404 for an unknown path, or for a method that the path does not have.
     pub fn no_route() -> Self {
         Self::error(StatusCode::NOT_FOUND, "404 Not Found")
     }
 
-    /// 500: the cause is logged and not shown.
+    /// 500. The cause is logged, and the response does not show it.
     pub fn internal(cause: &dyn fmt::Display) -> Self {
         tracing::error!(%cause, "a request failed");
         Self::message(StatusCode::INTERNAL_SERVER_ERROR, "500 Internal Server Error")
@@ -68,7 +68,7 @@ impl ApiError {
         self.0.busy
     }
 
-    /// Returns whether the call changed nothing and the same call continues its search.
+    /// Whether the call changed nothing and a retry continues its search.
     pub fn is_unfinished(&self) -> bool {
         self.0.unfinished
     }
@@ -79,13 +79,13 @@ impl ApiError {
             .with_header(header::RETRY_AFTER, seconds)
     }
 
-    /// There is no room to keep what was sent: logged with its causes, for whoever can make some.
-    fn full(cause: &dyn fmt::Display) -> Self {
-        tracing::error!(%cause, "there is no room for what a request brought");
+    /// 507: the disk is full. The cause is logged for the operator.
+    fn storage_full(cause: &dyn fmt::Display) -> Self {
+        tracing::error!(%cause, "the disk is full: a request could not be stored");
         Self::message(StatusCode::INSUFFICIENT_STORAGE, "507 Insufficient Storage")
     }
 
-    /// The body of the answer, where there is no request to answer.
+    /// The body as text, for responses that actix does not send.
     pub(crate) fn body(&self) -> String {
         self.0.body.to_string()
     }
@@ -180,33 +180,33 @@ impl From<Error> for ApiError {
                 Self::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
                     .with_header(header::RETRY_AFTER, &seconds.to_string())
             }
-            // Removed by somebody else while the call ran: as if it had been asked for a moment later.
+            // Another call removed it meanwhile. The response is the same as for a later request.
             Error::Store(StoreError::Gone) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
             Error::Store(error @ StoreError::Busy) => {
-                tracing::warn!(cause = %Chain(&error), "a request has to be tried again");
+                tracing::warn!(cause = %Chain(&error), "a request conflicts with others");
                 Self::unavailable("1").busy()
             }
             Error::Store(error @ StoreError::Unreachable(_)) => {
                 tracing::warn!(cause = %Chain(&error), "the database is away");
                 Self::unavailable("5")
             }
-            Error::Store(error @ StoreError::Full(_)) => Self::full(&Chain(&error)),
+            Error::Store(error @ StoreError::Full(_)) => Self::storage_full(&Chain(&error)),
             Error::Store(error) => Self::internal(&Chain(&error)),
-            Error::Files(error) if error.is_full() => Self::full(&Chain(&error)),
+            Error::Files(error) if error.is_full() => Self::storage_full(&Chain(&error)),
             Error::Files(error) if error.is_away() => {
-                tracing::warn!(cause = %Chain(&error), "the store of files does not answer");
+                tracing::warn!(cause = %Chain(&error), "the file storage does not answer");
                 Self::unavailable("5")
             }
             Error::Files(error) => Self::internal(&Chain(&error)),
             Error::Vault(error) => Self::internal(&Chain(&error)),
-            Error::Git(error @ GitError::Full(_)) => Self::full(&Chain(&error)),
+            Error::Git(error @ GitError::Full(_)) => Self::storage_full(&Chain(&error)),
             Error::Git(error @ GitError::Away(_)) => {
                 tracing::warn!(cause = %Chain(&error), "the pack store does not answer");
                 Self::unavailable("5")
             }
             Error::Git(GitError::Busy) => Self::unavailable("5").busy(),
             Error::Git(GitError::Unfinished) => Self::unavailable("5").unfinished(),
-            // Removed or moved by somebody else while the call ran.
+            // Another call removed or moved it meanwhile.
             Error::Git(GitError::Missing) => Self::message(StatusCode::NOT_FOUND, "404 Not found"),
             Error::Git(GitError::Conflict(name)) => Self::message(
                 StatusCode::CONFLICT,
@@ -226,7 +226,7 @@ impl From<Error> for ApiError {
 }
 
 impl ApiError {
-    /// The project limit where the interface names it like a field.
+    /// The project limit as an error of a field, as some calls report it.
     pub fn limit_as_field(status: StatusCode, error: Error) -> Self {
         match error {
             Error::LimitReached(limit) => {
@@ -236,7 +236,7 @@ impl ApiError {
         }
     }
 
-    /// Wrong fields in one sentence, as some calls tell them.
+    /// Invalid fields in one sentence, as some calls report them.
     pub fn sentence(beginning: &str, error: Error) -> Self {
         match error {
             Error::Invalid(fields) => Self::message(
@@ -248,7 +248,7 @@ impl ApiError {
     }
 }
 
-/// Fields and messages as the original's language prints them.
+/// Fields and messages as Ruby prints a hash, because clients of the original service know this form.
 fn inspected(fields: &FieldErrors) -> String {
     let quoted = |text: &String| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let fields: Vec<String> = fields

@@ -1,7 +1,7 @@
-//! Git over HTTP: what there is, fetching and pushing.
+//! Git over HTTP: the ref advertisement, fetches and pushes.
 //!
-//! The right that is asked for is that of the operation which is carried out, whatever the query says. Bodies
-//! are read while they come, on threads made for waiting, and answers are sent while they are written.
+//! The operation that runs decides the required permission, whatever the query says. Threads for long work read a body
+//! while it arrives, and a response is sent while it is written.
 
 mod answer;
 mod body;
@@ -25,23 +25,23 @@ use crate::client::client_address;
 use crate::shared::{self, Shared};
 use crate::stream;
 use crate::work;
-use answer::Answer;
+use answer::ErrorAnswer;
 use body::{Encoding, Incoming};
 use caller::Caller;
 
 const GIT_PROTOCOL: HeaderName = HeaderName::from_static("git-protocol");
 
-/// The most bytes, after unpacking, in which a client says what it wants and has.
-const LONGEST_WISH: u64 = 256 << 20;
+/// The maximum number of bytes of a fetch request, after decompression.
+const MAX_REQUEST_BYTES: u64 = 256 << 20;
 
-/// Adds the addresses of repositories.
+/// Adds the routes of git clients.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/{namespace}/{project}/info/refs", web::get().to(info_refs))
         .route("/{namespace}/{project}/git-upload-pack", web::post().to(upload_pack))
         .route("/{namespace}/{project}/git-receive-pack", web::post().to(receive_pack));
 }
 
-/// The address of a repository as a path has it.
+/// The namespace and project in the path of a request.
 #[derive(Deserialize)]
 struct Address {
     namespace: String,
@@ -49,7 +49,7 @@ struct Address {
 }
 
 impl Address {
-    fn named(self) -> ProjectRef {
+    fn project_ref(self) -> ProjectRef {
         let path = self.project.strip_suffix(".git").unwrap_or(&self.project).to_owned();
         ProjectRef::Path { namespace: self.namespace, path }
     }
@@ -60,26 +60,29 @@ struct Query {
     service: Option<String>,
 }
 
-/// Tells a client what there is.
+/// Sends the ref advertisement.
 async fn info_refs(
     request: HttpRequest,
     shared: web::Data<Shared>,
     address: web::Path<Address>,
     query: web::Query<Query>,
-) -> Result<HttpResponse, Answer> {
+) -> Result<HttpResponse, ErrorAnswer> {
     let service = match query.service.as_deref() {
-        None => return Err(Answer::Denied("Please upgrade your git client.")),
-        Some(name) => Service::parse(name).ok_or(Answer::Denied("There is no such service."))?,
+        None => return Err(ErrorAnswer::Denied("Please upgrade your git client.")),
+        Some(name) => {
+            Service::parse(name).ok_or(ErrorAnswer::Denied("There is no such service."))?
+        }
     };
-    let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
+    let (caller, project) =
+        admit(&request, &shared, service, address.into_inner().project_ref()).await?;
     let permit = permit(&shared, service, holder(&request, caller)).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.app));
     let written = stream::start(&shared.limiter, permit, move |to| {
-        // The second version begins by itself.
+        // Fetches with version 2 of the protocol have no service line.
         if service == Service::ReceivePack || version != ProtocolVersion::V2 {
             let line = format!("# service={}\n", service.as_str());
-            let named = write!(to, "{:04x}{line}0000", line.len() + 4);
-            named.map_err(GitError::ReaderGone)?;
+            let written = write!(to, "{:04x}{line}0000", line.len() + 4);
+            written.map_err(GitError::ReaderGone)?;
         }
         let repository = repository::open(&app, project.id)?;
         Ok::<_, Error>(repository.advertise(service, version, to)?)
@@ -88,17 +91,18 @@ async fn info_refs(
     Ok(written.await?.of_unknown_size(&mut answer::uncached(&media_type)))
 }
 
-/// Gives a client what it has not.
+/// Serves a fetch.
 async fn upload_pack(
     request: HttpRequest,
     shared: web::Data<Shared>,
     address: web::Path<Address>,
     payload: web::Payload,
-) -> Result<HttpResponse, Answer> {
+) -> Result<HttpResponse, ErrorAnswer> {
     let service = Service::UploadPack;
     let encoding = encoding(&request, service)?;
-    let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    // A client that is slow to say what it wants holds no permit.
+    let (caller, project) =
+        admit(&request, &shared, service, address.into_inner().project_ref()).await?;
+    // The beginning is read before there is a permit, so that a slow client holds none.
     let mut incoming = Incoming::new(payload, shared.limiter.transfer);
     let early = incoming.beginning().await;
     let holder = holder(&request, caller);
@@ -107,48 +111,49 @@ async fn upload_pack(
     let (sender, body) = body::channel(shared.limiter.transfer);
     drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
     let written = stream::start(&shared.limiter, permit, move |to| {
-        let mut from = encoding.decoded(body, LONGEST_WISH);
+        let mut from = encoding.decoded(body, MAX_REQUEST_BYTES);
         let repository = repository::open_for(&app, project.id, holder)?;
         let stateless = Conversation::Stateless;
         Ok::<_, Error>(repository.upload_pack(version, stateless, &mut from, to)?)
     });
-    Ok(written.await?.of_unknown_size(&mut answer::uncached(&result_of(service))))
+    Ok(written.await?.of_unknown_size(&mut answer::uncached(&result_media_type(service))))
 }
 
-/// Takes in what a client has.
+/// Receives a push.
 async fn receive_pack(
     request: HttpRequest,
     shared: web::Data<Shared>,
     address: web::Path<Address>,
     payload: web::Payload,
-) -> Result<HttpResponse, Answer> {
+) -> Result<HttpResponse, ErrorAnswer> {
     let service = Service::ReceivePack;
     let encoding = encoding(&request, service)?;
-    let (caller, project) = admit(&request, &shared, service, address.into_inner().named()).await?;
-    // A client that sends nothing, or little, holds no permit.
+    let (caller, project) =
+        admit(&request, &shared, service, address.into_inner().project_ref()).await?;
+    // The beginning is read before there is a permit, so that a client that sends little or nothing holds none.
     let mut incoming = Incoming::new(payload, shared.limiter.transfer);
     let early = incoming.beginning().await;
     let permit = permit(&shared, service, holder(&request, caller)).await?;
     let app = Arc::clone(&shared.app);
     let (sender, body) = body::channel(shared.limiter.transfer);
-    // The handler is dropped when the connection closes. The push on its thread continues, so it is told by a signal.
+    // If the connection closes, this future is dropped, but the thread of the push is not: the signal tells it.
     let waiting = SignalOnDrop(HangUp::default());
     let hang_up = waiting.0.clone();
-    let taken = work::run(&shared.limiter, permit, move || {
+    let taken = work::run_long(&shared.limiter, permit, move || {
         let mut from = encoding.decoded_push(body);
         let mut to = Vec::new();
         let client = push::Client { from: &mut from, to: &mut to, hang_up: &hang_up };
         push::receive(&app, caller.actor, &project, client).map(|()| to)
     });
     let pumped = body::pump(early, incoming, sender);
-    // A client listens only when it has said everything.
+    // A client reads the response only after it has sent everything, so the whole body is read.
     let (taken, ()) = futures_util::future::join(taken, pumped).await;
     drop(waiting);
     let report = taken??;
-    Ok(answer::uncached(&result_of(service)).body(report))
+    Ok(answer::uncached(&result_media_type(service)).body(report))
 }
 
-/// Signals the hang-up of a client when it is dropped.
+/// Signals that the client has disconnected when it is dropped.
 struct SignalOnDrop(HangUp);
 
 impl Drop for SignalOnDrop {
@@ -157,13 +162,13 @@ impl Drop for SignalOnDrop {
     }
 }
 
-/// The project, if whoever asks may do this with it.
+/// Returns the caller and the project, if the caller may use the service on it.
 async fn admit(
     request: &HttpRequest,
     shared: &web::Data<Shared>,
     service: Service,
     named: ProjectRef,
-) -> Result<(Caller, Project), Answer> {
+) -> Result<(Caller, Project), ErrorAnswer> {
     let caller = caller::identify(request, shared).await?;
     let holder = holder(request, caller);
     let project = caller::blocking(shared, holder, move |app| match (service, caller.own) {
@@ -182,28 +187,33 @@ fn holder(request: &HttpRequest, caller: Caller) -> PermitHolder {
     PermitHolder::new(caller.actor, client_address(request))
 }
 
-async fn permit(shared: &Shared, service: Service, holder: PermitHolder) -> Result<Permit, Answer> {
+async fn permit(
+    shared: &Shared,
+    service: Service,
+    holder: PermitHolder,
+) -> Result<Permit, ErrorAnswer> {
     let lane = match service {
         Service::UploadPack => &shared.limiter.fetches,
         Service::ReceivePack => &shared.limiter.pushes,
     };
-    shared::permit(lane, holder).await.ok_or(Answer::Busy)
+    shared::permit(lane, holder).await.ok_or(ErrorAnswer::Busy)
 }
 
 /// The content encoding of the body, if its media type belongs to this service.
-fn encoding(request: &HttpRequest, service: Service) -> Result<Encoding, Answer> {
+fn encoding(request: &HttpRequest, service: Service) -> Result<Encoding, ErrorAnswer> {
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     if header(CONTENT_TYPE) != Some(&format!("application/x-{}-request", service.as_str())) {
-        return Err(Answer::Unsupported("Unsupported content type."));
+        return Err(ErrorAnswer::Unsupported("Unsupported content type."));
     }
-    Encoding::parse(header(CONTENT_ENCODING)).ok_or(Answer::Unsupported("Unsupported encoding."))
+    Encoding::parse(header(CONTENT_ENCODING))
+        .ok_or(ErrorAnswer::Unsupported("Unsupported encoding."))
 }
 
 fn version(request: &HttpRequest) -> ProtocolVersion {
-    let asked = request.headers().get(GIT_PROTOCOL).and_then(|value| value.to_str().ok());
-    asked.map(ProtocolVersion::parse).unwrap_or_default()
+    let header = request.headers().get(GIT_PROTOCOL).and_then(|value| value.to_str().ok());
+    header.map(ProtocolVersion::parse).unwrap_or_default()
 }
 
-fn result_of(service: Service) -> String {
+fn result_media_type(service: Service) -> String {
     format!("application/x-{}-result", service.as_str())
 }

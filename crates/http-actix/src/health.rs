@@ -1,4 +1,4 @@
-//! Routes for those who run the server.
+//! Routes for operators: health checks and metrics.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::delivery;
@@ -13,12 +13,12 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/-/metrics", web::get().to(metrics));
 }
 
-/// The process answers.
+/// Reports that the process answers.
 async fn liveness() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "ok" }))
 }
 
-/// Database and storage answer too.
+/// Reports whether the database and the storage are usable.
 async fn readiness(shared: web::Data<Shared>) -> HttpResponse {
     let checked = web::block(move || {
         let database = shared.app.store.ready().map_err(|error| error.to_string());
@@ -34,7 +34,7 @@ async fn readiness(shared: web::Data<Shared>) -> HttpResponse {
         let state = match check {
             Ok(()) => "ok",
             Err(cause) => {
-                tracing::warn!(%cause, check = name, "not ready");
+                tracing::warn!(%cause, check = name, "a readiness check failed");
                 status = HttpResponse::ServiceUnavailable();
                 "failed"
             }
@@ -60,7 +60,7 @@ fn measure_queue(shared: &Shared) {
     let queue = match delivery::queue(&shared.app) {
         Ok(queue) => queue,
         Err(error) => {
-            tracing::warn!(%error, "the queue of hooks cannot be measured");
+            tracing::warn!(%error, "the length of the delivery queue cannot be read");
             return;
         }
     };

@@ -1,7 +1,8 @@
-//! The users behind tokens that have signed somebody in.
+//! A cache of the users of tokens that have signed a user in.
 //!
-//! A permit is taken before the token of a call is looked up. A token that is remembered here tells whose permit it is;
-//! made-up tokens give nobody a share of their own. That is all it tells: who may do what is decided by the database.
+//! A call takes a permit before its token is looked up. The cache tells which user the permit counts for. An invented
+//! token is not in the cache, so the permit counts for the address. The cache grants nothing: permissions are always
+//! read from the database.
 
 use std::net::IpAddr;
 
@@ -21,7 +22,7 @@ use crate::params::{Params, basic, credentials};
 /// The maximum number of cached tokens.
 const TOKENS: usize = 10_000;
 
-/// Tokens and their users.
+/// The cache of tokens and their users.
 pub(crate) struct KnownCallers(Cache<TokenHash, UserId>);
 
 impl Default for KnownCallers {
@@ -31,58 +32,59 @@ impl Default for KnownCallers {
 }
 
 impl KnownCallers {
-    /// The caller behind credentials: a user if they are known, else an address.
+    /// Returns the user of the credentials if the cache has their token, otherwise the address.
     pub(crate) fn caller(
         &self,
         app: &App,
         credentials: &Credentials,
         address: Option<IpAddr>,
     ) -> Caller {
-        let user = token(credentials).and_then(|token| self.0.get(&app.secrets.digest(token)));
+        let user =
+            single_token(credentials).and_then(|token| self.0.get(&app.secrets.digest(token)));
         Caller::of_user(user, address)
     }
 
-    /// The caller behind a request before its body is read. A token may also be the password that a git client sends.
+    /// Returns the caller of a request before its body is read. Git clients may send a token as the password.
     pub(crate) fn caller_of(&self, app: &App, request: &HttpRequest, query: &Params) -> Caller {
         let shown = credentials(request, query);
         let password = basic(request).map(|(_, password)| password);
-        let token = token(&shown).or(password.as_ref().map(Secret::reveal));
+        let token = single_token(&shown).or(password.as_ref().map(Secret::reveal));
         let user = token.and_then(|token| self.0.get(&app.secrets.digest(token)));
         Caller::of_user(user, client_address(request))
     }
 
-    /// Remembers whom a token signed in that came as a password.
+    /// Stores the user of a token that was sent as a password.
     pub(crate) fn remember_password(&self, app: &App, token: &Secret, actor: Actor) {
         if let Some(user) = actor.user() {
-            self.put(app.secrets.digest(token.reveal()), user);
+            self.insert(app.secrets.digest(token.reveal()), user);
         }
     }
 
-    /// Remembers whom credentials signed in.
+    /// Stores the user that the credentials signed in.
     pub(crate) fn remember(&self, app: &App, credentials: &Credentials, actor: Actor) {
         if let (Some(token), Some(user), None) =
-            (token(credentials), actor.user(), &credentials.sudo)
+            (single_token(credentials), actor.user(), &credentials.sudo)
         {
-            self.put(app.secrets.digest(token), user);
+            self.insert(app.secrets.digest(token), user);
         }
     }
 
-    fn put(&self, token: TokenHash, user: UserId) {
+    fn insert(&self, token: TokenHash, user: UserId) {
         if self.0.get(&token) != Some(user) {
             self.0.insert(token, user);
         }
     }
 
-    /// Forgets a token that signs nobody in any more.
+    /// Removes a token that no longer signs a user in.
     pub(crate) fn forget(&self, app: &App, credentials: &Credentials) {
-        if let Some(token) = token(credentials) {
+        if let Some(token) = single_token(credentials) {
             self.0.remove(&app.secrets.digest(token));
         }
     }
 }
 
-/// The token that was shown. Where two were shown it is not known which one counts.
-pub(crate) fn token(credentials: &Credentials) -> Option<&str> {
+/// Returns the token of the credentials. `None` if there are two, because it is not known which one signs in.
+pub(crate) fn single_token(credentials: &Credentials) -> Option<&str> {
     match (&credentials.private_token, &credentials.bearer_token) {
         (Some(token), None) | (None, Some(token)) => Some(token),
         _ => None,

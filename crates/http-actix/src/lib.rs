@@ -1,19 +1,19 @@
-//! hexforge's REST v3 interface over HTTP: thin. It parses a request, calls one use case and renders
-//! the answer. What every call has in common is here once, as mechanisms that routes only use:
+//! The REST v3 API of hexforge over HTTP. A handler parses a request, calls one use case and renders the response.
+//! Everything that calls have in common is implemented once, in the modules beside [`routes`]:
 //!
 //! - [`connection`]: connections, and answers to requests that cannot be parsed;
 //! - `call`: the declaration of a call, from which its route and its description follow;
 //! - [`params`]: parameters from query, form, multipart and JSON as one set, with the coercion rules;
-//! - [`client`]: from where a request comes, behind proxies too;
-//! - [`api`]: who asks, and the one bridge to the synchronous use cases;
-//! - [`paging`], [`respond`]: pages with their headers, and the shapes of answers;
-//! - `conditional`: names for the states of answers, and 304;
-//! - [`error`]: the one mapping from meanings to statuses and bodies;
-//! - [`dialect`]: the few calls that answer in two ways;
-//! - [`limits`]: how many requests are taken;
-//! - [`git_http`], [`stream`]: git clients, and answers that are written while they are read;
-//! - [`openapi`]: the interface described for machines;
-//! - [`payloads`]: what hooks are sent;
+//! - [`client`]: the address and scheme of the client, also behind proxies;
+//! - [`api`]: the caller, and the only bridge to the synchronous use cases;
+//! - [`paging`], [`respond`]: pages with their headers, and the forms of responses;
+//! - `conditional`: entity tags and 304;
+//! - [`error`]: the only mapping from errors to statuses and bodies;
+//! - [`dialect`]: the few calls whose response depends on a setting;
+//! - [`limits`]: rate limits;
+//! - [`git_http`], [`stream`]: git over HTTP, and responses that are sent while they are written;
+//! - [`openapi`]: the OpenAPI description of the API;
+//! - [`payloads`]: the payloads of hooks;
 //! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD, gzip.
 
 pub mod api;

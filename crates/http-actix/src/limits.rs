@@ -1,7 +1,7 @@
 //! Rate limits per token and per address, in requests a minute.
 //!
-//! A request counts for the token it shows if that token has signed somebody in before, and else for its
-//! address: made-up tokens give nobody a count of their own. All of this is in memory, and bounded.
+//! A request counts for its token if that token has signed a user in before, and otherwise for its address. So nobody
+//! gets more requests by inventing tokens. The counters are in memory, and their number is bounded.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -15,22 +15,22 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::network::caller_network;
 use hexforge_domain::token::TokenHash;
 
-/// The key of a counter.
+/// The length of the window in which requests are counted.
 const WINDOW: TimeDelta = TimeDelta::seconds(60);
 
 /// The time after which an unused token is forgotten.
 const REMEMBERED: TimeDelta = TimeDelta::minutes(10);
 
-/// Callers are remembered in so many places, each with a lock of its own, and so many of them in each.
-const PLACES: usize = 16;
-const IN_ONE_PLACE: usize = 4096;
+/// The number of shards, each with its own lock, and the maximum number of counters in each.
+const SHARDS: usize = 16;
+const SHARD_CAPACITY: usize = 4096;
 
 /// Maximum requests a minute of one caller; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateLimits {
-    /// From those who show one token. Without this limit all requests count for their address.
+    /// Requests with one token. Without this limit all requests count for their address.
     pub per_token: Option<NonZeroU32>,
-    /// From one address, of requests that show no token that is known to be good.
+    /// Requests from one address without a token that has signed a user in.
     pub per_address: Option<NonZeroU32>,
 }
 
@@ -41,22 +41,22 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Nothing when nothing is limited.
+    /// Creates the counters; `None` if nothing is limited.
     pub(crate) fn new(limits: RateLimits) -> Option<Self> {
         let tokens = limits.per_token.map(|limit| Table::new(limit, REMEMBERED));
         let addresses = limits.per_address.map(|limit| Table::new(limit, WINDOW));
         (tokens.is_some() || addresses.is_some()).then_some(Self { tokens, addresses })
     }
 
-    /// Counts a request; `None` when nothing limits it.
+    /// Counts a request; `None` if no limit applies to it.
     pub(crate) fn count(
         &self,
-        shown: &[TokenHash],
+        tokens: &[TokenHash],
         address: Option<IpAddr>,
         now: Timestamp,
     ) -> Option<LimitState> {
-        let known = |tokens: &Table<TokenHash>| {
-            shown.iter().find_map(|token| tokens.count_if_known(token, now))
+        let known = |table: &Table<TokenHash>| {
+            tokens.iter().find_map(|token| table.count_if_known(token, now))
         };
         self.tokens.as_ref().and_then(known).or_else(|| {
             let addresses = self.addresses.as_ref()?;
@@ -64,7 +64,7 @@ impl Usage {
         })
     }
 
-    /// From now on this token, which signed somebody in, has a count of its own.
+    /// Gives a token that has signed a user in its own counter.
     pub(crate) fn remember(&self, token: TokenHash, now: Timestamp) {
         if let Some(tokens) = &self.tokens {
             tokens.remember(token, now);
@@ -77,14 +77,14 @@ impl Usage {
 pub(crate) struct LimitState {
     limit: u32,
     remaining: u32,
-    /// In seconds, at least one.
+    /// The seconds until the window ends, at least one.
     reset: i64,
     /// Whether this request exceeds the limit.
     pub(crate) is_over: bool,
 }
 
 impl LimitState {
-    /// Tells the caller.
+    /// Adds the `RateLimit-*` headers to a response.
     pub(crate) fn put_on(&self, headers: &mut HeaderMap) {
         const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
         const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
@@ -94,7 +94,7 @@ impl LimitState {
         headers.insert(RESET, HeaderValue::from(self.reset));
     }
 
-    /// In how many seconds there is something left.
+    /// The seconds after which the caller may send requests again.
     pub(crate) fn reset(&self) -> i64 {
         self.reset
     }
@@ -104,10 +104,10 @@ struct Table<K> {
     limit: u32,
     remembered: TimeDelta,
     hasher: RandomState,
-    places: [Mutex<Place<K>>; PLACES],
+    shards: [Mutex<Shard<K>>; SHARDS],
 }
 
-struct Place<K> {
+struct Shard<K> {
     windows: HashMap<K, Window>,
     swept: Option<Timestamp>,
 }
@@ -120,20 +120,20 @@ struct Window {
 
 impl<K: Hash + Eq + Copy> Table<K> {
     fn new(limit: NonZeroU32, remembered: TimeDelta) -> Self {
-        let place = |_| Mutex::new(Place { windows: HashMap::new(), swept: None });
-        let places = std::array::from_fn(place);
-        Self { limit: limit.get(), remembered, hasher: RandomState::new(), places }
+        let shard = |_| Mutex::new(Shard { windows: HashMap::new(), swept: None });
+        let shards = std::array::from_fn(shard);
+        Self { limit: limit.get(), remembered, hasher: RandomState::new(), shards }
     }
 
-    fn with<T>(&self, key: &K, work: impl FnOnce(&mut Place<K>) -> T) -> T {
-        let place = usize::try_from(self.hasher.hash_one(key)).unwrap_or_default() % PLACES;
-        work(&mut self.places[place].lock().unwrap_or_else(PoisonError::into_inner))
+    fn with<T>(&self, key: &K, work: impl FnOnce(&mut Shard<K>) -> T) -> T {
+        let shard = usize::try_from(self.hasher.hash_one(key)).unwrap_or_default() % SHARDS;
+        work(&mut self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn count(&self, key: K, now: Timestamp) -> LimitState {
-        self.with(&key, |place| {
-            place.make_room(&key, now, self.remembered);
-            place
+        self.with(&key, |shard| {
+            shard.make_room(&key, now, self.remembered);
+            shard
                 .windows
                 .entry(key)
                 .or_insert(Window { since: now, count: 0 })
@@ -142,27 +142,28 @@ impl<K: Hash + Eq + Copy> Table<K> {
     }
 
     fn count_if_known(&self, key: &K, now: Timestamp) -> Option<LimitState> {
-        self.with(key, |place| Some(place.windows.get_mut(key)?.count(self.limit, now)))
+        self.with(key, |shard| Some(shard.windows.get_mut(key)?.count(self.limit, now)))
     }
 
     fn remember(&self, key: K, now: Timestamp) {
-        self.with(&key, |place| {
-            place.make_room(&key, now, self.remembered);
-            place.windows.entry(key).or_insert(Window { since: now, count: 0 });
+        self.with(&key, |shard| {
+            shard.make_room(&key, now, self.remembered);
+            shard.windows.entry(key).or_insert(Window { since: now, count: 0 });
         });
     }
 }
 
-impl<K: Hash + Eq + Copy> Place<K> {
-    /// Forgets those who were not heard of, at most once a second, and whomever if that is not enough.
+impl<K: Hash + Eq + Copy> Shard<K> {
+    /// Removes expired counters, at most once a second if the shard is full and once a minute otherwise. If the shard
+    /// is still full, removes an arbitrary counter.
     fn make_room(&mut self, key: &K, now: Timestamp, remembered: TimeDelta) {
-        let is_full = self.windows.len() >= IN_ONE_PLACE;
+        let is_full = self.windows.len() >= SHARD_CAPACITY;
         let pause = if is_full { TimeDelta::seconds(1) } else { WINDOW };
         if self.swept.is_none_or(|swept| now - swept >= pause) {
             self.windows.retain(|_, window| now - window.since < remembered);
             self.swept = Some(now);
         }
-        if self.windows.len() >= IN_ONE_PLACE && !self.windows.contains_key(key) {
+        if self.windows.len() >= SHARD_CAPACITY && !self.windows.contains_key(key) {
             let any = self.windows.keys().next().copied();
             any.map(|any| self.windows.remove(&any));
         }
@@ -177,7 +178,7 @@ impl Window {
         let is_over = self.count >= limit;
         self.count = self.count.saturating_add(1).min(limit);
         let left = WINDOW - (now - self.since);
-        // Rounded up: who comes back then is let in.
+        // Rounded up, so that a caller who waits this long is served.
         let reset = (left.num_milliseconds() + 999) / 1000;
         LimitState { limit, remaining: limit - self.count, reset: reset.max(1), is_over }
     }
@@ -252,13 +253,13 @@ mod tests {
     fn what_is_remembered_is_bounded_and_ends() {
         let table: Table<u64> = Table::new(NonZeroU32::MIN, WINDOW);
         let known = || -> usize {
-            let places = table.places.iter();
-            places.map(|place| place.lock().expect("nobody panics").windows.len()).sum()
+            let shards = table.shards.iter();
+            shards.map(|shard| shard.lock().expect("nobody panics").windows.len()).sum()
         };
-        for key in 0..(2 * PLACES * IN_ONE_PLACE) as u64 {
+        for key in 0..(2 * SHARDS * SHARD_CAPACITY) as u64 {
             table.count(key, at(0));
         }
-        assert!(known() <= PLACES * IN_ONE_PLACE);
+        assert!(known() <= SHARDS * SHARD_CAPACITY);
         for key in 0..1000 {
             table.count(key, at(60_000));
         }

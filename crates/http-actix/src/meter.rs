@@ -1,4 +1,4 @@
-//! Processor time of requests, and the caller each of them is charged to.
+//! Measures the processor time of requests, and charges it to their callers.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -13,7 +13,7 @@ use hexforge_domain::limiter::{Caller, Holder};
 
 tokio::task_local!(static CURRENT: Meter);
 
-/// The meter of a connection. It charges the caller of the request that is served at the moment.
+/// The meter of a connection. It charges the caller of the current request.
 #[derive(Clone)]
 pub(crate) struct Meter(Rc<State>);
 
@@ -25,10 +25,10 @@ struct State {
 }
 
 impl Meter {
-    /// Less than this is charged together with what follows.
+    /// Shorter times are added up before they are charged.
     const ENOUGH: Duration = Duration::from_millis(1);
 
-    /// Creates the meter of a connection. Until a request tells more, its caller is known by the address.
+    /// Creates the meter of a connection. It charges the address until a request identifies the caller.
     pub(crate) fn new(limiter: &Arc<Limiter>, peer: Option<SocketAddr>) -> Self {
         let holder = Caller::unknown(peer.map(|peer| peer.ip())).holder();
         let (holder, used) = (Cell::new(holder), Cell::default());
@@ -45,7 +45,7 @@ impl Meter {
         (Arc::clone(&self.0.limiter), self.0.holder.get())
     }
 
-    /// Charges a caller from now on.
+    /// Sets the caller that is charged from now on.
     pub(crate) fn set_holder(&self, holder: Holder) {
         if self.0.holder.get() != holder {
             self.charge();

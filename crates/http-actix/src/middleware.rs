@@ -18,7 +18,7 @@ use actix_cors::Cors;
 use actix_web::http::header::ACCESS_CONTROL_EXPOSE_HEADERS;
 use actix_web::middleware::DefaultHeaders;
 
-/// Pages of any origin may call the interface, with tokens but without cookies.
+/// The CORS headers: pages of any origin may call the API, with tokens but without cookies.
 pub fn cors() -> Cors {
     Cors::default().allow_any_origin().send_wildcard().allow_any_method().allow_any_header()
 }

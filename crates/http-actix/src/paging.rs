@@ -1,4 +1,4 @@
-//! Pages of lists: the parameters, and the headers that go with a page.
+//! Pages of lists: their parameters and headers.
 
 use actix_web::HttpResponseBuilder;
 use hexforge_domain::paging::Page;
@@ -9,11 +9,11 @@ use crate::params::Params;
 const DEFAULT_SIZE: u64 = 20;
 const MAX_SIZE: u64 = 100;
 
-/// Parameters of a request that links to its other pages must not carry on.
+/// Parameters that links to other pages must not contain.
 const SECRETS: [&str; 3] = ["private_token", "access_token", "bearer_token"];
 
 impl Params {
-    /// The page that is asked for; nonsense asks for the first.
+    /// The requested page. Invalid values count as not given.
     pub fn page(&self) -> Page {
         let number = self.count("page").unwrap_or(1);
         let size = self.count("per_page").unwrap_or(DEFAULT_SIZE).min(MAX_SIZE);
@@ -27,23 +27,23 @@ impl Params {
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
-        // More digits than fit mean a page past every end.
+        // A number that does not fit means a page after the last one.
         Some(digits.parse().unwrap_or(u64::MAX)).filter(|n| *n > 0)
     }
 }
 
 impl ApiRequest {
-    /// The page that is asked for.
+    /// The requested page.
     pub fn page(&self) -> Page {
         self.params().page()
     }
 
-    /// The page that is asked for of a list that hangs on one entity, such as a user's keys.
+    /// The requested page of a list that belongs to one entity, such as a user's keys.
     pub fn page_of_short_list(&self) -> Page {
-        if self.asks_for_page() { self.page() } else { self.dialect().unasked_page(self.page()) }
+        if self.asks_for_page() { self.page() } else { self.dialect().default_page(self.page()) }
     }
 
-    /// The page that is asked for; the whole list when none is.
+    /// The requested page, or the whole list if the request names none.
     pub fn page_or_whole(&self) -> Page {
         if self.asks_for_page() { self.page() } else { Page::Whole }
     }
@@ -52,7 +52,7 @@ impl ApiRequest {
         self.params().has("page") || self.params().has("per_page")
     }
 
-    /// Adds the headers of a page to an answer. A list that is shown whole has none.
+    /// Adds the headers of a page to a response. A whole list has none.
     pub fn page_headers(&self, response: &mut HttpResponseBuilder, page: Page, total: u64) {
         let Page::Numbered { number, size } = page else { return };
         let pages = total.div_ceil(size);
@@ -78,7 +78,7 @@ impl ApiRequest {
         response.insert_header(("Link", links.collect::<Vec<_>>().join(", ")));
     }
 
-    /// The address of another page of the same list: all parameters kept, sorted by name.
+    /// The URL of another page of the same list, with the other parameters sorted by name.
     fn page_url(&self, number: u64, size: u64) -> String {
         let (number, size) = (number.to_string(), size.to_string());
         let mut pairs: Vec<(&str, &str)> = self

@@ -32,11 +32,13 @@ use crate::dialect::Dialect;
 use crate::error::{ApiError, ApiResult};
 use crate::shared::Shared;
 
-/// No honest call has more; each costs memory.
+/// The maximum number of parameters. No legitimate call has more, and each costs memory.
 const MAX_PARAMS: usize = 1000;
 
-/// All parameters of a call by name. Where one is given several times, the last one counts, and the
-/// body counts more than the query. Unknown ones are never an error.
+/// All parameters of a call by name. If one is given several times, the last one counts, and the body takes precedence
+/// over the query. Unknown parameters are ignored.
+///
+/// Methods that return an `ApiResult` read picked parameters, see [`picked`].
 #[derive(Default)]
 pub struct Params {
     values: HashMap<String, Value>,
@@ -44,7 +46,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Reads everything a request carries, up to a file that the call takes.
+    /// Reads the query and the body. If the call takes a file, reads the body only up to it.
     pub async fn read(
         request: &HttpRequest,
         payload: Payload,
@@ -56,7 +58,7 @@ impl Params {
         Ok((Self { values, query }, file))
     }
 
-    /// Parameters of the query only, for calls whose body is not parameters.
+    /// Reads the query only, for calls whose body has no parameters.
     pub fn of_query(request: &HttpRequest) -> ApiResult<Self> {
         let query = encoded::pairs(request.query_string().as_bytes())?;
         let mut values = HashMap::new();
@@ -76,17 +78,17 @@ impl Params {
         self.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// A text as calls take it that pick their parameters by hand: blank counts as not given.
+    /// A text; a blank one counts as not given.
     /// # Errors
-    /// A list or an object where a text belongs.
+    /// The value is a list or an object.
     pub fn text(&self, name: &str) -> ApiResult<Option<String>> {
         let text = self.scalar(name)?.map(Cow::into_owned);
         Ok(text.filter(|text| !text.trim().is_empty()))
     }
 
-    /// A text to search for; blank counts as not given. Nothing that is stored has a longer name.
+    /// A text to search for; a blank one counts as not given.
     /// # Errors
-    /// A list or an object where a text belongs, or a text that is too long.
+    /// The value is a list or an object, or longer than every stored name.
     pub fn search(&self, name: &str) -> ApiResult<Option<String>> {
         let text = self.text(name)?;
         if let Some(text) = &text {
@@ -97,20 +99,20 @@ impl Params {
 
     /// A text that may be empty; null counts as not given.
     /// # Errors
-    /// A list or an object where a text belongs.
-    pub fn given_text(&self, name: &str) -> ApiResult<Option<String>> {
+    /// The value is a list or an object.
+    pub fn possibly_empty_text(&self, name: &str) -> ApiResult<Option<String>> {
         Ok(self.scalar(name)?.map(Cow::into_owned))
     }
 
-    /// A text of a program's output: whatever it is, it is kept.
+    /// The output of a program. It may contain every character.
     pub fn log(&self, name: &str) -> ApiResult<Option<String>> {
         match self.values.get(name) {
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            _ => self.given_text(name),
+            _ => self.possibly_empty_text(name),
         }
     }
 
-    /// A moment as those calls take it.
+    /// A date with a time. Another text is an error.
     pub fn moment(&self, name: &str) -> ApiResult<Option<hexforge_domain::Timestamp>> {
         match self.text(name)? {
             None => Ok(None),
@@ -118,17 +120,17 @@ impl Params {
         }
     }
 
-    /// A switch as those calls take it: what is no boolean counts as not given.
+    /// A boolean; another text counts as not given.
     pub fn switch(&self, name: &str) -> ApiResult<Option<bool>> {
         Ok(self.scalar(name)?.and_then(|text| boolean(&text)))
     }
 
-    /// A switch as calls take it that store whatever is said: what is no boolean counts as no.
-    pub fn said_switch(&self, name: &str) -> ApiResult<Option<bool>> {
+    /// A boolean; another text counts as `false`.
+    pub fn switch_or_false(&self, name: &str) -> ApiResult<Option<bool>> {
         Ok(self.text(name)?.map(|text| boolean(&text).unwrap_or(false)))
     }
 
-    /// A day as those calls take it.
+    /// A date. Another text is an error.
     pub fn day(&self, name: &str) -> ApiResult<Option<chrono::NaiveDate>> {
         match self.text(name)? {
             None => Ok(None),
@@ -136,18 +138,18 @@ impl Params {
         }
     }
 
-    /// A whole number as those calls take it; what is none names nothing.
+    /// A whole number; another text becomes 0, which is the id of nothing.
     pub fn number(&self, name: &str) -> ApiResult<Option<i64>> {
         Ok(self.text(name)?.map(|text| text.trim().parse().unwrap_or(0)))
     }
 
-    /// A text of calls that ignore what they do not understand; blank counts as not given.
+    /// A text; a blank one and values of other types count as not given.
     pub(crate) fn lenient_text(&self, name: &str) -> Option<Cow<'_, str>> {
         self.scalar(name).ok().flatten().filter(|text| !text.trim().is_empty())
     }
 
-    /// A parameter as a text whatever it is, for what must not be passed over; blank counts as
-    /// not given.
+    /// A value of any type as text, for parameters that must not be ignored, such as tokens; a blank one counts as not
+    /// given.
     pub(crate) fn any_text(&self, name: &str) -> Option<String> {
         let text = match self.values.get(name)? {
             Value::Null => return None,
@@ -158,8 +160,8 @@ impl Params {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// Names and texts by name, given as `name[key]=text` or as an object, by key; `None` when something
-    /// else is given.
+    /// Texts by key, given as `name[key]=text` or as an object, in the order of the keys; `None` if the value is
+    /// something else.
     pub fn text_map(&self, name: &str) -> Option<Vec<(String, String)>> {
         let mut map = std::collections::BTreeMap::new();
         match self.values.get(name) {
@@ -182,7 +184,7 @@ impl Params {
         Some(map.into_iter().collect())
     }
 
-    /// Words, given as a list or as one text with commas between them; blank ones are left out.
+    /// Words, given as a list or as one text with commas; blank words are left out.
     pub fn words(&self, name: &str) -> ApiResult<Vec<String>> {
         let words = match self.values.get(name) {
             Some(Value::Array(items)) => {
@@ -200,8 +202,8 @@ impl Params {
 
     /// Reads parameters by their declaration.
     /// # Errors
-    /// What is wrong with them.
-    pub fn take<P: Parameters>(
+    /// The parameters are invalid.
+    pub fn read_declared<P: Parameters>(
         &self,
         in_path: &HashMap<String, String>,
         dialect: Dialect,
@@ -221,14 +223,14 @@ impl Params {
             Some(Value::Number(number)) => Cow::Owned(number.to_string()),
             Some(Value::Array(_) | Value::Object(_)) => return Err(invalid(name)),
         };
-        // No text of ours has a NUL in it, and PostgreSQL cannot store one.
+        // PostgreSQL cannot store NUL characters.
         if text.contains('\0') { Err(invalid(name)) } else { Ok(Some(text)) }
     }
 }
 
 /// Checks the length of a text to search for.
 /// # Errors
-/// It is too long.
+/// The text is too long.
 pub fn check_search(name: &str, text: &str) -> ApiResult<()> {
     within(text, limit::SHORT).map_err(|error| ApiError::bad_request(format!("{name} {error}")))
 }
@@ -241,7 +243,7 @@ fn too_many() -> ApiError {
     ApiError::bad_request(format!("too many parameters (maximum is {MAX_PARAMS})"))
 }
 
-/// The words for yes and no, in any case.
+/// Parses the words for true and false, in upper or lower case.
 fn boolean(text: &str) -> Option<bool> {
     let word = text.trim().to_ascii_lowercase();
     match word.as_str() {

@@ -1,4 +1,4 @@
-//! The shapes of answers.
+//! The forms of responses.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -10,27 +10,27 @@ use crate::api::ApiRequest;
 use crate::conditional::ETag;
 use crate::error::{ApiError, ApiResult};
 
-/// 200 with something.
+/// 200 with a body.
 pub fn ok(body: impl Serialize) -> ApiResult<HttpResponse> {
     Ok(HttpResponse::Ok().json(body))
 }
 
-/// Serializes a long response on the thread of the use case, not on the thread that serves connections.
-pub fn written(body: &impl Serialize) -> ApiResult<Vec<u8>> {
+/// Serializes a long response. Use cases call it, so that the thread that serves connections does not have to.
+pub fn to_json(body: &impl Serialize) -> ApiResult<Vec<u8>> {
     serde_json::to_vec(body).map_err(|error| ApiError::internal(&error))
 }
 
-/// 201 with what was made.
+/// 201 with the created entity.
 pub fn created(body: impl Serialize) -> ApiResult<HttpResponse> {
     Ok(HttpResponse::Created().json(body))
 }
 
-/// The given status with something.
+/// The given status with a body.
 pub fn with(status: StatusCode, body: impl Serialize) -> ApiResult<HttpResponse> {
     Ok(HttpResponse::build(status).json(body))
 }
 
-/// The given status with what changed, or 304 without a body when nothing did.
+/// The given status with the changed entity, or 304 without a body if nothing changed.
 pub fn changed<T, B: Serialize>(
     status: StatusCode,
     change: Change<T>,
@@ -42,8 +42,8 @@ pub fn changed<T, B: Serialize>(
     }
 }
 
-/// 304 for a caller who knows the state.
-pub fn known(tag: &ETag) -> ApiResult<HttpResponse> {
+/// 304 for a client that has this state.
+pub fn not_modified(tag: &ETag) -> ApiResult<HttpResponse> {
     let mut response = HttpResponse::NotModified();
     tag.put_on(&mut response);
     Ok(response.finish())

@@ -47,16 +47,16 @@ use crate::middleware::represent;
 use crate::{git_http, health};
 use table::Table;
 
-/// The interface's own level, because clients compare it.
+/// The version of the API that `GET /version` shows. Clients compare it.
 pub const VERSION: &str = "8.14.10";
 
-/// The beginning of the paths of all calls but those of runners.
+/// The prefix of the paths of all calls except those for runners.
 pub(crate) const INTERFACE: &str = "/api/v3";
 
-/// The beginning of the paths of the calls of runners.
+/// The prefix of the paths of the calls for runners.
 pub(crate) const RUNNERS: &str = "/ci/api/v1";
 
-/// All calls, in the order of the description.
+/// All calls, in the order in which OpenAPI shows them.
 pub(crate) fn calls(dialect: Dialect) -> Calls {
     let mut calls = Calls::new(dialect);
     for declare in [
@@ -100,12 +100,12 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
     calls
 }
 
-/// All calls, as `tests/endpoints.txt` lists them.
+/// All calls, in the format of `tests/endpoints.txt`.
 pub fn endpoints() -> String {
     calls(Dialect::Specification).lines()
 }
 
-/// Adds everything the server answers.
+/// Adds all routes of the server.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     health::configure(cfg);
     let (mut interface, mut of_runners) = (Table::default(), Table::default());
@@ -124,7 +124,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.default_service(web::to(no_route));
 }
 
-/// A path that nobody has, or a method that the path does not have.
+/// The response for an unknown path, or for a method that the path does not have.
 async fn no_route() -> HttpResponse {
     ApiError::no_route().error_response()
 }

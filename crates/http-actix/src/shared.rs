@@ -17,20 +17,20 @@ use crate::entities::links::Links;
 use crate::known_callers::KnownCallers;
 use crate::limits::{RateLimits, Usage};
 
-/// Choices about the interface.
+/// Settings of the API.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// The base of every address in answers, without a slash at the end.
+    /// The base of every URL in responses, without a slash at the end.
     pub external_url: String,
     /// The port on which repositories are reached over SSH.
     pub ssh_port: u16,
-    /// The dialect of the interface.
+    /// The dialect of the API.
     pub dialect: Dialect,
-    /// The largest body, in bytes, of a call that is no upload.
+    /// The maximum size of a request body in bytes, except for uploads.
     pub max_body: usize,
-    /// The largest uploaded file, in bytes.
+    /// The maximum size of an uploaded file in bytes.
     pub max_upload: u64,
-    /// The largest artifacts of a build, in bytes.
+    /// The maximum size of the artifacts of a build in bytes.
     pub max_artifacts: u64,
     /// Rate limits.
     pub rate_limits: RateLimits,
@@ -45,7 +45,7 @@ pub struct HttpSettings {
 /// Renders the metrics as text for Prometheus.
 pub type RenderMetrics = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// Answers whether everything the server needs outside the database is there.
+/// Checks whether the storage outside the database is usable.
 pub type StorageReady = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// State shared by all requests.
@@ -63,7 +63,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Puts together what requests share.
+    /// Creates the shared state.
     pub fn new(
         app: App,
         settings: HttpSettings,
@@ -86,12 +86,12 @@ impl Shared {
     }
 }
 
-/// Waits for a permit; `None` when there is none in time.
+/// Waits for a permit; `None` if there is none in time.
 pub(crate) async fn permit(lane: &Lane, caller: Caller) -> Option<Permit> {
     timeout(limiter::PATIENCE, lane.enter(caller)).await.ok()?.ok()
 }
 
-/// Lets something through once a minute.
+/// Limits an action to once a minute.
 #[derive(Default)]
 pub(crate) struct OncePerMinute(Mutex<Option<Timestamp>>);
 
@@ -99,7 +99,7 @@ impl OncePerMinute {
     /// Returns true at most once a minute.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A clock that is set back must not silence it.
+        // If the clock was set back, the action is due at once.
         let is_due = last.is_none_or(|last| now < last || now - last >= TimeDelta::minutes(1));
         if is_due {
             *last = Some(now);

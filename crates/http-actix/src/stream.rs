@@ -1,4 +1,4 @@
-//! Answers that are written piece by piece on a thread made for waiting, while the caller reads.
+//! Responses that a thread for long work writes piece by piece while the client reads.
 
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -27,16 +27,17 @@ const WAITING: usize = 4;
 
 type Piece = Result<Bytes, Error>;
 
-/// What is being written. Its beginning is there already, so an error can still be an answer.
+/// The body of a response that is being written. Its first piece exists already, so that an earlier error still becomes
+/// an error response.
 pub struct Body {
     first: Option<Bytes>,
     rest: Receiver<Piece>,
-    /// An end without this is none: the writer was stopped, or broke.
+    /// Set when everything is written. If the pieces end without it, the writer failed.
     complete: Arc<AtomicBool>,
     ended: bool,
 }
 
-/// Starts to write; answers with the error when nothing could be written.
+/// Starts to write, and waits for the first piece. Returns the error if there is none.
 pub async fn start<E: Into<Error>>(
     limiter: &Limiter,
     permit: Permit,
@@ -51,45 +52,47 @@ pub async fn start<E: Into<Error>>(
         pieces.send(Ok(piece)).await.map_err(gone)
     });
     // The thread is not joined: it ends when everything is read, or when the client is gone.
-    let begun = limiter.start(permit, move || {
+    let started = limiter.start(permit, move || {
         let _entered = span.enter();
         let written = write(&mut writer).map_err(E::into);
         match written.and_then(|()| Ok(writer.flush().map_err(GitError::ReaderGone)?)) {
             Ok(()) => done.store(true, Ordering::Release),
-            // That it was told so is the answer: branches may be gone since the client heard of them.
+            // The response contains the error, so it is complete. It may not be the client's fault: branches may have
+            // been removed since it read the refs.
             Err(Error::Git(GitError::Protocol(why))) if writer.has_sent() => {
-                tracing::debug!(why, "a client was told what is wrong with what it said");
+                tracing::debug!(why, "a git client sent an invalid request");
                 done.store(true, Ordering::Release);
             }
             Err(Error::Git(GitError::ReaderGone(cause))) => {
-                tracing::debug!(%cause, "an answer was not read");
+                tracing::debug!(%cause, "the client disconnected before it had read the response");
             }
             Err(error) => {
                 if writer.has_sent() {
-                    tracing::error!(cause = %error, "an answer could not be finished");
+                    tracing::error!(cause = %error, "a response could not be finished");
                 }
-                // Also without room for the error the answer does not end well. Before the first piece there is room.
+                // There is room before the first piece. Later the channel may be full, but then `complete` is missing,
+                // so the response is broken off anyway.
                 let _ = sender.try_send(Err(error));
             }
         }
     });
-    begun.map_err(|error| ApiError::internal(&error))?;
+    started.map_err(|error| ApiError::internal(&error))?;
     let first = match rest.recv().await {
         Some(Ok(first)) => Some(first),
         Some(Err(error)) => return Err(error.into()),
         None if complete.load(Ordering::Acquire) => None,
-        None => return Err(ApiError::internal(&"nothing was written")),
+        None => return Err(ApiError::internal(&"the writer of a response ended without a result")),
     };
     Ok(Body { first, rest, complete, ended: false })
 }
 
 impl Body {
-    /// The answer, of a length that is known.
+    /// A response whose length is known.
     pub fn of_size(self, size: u64, response: &mut HttpResponseBuilder) -> HttpResponse {
         response.body(SizedStream::new(size, self))
     }
 
-    /// The answer, of a length that shows at its end.
+    /// A response whose length is not known.
     pub fn of_unknown_size(self, response: &mut HttpResponseBuilder) -> HttpResponse {
         response.streaming(self)
     }
@@ -109,7 +112,7 @@ impl Stream for Body {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Some(Ok(piece))) => Poll::Ready(Some(Ok(piece))),
             Poll::Ready(None) if self.complete.load(Ordering::Acquire) => Poll::Ready(None),
-            // The status is sent already: only a broken answer tells that something is missing.
+            // The status is sent already, so the connection is broken off to show that something is missing.
             Poll::Ready(broken) => {
                 self.ended = true;
                 Poll::Ready(Some(Err(match broken {

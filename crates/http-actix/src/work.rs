@@ -1,4 +1,5 @@
-//! Work beside the threads that serve connections. The ports are synchronous, so whatever uses them is such work.
+//! Runs work on other threads than those that serve connections. Everything that uses ports needs this, because ports
+//! are synchronous.
 
 use std::io;
 use std::sync::Arc;
@@ -11,14 +12,14 @@ use tokio::sync::oneshot;
 use crate::error::{ApiError, ApiResult};
 use crate::meter::Meter;
 
-/// Does short work on a thread made for waiting. The permit is free again when it is done.
-pub(crate) async fn short<T: Send + 'static>(
+/// Runs short work on the blocking thread pool. The permit is returned when the work is done.
+pub(crate) async fn run_short<T: Send + 'static>(
     limiter: &Arc<Limiter>,
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
     let (limiter, span) = (Arc::clone(limiter), tracing::Span::current());
-    // The request is charged to one caller, whichever one its permits are of.
+    // All processor time of a request is charged to one caller, even if a permit belongs to another.
     let payer = Meter::current().map_or(permit.caller().holder(), |meter| meter.account().1);
     let done = web::block(move || {
         let _entered = span.enter();
@@ -29,28 +30,28 @@ pub(crate) async fn short<T: Send + 'static>(
     done.await.map_err(|error| ApiError::internal(&error))
 }
 
-/// Does long work and waits for its outcome. The work goes on if nobody waits any more.
-pub(crate) async fn run<T: Send + 'static>(
+/// Runs long work and waits for its outcome. The work continues if the future is dropped.
+pub(crate) async fn run_long<T: Send + 'static>(
     limiter: &Limiter,
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
-    let (job, outcome) = answered(work);
-    finished(limiter.start(permit, job), outcome).await
+    let (job, outcome) = job_with_outcome(work);
+    wait_for_outcome(limiter.start(permit, job), outcome).await
 }
 
-/// Checks a password and waits for the outcome.
-pub(crate) async fn sign_in<T: Send + 'static>(
+/// Runs the check of a password and waits for its outcome.
+pub(crate) async fn run_sign_in<T: Send + 'static>(
     limiter: &Limiter,
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResult<T> {
-    let (job, outcome) = answered(work);
-    finished(limiter.start_sign_in(permit, job), outcome).await
+    let (job, outcome) = job_with_outcome(work);
+    wait_for_outcome(limiter.start_sign_in(permit, job), outcome).await
 }
 
-/// Makes a job that does the work and sends its outcome to the receiver.
-fn answered<T: Send + 'static>(
+/// Creates a job that runs the work and sends its outcome to the receiver.
+fn job_with_outcome<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> (impl FnOnce() + Send + 'static, oneshot::Receiver<T>) {
     let ((sender, outcome), span) = (oneshot::channel(), tracing::Span::current());
@@ -58,7 +59,10 @@ fn answered<T: Send + 'static>(
 }
 
 /// Waits for the outcome of a job, if it was started.
-async fn finished<T>(started: io::Result<()>, outcome: oneshot::Receiver<T>) -> ApiResult<T> {
+async fn wait_for_outcome<T>(
+    started: io::Result<()>,
+    outcome: oneshot::Receiver<T>,
+) -> ApiResult<T> {
     started.map_err(|error| ApiError::internal(&error))?;
     outcome.await.map_err(|error| ApiError::internal(&error))
 }

@@ -1,9 +1,9 @@
-//! All calls of the interface, section by section.
+//! All calls of the API, by section.
 
 use super::Call;
 use crate::dialect::Dialect;
 
-/// The calls that the files of `routes` declare, in the order of the description.
+/// The calls that the files of `routes` declare, in the order in which OpenAPI shows them.
 pub(crate) struct Calls {
     dialect: Dialect,
     section: &'static str,
@@ -11,17 +11,17 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// No calls yet, of an interface that answers in this dialect.
+    /// Starts with no calls, for responses in this dialect.
     pub(crate) fn new(dialect: Dialect) -> Self {
         Self { dialect, section: "", calls: Vec::new() }
     }
 
-    /// The dialect of the answers.
+    /// The dialect of the responses.
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Begins a section of the description.
+    /// Begins a section.
     pub(crate) fn section(&mut self, title: &'static str) {
         self.section = title;
     }
@@ -36,7 +36,7 @@ impl Calls {
         self.calls
     }
 
-    /// Each call in a line, as `tests/endpoints.txt` lists them.
+    /// One line for each call, in the format of `tests/endpoints.txt`.
     pub(crate) fn lines(self) -> String {
         let (mut text, mut section) = (String::new(), "");
         for (title, call) in self.calls {

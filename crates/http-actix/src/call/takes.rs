@@ -1,4 +1,4 @@
-//! The parameters of a call, found in the type of its handler.
+//! Finds the parameters of a call in the type of its handler.
 
 use actix_web::web;
 
@@ -6,7 +6,7 @@ use crate::api::{Api, ApiWithArtifacts, ApiWithBytes, ApiWithFile};
 use crate::openapi::{self as doc, Param};
 use crate::params::Parameters;
 
-/// The arguments of a handler. The first one tells the parameters.
+/// The arguments of a handler. The type of the first one has the parameters.
 pub(crate) trait Takes {
     /// Adds the description of each parameter.
     fn describe(to: &mut Vec<Param>);

@@ -1,4 +1,4 @@
-//! Answers to git clients, which are no JSON.
+//! Error responses to git clients. They are plain text, not JSON.
 
 use std::fmt;
 
@@ -14,66 +14,66 @@ use hexforge_domain::ports::store::StoreError;
 
 use crate::error::ApiError;
 
-/// Why a client does not get what it asks for.
+/// An error response to a git client.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum ErrorAnswer {
     /// The caller has to sign in.
     Challenge,
     NotFound,
-    /// With a text, which git does not show and other clients do.
+    /// 403 with a text, which other clients show but git does not.
     Denied(&'static str),
     Unsupported(&'static str),
-    /// The client says what no client says.
-    Wrong(String),
+    /// The request violates the git protocol.
+    Malformed(String),
     Busy,
     /// An error in the format of the API.
     Other(ApiError),
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for ErrorAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:?}")
     }
 }
 
-impl From<GitRefusal> for Answer {
+impl From<GitRefusal> for ErrorAnswer {
     fn from(refusal: GitRefusal) -> Self {
         match refusal {
-            GitRefusal::Challenge => Answer::Challenge,
-            GitRefusal::NotFound => Answer::NotFound,
-            GitRefusal::Forbidden(_) => Answer::Denied("Access denied"),
+            GitRefusal::Challenge => ErrorAnswer::Challenge,
+            GitRefusal::NotFound => ErrorAnswer::NotFound,
+            GitRefusal::Forbidden(_) => ErrorAnswer::Denied("Access denied"),
             GitRefusal::Failed(error) => error.into(),
         }
     }
 }
 
-impl From<Error> for Answer {
+impl From<Error> for ErrorAnswer {
     fn from(error: Error) -> Self {
         match error {
-            Error::Unauthenticated => Answer::Challenge,
-            Error::Git(GitError::Protocol(what)) => Answer::Wrong(what),
-            Error::Store(StoreError::Busy) | Error::Git(GitError::Busy) => Answer::Busy,
-            error => Answer::Other(error.into()),
+            Error::Unauthenticated => ErrorAnswer::Challenge,
+            Error::Git(GitError::Protocol(what)) => ErrorAnswer::Malformed(what),
+            Error::Store(StoreError::Busy) | Error::Git(GitError::Busy) => ErrorAnswer::Busy,
+            error => ErrorAnswer::Other(error.into()),
         }
     }
 }
 
-impl From<ApiError> for Answer {
+impl From<ApiError> for ErrorAnswer {
     fn from(error: ApiError) -> Self {
-        Answer::Other(error)
+        ErrorAnswer::Other(error)
     }
 }
 
-impl ResponseError for Answer {
+impl ResponseError for ErrorAnswer {
     fn status_code(&self) -> StatusCode {
         match self {
-            Answer::Challenge => StatusCode::UNAUTHORIZED,
-            Answer::NotFound => StatusCode::NOT_FOUND,
-            Answer::Denied(_) => StatusCode::FORBIDDEN,
-            Answer::Unsupported(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Answer::Wrong(_) => StatusCode::BAD_REQUEST,
-            Answer::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            Answer::Other(error) => error.status_code(),
+            ErrorAnswer::Challenge => StatusCode::UNAUTHORIZED,
+            ErrorAnswer::NotFound => StatusCode::NOT_FOUND,
+            ErrorAnswer::Denied(_) => StatusCode::FORBIDDEN,
+            ErrorAnswer::Unsupported(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ErrorAnswer::Malformed(_) => StatusCode::BAD_REQUEST,
+            ErrorAnswer::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorAnswer::Other(error) => error.status_code(),
         }
     }
 
@@ -81,21 +81,23 @@ impl ResponseError for Answer {
         let mut response = HttpResponse::build(self.status_code());
         response.insert_header((CONTENT_TYPE, "text/plain; charset=utf-8"));
         match self {
-            Answer::Challenge => response
+            ErrorAnswer::Challenge => response
                 .insert_header((WWW_AUTHENTICATE, "Basic realm=\"GitLab\""))
                 .body("HTTP Basic: Access denied\n"),
-            Answer::NotFound => response.body("Not Found"),
-            Answer::Denied(text) | Answer::Unsupported(text) => response.body(*text),
-            Answer::Wrong(what) => response.body(format!("The request is not understood: {what}")),
-            Answer::Busy => response
+            ErrorAnswer::NotFound => response.body("Not Found"),
+            ErrorAnswer::Denied(text) | ErrorAnswer::Unsupported(text) => response.body(*text),
+            ErrorAnswer::Malformed(what) => {
+                response.body(format!("The request is not understood: {what}"))
+            }
+            ErrorAnswer::Busy => response
                 .insert_header((RETRY_AFTER, "10"))
                 .body("Too many clients are served at this moment."),
-            Answer::Other(error) => error.error_response(),
+            ErrorAnswer::Other(error) => error.error_response(),
         }
     }
 }
 
-/// The beginning of an answer that nobody may keep.
+/// Begins a successful response that must not be cached.
 pub(super) fn uncached(media_type: &str) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response

@@ -1,4 +1,4 @@
-//! Bodies of requests as something that can be read on a thread made for waiting, while they come.
+//! Request bodies that a thread reads while they arrive.
 
 use std::fmt::Display;
 use std::io::{self, Read};
@@ -11,21 +11,22 @@ use hexforge_io_bridge::{Piece, PieceReader};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-/// Pieces that are buffered for the reader.
+/// The number of pieces that are buffered for the reader.
 const WAITING: usize = 8;
 
-/// How much is read of what nobody wants, so that the client comes to listen.
-const MOST_UNWANTED: usize = 1 << 30;
+/// The maximum number of bytes that are read and discarded after the reader has ended. A client reads the response only
+/// after it has sent everything.
+const MAX_DISCARDED: usize = 1 << 30;
 
-/// How much of a wish is read before there is a place for whoever wishes: most wishes are shorter.
-const MOST_EARLY: usize = 64 * 1024;
+/// The number of bytes of a request that are read before it has a permit. Most fetch requests are shorter.
+const MAX_EARLY_BYTES: usize = 64 * 1024;
 
-/// A body in the making, and its reader. The reader waits no longer than [`Incoming`] does.
+/// Creates a channel for the pieces of a body. The reader has the same time limits as [`Incoming`].
 pub(super) fn channel(limits: TransferLimits) -> (mpsc::Sender<Piece>, PieceReader) {
     hexforge_io_bridge::channel(WAITING, limits)
 }
 
-/// A body on its way.
+/// A body that is arriving.
 pub(super) struct Incoming<S> {
     payload: S,
     rate: TransferRate,
@@ -48,10 +49,10 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
         piece
     }
 
-    /// What comes first: all, or as much as is held for somebody who has no place yet.
+    /// Reads the beginning of the body: all of it, or as much as is buffered for a request without a permit.
     pub(super) async fn beginning(&mut self) -> Vec<Piece> {
         let (mut pieces, mut size) = (Vec::new(), 0);
-        while size < MOST_EARLY {
+        while size < MAX_EARLY_BYTES {
             let piece = self.next().await;
             let goes_on = matches!(&piece, Piece::Data(_));
             size += piece.size();
@@ -64,7 +65,7 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
     }
 }
 
-/// Hands on what a client sends, after what it sent before.
+/// Sends a body to its reader: first the beginning that was read already, then the rest.
 pub(super) async fn pump<S, E>(
     early: Vec<Piece>,
     mut incoming: Incoming<S>,
@@ -73,7 +74,7 @@ pub(super) async fn pump<S, E>(
     S: Stream<Item = Result<Bytes, E>> + Unpin,
     E: Display,
 {
-    let (mut is_wanted, mut unwanted) = (true, 0);
+    let (mut is_wanted, mut discarded) = (true, 0);
     let mut early = early.into_iter();
     loop {
         let piece = match early.next() {
@@ -83,9 +84,9 @@ pub(super) async fn pump<S, E>(
         let (size, goes_on) = (piece.size(), matches!(&piece, Piece::Data(_)));
         is_wanted = is_wanted && sender.send(piece).await.is_ok();
         if !is_wanted {
-            unwanted += size;
+            discarded += size;
         }
-        if !goes_on || unwanted > MOST_UNWANTED {
+        if !goes_on || discarded > MAX_DISCARDED {
             return;
         }
     }
@@ -107,7 +108,7 @@ impl Encoding {
         }
     }
 
-    /// The body as it was before it was packed, up to a length: a small one can become a huge one.
+    /// Decompresses the body, up to a maximum length, because a small body can expand to a huge one.
     pub(super) fn decoded(self, body: PieceReader, longest: u64) -> impl Read {
         let body: Box<dyn Read> = match self {
             Encoding::Plain => Box::new(body),
@@ -116,21 +117,21 @@ impl Encoding {
         body.take(longest)
     }
 
-    /// The same for a push. Packs are compressed already, so a packed body that becomes much larger is no push.
+    /// Decompresses the body of a push. Packs are compressed already, so a body that expands much is refused.
     pub(super) fn decoded_push(self, body: PieceReader) -> Box<dyn Read> {
         match self {
             Encoding::Plain => Box::new(body),
             Encoding::Gzip => {
                 let body = GzDecoder::new(CountedRead { inner: body, read: 0 });
-                Box::new(InProportion { body, unpacked: 0 })
+                Box::new(RatioLimited { body, decompressed: 0 })
             }
         }
     }
 }
 
-/// What a packed push may become: so many bytes, and more for each byte that came.
-const MOST_UNPACKED: u64 = 8 << 20;
-const UNPACKED_OF_EACH_BYTE: u64 = 20;
+/// The maximum decompressed size of a push: this many bytes, plus this many for each compressed byte.
+const FREE_DECOMPRESSED: u64 = 8 << 20;
+const MAX_RATIO: u64 = 20;
 
 struct CountedRead<R> {
     inner: R,
@@ -145,17 +146,17 @@ impl<R: Read> Read for CountedRead<R> {
     }
 }
 
-/// Ends with an error when a packed body becomes too large for what came.
-struct InProportion<R> {
+/// Fails when the decompressed size is too large for the compressed size.
+struct RatioLimited<R> {
     body: GzDecoder<CountedRead<R>>,
-    unpacked: u64,
+    decompressed: u64,
 }
 
-impl<R: Read> Read for InProportion<R> {
+impl<R: Read> Read for RatioLimited<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.body.read(buffer)?;
-        self.unpacked += length as u64;
-        if self.unpacked > MOST_UNPACKED + UNPACKED_OF_EACH_BYTE * self.body.get_ref().read {
+        self.decompressed += length as u64;
+        if self.decompressed > FREE_DECOMPRESSED + MAX_RATIO * self.body.get_ref().read {
             let text =
                 "the gzip body of the push expands too much; send it without Content-Encoding";
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
@@ -185,18 +186,18 @@ mod tests {
         });
         let dense: Vec<u8> = noise.take(10 << 20).collect();
         for (data, is_fine) in [
-            (vec![0; MOST_UNPACKED as usize], true),
-            (vec![0; 2 * MOST_UNPACKED as usize], false),
+            (vec![0; FREE_DECOMPRESSED as usize], true),
+            (vec![0; 2 * FREE_DECOMPRESSED as usize], false),
             (dense, true),
         ] {
             let packed: Vec<u8> = gzip(&data);
             let body = body_of(vec![Piece::Data(packed.into()), Piece::End]);
-            let mut unpacked = Vec::new();
-            let read = Encoding::Gzip.decoded_push(body).read_to_end(&mut unpacked);
+            let mut decompressed = Vec::new();
+            let read = Encoding::Gzip.decoded_push(body).read_to_end(&mut decompressed);
             assert_eq!(read.is_ok(), is_fine, "{}", data.len());
-            assert!(unpacked.len() as u64 <= MOST_UNPACKED + (11 << 20));
+            assert!(decompressed.len() as u64 <= FREE_DECOMPRESSED + (11 << 20));
             if is_fine {
-                assert!(unpacked == data);
+                assert!(decompressed == data);
             }
         }
     }
@@ -276,7 +277,7 @@ mod tests {
         let block = || Ok::<_, io::Error>(Bytes::from(vec![0; 1000]));
         let long = futures_util::stream::repeat_with(block);
         let pieces = Incoming::new(long, TransferLimits::default()).beginning().await;
-        assert_eq!(pieces.len(), MOST_EARLY.div_ceil(1000));
+        assert_eq!(pieces.len(), MAX_EARLY_BYTES.div_ceil(1000));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller as PermitHolder;
 use hexforge_domain::policy::Actor;
 
-use super::answer::Answer;
+use super::answer::ErrorAnswer;
 use crate::api;
 use crate::client::client_address;
 use crate::params::{Params, basic, credentials};
@@ -22,22 +22,22 @@ use crate::work;
 /// The maximum number of attempts if a transaction conflicts with others.
 const TRIES: u32 = 4;
 
-/// The caller.
+/// The caller, and the restrictions of its credentials.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caller {
     pub(super) actor: Actor,
     /// Whether the credentials allow reading only.
     pub(super) reads_only: bool,
-    /// The project of a build that works for nobody, which reads nothing else.
+    /// The project of a build without a user. Its token allows reading this project only.
     pub(super) own: Option<ProjectId>,
 }
 
-/// Who asks, by headers alone: addresses of repositories have no parameters. Whoever shows something that is
-/// worth nothing is asked again, also where nothing had to be shown.
+/// Identifies the caller by headers only, because URLs of repositories have no parameters. Invalid credentials are
+/// answered with a challenge, even where none are needed.
 pub(super) async fn identify(
     request: &HttpRequest,
     shared: &web::Data<Shared>,
-) -> Result<Caller, Answer> {
+) -> Result<Caller, ErrorAnswer> {
     let credentials = Credentials { sudo: None, ..credentials(request, &Params::default()) };
     let address = client_address(request);
     let attempt = basic(request).map(|(login, password)| Attempt { login, password, address });
@@ -45,27 +45,28 @@ pub(super) async fn identify(
     if credentials == Credentials::default() && attempt.is_none() {
         return Ok(nobody);
     }
-    let shown = attempt.clone();
+    let basic_attempt = attempt.clone();
     let from = shared.known_callers.caller_of(&shared.app, request, &Params::default());
     let has_header = credentials != Credentials::default();
     let known =
-        blocking(shared, from, move |app| by_tokens(app, &credentials, shown.as_ref())).await?;
+        blocking(shared, from, move |app| by_tokens(app, &credentials, basic_attempt.as_ref()))
+            .await?;
     if let Some(caller) = known {
         if !has_header && let Some(attempt) = &attempt {
             shared.known_callers.remember_password(&shared.app, &attempt.password, caller.actor);
         }
         return Ok(caller);
     }
-    // Builds have no password, and those that have ended go on asking: that is no guessing.
+    // Builds have no password. Requests of a build that has ended are not counted as guesses of a password.
     let attempt = attempt.filter(|attempt| attempt.login.trim() != app_basic::BUILD);
-    let Some(attempt) = attempt else { return Err(Answer::Challenge) };
-    // Passwords are slow, and whoever floods us with them must not hold up those who are known.
+    let Some(attempt) = attempt else { return Err(ErrorAnswer::Challenge) };
+    // Checking passwords is slow, so it has its own permits: a flood of sign-ins must not delay other callers.
     let unknown = PermitHolder::unknown(address);
-    let turn = api::permit(&shared.limiter.sign_ins, unknown).await?;
+    let permit = api::permit(&shared.limiter.sign_ins, unknown).await?;
     let app = Arc::clone(&shared.app);
-    let check = move || repeated(&app, |app| app_basic::by_password(app, &attempt));
-    match work::sign_in(&shared.limiter, turn, check).await?? {
-        Actor::Anonymous => Err(Answer::Challenge),
+    let check = move || with_retries(&app, |app| app_basic::by_password(app, &attempt));
+    match work::run_sign_in(&shared.limiter, permit, check).await?? {
+        Actor::Anonymous => Err(ErrorAnswer::Challenge),
         actor => Ok(Caller { actor, ..nobody }),
     }
 }
@@ -101,25 +102,25 @@ fn by_tokens(
     Ok(caller(app_basic::by_any_token(app, attempt)?, true))
 }
 
-/// Does something short. What others were in the way of is tried again.
-pub(super) async fn blocking<T: Send + 'static, E: Into<Answer> + Send + 'static>(
+/// Runs a short task on the blocking thread pool, and retries it if it conflicts with others.
+pub(super) async fn blocking<T: Send + 'static, E: Into<ErrorAnswer> + Send + 'static>(
     shared: &web::Data<Shared>,
     holder: PermitHolder,
     task: impl Fn(&App) -> Result<T, E> + Send + 'static,
-) -> Result<T, Answer> {
+) -> Result<T, ErrorAnswer> {
     let permit = api::permit(&shared.limiter.reads, holder).await?;
     let app = Arc::clone(&shared.app);
-    work::short(&shared.limiter, permit, move || repeated(&app, task)).await?
+    work::run_short(&shared.limiter, permit, move || with_retries(&app, task)).await?
 }
 
-fn repeated<T, E: Into<Answer>>(
+fn with_retries<T, E: Into<ErrorAnswer>>(
     app: &App,
     task: impl Fn(&App) -> Result<T, E>,
-) -> Result<T, Answer> {
+) -> Result<T, ErrorAnswer> {
     let mut tries = 1;
     loop {
         match task(app).map_err(Into::into) {
-            Err(Answer::Busy) if tries < TRIES => tries += 1,
+            Err(ErrorAnswer::Busy) if tries < TRIES => tries += 1,
             outcome => return outcome,
         }
     }

@@ -1,4 +1,4 @@
-//! Limits on how many requests are taken.
+//! Rate limits.
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -14,13 +14,13 @@ use crate::limits::LimitState;
 use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
 
-/// Refuses what is too much before anything is read or looked up for it, and tells all others where they
-/// stand. Those who watch the server are not counted.
+/// Refuses requests above the rate limit, before anything is read or looked up for them. All other responses show the
+/// state of the limit in headers. Health checks and metrics (`/-/…`) are not counted.
 pub async fn limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let Some(state) = state(request.request()) else {
+    let Some(state) = count_request(request.request()) else {
         return Ok(next.call(request).await?.map_into_boxed_body());
     };
     let mut response = if state.is_over {
@@ -34,20 +34,21 @@ pub async fn limit(
     Ok(response)
 }
 
-fn state(request: &HttpRequest) -> Option<LimitState> {
+/// Counts a request; `None` if it is not limited.
+fn count_request(request: &HttpRequest) -> Option<LimitState> {
     let shared = request.app_data::<web::Data<Shared>>()?;
     let usage = shared.usage.as_ref()?;
     if request.path().starts_with("/-/") {
         return None;
     }
-    usage.count(&shown(request, shared), client_address(request), shared.app.clock.now())
+    usage.count(&tokens_of(request, shared), client_address(request), shared.app.clock.now())
 }
 
-/// The tokens in headers and in the query. Bodies are not read for this.
-fn shown(request: &HttpRequest, shared: &Shared) -> Vec<TokenHash> {
+/// The tokens in headers and in the query. The body is not read for this.
+fn tokens_of(request: &HttpRequest, shared: &Shared) -> Vec<TokenHash> {
     let params = Params::of_query(request).unwrap_or_default();
     let credentials = credentials(request, &params);
     let password = basic(request).map(|(_, password)| password.reveal().to_owned());
-    let shown = [credentials.private_token, credentials.bearer_token, password];
-    shown.into_iter().flatten().map(|token| shared.app.secrets.digest(&token)).collect()
+    let tokens = [credentials.private_token, credentials.bearer_token, password];
+    tokens.into_iter().flatten().map(|token| shared.app.secrets.digest(&token)).collect()
 }

@@ -1,19 +1,19 @@
-//! The path of a request as the access log shows it: tokens of triggers and secrets of uploads are parts of paths.
+//! The path of a request in the access log. Some paths contain secrets, such as tokens of triggers, which are hidden.
 
-/// Shown in place of what no route has: a caller may have put anything there.
+/// Shown in place of a path without a route, because it may contain anything.
 const HIDDEN: &str = "{…}";
 
-/// Beginnings of paths that are shown when no route matches.
+/// Prefixes of paths that are shown even if no route matches.
 const PREFIXES: [&str; 3] = ["/api/v3", "/ci/api/v1", "/-"];
 
-/// Parameters whose values are shown if they have the characters of names.
+/// Parameters whose values are shown if all characters may occur in names.
 const NAMES: [&str; 2] = ["namespace", "project"];
 
 /// Parameters whose values are never shown.
 const SECRETS: [&str; 2] = ["token", "secret"];
 
-/// The pattern of the route with ids and names of projects filled in. Of a path without a route only a known beginning
-/// is shown.
+/// Returns the pattern of the route with ids and names of projects filled in. Of a path without a route only a known
+/// prefix is shown.
 pub(super) fn logged_path<'a>(
     pattern: Option<&str>,
     path: &str,
@@ -43,7 +43,7 @@ pub(super) fn logged_path<'a>(
     shown
 }
 
-/// `id:[0-9]{1,9}` of `{id:[0-9]{1,9}}/keys`, and what follows.
+/// Splits `{id:[0-9]{1,9}}/keys` into `id:[0-9]{1,9}` and `/keys`.
 fn split_parameter(text: &str) -> (&str, &str) {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -17,18 +17,18 @@ use crate::connection::InProgress;
 use crate::shared::Shared;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longer ids of callers are not taken over.
+/// The maximum length of a request id that is taken over from the client.
 const MAX_ID: usize = 128;
 
-/// Gives every request an id, and writes one line about it when it is answered. Neither has the
-/// query or any header in it, and of the path only what `logged_path` shows: that is where secrets are.
+/// Gives every request an id, and logs one line when it is answered. The line does not contain secrets: no query, no
+/// headers, and of the path only what `logged_path` shows.
 pub async fn observe(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let started = Instant::now();
     let shared = request.app_data::<web::Data<Shared>>();
-    let id = given_id(&request).or_else(|| new_id(shared?));
+    let id = client_id(&request).or_else(|| new_id(shared?));
     let method = request.method().clone();
     let origin = origin(request.request());
     let client = origin.map(|origin| tracing::field::display(origin.address));
@@ -38,13 +38,13 @@ pub async fn observe(
     }
     let span = tracing::info_span!("request", id = id.as_ref().and_then(|id| id.to_str().ok()));
     let in_progress = request.conn_data::<InProgress>().cloned();
-    mark(&in_progress, true);
+    set_in_progress(&in_progress, true);
     let response = next.call(request).instrument(span.clone()).await;
-    mark(&in_progress, false);
+    set_in_progress(&in_progress, false);
     let mut response = response?;
     let status = response.status();
     let elapsed = started.elapsed();
-    // The pattern and not the path: a label has to have few values.
+    // The label is the pattern and not the path, because a label should have few values.
     let pattern = response.request().match_pattern();
     let found = response.request().match_info();
     let path = logged_path(pattern.as_deref(), response.request().path(), |name| found.get(name));
@@ -58,12 +58,12 @@ pub async fn observe(
     if let Some(id) = id {
         response.headers_mut().insert(REQUEST_ID, id);
     }
-    // `X-Total` and not `x-total`: the same to HTTP, but not to every script that looks for it.
+    // Header names are sent as `X-Total`, not `x-total`. HTTP does not distinguish them, but some scripts do.
     response.response_mut().head_mut().set_camel_case_headers(true);
     Ok(response)
 }
 
-/// Tells the operator of a proxy that the settings may lack. Anybody can send such headers, so it is told rarely.
+/// Warns about a proxy that may be missing in the settings. Any client can send such headers, so it warns rarely.
 fn report_unlisted_forwarder(request: &HttpRequest, shared: &Shared) {
     if let Some(peer) = unlisted_forwarder(request)
         && shared.forwarder_reports.is_due(shared.app.clock.now())
@@ -72,15 +72,15 @@ fn report_unlisted_forwarder(request: &HttpRequest, shared: &Shared) {
     }
 }
 
-/// Tells the connection whether a request of it is in progress.
-fn mark(connection: &Option<InProgress>, in_progress: bool) {
+/// Tells the connection whether one of its requests is in progress.
+fn set_in_progress(connection: &Option<InProgress>, in_progress: bool) {
     if let Some(connection) = connection {
         connection.set(in_progress);
     }
 }
 
-/// Counts a request that was refused before it was read, and writes its line: nobody knows its method and path, nor for
-/// whom a proxy sent it.
+/// Counts and logs a request that was refused before it was parsed. Its method and path are not known, nor the client
+/// of a proxy.
 pub(crate) fn record_refused(id: &str, status: StatusCode, client: Option<IpAddr>) {
     let labels = Labels { method: "other".to_owned(), route: "none".to_owned(), status };
     labels.count(Duration::ZERO);
@@ -99,7 +99,7 @@ pub(crate) fn record_refused(id: &str, status: StatusCode, client: Option<IpAddr
     });
 }
 
-/// By what requests are counted.
+/// The labels of the request metrics.
 struct Labels {
     method: String,
     route: String,
@@ -118,7 +118,7 @@ impl Labels {
     }
 }
 
-/// Callers can make up methods; as labels each would be remembered for ever.
+/// The label of a method. Clients can invent methods, and each label is kept forever, so unknown ones share a label.
 fn method_label(method: &Method) -> &str {
     match *method {
         Method::GET
@@ -132,8 +132,8 @@ fn method_label(method: &Method) -> &str {
     }
 }
 
-/// The id that the caller or a proxy gave, if it is harmless.
-fn given_id(request: &ServiceRequest) -> Option<HeaderValue> {
+/// The request id that the client or a proxy sent, if it is safe to log.
+fn client_id(request: &ServiceRequest) -> Option<HeaderValue> {
     let given = request.headers().get(REQUEST_ID)?;
     let harmless =
         given.as_bytes().iter().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(b));

@@ -1,4 +1,4 @@
-//! Pauses of callers who use more than their share of the processors.
+//! Slows down callers who use more than their share of the processors.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::meter::Meter;
 use crate::params::Params;
 use crate::shared::Shared;
 
-/// The time after which a request is served in any case.
+/// The longest pause of a request.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// The time that a request is charged for after a pause, so that requests which paused together do not all go on
-/// together.
+/// The processor time that a request is charged in advance after a pause, so that requests which paused together do not
+/// all continue together.
 const RESERVED: Duration = Duration::from_millis(1);
 
-/// Makes the caller of a request pause, before the request is read or anything is looked up for it, while its calls use
-/// more than their share and other threads wait for a processor. Health checks and metrics do not pause.
+/// Delays a request, before anything is read or looked up for it, while its caller uses more than its share and other
+/// threads wait for a processor. Health checks and metrics do not pause.
 pub async fn pace(
     request: ServiceRequest,
     next: Next<impl MessageBody>,

@@ -15,11 +15,11 @@ use actix_web::{Error, HttpResponse, web};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::conditional::{ETag, Known, REVALIDATE};
+use crate::conditional::{ETag, IfNoneMatch, REVALIDATE};
 use crate::meter::Meter;
 
 /// Responses shorter than this are not compressed.
-const WORTH_PACKING: usize = 1024;
+const MIN_COMPRESSED: usize = 1024;
 
 /// Responses longer than this are compressed on the blocking thread pool.
 const LONG: usize = 64 * 1024;
@@ -43,20 +43,20 @@ pub async fn represent(
         Ok(body) => body,
         Err(body) => return Ok(ServiceResponse::new(request, response.set_body(body))),
     };
-    let is_unnamed =
+    let needs_etag =
         is_read && response.status() == StatusCode::OK && !response.headers().contains_key(ETAG);
-    if is_unnamed && name(&mut response, request.headers(), &body) {
+    if needs_etag && add_etag(&mut response, request.headers(), &body) {
         return Ok(ServiceResponse::new(request, not_modified(response)));
     }
-    let body = if body.len() < WORTH_PACKING {
+    let body = if body.len() < MIN_COMPRESSED {
         body
     } else {
         response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
-        match takes_gzip(request.headers()) {
+        match accepts_gzip(request.headers()) {
             true => {
                 let gzip = HeaderValue::from_static("gzip");
                 response.headers_mut().insert(CONTENT_ENCODING, gzip);
-                packed(body).await?
+                compress(body).await?
             }
             false => body,
         }
@@ -69,8 +69,8 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
     json && !headers.contains_key(CONTENT_ENCODING)
 }
 
-/// Names the state, which is the body and how much there is beside it; whether the caller knows it.
-fn name(response: &mut HttpResponse<()>, asked: &HeaderMap, body: &Bytes) -> bool {
+/// Adds the entity tag: a digest of the body and of the total of a list. Returns whether the client has this state.
+fn add_etag(response: &mut HttpResponse<()>, request_headers: &HeaderMap, body: &Bytes) -> bool {
     let headers = response.headers_mut();
     let total = headers.get(TOTAL).map_or(&b""[..], HeaderValue::as_bytes);
     let tag = ETag::weak(&[body, total]);
@@ -78,17 +78,17 @@ fn name(response: &mut HttpResponse<()>, asked: &HeaderMap, body: &Bytes) -> boo
         headers.insert(ETAG, value);
     }
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(REVALIDATE));
-    Known::of(asked).has_or_takes_any(&tag)
+    IfNoneMatch::of(request_headers).matches(&tag)
 }
 
-/// Everything that goes with the answer but its body: pages have their totals in headers.
+/// Turns a response into a 304. It keeps the headers, because pages have their totals there.
 fn not_modified(mut response: HttpResponse<()>) -> HttpResponse<BoxBody> {
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     response.headers_mut().remove(CONTENT_TYPE);
     response.set_body(BoxBody::new(()))
 }
 
-fn takes_gzip(headers: &HeaderMap) -> bool {
+fn accepts_gzip(headers: &HeaderMap) -> bool {
     let texts = headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(',')).any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
@@ -98,7 +98,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-async fn packed(body: Bytes) -> Result<Bytes, Error> {
+async fn compress(body: Bytes) -> Result<Bytes, Error> {
     if body.len() < LONG {
         return Ok(gzip(&body)?);
     }
@@ -110,7 +110,7 @@ async fn packed(body: Bytes) -> Result<Bytes, Error> {
     Ok(web::block(work).await??)
 }
 
-/// Fast: answers are packed each time they are sent.
+/// Compresses at the fastest level, because responses are compressed each time they are sent.
 fn gzip(body: &[u8]) -> std::io::Result<Bytes> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::fast());
     encoder.write_all(body)?;
@@ -137,8 +137,8 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(said));
-            assert_eq!(takes_gzip(&headers), takes, "{said}");
+            assert_eq!(accepts_gzip(&headers), takes, "{said}");
         }
-        assert!(!takes_gzip(&HeaderMap::new()));
+        assert!(!accepts_gzip(&HeaderMap::new()));
     }
 }

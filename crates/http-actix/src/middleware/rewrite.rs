@@ -1,4 +1,4 @@
-//! Spellings of a request that mean the same as another one.
+//! Rewrites requests to an equivalent form.
 
 use std::borrow::Cow;
 
@@ -10,8 +10,8 @@ use actix_web::http::header::{ACCESS_CONTROL_REQUEST_METHOD, ORIGIN};
 use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::middleware::Next;
 
-/// HEAD is routed as GET (the connection leaves the body out), and slashes that are doubled or at the
-/// end of the path count as one or none. Without an origin there is nothing to ask for in advance.
+/// Routes HEAD as GET (the connection omits the body), and removes doubled and trailing slashes from the path. An
+/// OPTIONS request without an origin is not a CORS preflight.
 pub async fn rewrite(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,

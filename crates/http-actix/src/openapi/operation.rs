@@ -32,7 +32,7 @@ impl Call {
         } else if !in_query && !self.takes.is_empty() {
             operation["requestBody"] = self.request_body();
         }
-        if self.open {
+        if self.is_open {
             operation["security"] = json!([{}, { "private_token": [] }]);
         }
         operation

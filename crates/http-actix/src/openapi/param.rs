@@ -80,7 +80,7 @@ pub(crate) const fn one_of(name: &'static str, words: &'static [&'static str]) -
 }
 
 /// Any of these words.
-pub(crate) const fn some_of(name: &'static str, words: &'static [&'static str]) -> Param {
+pub(crate) const fn several_of(name: &'static str, words: &'static [&'static str]) -> Param {
     param(name, Kind::SomeOf(words))
 }
 

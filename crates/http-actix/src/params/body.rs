@@ -1,4 +1,4 @@
-//! Bodies of requests.
+//! Reads request bodies.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -26,16 +26,16 @@ use crate::work;
 /// The file that a call takes.
 #[derive(Clone, Copy)]
 pub struct WantedFile {
-    /// The parameter in which it comes.
+    /// The name of its parameter.
     pub field: &'static str,
-    /// The largest there may be, in bytes.
+    /// The maximum size in bytes.
     pub max: u64,
     /// The minimum transfer rate of the sender.
     pub transfer: TransferLimits,
 }
 
-/// Reads the body of a request into the set of its parameters. A file that is wanted ends that, and is
-/// yet to be read; all others are passed over.
+/// Reads the body of a request into its parameters. Stops at the wanted file and returns it unread. Ignores other
+/// files.
 pub(super) async fn read(
     request: &HttpRequest,
     payload: Payload,
@@ -59,9 +59,9 @@ pub(super) async fn read(
     if is_multipart {
         return read_multipart(request, payload, max, None, values).await;
     }
-    // Read in any case: what is left of a body would be taken for the next request.
+    // The body is always read to its end, because the rest would be parsed as the next request.
     let body = read_whole(payload, max).await?;
-    // Some clients send a body with everything; on a read it means nothing.
+    // Some clients send a body with every request. The body of a GET is ignored.
     if body.is_empty() || !takes_body(request.method()) {
         return Ok(None);
     }
@@ -80,14 +80,14 @@ pub(super) async fn read(
         parse(&body, values)?;
         return Ok(None);
     }
-    // The thread that serves connections serves those of others too. Parsing is long work: 10 MB of JSON take longer
-    // than a hundred calls.
+    // This thread also serves other connections. Parsing 10 MB of JSON takes longer than a hundred calls, so it is long
+    // work.
     let shown = credentials(request, &Params::default());
     let caller = shared.known_callers.caller(&shared.app, &shown, client_address(request));
     let permit = api::permit(&shared.limiter.reads, caller).await?;
     let mut taken = std::mem::take(values);
     let parsed = move || parse(&body, &mut taken).map(|()| taken);
-    *values = work::run(&shared.limiter, permit, parsed).await??;
+    *values = work::run_long(&shared.limiter, permit, parsed).await??;
     Ok(None)
 }
 
@@ -140,12 +140,12 @@ async fn read_multipart(
     let mut left = max as u64 + wanted.map_or(0, |file| file.max);
     let limited = payload.map(move |chunk: Result<Bytes, PayloadError>| {
         let chunk = chunk?;
-        // Everything counts, also what stands between and before the parts.
+        // All bytes count, also those before and between the parts.
         left = left.checked_sub(chunk.len() as u64).ok_or(PayloadError::Overflow)?;
         Ok(chunk)
     });
     let mut limited = limited.peekable();
-    // Some clients announce a form, even without its boundary, and send none.
+    // Some clients announce a form, even without a boundary, and send an empty body.
     if Pin::new(&mut limited).peek().await.is_none() {
         return Ok(None);
     }
@@ -153,7 +153,7 @@ async fn read_multipart(
     while let Some(part) = form.next().await? {
         match wanted_file(&part, wanted) {
             Some((name, wanted)) => return Ok(Some(FilePart::new(name, part, form, wanted))),
-            None => form.take(part, values).await?,
+            None => form.read_part(part, values).await?,
         }
     }
     Ok(None)

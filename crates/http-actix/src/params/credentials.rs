@@ -9,8 +9,8 @@ use hexforge_domain::text::Secret;
 
 use super::Params;
 
-/// Takes the credentials of a request. Of the private token and of sudo a parameter counts more than
-/// the header, also when it makes no sense: then it shows nobody, or leads to nobody.
+/// Reads the credentials of a request. For the private token and for sudo, a parameter takes precedence over the
+/// header, even if it is invalid.
 pub fn credentials(request: &HttpRequest, params: &Params) -> Credentials {
     let header = |name: HeaderName| {
         let value = request.headers().get(name)?;
@@ -29,7 +29,7 @@ pub fn credentials(request: &HttpRequest, params: &Params) -> Credentials {
     }
 }
 
-/// The token of a header `Bearer <token>`. Other schemes, which proxies may need, are passed over.
+/// The token of a header `Bearer <token>`. Other schemes are ignored, because proxies may need them.
 fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -47,7 +47,7 @@ fn name_and_password(header: &str) -> Option<(String, Secret)> {
     }
     let both = String::from_utf8(STANDARD.decode(both.trim()).ok()?).ok()?;
     let (name, password) = both.split_once(':')?;
-    // No name of ours has a NUL in it, and PostgreSQL cannot look for one.
+    // PostgreSQL refuses texts with NUL characters.
     let given = !name.contains('\0') && !password.is_empty();
     given.then(|| (name.to_owned(), Secret::new(password)))
 }

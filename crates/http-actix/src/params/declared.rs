@@ -1,4 +1,4 @@
-//! Rules of calls that declare their parameters: every problem is told, in the order of declaration.
+//! Rules of *declared* parameters: the response names all invalid parameters, in the order of declaration.
 
 use chrono::NaiveDate;
 
@@ -20,7 +20,7 @@ pub fn integer(name: &'static str) -> Rule<Option<i64>> {
     Rule::new(doc::integer(name), |from, param| from.integer(param.name()))
 }
 
-/// A list of whole numbers; a single value is none.
+/// A list of whole numbers; a single number is invalid.
 pub fn integers(name: &'static str) -> Rule<Option<Vec<i64>>> {
     Rule::new(doc::integers(name), |from, param| from.integers(param.name()))
 }
@@ -30,12 +30,12 @@ pub fn one_or_more_integers(name: &'static str) -> Rule<Option<Vec<i64>>> {
     Rule::new(doc::integers(name), |from, param| from.one_or_more_integers(param.name()))
 }
 
-/// A switch; an empty text counts as not given.
+/// A boolean; an empty text counts as not given.
 pub fn boolean(name: &'static str) -> Rule<Option<bool>> {
     Rule::new(doc::boolean(name), |from, param| from.boolean(param.name()))
 }
 
-/// A day, alone or with a time; an empty text counts as not given.
+/// A date, with or without a time; an empty text counts as not given.
 pub fn date(name: &'static str) -> Rule<Option<NaiveDate>> {
     Rule::new(doc::date(name), |from, param| from.date(param.name()))
 }
@@ -57,14 +57,16 @@ pub fn one_of_unless_blank(
 }
 
 /// One of these words, or a list of them.
-pub fn some_of(
+pub fn several_of(
     name: &'static str,
     words: &'static [&'static str],
 ) -> Rule<Option<Vec<&'static str>>> {
-    Rule::new(doc::some_of(name, words), |from, param| from.some_of(param.name(), param.words()))
+    Rule::new(doc::several_of(name, words), |from, param| {
+        from.several_of(param.name(), param.words())
+    })
 }
 
-/// A whole number in the path, under the name that the path has for it.
+/// A whole number in the path, under its name in the pattern.
 pub fn in_path(name: &'static str) -> Rule<i64> {
     Rule::in_path(name)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{MAX_PARAMS, too_many};
 use crate::error::{ApiError, ApiResult};
 
-/// Decodes `a=1&b=2`. Unlike browsers we do not guess at broken encodings: they are errors.
+/// Decodes `a=1&b=2`. An invalid encoding is an error.
 pub(super) fn pairs(encoded: &[u8]) -> ApiResult<Vec<(String, String)>> {
     let mut pairs = Vec::new();
     for pair in encoded.split(|b| *b == b'&').filter(|pair| !pair.is_empty()) {
@@ -31,8 +31,10 @@ fn decode(encoded: &[u8]) -> ApiResult<String> {
         bytes.push(match first {
             b'+' => b' ',
             b'%' => {
-                let [high, low, tail @ ..] = tail else { return Err(broken()) };
-                let (Some(high), Some(low)) = (hex(*high), hex(*low)) else { return Err(broken()) };
+                let [high, low, tail @ ..] = tail else { return Err(invalid_encoding()) };
+                let (Some(high), Some(low)) = (hex(*high), hex(*low)) else {
+                    return Err(invalid_encoding());
+                };
                 rest = tail;
                 high * 16 + low
             }
@@ -46,11 +48,11 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-fn broken() -> ApiError {
+fn invalid_encoding() -> ApiError {
     ApiError::bad_request("a parameter has an invalid %-encoding")
 }
 
-/// Adds a pair to the set: `name[]=` and `name[0]=` build a list, anything else replaces.
+/// Adds a parameter: `name[]=` and `name[0]=` append to a list, other names replace an earlier value.
 pub(super) fn insert(values: &mut HashMap<String, Value>, name: &str, value: String) {
     let list = name
         .strip_suffix(']')

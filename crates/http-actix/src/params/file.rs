@@ -1,4 +1,4 @@
-//! A file in a multipart form, read while it comes: no more of it than one block is ever in memory.
+//! A file in a multipart form, read block by block while it arrives, so that only one block is in memory.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use tokio::time::{Instant, timeout};
 
 use super::Params;
 use super::body::{WantedFile, too_large};
-use super::form::{Form, broken};
+use super::form::{Form, multipart_error};
 use crate::error::{ApiError, ApiResult};
 
 /// Bytes per block.
 const BLOCK: usize = 256 * 1024;
 
-/// A file that is on its way.
+/// A file that is arriving.
 pub struct FilePart {
     name: String,
-    // Before `form`, which does not go on while one of its parts is held.
+    // Dropped before `form`, which does not continue while one of its parts exists.
     field: Option<Field>,
     form: Form,
     behind: Params,
@@ -40,7 +40,7 @@ impl FilePart {
         &self.name
     }
 
-    /// The next block, `None` after the last one, when the form as a whole has come.
+    /// Reads the next block. `None` after the last one; then the rest of the form has been read too.
     pub async fn next_block(&mut self) -> ApiResult<Option<Vec<u8>>> {
         let mut block = Vec::new();
         while block.len() < BLOCK
@@ -51,7 +51,7 @@ impl FilePart {
                 self.finish().await?;
                 break;
             };
-            let chunk = chunk.map_err(broken)?;
+            let chunk = chunk.map_err(multipart_error)?;
             self.received += chunk.len() as u64;
             self.rate.moved(Duration::ZERO, chunk.len());
             if self.received > self.max {
@@ -62,15 +62,15 @@ impl FilePart {
         Ok((!block.is_empty()).then_some(block))
     }
 
-    /// The parameters that came behind the file: none before its last block was read.
-    pub fn behind(&self) -> &Params {
+    /// The parameters after the file. Empty until the last block was read.
+    pub fn params_after(&self) -> &Params {
         &self.behind
     }
 
-    /// Reads what comes behind the file: a form that was cut off is none.
+    /// Reads the parts after the file. Fails if the form is incomplete.
     async fn finish(&mut self) -> ApiResult<()> {
         while let Some(part) = in_time(&mut self.rate, self.form.next()).await?? {
-            let take = self.form.take(part, &mut self.behind.values);
+            let take = self.form.read_part(part, &mut self.behind.values);
             in_time(&mut self.rate, take).await??;
         }
         Ok(())
@@ -97,8 +97,8 @@ pub(super) fn file_name(part: &Field) -> Option<String> {
     Some(path.unwrap_or_else(|| parsed.to_owned()))
 }
 
-/// The name in a header, if it is a path whose backslashes are meant: some clients write them without
-/// escaping, so that they cannot be taken for escapes.
+/// Returns the name in a header if it is a Windows path with unescaped backslashes, as some clients send it. The parser
+/// of the header takes these for escapes.
 fn windows_path(header: &str) -> Option<String> {
     const BEGIN: &str = "filename=\"";
     let start = header.to_ascii_lowercase().find(BEGIN)? + BEGIN.len();
@@ -111,7 +111,7 @@ fn windows_path(header: &str) -> Option<String> {
     (meant && !rest[..end].contains("\\\\")).then(|| rest[..end].to_owned())
 }
 
-/// The sender takes too long.
+/// The error for a client that sends too slowly.
 pub(crate) fn too_slow() -> ApiError {
     ApiError::message(StatusCode::REQUEST_TIMEOUT, "408 Request Timeout")
 }

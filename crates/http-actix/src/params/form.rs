@@ -1,4 +1,4 @@
-//! The parts of a multipart form, one after the other. All but the file that a call takes are parameters.
+//! Reads the parts of a multipart form one by one. All parts are parameters, except the file that the call takes.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::file::file_name;
 use super::{MAX_PARAMS, encoded, too_many};
 use crate::error::{ApiError, ApiResult};
 
-/// A form that is on its way, and how much of it may still be kept.
+/// A form that is arriving, and how many more bytes of text it may have.
 pub(super) struct Form {
     parts: Multipart,
     count: usize,
@@ -25,18 +25,18 @@ impl Form {
         Self { parts, count: 0, text_left: max_text }
     }
 
-    /// The next part, `None` when the form as a whole has come.
+    /// The next part; `None` at the end of the form.
     pub(super) async fn next(&mut self) -> ApiResult<Option<Field>> {
         let Some(part) = self.parts.next().await else { return Ok(None) };
         self.count += 1;
         if self.count > MAX_PARAMS {
             return Err(too_many());
         }
-        part.map(Some).map_err(broken)
+        part.map(Some).map_err(multipart_error)
     }
 
-    /// Reads a part into the set of parameters. A file is no text: it is passed over.
-    pub(super) async fn take(
+    /// Reads a part into the parameters. Ignores a file.
+    pub(super) async fn read_part(
         &mut self,
         mut part: Field,
         values: &mut HashMap<String, Value>,
@@ -45,7 +45,7 @@ impl Form {
         let is_file = file_name(&part).is_some();
         let mut text = BytesMut::new();
         while let Some(chunk) = part.next().await {
-            let chunk = chunk.map_err(broken)?;
+            let chunk = chunk.map_err(multipart_error)?;
             if !is_file {
                 self.text_left = self.text_left.checked_sub(chunk.len()).ok_or_else(too_large)?;
                 text.extend_from_slice(&chunk);
@@ -59,7 +59,7 @@ impl Form {
     }
 }
 
-pub(super) fn broken(error: MultipartError) -> ApiError {
+pub(super) fn multipart_error(error: MultipartError) -> ApiError {
     match error {
         MultipartError::Payload(PayloadError::Overflow) => too_large(),
         _ => ApiError::bad_request("the body is not valid multipart/form-data"),

@@ -1,5 +1,5 @@
-//! JSON of strangers: read into no more values than an honest call can have. A value costs many times
-//! the bytes it is written in, so the size of a body alone bounds nothing.
+//! Parses the JSON of a request into a bounded number of values. A value takes many times the memory of its text, so a
+//! limit on the size of the body is not enough.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Values in one body, nested ones included.
+/// The maximum number of values in one body, including nested ones. No legitimate call has as many.
 const MAX_VALUES: usize = 10_000;
 
-/// Reads one value.
+/// Parses one value.
 pub(super) fn parse(text: &[u8]) -> serde_json::Result<Value> {
     let left = Cell::new(MAX_VALUES);
     let mut deserializer = serde_json::Deserializer::from_slice(text);

@@ -1,4 +1,4 @@
-//! The parameters of a call, declared once: the name of each, the rule by which it is read, and its description.
+//! The declaration of a call's parameters: the name of each, the rule that reads it, and its description for OpenAPI.
 //!
 //! ```ignore
 //! parameters!(LabelFields {
@@ -9,8 +9,8 @@
 //! });
 //! ```
 //!
-//! The type is the input of the use case, or a struct that the same macro makes. A handler names it as the type of
-//! its call, `Api<LabelFields>`; routing, reading and OpenAPI follow from there.
+//! The type is the input of the use case, or a struct that the same macro creates. A handler names it in the type of
+//! its call, `Api<LabelFields>`. This is enough for reading the parameters and for OpenAPI.
 
 use std::marker::PhantomData;
 
@@ -43,8 +43,8 @@ impl<A: Parameters, B: Parameters> Parameters for (A, B) {
     }
 }
 
-/// Declares how the fields of a struct are read from the parameters of a call. `struct` makes the struct too. A
-/// function behind the fields checks them together.
+/// Declares how the fields of a struct are read from the parameters of a call. With `struct`, also creates the struct.
+/// A function after the fields checks them together.
 macro_rules! parameters {
     ($(#[$attribute:meta])* $visible:vis struct $name:ident {
         $($field:ident: $type:ty = $parameter:expr),* $(,)?
@@ -81,14 +81,14 @@ pub trait Parameter {
     /// The type of the value that is read.
     type Value;
 
-    /// Reads the value. The reader keeps the problems.
+    /// Reads the value. The reader collects the errors.
     fn read(&self, from: &mut Reader<'_>) -> Self::Value;
 
     /// Adds the description of the parameter.
     fn describe(&self, to: &mut Vec<Param>);
 }
 
-/// A parameter by its description and a rule that reads it. Two names may stand for one value.
+/// A parameter with its description and the function that reads it. Two names may stand for one value.
 pub struct Rule<T> {
     params: [Option<Param>; 2],
     read: Box<dyn Fn(&mut Reader<'_>) -> T>,
@@ -119,29 +119,29 @@ impl<T: 'static> Rule<T> {
         self.params[0].map_or("", |param| param.name())
     }
 
-    /// A parameter that the description shows as required. The use case reports that it is missing.
+    /// Shows the parameter as required in OpenAPI. The use case reports it if it is missing.
     pub fn expected(self) -> Self {
         Self { params: self.params.map(|param| param.map(Param::needed)), ..self }
     }
 
-    /// A parameter that the description does not show.
+    /// Hides the parameter in OpenAPI.
     pub fn undescribed(self) -> Self {
         Self { params: [None, None], ..self }
     }
 
-    /// Changes the value.
+    /// Converts the value.
     pub fn map<U>(self, change: impl Fn(T) -> U + 'static) -> Rule<U> {
         self.with(move |rule, from| change(rule.read(from)))
     }
 }
 
 impl<T: 'static> Rule<Option<T>> {
-    /// Changes the value if one is given.
+    /// Converts the value if one is given.
     pub fn map_given<U: 'static>(self, change: fn(T) -> U) -> Rule<Option<U>> {
         self.map(move |value| value.map(change))
     }
 
-    /// The value if none is given.
+    /// Sets the value that is used if none is given.
     pub fn otherwise(self, value: T) -> Rule<T>
     where
         T: Clone,
@@ -149,7 +149,7 @@ impl<T: 'static> Rule<Option<T>> {
         self.map(move |given| given.unwrap_or_else(|| value.clone()))
     }
 
-    /// A parameter that is required. An empty one counts as given.
+    /// Requires the parameter. An empty value counts as given.
     pub fn needed(self) -> Rule<T>
     where
         T: Default,
@@ -160,7 +160,7 @@ impl<T: 'static> Rule<Option<T>> {
         })
     }
 
-    /// Another parameter for the same value, which counts if this one is not given.
+    /// Adds another parameter for the same value, which is used if this one is not given.
     pub fn or(self, other: Self) -> Self {
         let names = [self.params[0], other.params[0]];
         let either = self.with(move |rule, from| {
@@ -170,14 +170,14 @@ impl<T: 'static> Rule<Option<T>> {
         Self { params: names, ..either }
     }
 
-    /// Like [`or`](Self::or), where the other parameter is read only if this one is not given.
+    /// Like [`or`](Self::or), but reads the other parameter only if this one is not given.
     pub fn or_else(self, other: Self) -> Self {
         let names = [self.params[0], other.params[0]];
         let either = self.with(move |rule, from| rule.read(from).or_else(|| other.read(from)));
         Self { params: names, ..either }
     }
 
-    /// Tells a parameter that is given without a value from one that is not given: the former clears a field.
+    /// Distinguishes a parameter without a value, which clears a field, from one that is not given.
     pub fn or_cleared(self) -> Rule<Option<Option<T>>> {
         self.with(|rule, from| {
             let value = rule.read(from);
@@ -185,7 +185,7 @@ impl<T: 'static> Rule<Option<T>> {
         })
     }
 
-    /// Like [`or_cleared`](Self::or_cleared), where null does not clear the field.
+    /// Like [`or_cleared`](Self::or_cleared), but null does not clear the field.
     pub fn or_emptied(self) -> Rule<Option<Option<T>>> {
         self.with(|rule, from| {
             let value = rule.read(from);
@@ -195,14 +195,14 @@ impl<T: 'static> Rule<Option<T>> {
 }
 
 impl Rule<i64> {
-    /// A whole number in the path. The description of the path shows it.
+    /// A whole number in the path. OpenAPI describes it with the path.
     pub(super) fn in_path(name: &'static str) -> Self {
         Self { params: [None, None], read: Box::new(move |from| from.integer_in_path(name)) }
     }
 }
 
 impl Rule<Option<String>> {
-    /// Takes an empty text as not given.
+    /// Treats an empty text as not given.
     pub fn unless_empty(self) -> Self {
         self.map(|text| text.filter(|text| !text.is_empty()))
     }
@@ -221,12 +221,12 @@ pub fn nested<P: Parameters>() -> Nested<P> {
 }
 
 impl<P> Nested<P> {
-    /// Shows these parameters as required. The use case reports that they are missing.
+    /// Shows these parameters as required in OpenAPI. The use case reports them if they are missing.
     pub fn expecting(self, names: &'static [&'static str]) -> Self {
         Self { expected: names, ..self }
     }
 
-    /// Does not show these parameters.
+    /// Hides these parameters in OpenAPI.
     pub fn hiding(self, names: &'static [&'static str]) -> Self {
         Self { hidden: names, ..self }
     }

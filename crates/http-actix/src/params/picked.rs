@@ -1,4 +1,4 @@
-//! Rules of calls that pick parameters one by one: the first problem is told, and most values are taken as they are.
+//! Rules of *picked* parameters: the response names only the first invalid parameter, and most values are accepted.
 
 use chrono::NaiveDate;
 use hexforge_application::error::Error;
@@ -25,9 +25,9 @@ pub fn needed_text(name: &'static str, max: usize) -> Rule<String> {
 }
 
 /// A text that may be empty; null counts as not given.
-pub fn given_text(name: &'static str, max: usize) -> Rule<Option<String>> {
+pub fn possibly_empty_text(name: &'static str, max: usize) -> Rule<Option<String>> {
     Rule::new(doc::text(name, max), |from, param| {
-        from.pick(|params| params.given_text(param.name()))
+        from.pick(|params| params.possibly_empty_text(param.name()))
     })
 }
 
@@ -41,12 +41,12 @@ pub fn any_text(name: &'static str, max: usize) -> Rule<Option<String>> {
     Rule::new(doc::text(name, max), |from, param| from.params().any_text(param.name()))
 }
 
-/// A text of a program's output, which may hold every character.
+/// The output of a program, which may contain every character.
 pub fn log(name: &'static str, max: usize) -> Rule<Option<String>> {
     Rule::new(doc::text(name, max), |from, param| from.pick(|params| params.log(param.name())))
 }
 
-/// A text for a number; the use case reads it.
+/// A number as text; the use case parses it.
 pub fn text_of_number(name: &'static str) -> Rule<Option<String>> {
     Rule::new(doc::integer(name), |from, param| from.pick(|params| params.text(param.name())))
 }
@@ -56,39 +56,39 @@ pub fn number(name: &'static str) -> Rule<Option<i64>> {
     Rule::new(doc::integer(name), |from, param| from.pick(|params| params.number(param.name())))
 }
 
-/// A switch; another text counts as not given.
+/// A boolean; another text counts as not given.
 pub fn switch(name: &'static str) -> Rule<Option<bool>> {
     Rule::new(doc::boolean(name), |from, param| from.pick(|params| params.switch(param.name())))
 }
 
-/// A switch; every other value counts as not given.
+/// A boolean; every other value, lists included, counts as not given.
 pub fn lenient_switch(name: &'static str) -> Rule<Option<bool>> {
     Rule::new(doc::boolean(name), |from, param| from.params().switch(param.name()).ok().flatten())
 }
 
-/// A switch; another text counts as no.
-pub fn said_switch(name: &'static str) -> Rule<Option<bool>> {
+/// A boolean; another text counts as `false`.
+pub fn switch_or_false(name: &'static str) -> Rule<Option<bool>> {
     Rule::new(doc::boolean(name), |from, param| {
-        from.pick(|params| params.said_switch(param.name()))
+        from.pick(|params| params.switch_or_false(param.name()))
     })
 }
 
-/// A day, alone or with a time.
+/// A date, with or without a time.
 pub fn day(name: &'static str) -> Rule<Option<NaiveDate>> {
     Rule::new(doc::date(name), |from, param| from.pick(|params| params.day(param.name())))
 }
 
-/// A day and a time.
+/// A date with a time.
 pub fn moment(name: &'static str) -> Rule<Option<Timestamp>> {
     Rule::new(doc::moment(name), |from, param| from.pick(|params| params.moment(param.name())))
 }
 
-/// One of these words in the description; the use case takes every text.
+/// A text that OpenAPI describes as one of these words; the use case accepts every text.
 pub fn word(name: &'static str, words: &'static [&'static str]) -> Rule<Option<String>> {
     Rule::new(doc::one_of(name, words), |from, param| from.pick(|params| params.text(param.name())))
 }
 
-/// The name of a visibility.
+/// The name of a visibility level.
 pub fn visibility(name: &'static str) -> Rule<Option<Visibility>> {
     Rule::new(doc::one_of(name, &["public", "internal", "private"]), |from, param| {
         let word = from.pick(|params| params.text(param.name()))?;
@@ -101,12 +101,12 @@ pub fn visibility(name: &'static str) -> Rule<Option<Visibility>> {
     })
 }
 
-/// Words, as a list or as one text with commas between them.
+/// Words, given as a list or as one text with commas.
 pub fn words(name: &'static str, max: usize) -> Rule<Vec<String>> {
     Rule::new(doc::texts(name, max), |from, param| from.pick(|params| params.words(param.name())))
 }
 
-/// Texts by name; `None` if the value is something else.
+/// Texts by key; `None` if the value is something else.
 pub fn text_map(name: &'static str, max: usize) -> Rule<Option<Vec<(String, String)>>> {
     Rule::new(doc::map(name, max), |from, param| from.params().text_map(param.name()))
 }

@@ -1,4 +1,4 @@
-//! Reads the parameters of one call by their rules and keeps what is wrong with them.
+//! Reads the parameters of one call by their rules, and collects the errors.
 
 use std::collections::HashMap;
 use std::num::{IntErrorKind, ParseIntError};
@@ -12,7 +12,7 @@ use super::{Params, boolean};
 use crate::dialect::Dialect;
 use crate::error::{ApiError, ApiResult};
 
-/// The parameters of a call and of its path, and the problems that were found in them.
+/// The parameters of a call and of its path, and the errors that were found in them.
 pub struct Reader<'a> {
     params: &'a Params,
     in_path: &'a HashMap<String, String>,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         self.params.has(name)
     }
 
-    /// At least one of these has to be there.
+    /// Requires at least one of these parameters.
     pub fn at_least_one(&mut self, names: &[&str]) {
         if !names.iter().any(|name| self.params.has(name)) {
             self.problems.push(format!(
@@ -63,7 +63,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Rejects the request for a reason of its own, if nothing else is wrong.
+    /// Rejects the request with this error, unless another one was found before.
     pub fn refuse(&mut self, error: ApiError) {
         if self.problems.is_empty() {
             self.error.get_or_insert(error);
@@ -76,10 +76,10 @@ impl<'a> Reader<'a> {
 
     /// Whether the request has the parameter with a value other than null.
     pub(super) fn has_value(&mut self, name: &str) -> bool {
-        self.pick(|params| params.given_text(name)).is_some()
+        self.pick(|params| params.possibly_empty_text(name)).is_some()
     }
 
-    /// Picks a value; the first error counts.
+    /// Reads a picked parameter; the first error counts.
     pub(super) fn pick<T: Default>(&mut self, value: impl FnOnce(&Params) -> ApiResult<T>) -> T {
         value(self.params).unwrap_or_else(|error| {
             self.refuse(error);
@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// This parameter has to be there; it may be empty.
+    /// Requires this parameter; it may be empty.
     pub fn require(&mut self, name: &str) {
         if !self.params.has(name) {
             self.problems.push(format!("{name} is missing"));
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn search(&mut self, name: &str) -> Option<String> {
-        let text = self.filled(name)?;
+        let text = self.nonempty_text(name)?;
         match within(&text, limit::SHORT) {
             Ok(()) => Some(text),
             Err(error) => {
@@ -113,12 +113,12 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn date(&mut self, name: &str) -> Option<NaiveDate> {
-        let text = self.filled(name)?;
+        let text = self.nonempty_text(name)?;
         date(&text).or_else(|| self.invalid(name))
     }
 
     pub(super) fn integer(&mut self, name: &str) -> Option<i64> {
-        let text = self.filled(name)?;
+        let text = self.nonempty_text(name)?;
         integer(&text).or_else(|| self.invalid(name))
     }
 
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn boolean(&mut self, name: &str) -> Option<bool> {
-        let text = self.filled(name)?;
+        let text = self.nonempty_text(name)?;
         boolean(&text).or_else(|| self.invalid(name))
     }
 
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         found.or_else(|| self.no_such_word(name))
     }
 
-    pub(super) fn some_of(
+    pub(super) fn several_of(
         &mut self,
         name: &str,
         words: &[&'static str],
@@ -179,8 +179,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text that is not empty.
-    fn filled(&mut self, name: &str) -> Option<String> {
+    /// A text; an empty one counts as not given.
+    fn nonempty_text(&mut self, name: &str) -> Option<String> {
         self.text(name).filter(|text| !text.is_empty())
     }
 
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The day at the beginning of a date or date and time.
+/// Parses a date, or the date of a date with a time.
 pub(super) fn date(text: &str) -> Option<NaiveDate> {
     let text = text.trim();
     let read = |text: &str, form| NaiveDate::parse_from_str(text, form).ok();
@@ -224,14 +224,14 @@ pub(super) fn date(text: &str) -> Option<NaiveDate> {
     }
 }
 
-/// A moment with its offset from UTC, as the standard writes it or as Ruby does.
+/// Parses a time with its offset from UTC, in the format of RFC 3339 or of Ruby.
 fn with_offset(text: &str) -> Option<DateTime<FixedOffset>> {
     DateTime::parse_from_rfc3339(text)
         .or_else(|_| DateTime::parse_from_str(text, "%F %T%.f %z"))
         .ok()
 }
 
-/// A moment, to the microsecond; without an offset it is UTC, without a time it is midnight.
+/// Parses a time, with microsecond precision. Without an offset it is UTC, without a time of day it is midnight.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let moment = with_offset(text).map(|moment| moment.to_utc());
@@ -242,7 +242,7 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
         let midnight = || date(text).filter(|_| text.len() == 10)?.and_hms_opt(0, 0, 0);
         Some(forms.into_iter().find_map(parsed).or_else(midnight)?.and_utc())
     })?;
-    // Years that the stores and the interface can write.
+    // The databases and the API can represent only these years.
     let year = moment.year();
     if !(1..=9999).contains(&year) {
         return None;
@@ -250,8 +250,7 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
     Timestamp::from_timestamp_micros(moment.timestamp_micros())
 }
 
-/// A whole number of any length: one that is longer than any of ours becomes the outermost, which
-/// nothing has.
+/// Parses a whole number of any length. One that does not fit becomes the smallest or largest `i64`, which no id is.
 fn integer(text: &str) -> Option<i64> {
     let text = text.trim();
     text.parse()
@@ -300,7 +299,7 @@ mod tests {
     }
 
     fn read<P: Parameters>(params: &Params) -> ApiResult<P> {
-        params.take(&HashMap::new(), Dialect::Specification)
+        params.read_declared(&HashMap::new(), Dialect::Specification)
     }
 
     #[test]
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_value_is_there_and_says_nothing() {
+    fn an_empty_value_counts_as_given_but_has_no_value() {
         let params = params(json!({"name": "", "flag": "", "n": "", "ids": [1, "2"], "b": false}));
         let read = read::<Empty>(&params).expect("nothing is wrong");
         assert_eq!((read.name.as_str(), read.flag, read.n), ("", None, None));

@@ -23,10 +23,10 @@ fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
     let list = call::get(all.as_str(), "Who asks to become a member", list::<P>);
     calls.add(list.list::<AccessRequesterJson<'_>>());
     let create = call::post(all.as_str(), "Asks to become a member", create::<P>);
-    calls.add(create.made::<AccessRequesterJson<'_>>());
+    calls.add(create.created::<AccessRequesterJson<'_>>());
     let one = format!("{all}/{{user_id}}");
     let approve = call::put(format!("{one}/approve"), "Makes a member of who asked", approve::<P>);
-    calls.add(approve.made::<MemberJson<'_>>());
+    calls.add(approve.created::<MemberJson<'_>>());
     calls.add(call::delete(one, "Refuses a request", delete::<P>).ok::<AccessRequesterJson<'_>>());
 }
 

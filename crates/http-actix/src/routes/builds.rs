@@ -46,11 +46,11 @@ pub fn declare(calls: &mut Calls) {
     let artifacts = call::get(format!("{one}/artifacts"), "Artifacts of a build", artifacts);
     calls.add(artifacts.bytes(octets));
     let cancel = call::post(format!("{one}/cancel"), "Cancels", cancel);
-    calls.add(cancel.made::<BuildJson<'_>>());
+    calls.add(cancel.created::<BuildJson<'_>>());
     let retry = call::post(format!("{one}/retry"), "Builds again", retry);
-    calls.add(retry.made::<BuildJson<'_>>());
+    calls.add(retry.created::<BuildJson<'_>>());
     let erase = call::post(format!("{one}/erase"), "Erases log and artifacts", erase);
-    calls.add(erase.made::<BuildJson<'_>>());
+    calls.add(erase.created::<BuildJson<'_>>());
     let keep = call::post(format!("{one}/artifacts/keep"), "Keeps artifacts for good", keep);
     calls.add(keep.ok::<BuildJson<'_>>());
     let play = call::post(format!("{one}/play"), "Starts a manual build", play);
@@ -60,7 +60,7 @@ pub fn declare(calls: &mut Calls) {
 parameters! {
     struct Scope {
         statuses: Option<Vec<Status>> =
-            declared::some_of("scope", &["pending", "running", "failed", "success", "canceled"])
+            declared::several_of("scope", &["pending", "running", "failed", "success", "canceled"])
                 .map_given(statuses),
     }
 }

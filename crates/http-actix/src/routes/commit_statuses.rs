@@ -20,12 +20,12 @@ pub fn declare(calls: &mut Calls) {
     let all = "/projects/{id}/repository/commits/{sha}/statuses";
     calls.add(call::get(all, "Statuses of a commit", list).list::<CommitStatusJson<'_>>());
     let say = call::post("/projects/{id}/statuses/{sha}", "Says something of a commit", post);
-    calls.add(say.made::<CommitStatusJson<'_>>());
+    calls.add(say.created::<CommitStatusJson<'_>>());
 }
 
 // `all` is read first: if it is wrong, it is reported alone.
 parameters!(Wanted {
-    all: picked::said_switch("all").otherwise(false),
+    all: picked::switch_or_false("all").otherwise(false),
     reference: declared::text("ref", limit::REF_NAME).unless_empty(),
     stage: declared::text("stage", limit::SHORT).unless_empty(),
     name: declared::text("name", limit::SHORT).unless_empty(),

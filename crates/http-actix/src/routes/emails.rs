@@ -20,9 +20,9 @@ pub fn declare(calls: &mut Calls) {
     calls.add(call::get(of_user, "E-mail addresses of a user", list).list::<EmailJson>());
     let get = call::get("/user/emails/{id}", "An address of the caller", get_own);
     calls.add(get.ok::<EmailJson>());
-    calls.add(call::post(own, "Adds one for the caller", add).made::<EmailJson>());
+    calls.add(call::post(own, "Adds one for the caller", add).created::<EmailJson>());
     let add = call::post("/users/{id:[0-9]+}/emails", "Adds one for a user", add);
-    calls.add(add.made::<EmailJson>());
+    calls.add(add.created::<EmailJson>());
     let remove = call::delete("/user/emails/{id}", "Removes one of the caller", remove_own);
     calls.add(remove.ok::<EmailJson>().or_null());
     let remove = format!("{of_user}/{{id}}");

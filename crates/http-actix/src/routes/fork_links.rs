@@ -14,9 +14,9 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     let create_at = "/projects/{id}/fork/{forked_from_id}";
     let create = call::post(create_at, "Says that a project is a fork", create);
-    calls.add(create.made::<ForkLinkJson>());
+    calls.add(create.created::<ForkLinkJson>());
     let delete = call::delete("/projects/{id}/fork", "Says that a project is no fork", delete);
-    calls.add(delete.yes_or_no());
+    calls.add(delete.boolean());
 }
 
 async fn create(api: Api, ids: web::Path<(ProjectPath, ProjectPath)>) -> ApiResult<HttpResponse> {

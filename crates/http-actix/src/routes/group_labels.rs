@@ -39,7 +39,7 @@ parameters! {
         color: Option<String> = declared::text("color", limit::COLOR),
         description: Option<String> = declared::text("description", limit::LABEL_DESCRIPTION),
     },
-    |from| from.at_least_one(from.dialect().changes_of_a_label(|name| from.has(name)))
+    |from| from.at_least_one(from.dialect().label_changes(|name| from.has(name)))
 }
 
 async fn list(api: Api, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {

@@ -24,7 +24,7 @@ pub fn declare(calls: &mut Calls) {
     calls.add(call::get("/groups", "Groups", list).list::<GroupJson<'_>>());
     let owned = call::get("/groups/owned", "Groups of which the caller is an owner", owned);
     calls.add(owned.list::<GroupJson<'_>>());
-    calls.add(call::post("/groups", "Makes a group", create).made::<GroupJson<'_>>());
+    calls.add(call::post("/groups", "Makes a group", create).created::<GroupJson<'_>>());
     let one = "/groups/{id}";
     calls.add(call::get(one, "A group with its projects", get).ok::<GroupDetailJson<'_>>());
     calls.add(call::put(one, "Changes a group", update).ok::<GroupDetailJson<'_>>());
@@ -33,7 +33,7 @@ pub fn declare(calls: &mut Calls) {
     calls.add(projects.list::<ProjectJson<'_>>());
     let transfer = "/groups/{id}/projects/{project_id}";
     let transfer = call::post(transfer, "Moves a project into a group", move_into);
-    calls.add(transfer.made::<GroupDetailJson<'_>>());
+    calls.add(transfer.created::<GroupDetailJson<'_>>());
 }
 
 parameters! {

@@ -19,7 +19,7 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("System hooks");
     calls.add(call::get("/hooks", "Hooks of the service", list).list::<SystemHookJson>());
-    calls.add(call::post("/hooks", "Makes a hook", create).made::<SystemHookJson>());
+    calls.add(call::post("/hooks", "Makes a hook", create).created::<SystemHookJson>());
     let test = call::get("/hooks/{id}", "Sends a hook a sample, and shows it", test);
     calls.add(test.json(json!({ "type": "object" })));
     let delete = call::delete("/hooks/{id}", "Removes a hook", delete);

@@ -14,17 +14,16 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::ApiError;
 
-/// An id as a path has it. What is no number, or none that an id can be, becomes an id that nothing
-/// has, so that it is not found like any other.
+/// An id in a path. A text that is not a valid id becomes an id that nothing has, so the response is "not found".
 #[derive(Clone, Copy)]
 pub struct PathId(i64);
 
-const NOBODY: i64 = 0;
+const NO_ID: i64 = 0;
 
 impl PathId {
     fn parse(text: &str) -> Self {
         let digits = text.bytes().all(|b| b.is_ascii_digit());
-        Self(if digits { text.parse().unwrap_or(NOBODY) } else { NOBODY })
+        Self(if digits { text.parse().unwrap_or(NO_ID) } else { NO_ID })
     }
 }
 
@@ -46,19 +45,19 @@ macro_rules! from_path {
 
 from_path!(UserId, KeyId, EmailId, ProjectId, IssueId, TokenId);
 
-/// The id in a path, under the name `id`.
+/// The path parameter `id`.
 #[derive(Deserialize)]
 struct Id<T> {
     id: T,
 }
 
-/// Takes the `id` of the path, whatever else the path has.
+/// Reads the path parameter `id`, and ignores all others.
 fn id_in_path<T: DeserializeOwned>(request: &HttpRequest) -> Ready<Result<T, ApiError>> {
     let id = web::Path::<Id<T>>::extract(request).into_inner();
     ready(id.map(|path| path.into_inner().id).map_err(|_| ApiError::no_route()))
 }
 
-/// A project as a path has it: an id, or `namespace%2Fproject`.
+/// A project in a path: an id, or `namespace%2Fproject`.
 #[derive(Clone)]
 pub struct ProjectPath(pub ProjectRef);
 
@@ -77,7 +76,7 @@ impl FromRequest for ProjectPath {
     }
 }
 
-/// A group as a path has it: its path, or an id.
+/// A group in a path: its path, or an id.
 #[derive(Clone)]
 pub struct GroupPath(pub GroupRef);
 

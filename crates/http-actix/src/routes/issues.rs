@@ -29,17 +29,17 @@ pub fn declare(calls: &mut Calls) {
     calls.add(of_group.list::<IssueJson<'_>>());
     let all = "/projects/{id}/issues";
     calls.add(call::get(all, "Issues of a project", list).list::<IssueJson<'_>>());
-    calls.add(call::post(all, "Makes an issue", add).made::<IssueJson<'_>>());
+    calls.add(call::post(all, "Makes an issue", add).created::<IssueJson<'_>>());
     let one = "/projects/{id}/issues/{issue_id}";
     calls.add(call::get(one, "An issue", get).ok::<IssueJson<'_>>());
     calls.add(call::put(one, "Changes an issue", change).ok::<IssueJson<'_>>());
     calls.add(call::delete(one, "Removes an issue", delete).ok::<IssueJson<'_>>());
     let move_it = format!("{one}/move");
     let move_it = call::post(move_it, "Moves an issue to another project", move_issue);
-    calls.add(move_it.made::<IssueJson<'_>>());
+    calls.add(move_it.created::<IssueJson<'_>>());
     let subscription = format!("{one}/subscription");
     let subscribe = call::post(subscription.clone(), "Subscribes the caller", subscribe);
-    calls.add(subscribe.made::<IssueJson<'_>>().unchanged());
+    calls.add(subscribe.created::<IssueJson<'_>>().unchanged());
     let unsubscribe = call::delete(subscription, "Ends the subscription", unsubscribe);
     calls.add(unsubscribe.ok::<IssueJson<'_>>().unchanged());
 }
@@ -76,7 +76,8 @@ parameters!(IssueFields {
     command: declared::one_of_unless_blank("state_event", &["close", "reopen"]).map_given(command),
     title: picked::text("title", limit::SHORT).map_given(|text| Title::parse(&text)),
     description: picked::text("description", limit::LONG).map_given(|text| LongText::parse(&text)),
-    labels: picked::given_text("labels", limit::LABEL_LIST).map_given(|text| names::parse(&text)),
+    labels: picked::possibly_empty_text("labels", limit::LABEL_LIST)
+        .map_given(|text| names::parse(&text)),
     confidential: picked::switch("confidential"),
     created_at: picked::moment("created_at"),
     updated_at: picked::moment("updated_at"),

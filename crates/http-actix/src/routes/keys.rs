@@ -19,9 +19,9 @@ pub fn declare(calls: &mut Calls) {
     calls.add(call::get(own, "SSH keys of the caller", list).list::<KeyJson>());
     calls.add(call::get(of_user, "SSH keys of a user", list).list::<KeyJson>());
     calls.add(call::get("/user/keys/{id}", "A key of the caller", get_own).ok::<KeyJson>());
-    calls.add(call::post(own, "Adds one for the caller", add).made::<KeyJson>());
+    calls.add(call::post(own, "Adds one for the caller", add).created::<KeyJson>());
     let add = call::post("/users/{id:[0-9]+}/keys", "Adds one for a user", add);
-    calls.add(add.made::<KeyJson>());
+    calls.add(add.created::<KeyJson>());
     let remove = call::delete("/user/keys/{id}", "Removes one of the caller", remove_own);
     calls.add(remove.ok::<KeyJson>().or_null());
     let remove = format!("{of_user}/{{id}}");

@@ -27,7 +27,7 @@ pub fn declare(calls: &mut Calls) {
     calls.add(call::delete(all, "Removes a label", delete).ok::<LabelJson<'_>>());
     let subscription = "/projects/{id}/labels/{label_id}/subscription";
     let subscribe = call::post(subscription, "Subscribes the caller", subscribe);
-    calls.add(subscribe.made::<LabelJson<'_>>().unchanged());
+    calls.add(subscribe.created::<LabelJson<'_>>().unchanged());
     let unsubscribe = call::delete(subscription, "Ends the subscription", unsubscribe);
     calls.add(unsubscribe.ok::<LabelJson<'_>>().unchanged());
 }
@@ -54,7 +54,7 @@ parameters! {
         description: declared::text("description", limit::LABEL_DESCRIPTION),
         priority: declared::integer("priority").or_cleared(),
     },
-    |from| from.at_least_one(from.dialect().changes_of_a_label(|name| from.has(name)))
+    |from| from.at_least_one(from.dialect().label_changes(|name| from.has(name)))
 }
 
 async fn list(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {

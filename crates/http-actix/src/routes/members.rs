@@ -27,7 +27,7 @@ pub fn declare(calls: &mut Calls) {
 fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
     let all = format!("{source}/members");
     calls.add(call::get(all.as_str(), "Members", list::<P>).list::<MemberJson<'_>>());
-    calls.add(call::post(all.as_str(), "Makes a member", add::<P>).made::<MemberJson<'_>>());
+    calls.add(call::post(all.as_str(), "Makes a member", add::<P>).created::<MemberJson<'_>>());
     let one = format!("{all}/{{user_id}}");
     calls.add(call::get(one.as_str(), "A member", get::<P>).ok::<MemberJson<'_>>());
     calls.add(call::put(one.as_str(), "Changes a member", update::<P>).ok::<MemberJson<'_>>());

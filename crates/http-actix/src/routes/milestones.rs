@@ -21,7 +21,7 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Milestones");
     let all = "/projects/{id}/milestones";
     calls.add(call::get(all, "Milestones", list).list::<MilestoneJson<'_>>());
-    calls.add(call::post(all, "Makes a milestone", create).made::<MilestoneJson<'_>>());
+    calls.add(call::post(all, "Makes a milestone", create).created::<MilestoneJson<'_>>());
     let one = "/projects/{id}/milestones/{milestone_id}";
     calls.add(call::get(one, "A milestone", get).ok::<MilestoneJson<'_>>());
     calls.add(call::put(one, "Changes a milestone", update).ok::<MilestoneJson<'_>>());

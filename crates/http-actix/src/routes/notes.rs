@@ -20,7 +20,7 @@ pub fn declare(calls: &mut Calls) {
     calls.add(call::get(all, "Notes of an issue", list).list::<NoteJson<'_>>());
     let about = "Writes a note, gives an emoji, or both runs and writes commands";
     let create = call::post(all, about, create);
-    calls.add(create.made::<NoteJson<'_>>().or::<AwardJson<'_>>());
+    calls.add(create.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
     let one = "/projects/{id}/issues/{noteable_id}/notes/{note_id}";
     calls.add(call::get(one, "A note", get).ok::<NoteJson<'_>>());
     calls.add(call::put(one, "Changes a note", update).ok::<NoteJson<'_>>());

@@ -10,7 +10,7 @@ use crate::shared::Shared;
 
 /// Declares the call.
 pub fn declare(calls: &mut Calls) {
-    let show = call::get("/openapi.json", "This description", show).open();
+    let show = call::get("/openapi.json", "This description", show).without_sign_in();
     calls.add(show.json(json!({ "type": "object" })));
 }
 

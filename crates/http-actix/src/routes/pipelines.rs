@@ -25,11 +25,11 @@ pub fn declare(calls: &mut Calls) {
     let list = call::get("/projects/{id}/pipelines", "Pipelines", list);
     calls.add(list.list::<PipelineJson<'_>>());
     let create = call::post("/projects/{id}/pipeline", "Makes a pipeline", create);
-    calls.add(create.made::<PipelineJson<'_>>());
+    calls.add(create.created::<PipelineJson<'_>>());
     let one = "/projects/{id}/pipelines/{pipeline_id}";
     calls.add(call::get(one, "A pipeline", get).ok::<PipelineJson<'_>>());
     let retry = call::post(format!("{one}/retry"), "Builds again what failed", retry);
-    calls.add(retry.made::<PipelineJson<'_>>());
+    calls.add(retry.created::<PipelineJson<'_>>());
     let cancel = call::post(format!("{one}/cancel"), "Cancels", cancel);
     calls.add(cancel.ok::<PipelineJson<'_>>());
 }

@@ -22,7 +22,7 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Project hooks");
     let all = "/projects/{id}/hooks";
     calls.add(call::get(all, "Hooks of a project", list).list::<ProjectHookJson>());
-    calls.add(call::post(all, "Makes a hook", create).made::<ProjectHookJson>());
+    calls.add(call::post(all, "Makes a hook", create).created::<ProjectHookJson>());
     let one = "/projects/{id}/hooks/{hook_id}";
     calls.add(call::get(one, "A hook", get).ok::<ProjectHookJson>());
     calls.add(call::put(one, "Changes a hook", update).ok::<ProjectHookJson>());
@@ -30,7 +30,7 @@ pub fn declare(calls: &mut Calls) {
     let sent = format!("{one}/deliveries");
     let retry = call::post(format!("{sent}/{{delivery_id}}/retry"), "Sends it again", retry);
     calls.add(call::get(sent, "What a hook was sent", deliveries).list::<DeliveryJson>());
-    calls.add(retry.made::<DeliveryJson>());
+    calls.add(retry.created::<DeliveryJson>());
 }
 
 parameters! {

@@ -43,29 +43,29 @@ pub fn declare(calls: &mut Calls) {
     ] {
         calls.add(list.list::<ProjectJson<'_>>());
     }
-    calls.add(call::post("/projects", "Makes a project", create_own).made::<ProjectJson<'_>>());
+    calls.add(call::post("/projects", "Makes a project", create_own).created::<ProjectJson<'_>>());
     let for_user = "/projects/user/{user_id}";
     let for_user = call::post(for_user, "Makes a project for a user", create_for_user);
-    calls.add(for_user.made::<ProjectJson<'_>>());
+    calls.add(for_user.created::<ProjectJson<'_>>());
     let one = "/projects/{id}";
     calls.add(call::get(one, "A project", get).ok::<ProjectJson<'_>>());
     calls.add(call::put(one, "Changes a project", update).ok::<ProjectJson<'_>>());
-    calls.add(call::delete(one, "Removes a project", delete).yes_or_no());
+    calls.add(call::delete(one, "Removes a project", delete).boolean());
     calls.add(call::get("/projects/{id}/events", "Activity", events).list::<EventJson<'_>>());
     let star = "/projects/{id}/star";
     let add = call::post(star, "Stars a project", add_star);
-    calls.add(add.made::<ProjectJson<'_>>().unchanged());
+    calls.add(add.created::<ProjectJson<'_>>().unchanged());
     let remove = call::delete(star, "Takes the star back", remove_star);
     calls.add(remove.ok::<ProjectJson<'_>>().unchanged());
     let archive = call::post("/projects/{id}/archive", "Archives a project", archive);
-    calls.add(archive.made::<ProjectJson<'_>>());
+    calls.add(archive.created::<ProjectJson<'_>>());
     let unarchive = call::post("/projects/{id}/unarchive", "Revives a project", unarchive);
-    calls.add(unarchive.made::<ProjectJson<'_>>());
+    calls.add(unarchive.created::<ProjectJson<'_>>());
     let fork = call::post("/projects/fork/{id}", "Forks a project", create_fork);
-    calls.add(fork.made::<ProjectJson<'_>>());
+    calls.add(fork.created::<ProjectJson<'_>>());
     let share = "/projects/{id}/share";
     let share = call::post(share, "Shares a project with a group", create_share);
-    calls.add(share.made::<ShareJson>());
+    calls.add(share.created::<ShareJson>());
 }
 
 const ORDERS: &[&str] = &["id", "name", "path", "created_at", "updated_at", "last_activity_at"];
@@ -96,29 +96,29 @@ parameters!(ProjectFields {
     name: picked::text("name", limit::SHORT),
     path: picked::text("path", limit::SHORT),
     description: picked::text("description", limit::DESCRIPTION),
-    public: picked::said_switch("public"),
+    public: picked::switch_or_false("public"),
     visibility_level: picked::text_of_number("visibility_level"),
     import_url: picked::text("import_url", limit::URL),
     default_branch: picked::text("default_branch", limit::REF_NAME),
-    coverage_expression: picked::given_text("build_coverage_regex", limit::SHORT),
+    coverage_expression: picked::possibly_empty_text("build_coverage_regex", limit::SHORT),
     features: nested::<FeatureFields>(),
 });
 
 parameters!(FeatureFields {
-    issues: picked::said_switch("issues_enabled"),
-    merge_requests: picked::said_switch("merge_requests_enabled"),
-    wiki: picked::said_switch("wiki_enabled"),
-    builds: picked::said_switch("builds_enabled"),
-    snippets: picked::said_switch("snippets_enabled"),
-    container_registry: picked::said_switch("container_registry_enabled"),
-    shared_runners: picked::said_switch("shared_runners_enabled"),
-    public_builds: picked::said_switch("public_builds"),
-    lfs: picked::said_switch("lfs_enabled"),
-    merge_only_if_build_succeeds: picked::said_switch("only_allow_merge_if_build_succeeds"),
-    merge_only_if_discussions_resolved: picked::said_switch(
+    issues: picked::switch_or_false("issues_enabled"),
+    merge_requests: picked::switch_or_false("merge_requests_enabled"),
+    wiki: picked::switch_or_false("wiki_enabled"),
+    builds: picked::switch_or_false("builds_enabled"),
+    snippets: picked::switch_or_false("snippets_enabled"),
+    container_registry: picked::switch_or_false("container_registry_enabled"),
+    shared_runners: picked::switch_or_false("shared_runners_enabled"),
+    public_builds: picked::switch_or_false("public_builds"),
+    lfs: picked::switch_or_false("lfs_enabled"),
+    merge_only_if_build_succeeds: picked::switch_or_false("only_allow_merge_if_build_succeeds"),
+    merge_only_if_discussions_resolved: picked::switch_or_false(
         "only_allow_merge_if_all_discussions_are_resolved"
     ),
-    request_access: picked::said_switch("request_access_enabled"),
+    request_access: picked::switch_or_false("request_access_enabled"),
 });
 
 parameters! {

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::ids::ProjectPath;
 use crate::api::{Api, ApiRequest};
 use crate::call::{self, Calls};
-use crate::conditional::{ETag, Known};
+use crate::conditional::{ETag, IfNoneMatch};
 use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
 use crate::error::{ApiError, ApiResult};
 use crate::params::{parameters, picked};
@@ -46,7 +46,7 @@ parameters! {
     struct Folder {
         path: String = picked::text("path", limit::LOOKUP).map(Option::unwrap_or_default),
         revision: Option<String> = picked::text("ref_name", limit::REF_NAME),
-        depth: Depth = picked::said_switch("recursive").map(depth),
+        depth: Depth = picked::switch_or_false("recursive").map(depth),
     }
 }
 
@@ -78,7 +78,7 @@ parameters! {
 
 async fn tree(api: Api<Folder>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let page = api.page_or_whole();
-    let (known, address) = (api.known(), api.peer());
+    let (known, address) = (api.if_none_match(), api.peer());
     let (tag, entries) = api
         .run_unread(move |app, actor, unread| {
             let project = repository::readable(app, actor, address, &named)?;
@@ -91,10 +91,10 @@ async fn tree(api: Api<Folder>, ProjectPath(named): ProjectPath) -> ApiResult<Ht
             }
             let entries = page.cut(repository::tree(&at, &path, depth)?);
             let shown: Vec<_> = entries.items.iter().map(TreeEntryJson::from).collect();
-            Ok((tag, Some((entries.total, respond::written(&shown)?))))
+            Ok((tag, Some((entries.total, respond::to_json(&shown)?))))
         })
         .await?;
-    let Some((total, json)) = entries else { return respond::known(&tag) };
+    let Some((total, json)) = entries else { return respond::not_modified(&tag) };
     let mut response = HttpResponse::Ok();
     tag.put_on(&mut response);
     api.page_headers(&mut response, page, total);
@@ -103,7 +103,7 @@ async fn tree(api: Api<Folder>, ProjectPath(named): ProjectPath) -> ApiResult<Ht
 
 async fn file(api: Api<AtPath>, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), revision) = path.into_inner();
-    let (known, address) = (api.known(), api.peer());
+    let (known, address) = (api.if_none_match(), api.peer());
     let found = api
         .run_unread(move |app, actor, unread| {
             let project = repository::readable(app, actor, address, &named)?;
@@ -118,7 +118,7 @@ async fn file(api: Api<AtPath>, path: web::Path<(ProjectPath, String)>) -> ApiRe
 
 async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
     let (ProjectPath(named), name) = path.into_inner();
-    let (known, address) = (api.known(), api.peer());
+    let (known, address) = (api.if_none_match(), api.peer());
     let found = api
         .run_unread(move |app, actor, _| {
             let project = repository::readable(app, actor, address, &named)?;
@@ -129,7 +129,7 @@ async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult
 }
 
 /// A file's content, unless the caller knows it. It is named by its bytes already.
-fn read(known: &Known, file: FoundFile) -> ApiResult<(ETag, Option<Content>)> {
+fn read(known: &IfNoneMatch, file: FoundFile) -> ApiResult<(ETag, Option<Content>)> {
     let tag = ETag::strong(&[file.id().to_string().as_bytes()]);
     Ok(if known.has(&tag) { (tag, None) } else { (tag, Some(file.content()?)) })
 }
@@ -140,7 +140,7 @@ async fn send(
     api: &ApiRequest,
     (actor, (tag, content)): (Actor, (ETag, Option<Content>)),
 ) -> ApiResult<HttpResponse> {
-    let Some(content) = content else { return respond::known(&tag) };
+    let Some(content) = content else { return respond::not_modified(&tag) };
     let mut response = HttpResponse::Ok();
     tag.put_on(&mut response);
     response.content_type("text/plain").insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
@@ -180,8 +180,8 @@ async fn archive(api: Api<OfRevision>, path: web::Path<ArchivePath>) -> ApiResul
     let version = env!("CARGO_PKG_VERSION");
     let parts = [archive.folder.as_str(), format.extension(), version].map(str::as_bytes);
     let tag = ETag::strong(&parts);
-    if api.known().has(&tag) {
-        return respond::known(&tag);
+    if api.if_none_match().has(&tag) {
+        return respond::not_modified(&tag);
     }
     let name = format!("{}.{}", archive.folder, format.extension());
     let permit = api.permit(|limiter| &limiter.archives, actor).await?;
@@ -203,7 +203,7 @@ async fn archive(api: Api<OfRevision>, path: web::Path<ArchivePath>) -> ApiResul
 }
 
 async fn compare(api: Api<Between>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let (known, address) = (api.known(), api.peer());
+    let (known, address) = (api.if_none_match(), api.peer());
     let (actor, tag, between) = api
         .run_unread(move |app, actor, unread| {
             let project = repository::readable(app, actor, address, &named)?;
@@ -219,13 +219,13 @@ async fn compare(api: Api<Between>, ProjectPath(named): ProjectPath) -> ApiResul
         .await?;
     let (from, to) = match (between, tag.as_ref()) {
         (Some(between), _) => between,
-        (None, Some(tag)) => return respond::known(tag),
+        (None, Some(tag)) => return respond::not_modified(tag),
         (None, None) => (None, None),
     };
     let permit = api.permit(|limiter| &limiter.comparisons, actor).await?;
     let compare = move || {
         let view = repository::compare(from.as_ref(), to.as_ref())?;
-        Ok((view.comparison.overflow, respond::written(&ComparisonJson::from(&view))?))
+        Ok((view.comparison.overflow, respond::to_json(&ComparisonJson::from(&view))?))
     };
     let (overflow, json) = api.run_permitted(permit, compare).await?;
     let mut response = HttpResponse::Ok();
@@ -238,7 +238,7 @@ async fn compare(api: Api<Between>, ProjectPath(named): ProjectPath) -> ApiResul
 
 async fn contributors(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let page = api.page_or_whole();
-    let (known, address) = (api.known(), api.peer());
+    let (known, address) = (api.if_none_match(), api.peer());
     let (actor, tag, tip) = api
         .run_unread(move |app, actor, _| {
             let project = repository::readable(app, actor, address, &named)?;
@@ -249,7 +249,7 @@ async fn contributors(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<Ht
             Ok((actor, tag, tip))
         })
         .await?;
-    let Some(tip) = tip else { return respond::known(&tag) };
+    let Some(tip) = tip else { return respond::not_modified(&tag) };
     let permit = api.permit(|limiter| &limiter.contributors, actor).await?;
     let all = api.run_permitted(permit, move || Ok(repository::contributors(&tip)?)).await?;
     let authors = page.cut(all.authors).map(ContributorJson::from);

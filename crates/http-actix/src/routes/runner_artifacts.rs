@@ -22,11 +22,12 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     let path = "/ci/api/v1/builds/{id}/artifacts";
     let receive = call::post(path, "Takes in artifacts", receive);
-    calls.add(receive.open().takes_header("BUILD-TOKEN").made::<AssignmentJson<'_>>());
+    calls
+        .add(receive.without_sign_in().takes_header("BUILD-TOKEN").created::<AssignmentJson<'_>>());
     let send = call::get(path, "Gives artifacts", send);
-    calls.add(send.open().takes_header("BUILD-TOKEN").bytes("application/octet-stream"));
+    calls.add(send.without_sign_in().takes_header("BUILD-TOKEN").bytes("application/octet-stream"));
     let remove = call::delete(path, "Removes artifacts", remove);
-    calls.add(remove.open().takes_header("BUILD-TOKEN").yes_or_no());
+    calls.add(remove.without_sign_in().takes_header("BUILD-TOKEN").boolean());
 }
 
 parameters! {
@@ -93,7 +94,7 @@ async fn take_in(
         receiving = append.await?;
     }
     // Clients write their parameters before the file or behind it.
-    let behind: Expiry = file.behind().take(&HashMap::new(), api.dialect())?;
+    let behind: Expiry = file.params_after().read_declared(&HashMap::new(), api.dialect())?;
     let expire_in = behind.seconds()?.or(expire_in);
     api.run_step(move |app| receiving.finish(app, expire_in)).await
 }

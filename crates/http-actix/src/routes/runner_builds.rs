@@ -25,13 +25,14 @@ const BUILD_TOKEN: HeaderName = HeaderName::from_static("build-token");
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     let request = call::post("/ci/api/v1/builds/register", "Asks for a build", request);
-    let request = request.also_at("/ci/api/v1/builds/register.json").open();
-    calls.add(request.made::<AssignmentJson<'_>>().nothing(StatusCode::NO_CONTENT));
+    let request = request.also_at("/ci/api/v1/builds/register.json").without_sign_in();
+    calls.add(request.created::<AssignmentJson<'_>>().empty(StatusCode::NO_CONTENT));
     let one = "/ci/api/v1/builds/{id}";
-    calls.add(call::put(one, "Tells how a build goes", update).open().yes_or_no());
-    let trace = call::patch(format!("{one}/trace.txt"), "Adds to the log", append_trace).open();
+    calls.add(call::put(one, "Tells how a build goes", update).without_sign_in().boolean());
+    let trace =
+        call::patch(format!("{one}/trace.txt"), "Adds to the log", append_trace).without_sign_in();
     let trace = trace.takes_header("BUILD-TOKEN").takes_header("Content-Range");
-    calls.add(trace.takes_bytes("text/plain").nothing(StatusCode::ACCEPTED));
+    calls.add(trace.takes_bytes("text/plain").empty(StatusCode::ACCEPTED));
 }
 
 parameters! {

@@ -17,10 +17,10 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("For runners");
     let register = call::post("/ci/api/v1/runners/register", "Registers a runner", register);
-    let register = register.also_at("/ci/api/v1/runners/register.json").open();
-    calls.add(register.made::<RegisteredJson>());
+    let register = register.also_at("/ci/api/v1/runners/register.json").without_sign_in();
+    calls.add(register.created::<RegisteredJson>());
     let gone = call::delete("/ci/api/v1/runners/delete", "Says that a runner is gone", delete);
-    calls.add(gone.also_at("/ci/api/v1/runners/delete.json").open().yes_or_no());
+    calls.add(gone.also_at("/ci/api/v1/runners/delete.json").without_sign_in().boolean());
 }
 
 parameters! {

@@ -15,8 +15,8 @@ use crate::respond;
 /// Declares the call.
 pub fn declare(calls: &mut Calls) {
     calls.section("Signing in");
-    let sign_in = call::post("/session", "Signs in with a password", create).open();
-    calls.add(sign_in.made::<UserLoginJson<'_>>());
+    let sign_in = call::post("/session", "Signs in with a password", create).without_sign_in();
+    calls.add(sign_in.created::<UserLoginJson<'_>>());
 }
 
 parameters! {

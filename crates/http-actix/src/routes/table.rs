@@ -1,4 +1,4 @@
-//! The routes by what their paths begin with: of some two hundred only a few are compared with the path of a request.
+//! Groups the routes by the beginnings of their paths, so that a request is compared with a few of some two hundred.
 
 use std::cmp::Reverse;
 
@@ -6,7 +6,7 @@ use actix_web::{Route, Scope, web};
 
 use super::no_route;
 
-/// Routes of the interface, in the order in which they are looked at.
+/// The routes of the API, in the order in which they are compared with a request.
 #[derive(Default)]
 pub struct Table(Vec<(String, Route)>);
 
@@ -16,15 +16,15 @@ impl Table {
         self.0.push((path.to_owned(), route));
     }
 
-    /// All of them under one prefix.
+    /// Returns a scope with all routes under one prefix.
     pub fn under(self, prefix: &str) -> Scope {
-        nested(prefix, self.0, first_segment)
+        nested_scope(prefix, self.0, first_segment)
     }
 }
 
-/// Routes whose paths begin alike are looked at together, if the path of the request begins so too. Those that are
-/// by themselves come first, then where most routes are, since most requests go there.
-fn nested(
+/// Returns a scope in which routes whose paths begin alike form a nested scope. Routes without such a beginning come
+/// first. Then come the scopes, the one with the most routes first, because it gets the most requests.
+fn nested_scope(
     prefix: &str,
     routes: Vec<(String, Route)>,
     beginning: fn(&str) -> Option<usize>,
@@ -44,12 +44,12 @@ fn nested(
     }
     groups.sort_by_key(|(_, group)| Reverse(group.len()));
     for (prefix, group) in groups {
-        scope = scope.service(nested(&prefix, group, of_one_thing));
+        scope = scope.service(nested_scope(&prefix, group, parameter_and_segment));
     }
     scope
 }
 
-/// A pattern without the names in it: patterns of one shape match the same paths.
+/// The pattern without the names of its parameters. Patterns with the same shape match the same paths.
 fn shape(pattern: &str) -> String {
     let segments = pattern.split('/').map(|segment| match segment.split_once(['{', ':']) {
         Some(_) => segment.rsplit_once(':').map_or("{}", |(_, expression)| expression),
@@ -58,13 +58,13 @@ fn shape(pattern: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// `/projects` of `/projects/{id}`: such a beginning is compared without an expression.
+/// Returns the length of `/projects` in `/projects/{id}`. This beginning is compared without a regular expression.
 fn first_segment(path: &str) -> Option<usize> {
     Some(path[1..].find('/').map_or(path.len(), |end| end + 1))
 }
 
-/// `/{id}/labels` of `/{id}/labels/{label}`. Two of them never begin the same path.
-fn of_one_thing(path: &str) -> Option<usize> {
+/// Returns the length of `/{id}/labels` in `/{id}/labels/{label}`. No path begins with two of them.
+fn parameter_and_segment(path: &str) -> Option<usize> {
     let rest = path.strip_prefix("/{")?;
     let name = path.len() - rest.len() + rest.find("}/")? + 2;
     Some(path[name..].find('/').map_or(path.len(), |end| name + end))
@@ -92,12 +92,12 @@ mod tests {
             ("/{id}/labels/{label}", Some(12)),
             ("/{id:[0-9]+}/keys/{key}", Some(17)),
         ] {
-            assert_eq!(of_one_thing(path), length, "{path}");
+            assert_eq!(parameter_and_segment(path), length, "{path}");
         }
     }
 
     #[actix_web::test]
-    async fn what_is_named_by_itself_goes_before_what_is_of_one_thing() {
+    async fn routes_without_a_parameter_come_first() {
         async fn pattern(request: HttpRequest) -> HttpResponse {
             HttpResponse::Ok().body(request.match_pattern().unwrap_or_default())
         }

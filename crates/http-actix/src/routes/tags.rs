@@ -20,12 +20,12 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Tags and releases");
     let all = "/projects/{id}/repository/tags";
     calls.add(call::get(all, "Tags", list).list::<TagJson>());
-    calls.add(call::post(all, "Makes a tag", create).made::<TagJson>());
+    calls.add(call::post(all, "Makes a tag", create).created::<TagJson>());
     let one = "/projects/{id}/repository/tags/{tag_name:.+}";
     calls.add(call::get(one, "A tag", get).ok::<TagJson>());
     calls.add(call::delete(one, "Removes a tag", delete).ok::<RemovedTag>());
     let release = "/projects/{id}/repository/tags/{tag_name:.+}/release";
-    calls.add(call::post(release, "Makes a release", create_release).made::<ReleaseJson>());
+    calls.add(call::post(release, "Makes a release", create_release).created::<ReleaseJson>());
     calls.add(call::put(release, "Changes a release", update_release).ok::<ReleaseJson>());
 }
 

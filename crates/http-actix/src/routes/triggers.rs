@@ -18,12 +18,13 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Triggers");
     let all = "/projects/{id}/triggers";
     calls.add(call::get(all, "Triggers", list).list::<TriggerJson<'_>>());
-    calls.add(call::post(all, "Makes a trigger", create).made::<TriggerJson<'_>>());
+    calls.add(call::post(all, "Makes a trigger", create).created::<TriggerJson<'_>>());
     let one = "/projects/{id}/triggers/{token}";
     calls.add(call::get(one, "A trigger", get).ok::<TriggerJson<'_>>());
     calls.add(call::delete(one, "Removes a trigger", delete).ok::<TriggerJson<'_>>());
-    let start = call::post("/projects/{id}/trigger/builds", "Starts a pipeline", start).open();
-    calls.add(start.made::<TriggeredJson>());
+    let start =
+        call::post("/projects/{id}/trigger/builds", "Starts a pipeline", start).without_sign_in();
+    calls.add(start.created::<TriggeredJson>());
 }
 
 parameters! {

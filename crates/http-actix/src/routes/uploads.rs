@@ -35,7 +35,7 @@ const SMALL: u64 = 256 * 1024;
 /// Declares the call.
 pub fn declare(calls: &mut Calls) {
     let about = "Takes in a file for texts of the project";
-    calls.add(call::post("/projects/{id}/uploads", about, create).made::<UploadJson>());
+    calls.add(call::post("/projects/{id}/uploads", about, create).created::<UploadJson>());
 }
 
 /// Adds the addresses of the files, which are outside the interface.
@@ -157,8 +157,8 @@ fn file_name(name: &UploadName) -> DispositionParam {
     })
 }
 
-/// Sends a stored file. One that is small is read at once. While a larger one is sent, it holds a permit of the user, or
-/// of the caller's address, and the caller has to read it at the smallest rate.
+/// Sends a stored file. One that is small is read at once. While a larger one is sent, it holds a permit of the user,
+/// or of the caller's address, and the caller has to read it at the smallest rate.
 pub(crate) async fn send_file(
     api: &ApiRequest,
     user: Option<UserId>,

@@ -29,13 +29,13 @@ pub fn declare(calls: &mut Calls) {
     calls.add(call::get("/user", "The caller", current).ok::<UserFullJson<'_>>());
     let list = call::get("/users", "Users; administrators see more of them", list);
     calls.add(list.list::<UserSummaryJson<'_>>().or::<UserFullJson<'_>>());
-    calls.add(call::post("/users", "Makes a user", create).made::<UserFullJson<'_>>());
+    calls.add(call::post("/users", "Makes a user", create).created::<UserFullJson<'_>>());
     let one = "/users/{id:[0-9]+}";
     calls.add(call::get(one, "A user", get).ok::<UserSingleJson<'_>>().or::<UserFullJson<'_>>());
     calls.add(call::put(one, "Changes a user", update).ok::<UserFullJson<'_>>());
     calls.add(call::delete(one, "Removes a user", delete).ok::<UserFullJson<'_>>().or_null());
-    calls.add(call::put("/users/{uid:[0-9]+}/block", "Blocks a user", block).yes_or_no());
-    calls.add(call::put("/users/{uid:[0-9]+}/unblock", "Ends the block", unblock).yes_or_no());
+    calls.add(call::put("/users/{uid:[0-9]+}/block", "Blocks a user", block).boolean());
+    calls.add(call::put("/users/{uid:[0-9]+}/unblock", "Ends the block", unblock).boolean());
     let events = call::get("/users/{id:[0-9]+}/events", "Activity of a user", events);
     calls.add(events.list::<EventJson<'_>>());
 }

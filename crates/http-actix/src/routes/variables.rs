@@ -17,7 +17,7 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Variables");
     let all = "/projects/{id}/variables";
     calls.add(call::get(all, "Variables", list).list::<VariableJson<'_>>());
-    calls.add(call::post(all, "Makes a variable", create).made::<VariableJson<'_>>());
+    calls.add(call::post(all, "Makes a variable", create).created::<VariableJson<'_>>());
     let one = "/projects/{id}/variables/{key}";
     calls.add(call::get(one, "A variable", get).ok::<VariableJson<'_>>());
     calls.add(call::put(one, "Changes a variable", update).ok::<VariableJson<'_>>());
