@@ -1,4 +1,4 @@
-//! JSON as the interface shows it: fields in the order of the reference.
+//! The JSON of responses, with fields in the order of the reference.
 
 pub mod blocks;
 pub mod board;

@@ -1,7 +1,7 @@
-//! The interface described for machines: OpenAPI 3.1, at `GET /api/v3/openapi.json` and by `hexforge openapi`.
+//! The description of the API in OpenAPI 3.1, at `GET /api/v3/openapi.json` and by `hexforge openapi`.
 //!
-//! The files of `routes` declare each call with the types of its parameters and answers; the schemas of answers are
-//! derived in [`entities`](crate::entities). Tests compare every answer that they see with the description.
+//! The files of `routes` declare each call with the types of its parameters and responses; the schemas of responses are
+//! derived in [`entities`](crate::entities). Tests compare every response that they get with the description.
 
 mod operation;
 mod param;
@@ -18,7 +18,7 @@ pub(crate) use param::{
 use crate::dialect::Dialect;
 use crate::routes;
 
-/// The whole interface as it answers in a dialect.
+/// The description of all calls, with the responses of a dialect.
 pub fn document(dialect: Dialect) -> Value {
     let (mut paths, mut schemas, mut tags) = (Map::new(), BTreeMap::new(), Vec::new());
     for (section, call) in routes::calls(dialect).into_sections() {
@@ -59,9 +59,9 @@ pub fn document(dialect: Dialect) -> Value {
 }
 
 const ABOUT: &str = "REST v3. Parameters may be sent in the query, as a form, as multipart or as JSON. \
-    Texts stand for numbers and switches too. Administrators may act for somebody else with the parameter or header `sudo`.";
+    Numbers and booleans may be sent as text. Administrators may act as another user with the parameter or header `sudo`.";
 
-/// The schema of errors: rules and look-ups use `message`, malformed requests use `error`.
+/// The schema of errors: rules and lookups use `message`, malformed requests use `error`.
 fn error() -> Value {
     let field = |about: &str| json!({ "description": about });
     json!({
@@ -108,7 +108,7 @@ fn takes_null(schema: &Value) -> bool {
     by_type || among("oneOf") || among("anyOf")
 }
 
-/// Types are called `…Json` where they are written, and without that where they are read.
+/// Removes the suffix `Json` of Rust types from the names of schemas.
 fn rename(value: &mut Value) {
     match value {
         Value::Object(map) => {

@@ -9,17 +9,17 @@ use crate::entities::links::Links;
 use crate::entities::payload::{ci, issue, note, system};
 use crate::entities::push::PushJson;
 
-/// Writes what hooks are sent, with addresses below the external one.
+/// Renders payloads, with URLs below the external URL.
 #[derive(Clone, Debug)]
 pub struct JsonPayloads(Links);
 
 impl JsonPayloads {
-    /// Below this address, with SSH on that port of the same host.
+    /// Uses URLs below this one, with SSH on that port of the same host.
     pub fn new(external_url: &str, ssh_port: u16) -> Self {
         Self(Links::new(external_url, ssh_port))
     }
 
-    /// With addresses as answers have them.
+    /// Uses the URLs of responses.
     pub(crate) fn with(links: &Links) -> Self {
         Self(links.clone())
     }

@@ -1,4 +1,4 @@
-//! Parts that several things told to hooks have in common.
+//! Parts that several payloads of hooks have in common.
 
 use hexforge_domain::outbox::project::{Person, ProjectCard};
 use hexforge_domain::push::PushedProject;
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::links::Links;
 
-/// The project of which something is told, as it was then.
+/// The project of a payload, as it was at the time of the event.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     name: &'a str,
@@ -63,7 +63,7 @@ pub struct ShortProjectBlock<'a> {
     default_branch: Option<&'a str>,
 }
 
-/// A project in its full form: with the old names of its addresses.
+/// A project in its full form, which repeats the URLs under their old names.
 #[derive(Serialize, ToSchema)]
 pub struct ProjectBlock<'a> {
     #[serde(flatten)]
@@ -83,7 +83,7 @@ pub struct ShortRepositoryBlock<'a> {
     homepage: String,
 }
 
-/// A repository as pushes and builds tell it.
+/// A repository in the payloads of pushes and builds.
 #[derive(Serialize, ToSchema)]
 pub struct RepositoryBlock<'a> {
     #[serde(flatten)]

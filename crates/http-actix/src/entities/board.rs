@@ -5,7 +5,7 @@ use hexforge_domain::label::LabelDescription;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A board as an answer shows it.
+/// A board in a response.
 #[derive(Serialize, ToSchema)]
 pub struct BoardJson<'a> {
     id: i64,
@@ -18,7 +18,7 @@ impl<'a> From<&'a BoardView> for BoardJson<'a> {
     }
 }
 
-/// A list of a board as an answer shows it.
+/// A list of a board in a response.
 #[derive(Serialize, ToSchema)]
 pub struct ListJson<'a> {
     id: i64,

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::commit::RefCommitJson;
 
-/// A branch as an answer shows it.
+/// A branch in a response.
 #[derive(Serialize, ToSchema)]
 pub struct BranchJson {
     name: String,

@@ -13,7 +13,7 @@ use super::links::Links;
 use super::time::Iso;
 use super::user::UserSingleJson;
 
-/// A build as an answer shows it.
+/// A build in a response.
 #[derive(Serialize, ToSchema)]
 pub struct BuildJson<'a> {
     id: i64,
@@ -36,7 +36,7 @@ pub struct BuildJson<'a> {
     pipeline: PipelineJson<'a>,
 }
 
-/// Artifacts as builds show them.
+/// The artifacts of a build.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ArtifactsJson<'a> {
     filename: &'a str,
@@ -49,7 +49,7 @@ impl<'a> From<&'a Artifacts> for ArtifactsJson<'a> {
     }
 }
 
-/// A runner as builds show it.
+/// The runner of a build.
 #[derive(Serialize, ToSchema)]
 #[schema(as = BuildRunner)]
 struct RunnerJson<'a> {
@@ -72,7 +72,7 @@ impl<'a> From<&'a Runner> for RunnerJson<'a> {
     }
 }
 
-/// A pipeline as builds show it.
+/// The pipeline of a build.
 #[derive(Serialize, ToSchema)]
 #[schema(as = BuildPipeline)]
 struct PipelineJson<'a> {
@@ -111,7 +111,7 @@ impl<'a> BuildJson<'a> {
             finished_at: build.finished_at.map(Iso),
             user: view.user.as_ref().map(|user| UserSingleJson::new(user, links)),
             artifacts_file: build.artifacts_at(now).map(ArtifactsJson::from),
-            commit: CommitJson::kept(pipeline.sha, &view.commit),
+            commit: CommitJson::from_facts(pipeline.sha, &view.commit),
             runner: view.runner.as_ref().map(RunnerJson::from),
             pipeline: PipelineJson::from(pipeline),
         }

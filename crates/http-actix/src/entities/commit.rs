@@ -8,7 +8,7 @@ use hexforge_domain::pipeline::CommitFacts;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-/// A moment as git recorded it, with the offset that was recorded: `2012-06-27T05:51:39.000-07:00`.
+/// A time as git recorded it, with its offset: `2012-06-27T05:51:39.000-07:00`.
 #[derive(ToSchema)]
 #[schema(description = "With the offset that git recorded", value_type = String, format = DateTime)]
 pub struct GitTime(pub DateTime<FixedOffset>);
@@ -40,7 +40,7 @@ impl Serialize for GitTime {
     }
 }
 
-/// A commit as branches and tags show it.
+/// The commit of a branch or tag.
 #[derive(Serialize, ToSchema)]
 pub struct RefCommitJson {
     id: String,
@@ -83,7 +83,7 @@ impl RefCommitJson {
     }
 }
 
-/// A commit as lists of commits show it.
+/// A commit in lists.
 #[derive(Serialize, ToSchema)]
 pub struct CommitJson {
     id: String,
@@ -96,8 +96,8 @@ pub struct CommitJson {
 }
 
 impl CommitJson {
-    /// A commit of which only the facts are kept.
-    pub fn kept(id: ObjectId, facts: &CommitFacts) -> Self {
+    /// A commit of which the database has the facts.
+    pub fn from_facts(id: ObjectId, facts: &CommitFacts) -> Self {
         let id = id.to_string();
         Self {
             short_id: id[..8].to_owned(),

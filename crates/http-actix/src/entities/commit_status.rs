@@ -9,7 +9,7 @@ use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
 
-/// A word about a commit as an answer shows it.
+/// A commit status in a response.
 #[derive(Serialize, ToSchema)]
 pub struct CommitStatusJson<'a> {
     id: i64,
@@ -28,7 +28,7 @@ pub struct CommitStatusJson<'a> {
 }
 
 impl<'a> CommitStatusJson<'a> {
-    /// With addresses made by these links.
+    /// The entity, with URLs built by `links`.
     pub fn new(view: &'a BuildView, links: &'a Links) -> Self {
         let (build, pipeline) = (&view.build, &view.pipeline);
         let (target_url, description) = match &build.kind {

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::time::Iso;
 
-/// A delivery as an answer shows it.
+/// A delivery in a response.
 #[derive(Serialize, ToSchema)]
 pub struct DeliveryJson {
     id: i64,

@@ -4,7 +4,7 @@ use hexforge_domain::user::Email;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An address as an answer shows it.
+/// An address in a response.
 #[derive(Serialize, ToSchema)]
 pub struct EmailJson {
     id: i64,

@@ -10,10 +10,10 @@ use super::push::PushJson;
 use super::time::Iso;
 use super::user::UserSummaryJson;
 
-/// An event as an answer shows it.
+/// An event in a response.
 #[derive(Serialize, ToSchema)]
 pub struct EventJson<'a> {
-    /// Always null: what is shown is `target_title`.
+    /// Always null. Clients show `target_title`.
     title: Option<&'a str>,
     project_id: i64,
     action_name: &'static str,
@@ -23,7 +23,7 @@ pub struct EventJson<'a> {
     data: Option<PushJson<'a>>,
     target_title: Option<&'a str>,
     created_at: Iso,
-    /// The note that was written, while it is there.
+    /// The note of the event, until it is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = NoteJson<'a>, required = false)]
     note: Option<NoteJson<'a>>,
@@ -32,7 +32,7 @@ pub struct EventJson<'a> {
 }
 
 impl<'a> EventJson<'a> {
-    /// The event as seen below this address.
+    /// The event, with URLs built by `links`.
     pub fn new(view: &'a EventView, links: &'a Links) -> Self {
         let event = &view.event;
         let target = event.target.as_ref();

@@ -1,4 +1,4 @@
-//! Hooks of projects and of the service. Tokens are never shown.
+//! Project hooks and system hooks. Their tokens are never shown.
 
 use hexforge_domain::project::hook::ProjectHook;
 use hexforge_domain::system_hook::SystemHook;
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::time::Iso;
 
-/// A project hook as an answer shows it.
+/// A project hook in a response.
 #[derive(Serialize, ToSchema)]
 pub struct ProjectHookJson {
     id: i64,
@@ -46,7 +46,7 @@ impl From<ProjectHook> for ProjectHookJson {
     }
 }
 
-/// A system hook as lists and its creation show it.
+/// A system hook in lists and after its creation.
 #[derive(Serialize, ToSchema)]
 pub struct SystemHookJson {
     id: i64,
@@ -70,7 +70,7 @@ impl From<SystemHook> for SystemHookJson {
     }
 }
 
-/// A system hook that was removed: with what the table of all hooks has beside.
+/// A system hook that was removed. It shows more columns, as in the original service.
 #[derive(Serialize, ToSchema)]
 pub struct RemovedSystemHookJson {
     id: i64,

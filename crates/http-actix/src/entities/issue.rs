@@ -10,7 +10,7 @@ use super::milestone::MilestoneJson;
 use super::time::Iso;
 use super::user::UserSummaryJson;
 
-/// An issue as an answer shows it.
+/// An issue in a response.
 #[derive(Serialize, ToSchema)]
 pub struct IssueJson<'a> {
     id: i64,
@@ -35,7 +35,7 @@ pub struct IssueJson<'a> {
 }
 
 impl<'a> IssueJson<'a> {
-    /// The issue as seen below this address.
+    /// The issue, with URLs built by `links`.
     pub fn new(view: &'a IssueView, links: &'a Links) -> Self {
         let issue = &view.issue;
         let page = format!("/{}/issues/{}", view.project_path, issue.iid);

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::time::Iso;
 
-/// A key as an answer shows it.
+/// A key in a response.
 #[derive(Serialize, ToSchema)]
 pub struct KeyJson {
     id: i64,

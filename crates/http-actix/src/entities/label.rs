@@ -6,7 +6,7 @@ use hexforge_domain::label::{LabelDescription, Priority};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A label as an answer shows it.
+/// A label in a response.
 #[derive(Serialize, ToSchema)]
 pub struct LabelJson<'a> {
     id: i64,
@@ -49,7 +49,7 @@ impl<'a> From<&'a GroupLabelView> for LabelJson<'a> {
             open_issues_count: view.counts.open,
             closed_issues_count: view.counts.closed,
             open_merge_requests_count: 0,
-            // These are chosen in projects.
+            // Priority and subscription belong to projects, so a group label has none.
             priority: None,
             subscribed: false,
         }

@@ -1,11 +1,11 @@
-//! Addresses of things, for people and programs outside.
+//! URLs in responses and payloads.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::user::User;
 use md5::{Digest, Md5};
 
-/// Makes addresses below the external one.
+/// Builds URLs below the external URL.
 #[derive(Clone, Debug)]
 pub struct Links {
     external_url: String,
@@ -15,7 +15,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// Below this address, with SSH on that port of the same host.
+    /// Builds URLs below this one, with SSH on that port of the same host.
     pub fn new(external_url: &str, ssh_port: u16) -> Self {
         let gravatar = if external_url.starts_with("https:") {
             "https://secure.gravatar.com/avatar/"
@@ -41,7 +41,7 @@ impl Links {
         Some(format!("{}/uploads/group/avatar/{}/{file}", self.external_url, group.id))
     }
 
-    /// The page of a project with that whole path.
+    /// The page of a project with this full path.
     pub fn project(&self, path: &str) -> String {
         format!("{}/{path}", self.external_url)
     }
@@ -70,7 +70,7 @@ impl Links {
         format!("{}{path}.git", self.ssh)
     }
 
-    /// The address of a path that begins with a slash.
+    /// The URL of a path that begins with a slash.
     pub fn to(&self, path: &str) -> String {
         format!("{}{path}", self.external_url)
     }
@@ -80,7 +80,7 @@ impl Links {
         format!("{}/{}", self.external_url, user.username.as_str())
     }
 
-    /// The picture of a user: the uploaded one, else the one that belongs to the address.
+    /// The avatar of a user: the uploaded one, otherwise the Gravatar of the e-mail address.
     pub fn avatar(&self, user: &User) -> String {
         self.avatar_of(user.id, user.avatar.as_deref(), user.email.as_str())
     }
@@ -97,7 +97,7 @@ impl Links {
     }
 }
 
-/// The host of an address, without its port.
+/// The host of a URL, without its port.
 fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

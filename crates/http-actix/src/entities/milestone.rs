@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::time::Iso;
 
-/// A milestone as an answer shows it.
+/// A milestone in a response.
 #[derive(Serialize, ToSchema)]
 pub struct MilestoneJson<'a> {
     id: i64,

@@ -52,7 +52,7 @@ impl<'a> NamespaceJson<'a> {
     }
 }
 
-/// A picture.
+/// An avatar.
 #[derive(Serialize, ToSchema)]
 pub struct AvatarJson {
     url: Option<String>,

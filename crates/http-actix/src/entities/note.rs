@@ -12,13 +12,13 @@ use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
 
-/// A note as an answer shows it.
+/// A note in a response.
 #[derive(Serialize, ToSchema)]
 pub struct NoteJson<'a> {
-    /// Null where commands were given and nothing was written.
+    /// Null if the text had only slash commands, because then no note is stored.
     id: Option<i64>,
     body: &'a str,
-    /// Always null: files are named in the text.
+    /// Always null. The text names the files.
     attachment: Option<&'a str>,
     author: UserSummaryJson<'a>,
     created_at: Iso,
@@ -31,7 +31,7 @@ pub struct NoteJson<'a> {
 }
 
 impl<'a> NoteJson<'a> {
-    /// The note as seen below this address.
+    /// The note, with URLs built by `links`.
     pub fn new(view: &'a NoteView, links: &'a Links) -> Self {
         let note = &view.note;
         Self {
@@ -80,7 +80,7 @@ pub struct AwardJson<'a> {
 }
 
 impl<'a> AwardJson<'a> {
-    /// The award as seen below this address.
+    /// The award, with URLs built by `links`.
     pub fn new(award: &'a Award, user: &'a User, links: &'a Links) -> Self {
         Self {
             id: award.id.0,

@@ -8,7 +8,7 @@ use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
 
-/// A pipeline as an answer shows it.
+/// A pipeline in a response.
 #[derive(Serialize, ToSchema)]
 pub struct PipelineJson<'a> {
     id: i64,
@@ -24,13 +24,13 @@ pub struct PipelineJson<'a> {
     updated_at: Iso,
     started_at: Option<Iso>,
     finished_at: Option<Iso>,
-    /// Nothing ever sets it, and clients expect it.
+    /// Always null. Clients expect the field.
     committed_at: Option<Iso>,
     duration: Option<i64>,
 }
 
 impl<'a> PipelineJson<'a> {
-    /// With addresses made by these links.
+    /// The entity, with URLs built by `links`.
     pub fn new(view: &'a PipelineView, links: &'a Links) -> Self {
         let pipeline = &view.pipeline;
         Self {

@@ -62,11 +62,11 @@ pub struct ProjectJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = i64, required = false)]
     open_issues_count: Option<u32>,
-    /// For those who administer the project.
+    /// Only for callers who administer the project.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     runners_token: Option<&'a str>,
-    /// For those who administer the project, where it is set.
+    /// Only for callers who administer the project, and only if it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     build_coverage_regex: Option<&'a str>,
@@ -75,14 +75,14 @@ pub struct ProjectJson<'a> {
     only_allow_merge_if_build_succeeds: bool,
     request_access_enabled: bool,
     only_allow_merge_if_all_discussions_are_resolved: bool,
-    /// In the answer for one project.
+    /// Only in responses about a single project.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = PermissionsJson, required = false)]
     permissions: Option<PermissionsJson>,
 }
 
 impl<'a> ProjectJson<'a> {
-    /// The project with the optional fields that the view holds.
+    /// The project, with the optional fields that the view has.
     pub fn new(view: &'a ProjectView, links: &Links) -> Self {
         let (project, place) = (&view.project, &view.place);
         let (features, path) = (&project.features, place.path_of(project));
@@ -152,7 +152,7 @@ pub struct SimpleProjectJson<'a> {
 }
 
 impl<'a> SimpleProjectJson<'a> {
-    /// The project as seen below this address.
+    /// The project, with URLs built by `links`.
     pub fn new(placed: &'a PlacedProject, links: &Links) -> Self {
         let path = placed.place.path_of(&placed.project);
         Self {
@@ -167,7 +167,7 @@ impl<'a> SimpleProjectJson<'a> {
     }
 }
 
-/// A share as projects show it.
+/// A share in the JSON of a project.
 #[derive(Serialize, ToSchema)]
 pub struct ShareLineJson<'a> {
     group_id: i64,
@@ -185,7 +185,7 @@ impl<'a> From<&'a Share> for ShareLineJson<'a> {
     }
 }
 
-/// A share that was just made.
+/// A share that was just created.
 #[derive(Serialize, ToSchema)]
 pub struct ShareJson {
     id: i64,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::blocks::{Place, ProjectBlock, RepositoryBlock};
 use super::links::Links;
 
-/// A push as an answer shows it.
+/// A push in a response.
 #[derive(Serialize, ToSchema)]
 pub struct PushJson<'a> {
     object_kind: &'static str,
@@ -49,7 +49,7 @@ struct AuthorBlock<'a> {
 }
 
 impl<'a> PushJson<'a> {
-    /// The push as seen below this address.
+    /// The push, with URLs built by `links`.
     pub fn new(push: &'a Push, links: &Links) -> Self {
         let kind = match RefKind::of(&push.reference) {
             RefKind::Tag(_) => "tag_push",

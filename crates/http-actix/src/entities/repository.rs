@@ -93,7 +93,7 @@ impl<'a> From<&'a FileDiff> for FileDiffJson<'a> {
     }
 }
 
-/// An author and what came from them.
+/// An author with the number of commits and changed lines.
 #[derive(Serialize, ToSchema)]
 pub struct ContributorJson {
     name: String,

@@ -12,10 +12,10 @@ use super::build::ArtifactsJson;
 use super::links::Links;
 use super::time::Iso;
 
-/// The name under which git takes the token of a build.
+/// The user name with which git clients send the token of a build.
 const CLONES_AS: &str = hexforge_application::basic::BUILD;
 
-/// In seconds.
+/// The time limit of a build in seconds.
 const TIMEOUT: u32 = 3600;
 
 /// A runner that was just registered.
@@ -31,7 +31,7 @@ impl From<Registered> for RegisteredJson {
     }
 }
 
-/// A build as its runner gets it.
+/// A build for its runner.
 #[derive(Serialize, ToSchema)]
 pub struct AssignmentJson<'a> {
     #[serde(flatten)]
@@ -135,7 +135,7 @@ impl From<hexforge_application::runner::BuildVariable> for VariableJson {
     }
 }
 
-/// A tree of a configuration.
+/// A node of a configuration, as JSON.
 struct NodeJson<'a>(&'a Node);
 
 impl Serialize for NodeJson<'_> {

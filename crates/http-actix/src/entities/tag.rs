@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::commit::RefCommitJson;
 
-/// A tag as an answer shows it.
+/// A tag in a response.
 #[derive(Serialize, ToSchema)]
 pub struct TagJson {
     name: String,
@@ -39,7 +39,7 @@ impl TagJson {
     }
 }
 
-/// A release as an answer shows it.
+/// A release in a response.
 #[derive(Serialize, ToSchema)]
 pub struct ReleaseJson {
     tag_name: String,

@@ -1,4 +1,4 @@
-//! Timestamps as the interface writes them.
+//! Timestamps in responses.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use hexforge_domain::Timestamp;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-/// `2016-11-15T09:30:00.123Z`: UTC with exactly three decimals. Written by hand, because formatting
-/// by pattern costs more than all the rest of a line.
+/// `2016-11-15T09:30:00.123Z`: UTC with exactly three decimals. Formatted by hand, because chrono's
+/// formatting takes longer than the rest of the entity.
 #[derive(ToSchema)]
 #[schema(as = Moment, description = "UTC with three decimals", value_type = String, format = DateTime)]
 pub struct Iso(pub Timestamp);

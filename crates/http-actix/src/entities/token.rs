@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::time::Iso;
 
-/// A token as an answer shows it.
+/// A token in a response.
 #[derive(Serialize, ToSchema)]
 pub struct TokenJson {
     id: i64,

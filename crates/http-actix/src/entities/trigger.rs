@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::time::Iso;
 
-/// A trigger as an answer shows it.
+/// A trigger in a response.
 #[derive(Serialize, ToSchema)]
 pub struct TriggerJson<'a> {
     token: &'a str,
@@ -29,7 +29,7 @@ impl<'a> From<&'a TriggerView> for TriggerJson<'a> {
     }
 }
 
-/// A use of a trigger as an answer shows it.
+/// A use of a trigger in a response.
 #[derive(Serialize, ToSchema)]
 pub struct TriggeredJson {
     id: i64,

@@ -4,7 +4,7 @@ use hexforge_domain::project::upload::UploadPlace;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An upload as an answer shows it.
+/// An upload in a response.
 #[derive(Serialize, ToSchema)]
 pub struct UploadJson {
     alt: String,

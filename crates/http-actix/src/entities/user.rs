@@ -165,7 +165,7 @@ impl<'a> UserViewJson<'a> {
     }
 }
 
-/// An account elsewhere.
+/// An account at another service.
 #[derive(Serialize, ToSchema)]
 pub struct IdentityJson<'a> {
     provider: &'a str,

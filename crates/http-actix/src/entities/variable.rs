@@ -4,7 +4,7 @@ use hexforge_application::variable::VariableView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A variable as an answer shows it.
+/// A variable in a response.
 #[derive(Serialize, ToSchema)]
 pub struct VariableJson<'a> {
     key: &'a str,

@@ -12,7 +12,7 @@ impl Call {
     /// `/api/v3/users/{id}`.
     pub(super) fn template(&self) -> String {
         let path = self.path();
-        // The calls of runners are beside the interface.
+        // The calls for runners have a prefix of their own.
         if path.starts_with(RUNNERS) { path } else { format!("{INTERFACE}{path}") }
     }
 
@@ -77,7 +77,7 @@ impl Call {
         all
     }
 
-    /// Projects and groups are named by numbers or paths, and some other things by texts.
+    /// Whether a path parameter is a number. Projects and groups can also be named by paths, and some things by texts.
     fn is_number(&self, name: &str) -> bool {
         match name {
             "id" => !["/projects/", "/groups/"].iter().any(|start| self.path().starts_with(start)),
@@ -109,7 +109,7 @@ impl Call {
     fn responses(&self) -> Value {
         let mut all = Map::new();
         for Answer { status, content, may_be_empty } in &self.answers {
-            let mut answer = json!({ "description": about(*status) });
+            let mut answer = json!({ "description": describe(*status) });
             if *may_be_empty {
                 answer["x-may-be-empty"] = json!(true);
             }
@@ -128,11 +128,12 @@ impl Call {
             all.insert(status.as_str().to_owned(), answer);
         }
         if self.method == Method::GET {
-            let known = json!({ "description": "The caller knows this state (If-None-Match)" });
+            let known =
+                json!({ "description": "The client has this state already (If-None-Match)" });
             all.insert("304".to_owned(), known);
         }
         let error = json!({ "$ref": "#/components/schemas/Error" });
-        let error = json!({ "description": "What is wrong", "content": json_of(error) });
+        let error = json!({ "description": "An error", "content": json_of(error) });
         all.insert("default".to_owned(), error);
         Value::Object(all)
     }
@@ -148,7 +149,7 @@ fn example(name: &str) -> &'static str {
     }
 }
 
-/// The maximum length of a path parameter. Nothing has a longer name.
+/// The maximum length of a path parameter. No name is longer.
 fn longest(name: &str) -> usize {
     match name {
         "sha" | "branch" | "ref_name" | "tag_name" => limit::REF_NAME,
@@ -169,11 +170,12 @@ fn any_of(options: &[Value]) -> Value {
     }
 }
 
-fn about(status: StatusCode) -> &'static str {
+/// The description of a response with this status.
+fn describe(status: StatusCode) -> &'static str {
     match status {
-        StatusCode::CREATED => "Done",
-        StatusCode::NOT_MODIFIED => "There was nothing to do",
-        StatusCode::NO_CONTENT => "There is nothing",
-        _ => "As asked for",
+        StatusCode::CREATED => "Created or started",
+        StatusCode::NOT_MODIFIED => "Nothing had to be changed",
+        StatusCode::NO_CONTENT => "There is no content",
+        _ => "Success",
     }
 }

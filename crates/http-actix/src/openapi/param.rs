@@ -1,4 +1,4 @@
-//! Parameters of calls, as they are described.
+//! The description of parameters in OpenAPI.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ const fn param(name: &'static str, kind: Kind) -> Param {
     Param { name, kind, required: false }
 }
 
-/// A text of at most so many characters; see [`limit`](hexforge_domain::text::limit).
+/// A text of at most `max` characters; see [`limit`](hexforge_domain::text::limit).
 pub(crate) const fn text(name: &'static str, max: usize) -> Param {
     param(name, Kind::Text(max))
 }
@@ -39,17 +39,17 @@ pub(crate) const fn integer(name: &'static str) -> Param {
     param(name, Kind::Integer)
 }
 
-/// A switch.
+/// A boolean.
 pub(crate) const fn boolean(name: &'static str) -> Param {
     param(name, Kind::Boolean)
 }
 
-/// A day.
+/// A date.
 pub(crate) const fn date(name: &'static str) -> Param {
     param(name, Kind::Date)
 }
 
-/// A day and a time.
+/// A date with a time.
 pub(crate) const fn moment(name: &'static str) -> Param {
     param(name, Kind::Moment)
 }
@@ -59,12 +59,12 @@ pub(crate) const fn integers(name: &'static str) -> Param {
     param(name, Kind::Integers)
 }
 
-/// A list of texts, each of at most so many characters.
+/// A list of texts, each of at most `max` characters.
 pub(crate) const fn texts(name: &'static str, max: usize) -> Param {
     param(name, Kind::Texts(max))
 }
 
-/// Texts by name, each of at most so many characters.
+/// Texts by key, each of at most `max` characters.
 pub(crate) const fn map(name: &'static str, max: usize) -> Param {
     param(name, Kind::Map(max))
 }
@@ -94,7 +94,7 @@ impl Param {
         self.name
     }
 
-    /// The words out of which a value is.
+    /// The words of which the value is one.
     pub(crate) const fn words(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::OneOf(words) | Kind::SomeOf(words) => words,
@@ -106,7 +106,7 @@ impl Param {
         matches!(self.kind, Kind::File)
     }
 
-    /// In the query; `None` for what fits only into a body.
+    /// The description as a query parameter; `None` if it can only be sent in a body.
     pub(super) fn in_query(&self) -> Option<Value> {
         let name = match self.kind {
             Kind::File | Kind::Map(_) => return None,
@@ -142,7 +142,7 @@ impl Param {
     }
 }
 
-/// The schema of a text of at most so many characters.
+/// The schema of a text of at most `max` characters.
 pub(super) fn string(max: usize) -> Value {
     json!({ "type": "string", "maxLength": max })
 }

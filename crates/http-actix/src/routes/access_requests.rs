@@ -1,4 +1,4 @@
-//! Requests for access to groups and to projects: the same calls below both.
+//! Access requests to groups and projects, which have the same calls.
 
 use actix_web::HttpResponse;
 use hexforge_application::member::request;
@@ -20,14 +20,16 @@ pub fn declare(calls: &mut Calls) {
 
 fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
     let all = format!("{source}/access_requests");
-    let list = call::get(all.as_str(), "Who asks to become a member", list::<P>);
+    let list = call::get(all.as_str(), "Lists the users who request access", list::<P>);
     calls.add(list.list::<AccessRequesterJson<'_>>());
-    let create = call::post(all.as_str(), "Asks to become a member", create::<P>);
+    let create = call::post(all.as_str(), "Requests access for the caller", create::<P>);
     calls.add(create.created::<AccessRequesterJson<'_>>());
     let one = format!("{all}/{{user_id}}");
-    let approve = call::put(format!("{one}/approve"), "Makes a member of who asked", approve::<P>);
+    let approve = call::put(format!("{one}/approve"), "Approves an access request", approve::<P>);
     calls.add(approve.created::<MemberJson<'_>>());
-    calls.add(call::delete(one, "Refuses a request", delete::<P>).ok::<AccessRequesterJson<'_>>());
+    calls.add(
+        call::delete(one, "Denies an access request", delete::<P>).ok::<AccessRequesterJson<'_>>(),
+    );
 }
 
 parameters! {

@@ -15,16 +15,18 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Issue boards");
-    let boards = call::get("/projects/{id}/boards", "Boards of a project", list);
+    let boards = call::get("/projects/{id}/boards", "Lists the boards of a project", list);
     calls.add(boards.list::<BoardJson<'_>>());
     let lists = "/projects/{id}/boards/{board_id}/lists";
-    calls.add(call::get(lists, "Lists of a board", list_lists).list::<ListJson<'_>>());
+    calls.add(call::get(lists, "Lists the lists of a board", list_lists).list::<ListJson<'_>>());
     let made = calls.dialect().created_board_list();
-    calls.add(call::post(lists, "Adds a list", create_list).with::<ListJson<'_>>(made));
+    calls.add(
+        call::post(lists, "Creates a list of a board", create_list).with::<ListJson<'_>>(made),
+    );
     let one = "/projects/{id}/boards/{board_id}/lists/{list_id}";
-    calls.add(call::get(one, "A list", get_list).ok::<ListJson<'_>>());
-    calls.add(call::put(one, "Moves a list", move_list).ok::<ListJson<'_>>());
-    calls.add(call::delete(one, "Removes a list", delete_list).ok::<ListJson<'_>>());
+    calls.add(call::get(one, "Shows a list of a board", get_list).ok::<ListJson<'_>>());
+    calls.add(call::put(one, "Moves a list of a board", move_list).ok::<ListJson<'_>>());
+    calls.add(call::delete(one, "Removes a list of a board", delete_list).ok::<ListJson<'_>>());
 }
 
 parameters! {
@@ -88,7 +90,7 @@ async fn move_list(
 ) -> ApiResult<HttpResponse> {
     let moved = api
         .run(move |app, actor, (list, Place { position })| {
-            // An empty text is no place.
+            // An empty text is not a position.
             let position = position.ok_or_else(|| ApiError::bad_request("position is invalid"))?;
             board::move_list(app, actor, &named, list, position).map_err(ApiError::from)
         })

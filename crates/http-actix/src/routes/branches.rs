@@ -17,22 +17,22 @@ use crate::error::ApiResult;
 use crate::params::{declared, parameters};
 use crate::respond;
 
-/// Declares the calls. Names of branches take all that is left of the path.
+/// Declares the calls. The name of a branch may contain slashes, so it takes the rest of the path.
 pub fn declare(calls: &mut Calls) {
     calls.section("Branches");
     let all = "/projects/{id}/repository/branches";
     let made = calls.dialect().created_branch();
-    calls.add(call::get(all, "Branches", list).list::<BranchJson>());
-    calls.add(call::post(all, "Makes a branch", create).with::<BranchJson>(made));
+    calls.add(call::get(all, "Lists the branches of a project", list).list::<BranchJson>());
+    calls.add(call::post(all, "Creates a branch", create).with::<BranchJson>(made));
     let one = "/projects/{id}/repository/branches/{branch:.+}";
-    calls.add(call::get(one, "A branch", get).ok::<BranchJson>());
+    calls.add(call::get(one, "Shows a branch", get).ok::<BranchJson>());
     calls.add(call::delete(one, "Removes a branch", delete).ok::<RemovedBranch>());
     let protect = call::put(format!("{one}/protect"), "Protects a branch", protect);
     calls.add(protect.ok::<BranchJson>());
-    let unprotect = call::put(format!("{one}/unprotect"), "Ends the protection", unprotect);
+    let unprotect = call::put(format!("{one}/unprotect"), "Unprotects a branch", unprotect);
     calls.add(unprotect.ok::<BranchJson>());
     let merged = "/projects/{id}/repository/merged_branches";
-    let merged = call::delete(merged, "Removes merged branches", delete_merged);
+    let merged = call::delete(merged, "Removes the merged branches of a project", delete_merged);
     calls.add(merged.json(json!({ "type": "integer" })));
 }
 
@@ -71,7 +71,7 @@ async fn create(api: Api<NewBranch>, ProjectPath(named): ProjectPath) -> ApiResu
     respond::with(api.dialect().created_branch(), BranchJson::from(made))
 }
 
-/// The branch that is gone.
+/// The branch that was removed.
 #[derive(Serialize, ToSchema)]
 struct RemovedBranch {
     branch_name: String,
@@ -115,6 +115,6 @@ async fn unprotect(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResul
 
 async fn delete_merged(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     api.run(move |app, actor, ()| merged::request(app, actor, &named)).await?;
-    // The number is the body: so it was in the service for which clients were written.
+    // The body is only the number, as in the original service.
     respond::ok(200)
 }

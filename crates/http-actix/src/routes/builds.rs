@@ -31,27 +31,36 @@ const CONTENT_TRANSFER_ENCODING: HeaderName = HeaderName::from_static("content-t
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Builds");
-    calls.add(call::get("/projects/{id}/builds", "Builds", list).list::<BuildJson<'_>>());
+    calls.add(
+        call::get("/projects/{id}/builds", "Lists the builds of a project", list)
+            .list::<BuildJson<'_>>(),
+    );
     let of_commit = "/projects/{id}/repository/commits/{sha}/builds";
-    let of_commit = call::get(of_commit, "Builds of a commit", list_of_commit);
+    let of_commit = call::get(of_commit, "Lists the builds of a commit", list_of_commit);
     calls.add(of_commit.list::<BuildJson<'_>>());
     let one = "/projects/{id}/builds/{build_id}";
-    calls.add(call::get(one, "A build", get).ok::<BuildJson<'_>>());
-    let trace = call::get(format!("{one}/trace"), "The log of a build", trace);
+    calls.add(call::get(one, "Shows a build", get).ok::<BuildJson<'_>>());
+    let trace = call::get(format!("{one}/trace"), "Downloads the log of a build", trace);
     calls.add(trace.bytes("text/plain"));
     let octets = "application/octet-stream";
-    let about = "Artifacts of the last good build of a branch or tag";
+    let about = "Downloads the artifacts of the last successful build of a branch or tag";
     let of_ref = "/projects/{id}/builds/artifacts/{ref_name:.+}/download";
     calls.add(call::get(of_ref, about, artifacts_of_ref).bytes(octets));
-    let artifacts = call::get(format!("{one}/artifacts"), "Artifacts of a build", artifacts);
+    let artifacts =
+        call::get(format!("{one}/artifacts"), "Downloads the artifacts of a build", artifacts);
     calls.add(artifacts.bytes(octets));
-    let cancel = call::post(format!("{one}/cancel"), "Cancels", cancel);
+    let cancel = call::post(format!("{one}/cancel"), "Cancels a build", cancel);
     calls.add(cancel.created::<BuildJson<'_>>());
-    let retry = call::post(format!("{one}/retry"), "Builds again", retry);
+    let retry = call::post(format!("{one}/retry"), "Retries a build", retry);
     calls.add(retry.created::<BuildJson<'_>>());
-    let erase = call::post(format!("{one}/erase"), "Erases log and artifacts", erase);
+    let erase =
+        call::post(format!("{one}/erase"), "Erases the log and the artifacts of a build", erase);
     calls.add(erase.created::<BuildJson<'_>>());
-    let keep = call::post(format!("{one}/artifacts/keep"), "Keeps artifacts for good", keep);
+    let keep = call::post(
+        format!("{one}/artifacts/keep"),
+        "Prevents the artifacts of a build from expiring",
+        keep,
+    );
     calls.add(keep.ok::<BuildJson<'_>>());
     let play = call::post(format!("{one}/play"), "Starts a manual build", play);
     calls.add(play.ok::<BuildJson<'_>>());
@@ -110,7 +119,7 @@ async fn list_of_commit(
 /// A use case on one build.
 type UseCase<T> = fn(&App, Actor, &ProjectRef, BuildId) -> Result<T, Error>;
 
-/// The outcome of a use case about one build.
+/// The outcome of a use case on one build.
 struct Outcome<T> {
     actor: Actor,
     id: BuildId,
@@ -118,7 +127,7 @@ struct Outcome<T> {
     now: Timestamp,
 }
 
-async fn run<T: Send + 'static>(
+async fn run_on_build<T: Send + 'static>(
     api: &Api<InPath>,
     named: ProjectRef,
     use_case: UseCase<T>,
@@ -130,42 +139,42 @@ async fn run<T: Send + 'static>(
     .await
 }
 
-async fn with_one(
+async fn respond_with_build(
     api: Api<InPath>,
     named: ProjectRef,
     use_case: UseCase<BuildView>,
     status: StatusCode,
 ) -> ApiResult<HttpResponse> {
-    let Outcome { found, now, .. } = run(&api, named, use_case).await?;
+    let Outcome { found, now, .. } = run_on_build(&api, named, use_case).await?;
     respond::with(status, BuildJson::new(&found, now, api.links()))
 }
 
 async fn get(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, build::get, StatusCode::OK).await
+    respond_with_build(api, named, build::get, StatusCode::OK).await
 }
 
 async fn cancel(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, build::cancel, StatusCode::CREATED).await
+    respond_with_build(api, named, build::cancel, StatusCode::CREATED).await
 }
 
 async fn retry(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, build::retry, StatusCode::CREATED).await
+    respond_with_build(api, named, build::retry, StatusCode::CREATED).await
 }
 
 async fn erase(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, build::erase, StatusCode::CREATED).await
+    respond_with_build(api, named, build::erase, StatusCode::CREATED).await
 }
 
 async fn keep(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, build::keep_artifacts, StatusCode::OK).await
+    respond_with_build(api, named, build::keep_artifacts, StatusCode::OK).await
 }
 
 async fn play(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, build::play, StatusCode::OK).await
+    respond_with_build(api, named, build::play, StatusCode::OK).await
 }
 
 async fn trace(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let Outcome { actor, id, found, .. } = run(&api, named, build::trace).await?;
+    let Outcome { actor, id, found, .. } = run_on_build(&api, named, build::trace).await?;
     let mut response = HttpResponse::Ok();
     response
         .insert_header((CONTENT_TYPE, "text/plain"))
@@ -175,8 +184,8 @@ async fn trace(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<H
 }
 
 async fn artifacts(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let Outcome { actor, found, .. } = run(&api, named, build::artifacts).await?;
-    send(&api, actor.user(), found).await
+    let Outcome { actor, found, .. } = run_on_build(&api, named, build::artifacts).await?;
+    send_artifacts(&api, actor.user(), found).await
 }
 
 async fn artifacts_of_ref(
@@ -190,11 +199,11 @@ async fn artifacts_of_ref(
             file.map(|file| (actor, file))
         })
         .await?;
-    send(&api, actor.user(), file).await
+    send_artifacts(&api, actor.user(), file).await
 }
 
-/// Sends artifacts for a user. A browser saves them, and runs nothing of them.
-pub(super) async fn send(
+/// Sends artifacts to a user. The headers make browsers save the file and never run it.
+pub(super) async fn send_artifacts(
     api: &ApiRequest,
     user: Option<UserId>,
     file: ArtifactsFile,
@@ -209,7 +218,8 @@ pub(super) async fn send(
     send_file(api, user, file.content, response).await
 }
 
-/// Names are bare where they can be; what could end one early, or the header, is replaced.
+/// Returns the `Content-Disposition` of a file to be saved. Characters that need quotes are replaced, so that a name
+/// cannot end the header early.
 fn attachment(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '~');
     let name: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();

@@ -15,7 +15,7 @@ use crate::respond;
 /// Declares the call.
 pub fn declare(calls: &mut Calls) {
     calls.section("Configuration");
-    let lint = call::post("/ci/lint", "Whether a configuration is good", lint).without_sign_in();
+    let lint = call::post("/ci/lint", "Validates a CI configuration", lint).without_sign_in();
     calls.add(lint.ok::<Verdict>());
 }
 

@@ -18,8 +18,9 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Statuses of commits");
     let all = "/projects/{id}/repository/commits/{sha}/statuses";
-    calls.add(call::get(all, "Statuses of a commit", list).list::<CommitStatusJson<'_>>());
-    let say = call::post("/projects/{id}/statuses/{sha}", "Says something of a commit", post);
+    calls
+        .add(call::get(all, "Lists the statuses of a commit", list).list::<CommitStatusJson<'_>>());
+    let say = call::post("/projects/{id}/statuses/{sha}", "Sets a status of a commit", post);
     calls.add(say.created::<CommitStatusJson<'_>>());
 }
 

@@ -1,4 +1,4 @@
-//! Secondary e-mail addresses: of the caller below `/user`, of anybody below `/users`.
+//! Secondary e-mail addresses: of the caller below `/user`, of any user below `/users`.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::user::email;
@@ -16,17 +16,20 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     let (own, of_user) = ("/user/emails", "/users/{uid:[0-9]+}/emails");
-    calls.add(call::get(own, "E-mail addresses of the caller", list).list::<EmailJson>());
-    calls.add(call::get(of_user, "E-mail addresses of a user", list).list::<EmailJson>());
-    let get = call::get("/user/emails/{id}", "An address of the caller", get_own);
+    calls.add(call::get(own, "Lists the e-mail addresses of the caller", list).list::<EmailJson>());
+    calls.add(call::get(of_user, "Lists the e-mail addresses of a user", list).list::<EmailJson>());
+    let get = call::get("/user/emails/{id}", "Shows an e-mail address of the caller", get_own);
     calls.add(get.ok::<EmailJson>());
-    calls.add(call::post(own, "Adds one for the caller", add).created::<EmailJson>());
-    let add = call::post("/users/{id:[0-9]+}/emails", "Adds one for a user", add);
+    calls.add(call::post(own, "Adds an e-mail address for the caller", add).created::<EmailJson>());
+    let add = call::post("/users/{id:[0-9]+}/emails", "Adds an e-mail address for a user", add);
     calls.add(add.created::<EmailJson>());
-    let remove = call::delete("/user/emails/{id}", "Removes one of the caller", remove_own);
+    let remove =
+        call::delete("/user/emails/{id}", "Removes an e-mail address of the caller", remove_own);
     calls.add(remove.ok::<EmailJson>().or_null());
     let remove = format!("{of_user}/{{id}}");
-    calls.add(call::delete(remove, "Removes one of a user", remove_of).ok::<EmailJson>());
+    calls.add(
+        call::delete(remove, "Removes an e-mail address of a user", remove_of).ok::<EmailJson>(),
+    );
 }
 
 parameters! {
@@ -58,7 +61,7 @@ async fn add(api: Api<NewEmail>, OwnerPath(owner): OwnerPath) -> ApiResult<HttpR
     respond::created(EmailJson::from(email))
 }
 
-/// 200 with the one that was removed, or with null where there was none.
+/// 200 with the removed entity, or with null if it did not exist.
 async fn remove_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = EmailId::from(id.into_inner());
     let removed = api.run(move |app, actor, ()| email::remove_own(app, actor, id)).await?;

@@ -1,4 +1,4 @@
-//! Saying that a project is a fork, or none.
+//! Adds and removes the fork relation between two projects.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::project::fork_link;
@@ -13,9 +13,10 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     let create_at = "/projects/{id}/fork/{forked_from_id}";
-    let create = call::post(create_at, "Says that a project is a fork", create);
+    let create = call::post(create_at, "Makes a project a fork of another one", create);
     calls.add(create.created::<ForkLinkJson>());
-    let delete = call::delete("/projects/{id}/fork", "Says that a project is no fork", delete);
+    let delete =
+        call::delete("/projects/{id}/fork", "Removes the fork relation of a project", delete);
     calls.add(delete.boolean());
 }
 
@@ -25,7 +26,7 @@ async fn create(api: Api, ids: web::Path<(ProjectPath, ProjectPath)>) -> ApiResu
     respond::created(ForkLinkJson::from(link))
 }
 
-/// The answer is whether it was a fork.
+/// The response is true if the project was a fork.
 async fn delete(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let was_fork = api.run(move |app, actor, ()| fork_link::delete(app, actor, &named)).await?;
     respond::ok(was_fork)

@@ -1,11 +1,11 @@
-//! Labels of groups, which the interface has beyond the original.
+//! Labels of groups. The original service does not have these calls.
 
 use actix_web::HttpResponse;
 use hexforge_application::label::{LabelChanges, LabelFields, group as label};
 use hexforge_domain::text::limit;
 
 use super::ids::GroupPath;
-use super::labels::Named;
+use super::labels::LabelName;
 use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::label::LabelJson;
@@ -18,10 +18,10 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Labels of groups");
     let all = "/groups/{id}/labels";
     let made = calls.dialect().created_label();
-    calls.add(call::get(all, "Labels of a group", list).list::<LabelJson<'_>>());
-    calls.add(call::post(all, "Makes a label", create).with::<LabelJson<'_>>(made));
-    calls.add(call::put(all, "Changes a label", update).ok::<LabelJson<'_>>());
-    calls.add(call::delete(all, "Removes a label", delete).ok::<LabelJson<'_>>());
+    calls.add(call::get(all, "Lists the labels of a group", list).list::<LabelJson<'_>>());
+    calls.add(call::post(all, "Creates a label of a group", create).with::<LabelJson<'_>>(made));
+    calls.add(call::put(all, "Updates a label of a group", update).ok::<LabelJson<'_>>());
+    calls.add(call::delete(all, "Removes a label of a group", delete).ok::<LabelJson<'_>>());
 }
 
 parameters! {
@@ -70,8 +70,9 @@ async fn update(api: Api<Changes>, GroupPath(named): GroupPath) -> ApiResult<Htt
     respond::ok(LabelJson::from(&changed))
 }
 
-async fn delete(api: Api<Named>, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {
-    let gone =
-        api.run(move |app, actor, Named { name }| label::delete(app, actor, &named, &name)).await?;
+async fn delete(api: Api<LabelName>, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {
+    let gone = api
+        .run(move |app, actor, LabelName { name }| label::delete(app, actor, &named, &name))
+        .await?;
     respond::ok(LabelJson::from(&gone))
 }

@@ -21,15 +21,15 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Groups");
-    calls.add(call::get("/groups", "Groups", list).list::<GroupJson<'_>>());
-    let owned = call::get("/groups/owned", "Groups of which the caller is an owner", owned);
+    calls.add(call::get("/groups", "Lists groups", list).list::<GroupJson<'_>>());
+    let owned = call::get("/groups/owned", "Lists the groups that the caller owns", owned);
     calls.add(owned.list::<GroupJson<'_>>());
-    calls.add(call::post("/groups", "Makes a group", create).created::<GroupJson<'_>>());
+    calls.add(call::post("/groups", "Creates a group", create).created::<GroupJson<'_>>());
     let one = "/groups/{id}";
-    calls.add(call::get(one, "A group with its projects", get).ok::<GroupDetailJson<'_>>());
-    calls.add(call::put(one, "Changes a group", update).ok::<GroupDetailJson<'_>>());
+    calls.add(call::get(one, "Shows a group with its projects", get).ok::<GroupDetailJson<'_>>());
+    calls.add(call::put(one, "Updates a group", update).ok::<GroupDetailJson<'_>>());
     calls.add(call::delete(one, "Removes a group", delete).ok::<NamespaceJson<'_>>());
-    let projects = call::get("/groups/{id}/projects", "Projects of a group", projects);
+    let projects = call::get("/groups/{id}/projects", "Lists the projects of a group", projects);
     calls.add(projects.list::<ProjectJson<'_>>());
     let transfer = "/groups/{id}/projects/{project_id}";
     let transfer = call::post(transfer, "Moves a project into a group", move_into);
@@ -72,7 +72,7 @@ parameters! {
 }
 
 parameters! {
-    /// The fields that every group may be given.
+    /// The fields that creation and update have in common.
     struct Options {
         description: Option<String> = declared::text("description", limit::SHORT),
         visibility_level: Option<i64> = declared::integer("visibility_level"),
@@ -100,7 +100,7 @@ async fn list(api: Api<Listing>) -> ApiResult<HttpResponse> {
     let groups = api
         .run(move |app, actor, listing| {
             let filter = GroupFilter {
-                // The use case knows for whom.
+                // The use case decides for which callers.
                 scope: GroupScope::All,
                 skip: listing.skip.into_iter().map(NamespaceId).collect(),
                 search: listing.search,

@@ -1,4 +1,4 @@
-//! Hooks of the service, for administrators.
+//! System hooks, for administrators.
 
 use actix_web::HttpResponse;
 use hexforge_application::system_hook::{self, SystemHookFields};
@@ -18,11 +18,15 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("System hooks");
-    calls.add(call::get("/hooks", "Hooks of the service", list).list::<SystemHookJson>());
-    calls.add(call::post("/hooks", "Makes a hook", create).created::<SystemHookJson>());
-    let test = call::get("/hooks/{id}", "Sends a hook a sample, and shows it", test);
+    calls.add(call::get("/hooks", "Lists the system hooks", list).list::<SystemHookJson>());
+    calls.add(call::post("/hooks", "Creates a system hook", create).created::<SystemHookJson>());
+    let test = call::get(
+        "/hooks/{id}",
+        "Sends a sample payload to a system hook, and shows the payload",
+        test,
+    );
     calls.add(test.json(json!({ "type": "object" })));
-    let delete = call::delete("/hooks/{id}", "Removes a hook", delete);
+    let delete = call::delete("/hooks/{id}", "Removes a system hook", delete);
     calls.add(delete.ok::<RemovedSystemHookJson>());
 }
 
@@ -56,7 +60,7 @@ async fn create(api: Api<SystemHookFields>) -> ApiResult<HttpResponse> {
     respond::created(SystemHookJson::from(made))
 }
 
-/// Sends a sample, and answers with it whatever the receiver says.
+/// Sends a sample payload, and responds with the payload whatever the receiver answers.
 async fn test(api: Api<InPath>) -> ApiResult<HttpResponse> {
     let sample = sample();
     let sent = sample.to_string();

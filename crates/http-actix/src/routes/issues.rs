@@ -23,24 +23,26 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Issues");
-    let own = call::get("/issues", "Issues that the caller wrote", list_own);
+    let own = call::get("/issues", "Lists the issues that the caller created", list_own);
     calls.add(own.list::<IssueJson<'_>>());
-    let of_group = call::get("/groups/{id}/issues", "Issues of a group", list_of_group);
+    let of_group = call::get("/groups/{id}/issues", "Lists the issues of a group", list_of_group);
     calls.add(of_group.list::<IssueJson<'_>>());
     let all = "/projects/{id}/issues";
-    calls.add(call::get(all, "Issues of a project", list).list::<IssueJson<'_>>());
-    calls.add(call::post(all, "Makes an issue", add).created::<IssueJson<'_>>());
+    calls.add(call::get(all, "Lists the issues of a project", list).list::<IssueJson<'_>>());
+    calls.add(call::post(all, "Creates an issue", add).created::<IssueJson<'_>>());
     let one = "/projects/{id}/issues/{issue_id}";
-    calls.add(call::get(one, "An issue", get).ok::<IssueJson<'_>>());
-    calls.add(call::put(one, "Changes an issue", change).ok::<IssueJson<'_>>());
+    calls.add(call::get(one, "Shows an issue", get).ok::<IssueJson<'_>>());
+    calls.add(call::put(one, "Updates an issue", change).ok::<IssueJson<'_>>());
     calls.add(call::delete(one, "Removes an issue", delete).ok::<IssueJson<'_>>());
     let move_it = format!("{one}/move");
     let move_it = call::post(move_it, "Moves an issue to another project", move_issue);
     calls.add(move_it.created::<IssueJson<'_>>());
     let subscription = format!("{one}/subscription");
-    let subscribe = call::post(subscription.clone(), "Subscribes the caller", subscribe);
+    let subscribe =
+        call::post(subscription.clone(), "Subscribes the caller to an issue", subscribe);
     calls.add(subscribe.created::<IssueJson<'_>>().unchanged());
-    let unsubscribe = call::delete(subscription, "Ends the subscription", unsubscribe);
+    let unsubscribe =
+        call::delete(subscription, "Unsubscribes the caller from an issue", unsubscribe);
     calls.add(unsubscribe.ok::<IssueJson<'_>>().unchanged());
 }
 
@@ -102,11 +104,11 @@ parameters! {
     }
 }
 
-/// An issue as a path has it.
+/// The project and the issue in a path.
 type IssuePath = web::Path<(ProjectPath, PathId)>;
 
 impl Listing {
-    /// The listing that is asked for. A state that is none means all, no state means `open`.
+    /// Converts the parameters. An unknown state means all issues; without a state, `open` decides.
     fn into_listing(self, open: Option<bool>) -> IssueListing {
         let open = match self.state.as_deref() {
             Some("opened") => Some(true),

@@ -1,4 +1,4 @@
-//! SSH keys: of the caller below `/user`, of anybody below `/users`.
+//! SSH keys: of the caller below `/user`, of any user below `/users`.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::user::key::{self, KeyFields};
@@ -16,16 +16,18 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     let (own, of_user) = ("/user/keys", "/users/{uid:[0-9]+}/keys");
-    calls.add(call::get(own, "SSH keys of the caller", list).list::<KeyJson>());
-    calls.add(call::get(of_user, "SSH keys of a user", list).list::<KeyJson>());
-    calls.add(call::get("/user/keys/{id}", "A key of the caller", get_own).ok::<KeyJson>());
-    calls.add(call::post(own, "Adds one for the caller", add).created::<KeyJson>());
-    let add = call::post("/users/{id:[0-9]+}/keys", "Adds one for a user", add);
+    calls.add(call::get(own, "Lists the SSH keys of the caller", list).list::<KeyJson>());
+    calls.add(call::get(of_user, "Lists the SSH keys of a user", list).list::<KeyJson>());
+    calls.add(
+        call::get("/user/keys/{id}", "Shows an SSH key of the caller", get_own).ok::<KeyJson>(),
+    );
+    calls.add(call::post(own, "Adds an SSH key for the caller", add).created::<KeyJson>());
+    let add = call::post("/users/{id:[0-9]+}/keys", "Adds an SSH key for a user", add);
     calls.add(add.created::<KeyJson>());
-    let remove = call::delete("/user/keys/{id}", "Removes one of the caller", remove_own);
+    let remove = call::delete("/user/keys/{id}", "Removes an SSH key of the caller", remove_own);
     calls.add(remove.ok::<KeyJson>().or_null());
     let remove = format!("{of_user}/{{id}}");
-    calls.add(call::delete(remove, "Removes one of a user", remove_of).ok::<KeyJson>());
+    calls.add(call::delete(remove, "Removes an SSH key of a user", remove_of).ok::<KeyJson>());
 }
 
 parameters!(KeyFields {
@@ -57,7 +59,7 @@ async fn add(api: Api<KeyFields>, OwnerPath(owner): OwnerPath) -> ApiResult<Http
     respond::created(KeyJson::from(key))
 }
 
-/// 200 with the one that was removed, or with null where there was none.
+/// 200 with the removed entity, or with null if it did not exist.
 async fn remove_own(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let id = KeyId::from(id.into_inner());
     let removed = api.run(move |app, actor, ()| key::remove_own(app, actor, id)).await?;

@@ -21,14 +21,15 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Labels");
     let all = "/projects/{id}/labels";
     let made = calls.dialect().created_label();
-    calls.add(call::get(all, "Labels", list).list::<LabelJson<'_>>());
-    calls.add(call::post(all, "Makes a label", create).with::<LabelJson<'_>>(made));
-    calls.add(call::put(all, "Changes a label", update).ok::<LabelJson<'_>>());
+    calls.add(call::get(all, "Lists the labels of a project", list).list::<LabelJson<'_>>());
+    calls.add(call::post(all, "Creates a label", create).with::<LabelJson<'_>>(made));
+    calls.add(call::put(all, "Updates a label", update).ok::<LabelJson<'_>>());
     calls.add(call::delete(all, "Removes a label", delete).ok::<LabelJson<'_>>());
     let subscription = "/projects/{id}/labels/{label_id}/subscription";
-    let subscribe = call::post(subscription, "Subscribes the caller", subscribe);
+    let subscribe = call::post(subscription, "Subscribes the caller to a label", subscribe);
     calls.add(subscribe.created::<LabelJson<'_>>().unchanged());
-    let unsubscribe = call::delete(subscription, "Ends the subscription", unsubscribe);
+    let unsubscribe =
+        call::delete(subscription, "Unsubscribes the caller from a label", unsubscribe);
     calls.add(unsubscribe.ok::<LabelJson<'_>>().unchanged());
 }
 
@@ -41,7 +42,7 @@ parameters!(LabelFields {
 
 parameters! {
     /// The name of a label.
-    pub(super) struct Named {
+    pub(super) struct LabelName {
         name: String = declared::text("name", limit::SHORT).needed(),
     }
 }
@@ -81,9 +82,10 @@ async fn update(
     respond::ok(LabelJson::from(&changed))
 }
 
-async fn delete(api: Api<Named>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let gone =
-        api.run(move |app, actor, Named { name }| label::delete(app, actor, &named, &name)).await?;
+async fn delete(api: Api<LabelName>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let gone = api
+        .run(move |app, actor, LabelName { name }| label::delete(app, actor, &named, &name))
+        .await?;
     respond::ok(LabelJson::from(&gone))
 }
 

@@ -1,4 +1,4 @@
-//! Members of groups and of projects: the same calls below both.
+//! Members of groups and projects, which have the same calls.
 
 use actix_web::{FromRequest, HttpResponse};
 use hexforge_application::member::{self, AccessFields, MemberSource, Removal};
@@ -20,22 +20,29 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Members");
     declare_below::<GroupPath>(calls, "/groups/{id}");
     declare_below::<ProjectPath>(calls, "/projects/{id}");
-    let team = call::get("/projects/{id}/users", "Everybody who is a member in some way", team);
+    let team = call::get(
+        "/projects/{id}/users",
+        "Lists all users with access to a project, also by groups",
+        team,
+    );
     calls.add(team.list::<UserSummaryJson<'_>>());
 }
 
 fn declare_below<P: SourcePath>(calls: &mut Calls, source: &str) {
     let all = format!("{source}/members");
-    calls.add(call::get(all.as_str(), "Members", list::<P>).list::<MemberJson<'_>>());
-    calls.add(call::post(all.as_str(), "Makes a member", add::<P>).created::<MemberJson<'_>>());
+    calls.add(
+        call::get(all.as_str(), "Lists the members of a group or project", list::<P>)
+            .list::<MemberJson<'_>>(),
+    );
+    calls.add(call::post(all.as_str(), "Adds a member", add::<P>).created::<MemberJson<'_>>());
     let one = format!("{all}/{{user_id}}");
-    calls.add(call::get(one.as_str(), "A member", get::<P>).ok::<MemberJson<'_>>());
-    calls.add(call::put(one.as_str(), "Changes a member", update::<P>).ok::<MemberJson<'_>>());
+    calls.add(call::get(one.as_str(), "Shows a member", get::<P>).ok::<MemberJson<'_>>());
+    calls.add(call::put(one.as_str(), "Updates a member", update::<P>).ok::<MemberJson<'_>>());
     let remove = call::delete(one, "Removes a member", remove::<P>);
     calls.add(remove.ok::<MemberJson<'_>>().or::<AccessRevoked>());
 }
 
-/// The group or the project in a path.
+/// The group or project in a path.
 pub(super) trait SourcePath: FromRequest + 'static {
     fn source(self) -> MemberSource;
 }

@@ -20,12 +20,13 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Milestones");
     let all = "/projects/{id}/milestones";
-    calls.add(call::get(all, "Milestones", list).list::<MilestoneJson<'_>>());
-    calls.add(call::post(all, "Makes a milestone", create).created::<MilestoneJson<'_>>());
+    calls
+        .add(call::get(all, "Lists the milestones of a project", list).list::<MilestoneJson<'_>>());
+    calls.add(call::post(all, "Creates a milestone", create).created::<MilestoneJson<'_>>());
     let one = "/projects/{id}/milestones/{milestone_id}";
-    calls.add(call::get(one, "A milestone", get).ok::<MilestoneJson<'_>>());
-    calls.add(call::put(one, "Changes a milestone", update).ok::<MilestoneJson<'_>>());
-    let issues = call::get(format!("{one}/issues"), "Issues of a milestone", issues);
+    calls.add(call::get(one, "Shows a milestone", get).ok::<MilestoneJson<'_>>());
+    calls.add(call::put(one, "Updates a milestone", update).ok::<MilestoneJson<'_>>());
+    let issues = call::get(format!("{one}/issues"), "Lists the issues of a milestone", issues);
     calls.add(issues.list::<IssueJson<'_>>());
 }
 

@@ -14,7 +14,7 @@ use crate::respond;
 /// Declares the call.
 pub fn declare(calls: &mut Calls) {
     calls.section("Namespaces");
-    let about = "Namespaces in which the caller may make projects";
+    let about = "Lists the namespaces in which the caller may create projects";
     calls.add(call::get("/namespaces", about, list).list::<NamespaceLineJson>());
 }
 

@@ -17,13 +17,13 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Notes");
     let all = "/projects/{id}/issues/{noteable_id}/notes";
-    calls.add(call::get(all, "Notes of an issue", list).list::<NoteJson<'_>>());
-    let about = "Writes a note, gives an emoji, or both runs and writes commands";
+    calls.add(call::get(all, "Lists the notes of an issue", list).list::<NoteJson<'_>>());
+    let about = "Creates a note; a single emoji becomes an award, and slash commands are executed";
     let create = call::post(all, about, create);
     calls.add(create.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
     let one = "/projects/{id}/issues/{noteable_id}/notes/{note_id}";
-    calls.add(call::get(one, "A note", get).ok::<NoteJson<'_>>());
-    calls.add(call::put(one, "Changes a note", update).ok::<NoteJson<'_>>());
+    calls.add(call::get(one, "Shows a note", get).ok::<NoteJson<'_>>());
+    calls.add(call::put(one, "Updates a note", update).ok::<NoteJson<'_>>());
     calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
 }
 

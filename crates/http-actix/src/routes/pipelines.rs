@@ -22,15 +22,16 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Pipelines");
-    let list = call::get("/projects/{id}/pipelines", "Pipelines", list);
+    let list = call::get("/projects/{id}/pipelines", "Lists the pipelines of a project", list);
     calls.add(list.list::<PipelineJson<'_>>());
-    let create = call::post("/projects/{id}/pipeline", "Makes a pipeline", create);
+    let create = call::post("/projects/{id}/pipeline", "Creates a pipeline", create);
     calls.add(create.created::<PipelineJson<'_>>());
     let one = "/projects/{id}/pipelines/{pipeline_id}";
-    calls.add(call::get(one, "A pipeline", get).ok::<PipelineJson<'_>>());
-    let retry = call::post(format!("{one}/retry"), "Builds again what failed", retry);
+    calls.add(call::get(one, "Shows a pipeline", get).ok::<PipelineJson<'_>>());
+    let retry =
+        call::post(format!("{one}/retry"), "Retries the failed builds of a pipeline", retry);
     calls.add(retry.created::<PipelineJson<'_>>());
-    let cancel = call::post(format!("{one}/cancel"), "Cancels", cancel);
+    let cancel = call::post(format!("{one}/cancel"), "Cancels the builds of a pipeline", cancel);
     calls.add(cancel.ok::<PipelineJson<'_>>());
 }
 
@@ -84,18 +85,18 @@ async fn create(api: Api<OfRef>, ProjectPath(named): ProjectPath) -> ApiResult<H
 type UseCase = fn(&App, Actor, &ProjectRef, PipelineId) -> Result<PipelineView, Error>;
 
 async fn get(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, pipeline::get, StatusCode::OK).await
+    respond_with_pipeline(api, named, pipeline::get, StatusCode::OK).await
 }
 
 async fn retry(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, pipeline::retry, StatusCode::CREATED).await
+    respond_with_pipeline(api, named, pipeline::retry, StatusCode::CREATED).await
 }
 
 async fn cancel(api: Api<InPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    with_one(api, named, pipeline::cancel, StatusCode::OK).await
+    respond_with_pipeline(api, named, pipeline::cancel, StatusCode::OK).await
 }
 
-async fn with_one(
+async fn respond_with_pipeline(
     api: Api<InPath>,
     named: ProjectRef,
     use_case: UseCase,

@@ -21,15 +21,21 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Project hooks");
     let all = "/projects/{id}/hooks";
-    calls.add(call::get(all, "Hooks of a project", list).list::<ProjectHookJson>());
-    calls.add(call::post(all, "Makes a hook", create).created::<ProjectHookJson>());
+    calls.add(call::get(all, "Lists the hooks of a project", list).list::<ProjectHookJson>());
+    calls.add(call::post(all, "Creates a project hook", create).created::<ProjectHookJson>());
     let one = "/projects/{id}/hooks/{hook_id}";
-    calls.add(call::get(one, "A hook", get).ok::<ProjectHookJson>());
-    calls.add(call::put(one, "Changes a hook", update).ok::<ProjectHookJson>());
-    calls.add(call::delete(one, "Removes a hook", delete).ok::<ProjectHookJson>().or_empty());
+    calls.add(call::get(one, "Shows a project hook", get).ok::<ProjectHookJson>());
+    calls.add(call::put(one, "Updates a project hook", update).ok::<ProjectHookJson>());
+    calls.add(
+        call::delete(one, "Removes a project hook", delete).ok::<ProjectHookJson>().or_empty(),
+    );
     let sent = format!("{one}/deliveries");
-    let retry = call::post(format!("{sent}/{{delivery_id}}/retry"), "Sends it again", retry);
-    calls.add(call::get(sent, "What a hook was sent", deliveries).list::<DeliveryJson>());
+    let retry =
+        call::post(format!("{sent}/{{delivery_id}}/retry"), "Sends a delivery again", retry);
+    calls.add(
+        call::get(sent, "Lists the deliveries of a project hook", deliveries)
+            .list::<DeliveryJson>(),
+    );
     calls.add(retry.created::<DeliveryJson>());
 }
 
@@ -54,7 +60,7 @@ parameters!(HookFields {
     note_events: declared::boolean("note_events"),
     build_events: declared::boolean("build_events"),
     pipeline_events: declared::boolean("pipeline_events"),
-    // One client calls it in requests as it is called in answers.
+    // One client uses the name of the response field also in requests.
     wiki_page_events: declared::boolean("wiki_events")
         .or_else(declared::boolean("wiki_page_events")),
     enable_ssl_verification: declared::boolean("enable_ssl_verification"),

@@ -30,36 +30,44 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Projects");
     for list in [
-        call::get("/projects", "Projects of which the caller is a member", list_own),
-        call::get("/projects/visible", "Projects that the caller sees", list_visible),
+        call::get("/projects", "Lists the projects of which the caller is a member", list_own),
+        call::get("/projects/visible", "Lists the projects that the caller may see", list_visible),
     ] {
         calls.add(list.list::<ProjectJson<'_>>().or::<SimpleProjectJson<'_>>());
     }
     for list in [
-        call::get("/projects/owned", "Projects that the caller owns", list_owned),
-        call::get("/projects/starred", "Projects that the caller starred", list_starred),
-        call::get("/projects/all", "All projects", list_all),
-        call::get("/projects/search/{query}", "Projects with a text in name or path", search),
+        call::get("/projects/owned", "Lists the projects that the caller owns", list_owned),
+        call::get("/projects/starred", "Lists the projects that the caller starred", list_starred),
+        call::get("/projects/all", "Lists all projects, for administrators", list_all),
+        call::get(
+            "/projects/search/{query}",
+            "Lists projects with a text in their name or path",
+            search,
+        ),
     ] {
         calls.add(list.list::<ProjectJson<'_>>());
     }
-    calls.add(call::post("/projects", "Makes a project", create_own).created::<ProjectJson<'_>>());
+    calls
+        .add(call::post("/projects", "Creates a project", create_own).created::<ProjectJson<'_>>());
     let for_user = "/projects/user/{user_id}";
-    let for_user = call::post(for_user, "Makes a project for a user", create_for_user);
+    let for_user = call::post(for_user, "Creates a project for a user", create_for_user);
     calls.add(for_user.created::<ProjectJson<'_>>());
     let one = "/projects/{id}";
-    calls.add(call::get(one, "A project", get).ok::<ProjectJson<'_>>());
-    calls.add(call::put(one, "Changes a project", update).ok::<ProjectJson<'_>>());
+    calls.add(call::get(one, "Shows a project", get).ok::<ProjectJson<'_>>());
+    calls.add(call::put(one, "Updates a project", update).ok::<ProjectJson<'_>>());
     calls.add(call::delete(one, "Removes a project", delete).boolean());
-    calls.add(call::get("/projects/{id}/events", "Activity", events).list::<EventJson<'_>>());
+    calls.add(
+        call::get("/projects/{id}/events", "Lists the events of a project", events)
+            .list::<EventJson<'_>>(),
+    );
     let star = "/projects/{id}/star";
     let add = call::post(star, "Stars a project", add_star);
     calls.add(add.created::<ProjectJson<'_>>().unchanged());
-    let remove = call::delete(star, "Takes the star back", remove_star);
+    let remove = call::delete(star, "Removes the star of the caller", remove_star);
     calls.add(remove.ok::<ProjectJson<'_>>().unchanged());
     let archive = call::post("/projects/{id}/archive", "Archives a project", archive);
     calls.add(archive.created::<ProjectJson<'_>>());
-    let unarchive = call::post("/projects/{id}/unarchive", "Revives a project", unarchive);
+    let unarchive = call::post("/projects/{id}/unarchive", "Unarchives a project", unarchive);
     calls.add(unarchive.created::<ProjectJson<'_>>());
     let fork = call::post("/projects/fork/{id}", "Forks a project", create_fork);
     calls.add(fork.created::<ProjectJson<'_>>());
@@ -188,7 +196,7 @@ async fn list_maybe_simple(
     }
 }
 
-/// A page of projects, in one of two forms.
+/// A page of projects, full or simple.
 enum Listed {
     Simple(Paged<PlacedProject>),
     Full(Paged<ProjectView>),

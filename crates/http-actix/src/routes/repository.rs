@@ -25,20 +25,22 @@ use crate::{respond, stream};
 pub fn declare(calls: &mut Calls) {
     calls.section("Repository content");
     let at = |path: &str| format!("/projects/{{id}}/repository/{path}");
-    calls.add(call::get(at("tree"), "What is in a folder", tree).list::<TreeEntryJson<'_>>());
+    calls.add(
+        call::get(at("tree"), "Lists the entries of a folder", tree).list::<TreeEntryJson<'_>>(),
+    );
     for path in ["blobs/{sha}", "commits/{sha}/blob"] {
-        let file = call::get(at(path), "The content of a file of a revision", file);
+        let file = call::get(at(path), "Downloads a file of a revision", file);
         calls.add(file.bytes("text/plain"));
     }
-    let raw_blob = call::get(at("raw_blobs/{sha}"), "The content of that name", raw_blob);
+    let raw_blob = call::get(at("raw_blobs/{sha}"), "Downloads a blob by its id", raw_blob);
     calls.add(raw_blob.bytes("text/plain"));
-    let about = "All files; the path may end in a format such as `.zip`";
+    let about = "Downloads an archive of all files; the path may end in a format such as `.zip`";
     let archive = call::get(at("archive"), about, archive)
         .also_at("/projects/{id}/repository/archive.{format}");
     calls.add(archive.bytes("application/octet-stream"));
-    let compare = call::get(at("compare"), "What lies between two revisions", compare);
+    let compare = call::get(at("compare"), "Compares two revisions", compare);
     calls.add(compare.ok::<ComparisonJson<'_>>());
-    let contributors = call::get(at("contributors"), "Who wrote what", contributors);
+    let contributors = call::get(at("contributors"), "Lists the contributors", contributors);
     calls.add(contributors.list::<ContributorJson>());
 }
 
@@ -128,14 +130,14 @@ async fn raw_blob(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult
     send(&api, found).await
 }
 
-/// A file's content, unless the caller knows it. It is named by its bytes already.
+/// Returns the entity tag of a file, and its content unless the client has it. The tag is derived from the id of
+/// the blob, which depends only on its bytes.
 fn read(known: &IfNoneMatch, file: FoundFile) -> ApiResult<(ETag, Option<Content>)> {
     let tag = ETag::strong(&[file.id().to_string().as_bytes()]);
     Ok(if known.has(&tag) { (tag, None) } else { (tag, Some(file.content()?)) })
 }
 
-/// A file's bytes as they are. They are text to a browser whatever they are, so that nothing in
-/// them runs.
+/// Sends the bytes of a file unchanged. The media type is always plain text, so that a browser runs nothing.
 async fn send(
     api: &ApiRequest,
     (actor, (tag, content)): (Actor, (ETag, Option<Content>)),
@@ -155,7 +157,7 @@ async fn send(
     }
 }
 
-/// The path of an archive, which may tell its format.
+/// The path of an archive. It may end in the format.
 #[derive(Deserialize)]
 struct ArchivePath {
     id: ProjectPath,
@@ -257,7 +259,7 @@ async fn contributors(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<Ht
     if all.complete {
         tag.put_on(&mut response);
     } else {
-        // More of it may be counted the next time, of the same commit.
+        // The next request for the same commit may count more of the history.
         response.insert_header(("X-Hexforge-Partial", "true"));
     }
     api.page_headers(&mut response, page, authors.total);

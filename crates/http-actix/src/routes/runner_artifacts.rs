@@ -1,4 +1,4 @@
-//! Runners bring artifacts and take them.
+//! Runners upload, download and remove artifacts.
 
 use std::collections::HashMap;
 
@@ -21,12 +21,12 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     let path = "/ci/api/v1/builds/{id}/artifacts";
-    let receive = call::post(path, "Takes in artifacts", receive);
+    let receive = call::post(path, "Uploads the artifacts of a build", receive);
     calls
         .add(receive.without_sign_in().takes_header("BUILD-TOKEN").created::<AssignmentJson<'_>>());
-    let send = call::get(path, "Gives artifacts", send);
+    let send = call::get(path, "Downloads the artifacts of a build", send);
     calls.add(send.without_sign_in().takes_header("BUILD-TOKEN").bytes("application/octet-stream"));
-    let remove = call::delete(path, "Removes artifacts", remove);
+    let remove = call::delete(path, "Removes the artifacts of a build", remove);
     calls.add(remove.without_sign_in().takes_header("BUILD-TOKEN").boolean());
 }
 
@@ -63,20 +63,21 @@ async fn receive(
     let (ApiWithArtifacts(api, file), id) = (call, read_id(&id));
     let (Token { token }, expiry) = api.read()?;
     let token = build_token(&request, token);
-    let shown = token.clone();
-    let user =
-        api.run_for_runner(move |app, _| runner::authorize_artifacts(app, id, &shown)).await?;
+    let checked_token = token.clone();
+    let user = api
+        .run_for_runner(move |app, _| runner::authorize_artifacts(app, id, &checked_token))
+        .await?;
     let file = file.ok_or(Error::NotGiven("Missing artifacts file!"))?;
     let expire_in = expiry.seconds()?;
     let _permit = api.permit_of(|limiter| &limiter.uploads, user).await?;
-    let given = take_in(&api, id, token, file, expire_in).await?;
+    let given = receive_file(&api, id, token, file, expire_in).await?;
     let now = api.run_step(|app| Ok(app.clock.now())).await?;
     let version = (VERSION, api.revision());
     respond::created(AssignmentJson::new(&given, now, api.links(), version))
 }
 
-/// Takes in a file block by block. Whatever goes wrong, nothing of it stays.
-async fn take_in(
+/// Receives a file block by block. After an error, no part of it stays.
+async fn receive_file(
     api: &ApiRequest,
     id: BuildId,
     token: String,
@@ -93,7 +94,7 @@ async fn take_in(
         });
         receiving = append.await?;
     }
-    // Clients write their parameters before the file or behind it.
+    // Clients send their parameters before or after the file.
     let behind: Expiry = file.params_after().read_declared(&HashMap::new(), api.dialect())?;
     let expire_in = behind.seconds()?.or(expire_in);
     api.run_step(move |app| receiving.finish(app, expire_in)).await
@@ -107,7 +108,7 @@ async fn send(
     let (id, token) = (read_id(&id), build_token(&request, api.read()?.token));
     let (user, file) =
         api.run_for_runner(move |app, _| runner::open_artifacts(app, id, &token)).await?;
-    builds::send(&api, user, file).await
+    builds::send_artifacts(&api, user, file).await
 }
 
 async fn remove(

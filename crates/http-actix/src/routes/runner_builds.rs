@@ -1,4 +1,4 @@
-//! Runners take builds, and tell how they go.
+//! Runners request builds, and report their state and log.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
@@ -24,19 +24,24 @@ const BUILD_TOKEN: HeaderName = HeaderName::from_static("build-token");
 
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
-    let request = call::post("/ci/api/v1/builds/register", "Asks for a build", request);
+    let request = call::post("/ci/api/v1/builds/register", "Requests a build to run", request);
     let request = request.also_at("/ci/api/v1/builds/register.json").without_sign_in();
     calls.add(request.created::<AssignmentJson<'_>>().empty(StatusCode::NO_CONTENT));
     let one = "/ci/api/v1/builds/{id}";
-    calls.add(call::put(one, "Tells how a build goes", update).without_sign_in().boolean());
+    calls.add(
+        call::put(one, "Updates the state and the log of a build", update)
+            .without_sign_in()
+            .boolean(),
+    );
     let trace =
-        call::patch(format!("{one}/trace.txt"), "Adds to the log", append_trace).without_sign_in();
+        call::patch(format!("{one}/trace.txt"), "Appends to the log of a build", append_trace)
+            .without_sign_in();
     let trace = trace.takes_header("BUILD-TOKEN").takes_header("Content-Range");
     calls.add(trace.takes_bytes("text/plain").empty(StatusCode::ACCEPTED));
 }
 
 parameters! {
-    /// The token of a runner; none is a wrong one.
+    /// The token of a runner; a missing one counts as invalid.
     struct Token {
         token: String = picked::any_text("token", limit::SHORT).expected().otherwise(String::new()),
     }
@@ -68,14 +73,14 @@ fn ended(state: &str) -> Option<Transition> {
     }
 }
 
-/// The id in a path, which may end like a file. What is none is nobody's.
+/// Parses the id in a path, which may have a file extension. An invalid id becomes one that no build has.
 pub(super) fn read_id(text: &str) -> BuildId {
     let text = text.strip_suffix(".json").unwrap_or(text);
     let digits = text.bytes().all(|b| b.is_ascii_digit());
     BuildId(if digits { text.parse().unwrap_or(0) } else { 0 })
 }
 
-/// The token of a build, as a parameter or a header; none is a wrong one.
+/// The token of a build, from a parameter or a header; a missing one counts as invalid.
 pub(super) fn build_token(request: &HttpRequest, given: Option<String>) -> String {
     let header = || request.headers().get(BUILD_TOKEN)?.to_str().ok().map(str::to_owned);
     given.or_else(header).unwrap_or_default()
@@ -158,7 +163,8 @@ async fn append_trace(
     }
 }
 
-/// The first byte of a `Content-Range`; `u64::MAX`, where no log ends, if it cannot be parsed.
+/// The first byte of a `Content-Range`. `u64::MAX` if it cannot be parsed: no log is as long, so the request is
+/// refused.
 fn first_of(range: &[u8]) -> u64 {
     let text = std::str::from_utf8(range).unwrap_or_default();
     let first = text.split('-').next().unwrap_or_default().trim();

@@ -1,4 +1,4 @@
-//! Runners register, and say that they are gone.
+//! Runners register, and remove themselves.
 
 use actix_web::HttpResponse;
 use hexforge_application::runner::{self, Registration};
@@ -19,7 +19,7 @@ pub fn declare(calls: &mut Calls) {
     let register = call::post("/ci/api/v1/runners/register", "Registers a runner", register);
     let register = register.also_at("/ci/api/v1/runners/register.json").without_sign_in();
     calls.add(register.created::<RegisteredJson>());
-    let gone = call::delete("/ci/api/v1/runners/delete", "Says that a runner is gone", delete);
+    let gone = call::delete("/ci/api/v1/runners/delete", "Removes a runner", delete);
     calls.add(gone.also_at("/ci/api/v1/runners/delete.json").without_sign_in().boolean());
 }
 

@@ -32,7 +32,7 @@ async fn create(api: Api<SignIn>) -> ApiResult<HttpResponse> {
     let address = api.peer();
     let login = api
         .run_sign_in(move |app, SignIn { login, email, password }| {
-            // An e-mail address counts more than a login; either may hold either.
+            // `email` takes precedence over `login`. Each of them may be a user name or an e-mail address.
             let login = email.or(login).unwrap_or_default();
             session::create(app, &Attempt { login, password: Secret::new(password), address })
         })

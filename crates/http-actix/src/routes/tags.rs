@@ -15,18 +15,18 @@ use crate::error::ApiResult;
 use crate::params::{declared, parameters};
 use crate::respond;
 
-/// Declares the calls. Names of tags take all that is left of the path.
+/// Declares the calls. The name of a tag may contain slashes, so it takes the rest of the path.
 pub fn declare(calls: &mut Calls) {
     calls.section("Tags and releases");
     let all = "/projects/{id}/repository/tags";
-    calls.add(call::get(all, "Tags", list).list::<TagJson>());
-    calls.add(call::post(all, "Makes a tag", create).created::<TagJson>());
+    calls.add(call::get(all, "Lists the tags of a project", list).list::<TagJson>());
+    calls.add(call::post(all, "Creates a tag", create).created::<TagJson>());
     let one = "/projects/{id}/repository/tags/{tag_name:.+}";
-    calls.add(call::get(one, "A tag", get).ok::<TagJson>());
+    calls.add(call::get(one, "Shows a tag", get).ok::<TagJson>());
     calls.add(call::delete(one, "Removes a tag", delete).ok::<RemovedTag>());
     let release = "/projects/{id}/repository/tags/{tag_name:.+}/release";
-    calls.add(call::post(release, "Makes a release", create_release).created::<ReleaseJson>());
-    calls.add(call::put(release, "Changes a release", update_release).ok::<ReleaseJson>());
+    calls.add(call::post(release, "Creates a release", create_release).created::<ReleaseJson>());
+    calls.add(call::put(release, "Updates a release", update_release).ok::<ReleaseJson>());
 }
 
 parameters!(NewTag {
@@ -66,7 +66,7 @@ async fn create(api: Api<NewTag>, ProjectPath(named): ProjectPath) -> ApiResult<
     respond::created(TagJson::listed(made))
 }
 
-/// The tag that is gone.
+/// The tag that was removed.
 #[derive(Serialize, ToSchema)]
 struct RemovedTag {
     tag_name: String,

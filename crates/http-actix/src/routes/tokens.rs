@@ -1,4 +1,4 @@
-//! Tokens of the caller, those of its sign-ins included.
+//! Tokens of the caller, including those of sign-ins.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::token;
@@ -13,9 +13,10 @@ use crate::respond;
 
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
-    let list = call::get("/user/tokens", "Tokens and sessions of the caller", list);
+    let list = call::get("/user/tokens", "Lists the tokens and sessions of the caller", list);
     calls.add(list.list::<TokenJson>());
-    let revoke = call::delete("/user/tokens/{id}", "Revokes one of the caller", revoke);
+    let revoke =
+        call::delete("/user/tokens/{id}", "Revokes a token or session of the caller", revoke);
     calls.add(revoke.ok::<TokenJson>());
 }
 

@@ -1,4 +1,4 @@
-//! Triggers of projects, and pipelines that are started by them.
+//! Triggers of projects, and the pipelines that they start.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, web};
@@ -17,13 +17,17 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Triggers");
     let all = "/projects/{id}/triggers";
-    calls.add(call::get(all, "Triggers", list).list::<TriggerJson<'_>>());
-    calls.add(call::post(all, "Makes a trigger", create).created::<TriggerJson<'_>>());
+    calls.add(call::get(all, "Lists the triggers of a project", list).list::<TriggerJson<'_>>());
+    calls.add(call::post(all, "Creates a trigger", create).created::<TriggerJson<'_>>());
     let one = "/projects/{id}/triggers/{token}";
-    calls.add(call::get(one, "A trigger", get).ok::<TriggerJson<'_>>());
+    calls.add(call::get(one, "Shows a trigger", get).ok::<TriggerJson<'_>>());
     calls.add(call::delete(one, "Removes a trigger", delete).ok::<TriggerJson<'_>>());
-    let start =
-        call::post("/projects/{id}/trigger/builds", "Starts a pipeline", start).without_sign_in();
+    let start = call::post(
+        "/projects/{id}/trigger/builds",
+        "Starts a pipeline by the token of a trigger",
+        start,
+    )
+    .without_sign_in();
     calls.add(start.created::<TriggeredJson>());
 }
 
@@ -59,7 +63,7 @@ async fn delete(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
     respond::ok(TriggerJson::from(&gone))
 }
 
-/// The token is all that is asked for: who calls is nobody's business.
+/// The token of the trigger is the only credential, so the caller need not be signed in.
 async fn start(api: Api<Start>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let Start { token, reference, variables } = api.read()?;
     let variables = variables.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Files for the texts of a project: taking them in, and giving them out below the project's page.
+//! Uploaded files for use in texts of a project: the upload, and the download below the page of the project.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -29,16 +29,16 @@ use crate::{respond, stream};
 /// The size of the buffer for copying a file.
 const BLOCK: usize = 64 * 1024;
 
-/// Up to this size a file is read at once, as those of repositories are.
+/// Files up to this size are read at once, like those of repositories.
 const SMALL: u64 = 256 * 1024;
 
 /// Declares the call.
 pub fn declare(calls: &mut Calls) {
-    let about = "Takes in a file for texts of the project";
+    let about = "Uploads a file for use in texts of a project";
     calls.add(call::post("/projects/{id}/uploads", about, create).created::<UploadJson>());
 }
 
-/// Adds the addresses of the files, which are outside the interface.
+/// Adds the routes of the files, which are not part of the API.
 pub fn configure_files(cfg: &mut web::ServiceConfig) {
     cfg.route("/{namespace}/{project}/uploads/{secret}/{name}", web::get().to(show));
     cfg.route("/{namespace}/{project}/avatar", web::get().to(show_avatar));
@@ -57,7 +57,7 @@ async fn create(call: ApiWithFile, ProjectPath(named): ProjectPath) -> ApiResult
     respond::created(UploadJson::from(place))
 }
 
-/// Takes in a file block by block. Whatever goes wrong, nothing of it stays.
+/// Receives a file block by block. After an error, no part of it stays.
 async fn receive(
     api: &ApiRequest,
     project: ProjectId,
@@ -75,7 +75,7 @@ async fn receive(
     api.run_step(move |app| receiving.finish(app)).await
 }
 
-/// The address of a file as a path has it.
+/// The parts of the path of a file.
 #[derive(Deserialize)]
 struct Address {
     namespace: String,
@@ -97,7 +97,7 @@ async fn show(api: Api, address: web::Path<Address>) -> ApiResult<HttpResponse> 
             Ok((actor, file))
         })
         .await?;
-    send_file(&api, actor.user(), file, answer(&name)).await
+    send_file(&api, actor.user(), file, response_for(&name)).await
 }
 
 async fn show_avatar(api: Api, of: web::Path<(String, String)>) -> ApiResult<HttpResponse> {
@@ -105,13 +105,13 @@ async fn show_avatar(api: Api, of: web::Path<(String, String)>) -> ApiResult<Htt
     let named = ProjectRef::Path { namespace, path };
     let picture = api.run_for_anyone(move |app, actor| avatar::get(app, actor, &named)).await?;
     let name = UploadName::parse(&picture.name).ok_or(Error::NotFound(Thing::Record))?;
-    Ok(answer(&name).body(picture.content))
+    Ok(response_for(&name).body(picture.content))
 }
 
-/// Nothing of a file can run in a browser: its type is never guessed, and only what shows pictures and
-/// videos opens it in place.
-fn answer(name: &UploadName) -> HttpResponseBuilder {
-    let (disposition, media_type) = match shown_in_place(name) {
+/// Begins the response for a file. The headers keep browsers from running it: they may not guess its type, and show
+/// only pictures and videos inline.
+fn response_for(name: &UploadName) -> HttpResponseBuilder {
+    let (disposition, media_type) = match inline_media_type(name) {
         Some(media_type) => (DispositionType::Inline, media_type),
         None => (DispositionType::Attachment, "application/octet-stream"),
     };
@@ -125,8 +125,8 @@ fn answer(name: &UploadName) -> HttpResponseBuilder {
     answer
 }
 
-/// The media type of what browsers show without running anything: no SVG, which can carry programs.
-fn shown_in_place(name: &UploadName) -> Option<&'static str> {
+/// The media type of files that browsers may show inline. SVG is not among them, because it can contain scripts.
+fn inline_media_type(name: &UploadName) -> Option<&'static str> {
     let (_, extension) = name.as_str().rsplit_once('.')?;
     Some(match extension.to_ascii_lowercase().as_str() {
         "png" => "image/png",
@@ -157,8 +157,8 @@ fn file_name(name: &UploadName) -> DispositionParam {
     })
 }
 
-/// Sends a stored file. One that is small is read at once. While a larger one is sent, it holds a permit of the user,
-/// or of the caller's address, and the caller has to read it at the smallest rate.
+/// Sends a stored file. A small file is read at once. A larger one needs a permit of the user, or of the client's
+/// address, while it is sent, and the client has to read at the minimum rate.
 pub(crate) async fn send_file(
     api: &ApiRequest,
     user: Option<UserId>,
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn pictures_and_videos_are_shown_in_place_and_nothing_that_could_run() {
-        let shown = |name: &str| shown_in_place(&UploadName::from_given(name));
+        let shown = |name: &str| inline_media_type(&UploadName::from_given(name));
         for (name, media_type) in
             [("a.png", "image/png"), ("A.JPEG", "image/jpeg"), ("x.webm", "video/webm")]
         {

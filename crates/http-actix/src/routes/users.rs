@@ -23,26 +23,28 @@ use crate::error::ApiResult;
 use crate::params::{nested, parameters, picked};
 use crate::respond;
 
-/// Declares the calls. Ids of users are digits: any other path below `/users` is no route.
+/// Declares the calls. The id of a user consists of digits; every other path below `/users` has no route.
 pub fn declare(calls: &mut Calls) {
     calls.section("Users");
-    calls.add(call::get("/user", "The caller", current).ok::<UserFullJson<'_>>());
-    let list = call::get("/users", "Users; administrators see more of them", list);
+    calls.add(call::get("/user", "Shows the caller", current).ok::<UserFullJson<'_>>());
+    let list = call::get("/users", "Lists users; administrators see more fields", list);
     calls.add(list.list::<UserSummaryJson<'_>>().or::<UserFullJson<'_>>());
-    calls.add(call::post("/users", "Makes a user", create).created::<UserFullJson<'_>>());
+    calls.add(call::post("/users", "Creates a user", create).created::<UserFullJson<'_>>());
     let one = "/users/{id:[0-9]+}";
-    calls.add(call::get(one, "A user", get).ok::<UserSingleJson<'_>>().or::<UserFullJson<'_>>());
-    calls.add(call::put(one, "Changes a user", update).ok::<UserFullJson<'_>>());
+    calls.add(
+        call::get(one, "Shows a user", get).ok::<UserSingleJson<'_>>().or::<UserFullJson<'_>>(),
+    );
+    calls.add(call::put(one, "Updates a user", update).ok::<UserFullJson<'_>>());
     calls.add(call::delete(one, "Removes a user", delete).ok::<UserFullJson<'_>>().or_null());
     calls.add(call::put("/users/{uid:[0-9]+}/block", "Blocks a user", block).boolean());
-    calls.add(call::put("/users/{uid:[0-9]+}/unblock", "Ends the block", unblock).boolean());
-    let events = call::get("/users/{id:[0-9]+}/events", "Activity of a user", events);
+    calls.add(call::put("/users/{uid:[0-9]+}/unblock", "Unblocks a user", unblock).boolean());
+    let events = call::get("/users/{id:[0-9]+}/events", "Lists the events of a user", events);
     calls.add(events.list::<EventJson<'_>>());
 }
 
 parameters! {
     /// Filters of the user list. With `username` all other parameters are ignored.
-    struct Wanted {
+    struct UserListParams {
         username: Option<String> = picked::text("username", limit::SHORT),
         search: Option<String> = picked::search("search", limit::SHORT),
         active: bool = picked::switch("active").otherwise(false),
@@ -82,14 +84,14 @@ async fn current(api: Api) -> ApiResult<HttpResponse> {
     respond::ok(UserFullJson::new(&user, api.links()))
 }
 
-async fn list(api: Api<Wanted>) -> ApiResult<HttpResponse> {
+async fn list(api: Api<UserListParams>) -> ApiResult<HttpResponse> {
     let asked = api.page();
     let (page, users) = api
-        .run(move |app, actor, wanted| {
-            let (page, query) = match wanted.username {
+        .run(move |app, actor, params| {
+            let (page, query) = match params.username {
                 Some(name) => (asked.first(), UserQuery::Named(name)),
                 None => {
-                    let Wanted { search, active, blocked, external, .. } = wanted;
+                    let UserListParams { search, active, blocked, external, .. } = params;
                     let filter = UserFilter { active, blocked, external, search };
                     (asked, UserQuery::Matching(filter))
                 }
@@ -152,7 +154,7 @@ async fn unblock(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     command(api, id.into_inner(), UserCommand::Unblock).await
 }
 
-/// The answer is whether anything changed.
+/// The response is true if anything changed.
 async fn command(api: Api, id: PathId, command: UserCommand) -> ApiResult<HttpResponse> {
     let change =
         api.run(move |app, actor, ()| blocking::apply(app, actor, id.into(), command)).await?;

@@ -16,11 +16,11 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Variables");
     let all = "/projects/{id}/variables";
-    calls.add(call::get(all, "Variables", list).list::<VariableJson<'_>>());
-    calls.add(call::post(all, "Makes a variable", create).created::<VariableJson<'_>>());
+    calls.add(call::get(all, "Lists the variables of a project", list).list::<VariableJson<'_>>());
+    calls.add(call::post(all, "Creates a variable", create).created::<VariableJson<'_>>());
     let one = "/projects/{id}/variables/{key}";
-    calls.add(call::get(one, "A variable", get).ok::<VariableJson<'_>>());
-    calls.add(call::put(one, "Changes a variable", update).ok::<VariableJson<'_>>());
+    calls.add(call::get(one, "Shows a variable", get).ok::<VariableJson<'_>>());
+    calls.add(call::put(one, "Updates a variable", update).ok::<VariableJson<'_>>());
     calls.add(call::delete(one, "Removes a variable", delete).ok::<VariableJson<'_>>());
 }
 

@@ -13,7 +13,7 @@ use crate::respond;
 /// Declares the call.
 pub fn declare(calls: &mut Calls) {
     calls.section("Service");
-    calls.add(call::get("/version", "What is running", version).ok::<Running>());
+    calls.add(call::get("/version", "Shows the version of the service", version).ok::<Running>());
 }
 
 #[derive(Serialize, ToSchema)]

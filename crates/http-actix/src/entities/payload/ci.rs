@@ -11,7 +11,7 @@ use super::row_time;
 use crate::entities::blocks::{PersonBlock, Place, RepositoryBlock, ShortProjectBlock};
 use crate::entities::links::Links;
 
-/// A build that was made, began or ended.
+/// The payload for a build that was created, started or ended.
 pub fn build(news: &BuildNews, links: &Links) -> Value {
     let (build, pipeline, commit) = (&news.build, &news.pipeline, &news.commit);
     let user = build.user.as_ref();
@@ -51,7 +51,7 @@ pub fn build(news: &BuildNews, links: &Links) -> Value {
     })
 }
 
-/// A pipeline whose status changed.
+/// The payload for a pipeline whose status changed.
 pub fn pipeline(news: &PipelineNews, links: &Links) -> Value {
     let (pipeline, commit) = (&news.pipeline, &news.commit);
     let page = links.project(&news.project.path_with_namespace);
@@ -82,7 +82,7 @@ pub fn pipeline(news: &PipelineNews, links: &Links) -> Value {
     })
 }
 
-/// A build among those of its pipeline.
+/// A build in the payload of its pipeline.
 fn row(build: &BuildRow, links: &Links) -> Value {
     let artifacts = build.artifacts.as_ref();
     json!({

@@ -26,12 +26,12 @@ pub fn payload_json(news: &IssueNews, links: &Links) -> Value {
     payload
 }
 
-/// The page of an issue.
+/// The URL of an issue's page.
 pub fn page(project: &ProjectCard, issue: &IssueRow, links: &Links) -> String {
     format!("{}/issues/{}", links.project(&project.path_with_namespace), issue.iid)
 }
 
-/// An issue as its row shows it.
+/// The attributes of an issue.
 pub fn row(issue: &IssueRow) -> Value {
     json!({
         "id": issue.id.0,

@@ -7,7 +7,7 @@ use super::{issue, row_time};
 use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryBlock};
 use crate::entities::links::Links;
 
-/// A comment on an issue.
+/// The payload for a comment on an issue.
 pub fn on_issue(news: &NoteNews, links: &Links) -> Value {
     let place = Place::from(&news.project);
     let (note, on) = (&news.note, &news.issue);

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::system_time;
 
-/// A user who came or goes.
+/// The payload for a user who was created or removed.
 pub fn user(name: &str, user: &UserFacts) -> Value {
-    let mut payload = begun(name, user.created_at, user.updated_at);
+    let mut payload = base_payload(name, user.created_at, user.updated_at);
     payload["name"] = json!(user.name);
     payload["email"] = json!(user.email);
     payload["user_id"] = json!(user.id.0);
@@ -18,19 +18,19 @@ pub fn user(name: &str, user: &UserFacts) -> Value {
     payload
 }
 
-/// A key that came or goes.
+/// The payload for a key that was added or removed.
 pub fn key(name: &str, key: &KeyFacts) -> Value {
-    // Keys never change.
-    let mut payload = begun(name, key.created_at, key.created_at);
+    // Keys never change, so both times are the same.
+    let mut payload = base_payload(name, key.created_at, key.created_at);
     payload["key"] = json!(key.key);
     payload["id"] = json!(key.id.0);
     payload["username"] = json!(key.username);
     payload
 }
 
-/// A project that came or goes, or that has another path than before.
+/// The payload for a project that was created, removed or moved; `before` is its old path.
 pub fn project(name: &str, project: &ProjectFacts, before: Option<&str>) -> Value {
-    let mut payload = begun(name, project.created_at, project.updated_at);
+    let mut payload = base_payload(name, project.created_at, project.updated_at);
     payload["name"] = json!(project.name);
     payload["path"] = json!(project.path);
     payload["path_with_namespace"] = json!(project.path_with_namespace);
@@ -44,10 +44,10 @@ pub fn project(name: &str, project: &ProjectFacts, before: Option<&str>) -> Valu
     payload
 }
 
-/// A member of a project who came or goes.
+/// The payload for a member who was added to or removed from a project.
 pub fn team(name: &str, team: &TeamFacts) -> Value {
     let TeamFacts { project, member } = team;
-    let mut payload = begun(name, member.at, member.at);
+    let mut payload = base_payload(name, member.at, member.at);
     payload["project_name"] = json!(project.name);
     payload["project_path"] = json!(project.path);
     payload["project_path_with_namespace"] = json!(project.path_with_namespace);
@@ -58,9 +58,9 @@ pub fn team(name: &str, team: &TeamFacts) -> Value {
     payload
 }
 
-/// A group that came or goes.
+/// The payload for a group that was created or removed.
 pub fn group(name: &str, group: &GroupFacts) -> Value {
-    let mut payload = begun(name, group.created_at, group.updated_at);
+    let mut payload = base_payload(name, group.created_at, group.updated_at);
     payload["name"] = json!(group.name);
     payload["path"] = json!(group.path);
     payload["group_id"] = json!(group.id.0);
@@ -69,10 +69,10 @@ pub fn group(name: &str, group: &GroupFacts) -> Value {
     payload
 }
 
-/// A member of a group who came or goes.
+/// The payload for a member who was added to or removed from a group.
 pub fn group_member(name: &str, facts: &GroupMemberFacts) -> Value {
     let GroupMemberFacts { group, member } = facts;
-    let mut payload = begun(name, member.at, member.at);
+    let mut payload = base_payload(name, member.at, member.at);
     payload["group_name"] = json!(group.name);
     payload["group_path"] = json!(group.path);
     payload["group_id"] = json!(group.id.0);
@@ -82,7 +82,7 @@ pub fn group_member(name: &str, facts: &GroupMemberFacts) -> Value {
 }
 
 /// The fields that all payloads of system hooks begin with.
-fn begun(name: &str, created_at: Timestamp, updated_at: Timestamp) -> Value {
+fn base_payload(name: &str, created_at: Timestamp, updated_at: Timestamp) -> Value {
     json!({
         "event_name": name,
         "created_at": system_time(created_at),
