@@ -246,7 +246,9 @@ pub fn run(backend: Backend, case: fn(&Forge)) {
 /// The vault with the key in a folder, or with the key of all programs.
 fn vault(folder: &Path, servers: Servers) -> Arc<KeyVault> {
     let key = match servers {
-        Servers::InProcess(_) => InstallationKey::keep_in(folder).expect("a key can be made"),
+        Servers::InProcess(_) => {
+            InstallationKey::load_or_create(folder).expect("a key can be made")
+        }
         Servers::Programs => InstallationKey::parse(SECRET_KEY).expect("the key is right"),
     };
     Arc::new(KeyVault::new(&key).expect("the key is long enough"))

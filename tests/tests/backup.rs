@@ -411,7 +411,7 @@ fn a_backup_goes_only_where_it_fits_and_nothing_is() {
         a_little(&database, data.path());
         say(data.path(), &database.url, &["backup", text(&file)]);
         let again = refusal(data.path(), &database.url, &["backup", text(&file)]);
-        assert!(again.contains("is there already"), "{again}");
+        assert!(again.contains("exists already"), "{again}");
         let full = refusal(data.path(), &database.url, &["restore", text(&file)]);
         assert!(full.contains("is not empty"), "{full}");
         // A folder that is empty is not enough.

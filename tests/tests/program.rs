@@ -210,15 +210,15 @@ fn the_doctor_says_what_is_wrong() {
             assert!(found.contains(&format!("wrong  repositories: {expected}")), "{found}");
         };
         swap(&index, &aside);
-        wrong("that of project 1: the index of the pack ");
+        wrong("repository of project 1: the index of the pack ");
         swap(&aside, &index);
         let pack = index.with_extension("pack");
         swap(&pack, &aside);
-        wrong("that of project 1: the pack ");
+        wrong("repository of project 1: the pack ");
         let mut bytes = std::fs::read(&aside).expect("it is there");
         let last = bytes.len() - 1;
         std::fs::write(&pack, &bytes[..last]).expect("it can be written");
-        wrong("that of project 1: the pack ");
+        wrong("repository of project 1: the pack ");
         // Other bytes of the same number are found by whoever reads them.
         bytes[last / 2] ^= 1;
         std::fs::write(&pack, &bytes).expect("it can be written");
@@ -245,11 +245,13 @@ fn the_doctor_says_what_is_wrong() {
             set.expect("it can be written");
         };
         set_head("refs/heads/other");
-        wrong("that of project 3: its default branch is `other`, its project says `master`\n");
+        wrong(
+            "repository of project 3: its default branch is `other`, its project says `master`\n",
+        );
         set_head("refs/heads/master");
         std::fs::create_dir_all(of(99).parent().expect("a folder")).expect("it can be made");
         swap(&of(3), &of(99));
-        wrong("there is one of project 99, which does not exist\n");
+        wrong("there is a repository of project 99, which does not exist\n");
         swap(&of(99), &of(3));
         assert_eq!(look().0, Some(0));
     }

@@ -24,19 +24,19 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     let config = Config::load(cli.overrides, cli.config.as_deref())?;
     match cli.command.unwrap_or(Command::Serve(Serve::default())) {
         Command::Serve(Serve { print_config: true }) => {
-            say(&config.to_string())?;
+            print(&config.to_string())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Serve(Serve { print_config: false }) => {
             logging::start(&config)?;
-            memory::give_back();
+            memory::restart_with_mmap_threshold();
             serve::run(&config, &mut std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Migrate(Migrate { check }) => migrate(&config, check),
         Command::Doctor { deep } => doctor::run(&config, deep),
         Command::Openapi => {
-            say(&format!("{:#}\n", openapi::document(config.dialect)))?;
+            print(&format!("{:#}\n", openapi::document(config.dialect)))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Backup(MakeBackup { place, keep }) => backup::make(&config, &place, keep),
@@ -55,21 +55,21 @@ fn migrate(config: &Config, check: bool) -> Result<ExitCode> {
     if check {
         let pending = store::pending_migrations(&config.database_url)?;
         for name in &pending {
-            say(&format!("pending {name}\n"))?;
+            print(&format!("pending {name}\n"))?;
         }
         return Ok(if pending.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     wiring::prepare_data_dir(config)?;
     let done = store::migrate(&config.database_url)?;
     for name in &done {
-        say(&format!("applied {name}\n"))?;
+        print(&format!("applied {name}\n"))?;
     }
-    say("the database is up to date\n")?;
+    print("the database is up to date\n")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes to standard output. A closed pipe is not an error.
-fn say(text: &str) -> Result<()> {
+fn print(text: &str) -> Result<()> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => bail!(error),
         Ok(()) | Err(_) => Ok(()),
@@ -77,6 +77,6 @@ fn say(text: &str) -> Result<()> {
 }
 
 /// Writes to standard error. A failure to write is ignored.
-pub fn complain(text: &str) {
+pub fn print_error(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -27,7 +27,7 @@ impl Config {
     /// # Errors
     /// The error names the invalid setting.
     pub fn load(overrides: Overrides, file: Option<&Path>) -> Result<Self> {
-        let data_dir = given(overrides.data_dir.clone());
+        let data_dir = unless_empty(overrides.data_dir.clone());
         let data_dir = data_dir.as_deref().unwrap_or(DEFAULT_DATA_DIR);
         let in_data_dir = Path::new(data_dir).join("hexforge.toml");
         let from_file = match file {

@@ -18,7 +18,7 @@ pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<(
     let password = config.root_password.clone().unwrap_or_else(|| app.secrets.token());
     let token = config.root_token.clone().unwrap_or_else(|| app.secrets.token());
     let made = setup::first_administrator(app, password.reveal(), &token)
-        .context("the first administrator cannot be made of root_password and root_token")?;
+        .context("the first administrator cannot be created with root_password and root_token")?;
     if !made {
         return Ok(());
     }
@@ -29,7 +29,7 @@ pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<(
     show(terminal, "runners token", config.runners_token.as_ref(), &runners_token)?;
     let given = [&config.root_password, &config.root_token, &config.runners_token];
     if given.into_iter().any(Option::is_none) {
-        writeln!(terminal, "What was made for you is not shown again.")?;
+        writeln!(terminal, "Generated values are not shown again.")?;
     }
     Ok(())
 }

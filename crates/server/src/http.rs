@@ -15,7 +15,7 @@ const GRACE_SECONDS: u64 = 30;
 
 /// The size of the blocking thread pool of each worker, for short requests that wait for the
 /// database. Its threads start on demand. Long work has threads of its own.
-const THREADS_FOR_WAITING: usize = 256;
+const BLOCKING_THREADS: usize = 256;
 
 /// The default number of workers, the threads that serve connections. A request passes its worker
 /// several times, and waits each time for the worker's other connections. If all processors are
@@ -34,7 +34,7 @@ pub fn server(
     let shared = web::Data::from(Arc::new(shared));
     let mut server = Server::build()
         .shutdown_timeout(GRACE_SECONDS)
-        .worker_max_blocking_threads(THREADS_FOR_WAITING)
+        .worker_max_blocking_threads(BLOCKING_THREADS)
         .disable_signals();
     server = server.workers(workers.unwrap_or_else(default_workers));
     let stopping = server.graceful_shutdown_signal();

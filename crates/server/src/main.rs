@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             // `{:#}` prints the whole chain of causes on one line.
-            commands::complain(&format!("hexforge: {error:#}"));
+            commands::print_error(&format!("hexforge: {error:#}"));
             ExitCode::FAILURE
         }
     }

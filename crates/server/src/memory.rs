@@ -10,7 +10,7 @@ const SETTING: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "1048576");
 
 /// Restarts the process with this setting, because glibc reads it before the program begins. An
 /// explicit setting is kept.
-pub fn give_back() {
+pub fn restart_with_mmap_threshold() {
     if !cfg!(target_env = "gnu") || std::env::var_os(SETTING.0).is_some() {
         return;
     }
@@ -22,5 +22,5 @@ pub fn give_back() {
     }
     let error = again.args(arguments).env(SETTING.0, SETTING.1).exec();
     // Without the setting the process only takes more memory.
-    tracing::debug!(%error, "the program was not begun anew");
+    tracing::debug!(%error, "the program could not restart itself with a memory setting");
 }

@@ -37,7 +37,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         wiring::wire(config, Some(Arc::new(move || notifier.notify())))?;
     // Commands do no long work, so only a server starts these threads.
     let threads = WriteThreads::start(store.clone());
-    app.store = Arc::new(threads.context("threads for transactions cannot be started")?);
+    app.store = Arc::new(threads.context("the threads for write transactions cannot be started")?);
     let cache = cache.map(|packs| CacheKeeper::start(config, packs, git)).transpose()?;
     storage::claim(config, &store)?;
     storage::move_in(config, terminal)?;
@@ -47,7 +47,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     upgrade::run(config, &app, terminal)?;
     let listener = TcpListener::bind(config.listen)
         .with_context(|| format!("the address {} (listen) cannot be served", config.listen))?;
-    let address = listener.local_addr().context("the socket has no address")?;
+    let address = listener.local_addr().context("the address of the HTTP socket cannot be read")?;
     let ssh = config.ssh_listen.map(|address| ssh::Prepared::new(address, config, &store));
     let ssh = ssh.transpose()?;
     let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
@@ -57,9 +57,9 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
 
     let metrics = PrometheusBuilder::new()
         .set_buckets(&LATENCY_BUCKETS)
-        .context("the buckets of the metrics are wrong")?
+        .context("the histogram buckets of the metrics are invalid")?
         .install_recorder()
-        .context("metrics cannot be collected")?;
+        .context("the collection of metrics cannot be started")?;
     let settings = HttpSettings {
         external_url: external_url.clone(),
         ssh_port: ssh.as_ref().map_or(22, |ssh| ssh.address().port()),
@@ -112,7 +112,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         });
         tokio::select! {
             _ = ended => tracing::info!("stopped"),
-            _ = at_once => tracing::warn!("stopped at once"),
+            _ = at_once => tracing::warn!("stopped at once, after a second signal"),
         }
         Ok(())
     })
@@ -123,12 +123,16 @@ fn finish_removals(app: App) {
     std::thread::spawn(move || match removal::sweep(&app) {
         Ok(Sweep::Done(0)) => (),
         Ok(Sweep::Done(projects)) => {
-            tracing::info!(projects, "removed files of projects that are gone");
+            tracing::info!(projects, "files of removed projects deleted");
         }
         Ok(Sweep::NoProjects) => {
-            tracing::warn!("the data folder has files of projects, the database has no project");
+            tracing::warn!(
+                "the data folder has files of projects, but the database has no projects: is it the right one?"
+            );
         }
-        Err(error) => tracing::warn!(%error, "files of removed projects stay until the next start"),
+        Err(error) => {
+            tracing::warn!(%error, "files of removed projects stay on disk until the next start")
+        }
     });
 }
 
@@ -139,8 +143,10 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 /// it at once, and resolves the returned receiver.
 fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<oneshot::Receiver<()>> {
     let (second, at_once) = oneshot::channel();
-    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be waited for")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be waited for")?;
+    let mut terminate =
+        signal(SignalKind::terminate()).context("the handler of SIGTERM cannot be installed")?;
+    let mut interrupt =
+        signal(SignalKind::interrupt()).context("the handler of SIGINT cannot be installed")?;
     actix_web::rt::spawn(async move {
         let mut graceful = true;
         let mut second = Some(second);

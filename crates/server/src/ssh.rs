@@ -30,7 +30,8 @@ impl Prepared {
         let listener = TcpListener::bind(address).with_context(|| {
             format!("the address {address} (ssh_listen) cannot be served; `off` is another choice")
         })?;
-        let address = listener.local_addr().context("the socket has no address")?;
+        let address =
+            listener.local_addr().context("the address of the SSH socket cannot be read")?;
         let folder = config.data_dir.join(FOLDER);
         let keys = match config.secret_key {
             Some(_) => shared_keys(&folder, store)?,
@@ -53,7 +54,7 @@ impl Prepared {
     ) -> Result<Server> {
         let (app, limits) = (Arc::new(app), Limits::default());
         let server = Server::start(self.listener, app, &self.keys, limiter, limits);
-        let server = server.context("git cannot be served over SSH")?;
+        let server = server.context("the SSH server cannot be started")?;
         let (address, fingerprints) = (self.address, self.keys.fingerprints());
         writeln!(terminal, "Git over SSH is served on {address}. The host keys are")?;
         for fingerprint in &fingerprints {

@@ -51,7 +51,7 @@ pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
                 Err(error) => {
                     left += 1;
                     let (folder, error) = (folder.display(), format!("{error:#}"));
-                    tracing::error!(%project, %folder, error, "a repository cannot be taken over");
+                    tracing::error!(%project, %folder, error, "a repository cannot be converted");
                     writeln!(terminal, "The repository in {folder} cannot be taken over: {error}")?;
                 }
             }
@@ -73,7 +73,7 @@ fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
     let packs = if there { git.take_over(folder)? } else { vec![] };
     let found = if there { Some(disk::read(folder)?) } else { None };
     for wrong in found.iter().flat_map(|found| &found.wrong) {
-        tracing::warn!(%project, wrong, "a ref is not taken over");
+        tracing::warn!(%project, wrong, "a ref of an earlier release is not converted");
     }
     app.store.write::<_, anyhow::Error>(|tx| {
         // Another process may have converted the repository meanwhile.
@@ -110,10 +110,10 @@ fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
 fn move_aside(layout: &Layout, project: ProjectId) -> Result<PathBuf> {
     let (from, to) = (layout.repository(project), layout.earlier(project));
     if !to.try_exists()? && from.try_exists()? {
-        let shelf = to.parent().context("the folder is in another")?;
-        system::make_folders(shelf)?;
+        let parent = to.parent().context("the folder of a repository has no parent")?;
+        system::make_folders(parent)?;
         std::fs::rename(&from, &to)?;
-        for folder in [Some(shelf), from.parent()].into_iter().flatten() {
+        for folder in [Some(parent), from.parent()].into_iter().flatten() {
             File::open(folder)?.sync_all()?;
         }
     }

@@ -55,9 +55,8 @@ pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Re
     let imports = HttpImports::new(&git, Arc::<GuardedClient>::clone(&outgoing), import_limits);
     let key = match &config.secret_key {
         Some(key) => key.clone(),
-        None => {
-            InstallationKey::keep_in(&config.data_dir).context("the secret key cannot be read")?
-        }
+        None => InstallationKey::load_or_create(&config.data_dir)
+            .context("the installation key `secret.key` cannot be read or created")?,
     };
     let vault: Arc<dyn Vault> = Arc::new(KeyVault::new(&key)?);
     let options = Options { on_news, vault: Some(Arc::clone(&vault)), ..Options::default() };
@@ -118,7 +117,7 @@ fn push_limits(config: &Config) -> PushLimits {
 pub fn prepare_data_dir(config: &Config) -> Result<()> {
     let folder = &config.data_dir;
     system::make_folders(folder)
-        .with_context(|| format!("the data folder {} cannot be made", folder.display()))?;
+        .with_context(|| format!("the data folder {} cannot be created", folder.display()))?;
     permissions::close_folder(folder)?;
     if let DatabaseUrl::Sqlite(file) = &config.database_url {
         permissions::close_database(file)?;
@@ -135,11 +134,11 @@ fn outgoing(config: &Config) -> Result<GuardedClient> {
         let named = listens.into_iter().flatten().map(|address| address.ip());
         Guard::public_only(named).and_not(is_of_this_machine)
     };
-    GuardedClient::new(guard).context("outgoing requests cannot be made")
+    GuardedClient::new(guard).context("the HTTP client for imports and hooks cannot be created")
 }
 
-/// Whether an address belongs to this machine: then a socket can be bound to it. A server that
-/// listens on all addresses cannot know them in another way.
+/// Whether an address belongs to this machine. It does if a socket can be bound to it, which also works for a server
+/// that listens on all addresses.
 fn is_of_this_machine(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }

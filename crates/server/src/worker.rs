@@ -56,7 +56,7 @@ type Current = Arc<Mutex<Option<RepositoryTaskId>>>;
 /// Whether a round left more work.
 enum Round {
     More,
-    /// More work after a pause, in which others have their turn.
+    /// There is more work after a pause, in which other writers have their turn.
     After(Duration),
     Done,
 }
@@ -66,11 +66,11 @@ impl Workers {
     /// repositories that it changed.
     pub fn start(app: &App, upkeep: Arc<UpkeepQueue>, cache: Option<CacheKeeper>) -> Result<Self> {
         let mut workers = vec![
-            Worker::start("tending", SHORT, tend(app.clone(), upkeep))?,
-            Worker::start("tidying", DAY, tidy(app.clone()))?,
+            Worker::start("tending", SHORT, maintain_repositories(app.clone(), upkeep))?,
+            Worker::start("tidying", DAY, remove_leftovers(app.clone()))?,
         ];
         if let Some(cache) = cache {
-            workers.push(Worker::start("caching", Duration::from_secs(2), trim(cache))?);
+            workers.push(Worker::start("caching", Duration::from_secs(2), trim_cache(cache))?);
         }
         Ok(Self { app: app.clone(), workers, deliveries: None })
     }
@@ -86,16 +86,20 @@ impl Workers {
             // An expired membership grants nothing, so no request waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
             // Expired artifacts are hidden from requests, and the time limit for silent builds is hours.
-            Worker::start("builds", Duration::from_secs(5 * 60), tend_builds(app.clone()))?,
-            Worker::start("pruning", Duration::from_secs(5 * 60), prune(app.clone()))?,
+            Worker::start("builds", Duration::from_secs(5 * 60), clean_up_builds(app.clone()))?,
+            Worker::start(
+                "pruning",
+                Duration::from_secs(5 * 60),
+                remove_old_deliveries(app.clone()),
+            )?,
             // A removed object is hidden from requests at once, so no request waits for this.
             Worker::start("removing", Duration::from_secs(1), finish_removals(app.clone()))?,
             Worker::start("sessions", DAY, end_sessions(app.clone()))?,
-            Worker::start("sweeping", hour, sweep(app.clone()))?,
+            Worker::start("sweeping", hour, remove_unused_packs(app.clone()))?,
             Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
         ]);
         for _ in 0..IMPORTING {
-            // Each look for tasks is a write transaction, so the interval is longer.
+            // Each poll for tasks is a write transaction, so the interval is longer.
             let rest = Duration::from_secs(3);
             self.workers.push(Worker::start_on_tasks("imports", rest, Lane::All, app)?);
         }
@@ -108,22 +112,22 @@ fn end_memberships(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
     move |go_on| {
         let ended = expiry::run(&app, go_on)?;
         if ended > 0 {
-            tracing::info!(ended, "memberships ended by their day");
+            tracing::info!(ended, "expired memberships ended");
         }
         Ok(Round::Done)
     }
 }
 
 /// Fails builds whose runner stays silent, and removes expired artifacts.
-fn tend_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+fn clean_up_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let failed = silence::fail_silent(&app, go_on)?;
         if failed > 0 {
-            tracing::info!(failed, "builds failed because nothing was heard of them");
+            tracing::info!(failed, "builds failed because their runners did not report");
         }
         let removed = silence::remove_expired(&app, go_on)?;
         if removed > 0 {
-            tracing::info!(removed, "artifacts removed because their time was over");
+            tracing::info!(removed, "expired artifacts removed");
         }
         Ok(Round::Done)
     }
@@ -145,8 +149,8 @@ fn finish_removals(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Removes files that interrupted work left behind.
-fn tidy(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
-    // The start of the server removes them itself.
+fn remove_leftovers(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    // The first round is skipped, because the server removes them when it starts.
     let mut is_first = true;
     move |_| {
         if !std::mem::take(&mut is_first) {
@@ -161,25 +165,25 @@ fn end_sessions(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Erro
     move |go_on| {
         let removed = session::remove_ended(&app, go_on)?;
         if removed > 0 {
-            tracing::info!(removed, "sessions removed because they ended");
+            tracing::info!(removed, "expired sessions removed");
         }
         Ok(Round::Done)
     }
 }
 
 /// Removes packs that no repository uses any more.
-fn sweep(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+fn remove_unused_packs(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let removed = packs::sweep(&app, go_on)?;
         if removed > 0 {
-            tracing::info!(removed, "packs removed that no repository has");
+            tracing::info!(removed, "packs removed that no repository uses");
         }
         Ok(Round::Done)
     }
 }
 
 /// Evicts packs from the cache when it is too large.
-fn trim(cache: CacheKeeper) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+fn trim_cache(cache: CacheKeeper) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
         cache.trim();
         Ok(Round::Done)
@@ -190,7 +194,7 @@ fn trim(cache: CacheKeeper) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Er
 const UPKEEP_WAIT: Duration = Duration::from_millis(500);
 
 /// Runs the maintenance of repositories that changed.
-fn tend(
+fn maintain_repositories(
     app: App,
     queue: Arc<UpkeepQueue>,
 ) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
@@ -198,7 +202,7 @@ fn tend(
         let Some(project) = queue.next(UPKEEP_WAIT) else { return Ok(Round::Done) };
         // The next change queues the repository again. The project may have been removed meanwhile.
         if let Err(error) = packs::tend(&app, project) {
-            tracing::warn!(%project, %error, "a repository cannot be tended");
+            tracing::warn!(%project, %error, "the maintenance of a repository failed");
         }
         Ok(Round::Done)
     }
@@ -212,32 +216,32 @@ fn work_on_tasks(
     move |_| {
         let Some(task) = task::next(&app, lane)? else { return Ok(Round::Done) };
         let (id, project) = (task.id, task.project);
-        set(&current, Some(id));
+        set_current_task(&current, Some(id));
         let outcome = task::attempt(&app, task);
-        set(&current, None);
+        set_current_task(&current, None);
         match outcome? {
             Outcome::Done => (),
             Outcome::Postponed(reason) => {
-                tracing::info!(%id, %project, reason, "work on a repository failed, later again");
+                tracing::info!(%id, %project, reason, "a repository task failed; retried later");
             }
             Outcome::GivenUp(reason) => {
-                tracing::warn!(%id, %project, reason, "work on a repository is given up");
+                tracing::warn!(%id, %project, reason, "a repository task failed; not retried");
             }
         }
         Ok(Round::More)
     }
 }
 
-fn set(current: &Current, task: Option<RepositoryTaskId>) {
+fn set_current_task(current: &Current, task: Option<RepositoryTaskId>) {
     *current.lock().unwrap_or_else(PoisonError::into_inner) = task;
 }
 
 /// Removes old hook deliveries.
-fn prune(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+fn remove_old_deliveries(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
         let removed = delivery::prune(&app, go_on)?;
         if removed > 0 {
-            tracing::debug!(removed, "old deliveries of hooks removed");
+            tracing::debug!(removed, "old hook deliveries removed");
         }
         Ok(Round::Done)
     }
@@ -270,11 +274,11 @@ impl Worker {
                     Ok(Ok(Round::After(pause))) => pause,
                     Ok(Ok(Round::Done)) => rest,
                     Ok(Err(error)) => {
-                        tracing::warn!(name, %error, "work in the background failed, later again");
+                        tracing::warn!(name, %error, "background work failed and is retried later");
                         rest.min(REST_AFTER_FAILURE)
                     }
                     Err(_) => {
-                        tracing::error!(name, "work in the background broke off, later again");
+                        tracing::error!(name, "background work panicked and is retried later");
                         rest.min(REST_AFTER_FAILURE)
                     }
                 };
@@ -316,10 +320,10 @@ impl Drop for Workers {
                 continue;
             }
             // The thread ends with the process; another process repeats its task.
-            tracing::warn!(name = worker.name, "work in the background is broken off");
+            tracing::warn!(name = worker.name, "background work did not stop in time");
             let task = *worker.task.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(Err(error)) = task.map(|task| task::give_back(&self.app, task)) {
-                tracing::warn!(%error, "work on a repository begins again later than it could");
+                tracing::warn!(%error, "an interrupted repository task is retried late");
             }
         }
     }

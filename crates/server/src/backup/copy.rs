@@ -48,7 +48,7 @@ pub(super) struct Copy<'a, W: Write> {
 }
 
 impl<W: Write> Copy<'_, W> {
-    pub fn part(&mut self, name: &str, content: &[u8]) -> Result<()> {
+    pub fn write_part(&mut self, name: &str, content: &[u8]) -> Result<()> {
         let header = Header { kind: Kind::Part, path: name.into(), mode: 0o600 };
         let mut entry = self.writer.entry(&header)?;
         entry.write_all(content)?;
@@ -64,7 +64,7 @@ impl<W: Write> Copy<'_, W> {
     }
 
     /// Writes an open file under its path in the data folder.
-    fn open_file(&mut self, path: &Path, file: &mut File) -> io::Result<()> {
+    fn write_open_file(&mut self, path: &Path, file: &mut File) -> io::Result<()> {
         let found = file.metadata()?;
         let mut header =
             Header { kind: Kind::File, path: path.to_owned(), mode: found.mode() & 0o777 };
@@ -100,21 +100,21 @@ impl<W: Write> Copy<'_, W> {
     }
 
     /// Writes a file, if it exists.
-    fn file(&mut self, from: &Path, path: &Path) -> io::Result<()> {
+    fn write_file(&mut self, from: &Path, path: &Path) -> io::Result<()> {
         match File::open(from) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            file => self.open_file(path, &mut file?),
+            file => self.write_open_file(path, &mut file?),
         }
     }
 
     /// Writes all files in a directory, recursively.
-    fn tree(&mut self, from: &Path, path: &Path) -> io::Result<()> {
+    fn write_tree(&mut self, from: &Path, path: &Path) -> io::Result<()> {
         for entry in entries(from)? {
             let Some(name) = entry.file_name() else { continue };
             let (inner, kind) = (path.join(name), fs::symlink_metadata(&entry));
             match kind.map(|found| found.file_type()) {
-                Ok(kind) if kind.is_dir() => self.tree(&entry, &inner)?,
-                Ok(kind) if kind.is_file() => self.file(&entry, &inner)?,
+                Ok(kind) if kind.is_dir() => self.write_tree(&entry, &inner)?,
+                Ok(kind) if kind.is_file() => self.write_file(&entry, &inner)?,
                 // Neither a file nor a directory, or removed meanwhile.
                 Ok(_) | Err(_) => (),
             }
@@ -123,21 +123,20 @@ impl<W: Write> Copy<'_, W> {
     }
 
     /// Writes the installation key and the SSH host keys.
-    pub fn keys(&mut self) -> Result<()> {
+    pub fn write_keys(&mut self) -> Result<()> {
         let data = self.data;
-        self.file(&data.join("secret.key"), Path::new("secret.key"))?;
-        self.tree(&data.join("ssh"), Path::new("ssh"))?;
+        self.write_file(&data.join("secret.key"), Path::new("secret.key"))?;
+        self.write_tree(&data.join("ssh"), Path::new("ssh"))?;
         Ok(())
     }
 
     /// Writes the directories of all projects below a root directory, if the database has the project.
-    pub fn projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
+    pub fn write_projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
         let data = self.data;
-        let folders =
-            entries(&data.join(root))?.into_iter().filter(|snapshots| is_shelf(snapshots));
-        let folders = folders.flat_map(|snapshots| entries(&snapshots).unwrap_or_default());
-        let folders = folders.filter(|snapshots| is_shelf(snapshots));
-        let folders = folders.flat_map(|snapshots| entries(&snapshots).unwrap_or_default());
+        let folders = entries(&data.join(root))?.into_iter().filter(|folder| is_subfolder(folder));
+        let folders = folders.flat_map(|folder| entries(&folder).unwrap_or_default());
+        let folders = folders.filter(|folder| is_subfolder(folder));
+        let folders = folders.flat_map(|folder| entries(&folder).unwrap_or_default());
         let mut folders = folders.filter_map(|folder| Some((project_of(&folder)?, folder)));
         loop {
             let some: Vec<(ProjectId, PathBuf)> = folders.by_ref().take(BATCH).collect();
@@ -147,13 +146,13 @@ impl<W: Write> Copy<'_, W> {
             let ids: Vec<ProjectId> = some.iter().map(|(id, _)| *id).collect();
             let known = snapshot.projects(&ids)?;
             for (_, folder) in some.iter().filter(|(id, _)| known.contains(id)) {
-                self.tree(folder, folder.strip_prefix(data)?)?;
+                self.write_tree(folder, folder.strip_prefix(data)?)?;
             }
         }
     }
 
     /// Writes the packs of all repositories, each with its index. Calls `copied` after each.
-    pub fn packs(
+    pub fn write_packs(
         &mut self,
         snapshot: &mut Snapshot,
         packs: &dyn PackStore,
@@ -166,7 +165,7 @@ impl<W: Write> Copy<'_, W> {
             last = Some(end.name);
             for pack in some {
                 let path = FolderPacks::new(storage::PACKS).path(pack.name);
-                if self.names_known_pack(&path)? {
+                if self.write_known_pack(&path)? {
                     continue;
                 }
                 let open = |file: PathBuf| -> io::Result<[File; 2]> {
@@ -185,19 +184,20 @@ impl<W: Write> Copy<'_, W> {
                     Err(error) => return Err(error.into()),
                 };
                 for (file, opened) in [path.with_extension("idx"), path].iter().zip(&mut opened) {
-                    self.open_file(file, opened)?;
+                    self.write_open_file(file, opened)?;
                 }
                 copied();
             }
         }
     }
 
-    /// References a pack and its index by their contents if the newest snapshot has both. Then none
-    /// of their bytes are read.
-    fn names_known_pack(&mut self, path: &Path) -> Result<bool> {
+    /// Writes a pack and its index as references to their stored contents, if the newest snapshot has both. Then their
+    /// bytes are not read. Returns whether it has.
+    fn write_known_pack(&mut self, path: &Path) -> Result<bool> {
         let Some(snapshots) = &self.snapshots else { return Ok(false) };
         let files = [path.with_extension("idx"), path.to_owned()];
-        let [Some(index), Some(data)] = files.each_ref().map(|file| snapshots.known(file)) else {
+        let [Some(index), Some(data)] = files.each_ref().map(|file| snapshots.known_content(file))
+        else {
             return Ok(false);
         };
         for (path, content) in files.into_iter().zip([index, data]) {
@@ -209,35 +209,38 @@ impl<W: Write> Copy<'_, W> {
     }
 
     /// Writes the uploaded files of an object store, under their paths in a data folder.
-    pub fn stored_uploads(
+    pub fn write_stored_uploads(
         &mut self,
         snapshot: &mut Snapshot,
         uploads: &BucketUploads,
     ) -> Result<()> {
-        for project in self.known(snapshot, uploads.projects()?)? {
+        for project in self.existing_projects(snapshot, uploads.projects()?)? {
             uploads.each::<anyhow::Error>(project, &mut |place, mut file| {
                 let folder = FsUploads::folder_of(&place);
-                self.stream(&folder.join(FsUploads::CONTENT), &mut file.content)?;
-                self.stream(&folder.join(FsUploads::NAME), &mut place.name.as_str().as_bytes())
+                self.write_stream(&folder.join(FsUploads::CONTENT), &mut file.content)?;
+                self.write_stream(
+                    &folder.join(FsUploads::NAME),
+                    &mut place.name.as_str().as_bytes(),
+                )
             })?;
         }
         Ok(())
     }
 
     /// Writes the logs and artifacts of an object store, under their paths in a data folder.
-    pub fn stored_build_files(
+    pub fn write_stored_build_files(
         &mut self,
         snapshot: &mut Snapshot,
         files: &BucketBuildFiles,
     ) -> Result<()> {
-        for project in self.known(snapshot, files.projects()?)? {
+        for project in self.existing_projects(snapshot, files.projects()?)? {
             for build in files.builds(project)? {
                 if let Some(mut log) = files.open_trace(project, build)? {
-                    self.stream(&FsBuildFiles::trace_path(project, build), &mut log.content)?;
+                    self.write_stream(&FsBuildFiles::trace_path(project, build), &mut log.content)?;
                 }
                 if let Some(mut found) = files.open_artifacts(project, build)? {
                     let path = FsBuildFiles::artifacts_path(project, build);
-                    self.stream(&path, &mut found.content)?;
+                    self.write_stream(&path, &mut found.content)?;
                 }
             }
         }
@@ -245,7 +248,7 @@ impl<W: Write> Copy<'_, W> {
     }
 
     /// Returns the projects that the database has.
-    fn known(
+    fn existing_projects(
         &self,
         snapshot: &mut Snapshot,
         projects: impl Iterator<Item = ProjectId>,
@@ -258,27 +261,27 @@ impl<W: Write> Copy<'_, W> {
     }
 
     /// Writes a file of the data folder from a stream.
-    fn stream(&mut self, path: &Path, content: &mut dyn io::Read) -> Result<()> {
+    fn write_stream(&mut self, path: &Path, content: &mut dyn io::Read) -> Result<()> {
         let mut file = tempfile::tempfile_in(self.scratch)?;
         io::copy(content, &mut file)?;
         file.set_permissions(Permissions::from_mode(0o600))?;
         file.rewind()?;
-        Ok(self.open_file(path, &mut file)?)
+        Ok(self.write_open_file(path, &mut file)?)
     }
 
     /// Writes the repositories that an upgrade could not convert, with all their files.
-    pub fn in_files(&mut self, snapshot: &mut Snapshot) -> Result<()> {
+    pub fn write_unconverted_repositories(&mut self, snapshot: &mut Snapshot) -> Result<()> {
         let (data, layout) = (self.data, Layout::new(self.data));
         for project in snapshot.in_files()? {
             for folder in [layout.repository(project), layout.earlier(project)] {
-                self.tree(&folder, folder.strip_prefix(data)?)?;
+                self.write_tree(&folder, folder.strip_prefix(data)?)?;
             }
         }
         Ok(())
     }
 
     /// Writes the files that were moved to the trash since the moment of the backup.
-    pub fn thrown_away(&mut self, snapshot: &mut Snapshot) -> Result<()> {
+    pub fn write_trash(&mut self, snapshot: &mut Snapshot) -> Result<()> {
         for (place, was) in trash::contents(self.data)? {
             // The entry is the directory of a project, or a file in it.
             let of = was.iter().nth(3).map(Path::new).and_then(project_of);
@@ -289,8 +292,8 @@ impl<W: Write> Copy<'_, W> {
             // Repository directories can be rebuilt from rows and packs.
             match place.is_dir() {
                 _ if was.starts_with("repositories") => (),
-                true => self.tree(&place, &was)?,
-                false => self.file(&place, &was)?,
+                true => self.write_tree(&place, &was)?,
+                false => self.write_file(&place, &was)?,
             }
         }
         Ok(())
@@ -348,8 +351,8 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Whether a directory contains directories of projects: its name is two hex digits.
-fn is_shelf(folder: &Path) -> bool {
+/// Whether a directory is a level above the directories of projects: its name is two hex digits.
+fn is_subfolder(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

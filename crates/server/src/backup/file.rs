@@ -155,7 +155,7 @@ pub(super) fn read(
     let mut input = BufReader::with_capacity(4 * CHUNK, input);
     let mut magic = [0; MAGIC.len()];
     let whole = input.read_exact(&mut magic);
-    ensure!(whole.is_ok() && magic == *MAGIC, "this is no backup of hexforge");
+    ensure!(whole.is_ok() && magic == *MAGIC, "this is not a backup of hexforge");
     let (mut digests, mut entries) = (Sha256::new(), 0_u64);
     loop {
         let mut start = [0];
@@ -185,8 +185,8 @@ pub(super) fn read(
     digests.update([END]);
     digests.update(&end[..8]);
     let is_whole = end[..8] == entries.to_le_bytes() && end[8..] == *digests.finalize();
-    ensure!(is_whole, "the end of the backup does not fit the rest");
-    ensure!(input.read(&mut [0])? == 0, "something follows the end of the backup");
+    ensure!(is_whole, "the digest at the end of the backup is wrong");
+    ensure!(input.read(&mut [0])? == 0, "the backup has data after its end");
     Ok(())
 }
 
@@ -201,7 +201,7 @@ fn header(input: &mut impl Read, digest: &mut Sha256) -> Result<Header> {
     digest.update(fixed);
     digest.update(&path);
     let kind = Kind::ALL.into_iter().find(|(_, known)| *known == letter);
-    let (kind, _) = kind.context("an entry is of an unknown kind")?;
+    let (kind, _) = kind.context("an entry has an unknown kind")?;
     let mode = u32::from_le_bytes(mode);
     Ok(Header { kind, path: Path::new(OsStr::from_bytes(&path)).to_owned(), mode })
 }
@@ -223,7 +223,7 @@ impl<R: Read> Content<'_, R> {
         self.digest.update(length);
         let length = u32::from_le_bytes(length) as usize;
         if length > CHUNK {
-            return Err(io::Error::new(ErrorKind::InvalidData, "a length is wrong"));
+            return Err(io::Error::new(ErrorKind::InvalidData, "the length of a chunk is invalid"));
         }
         self.is_over = length == 0;
         self.chunk.resize(length, 0);
@@ -243,7 +243,7 @@ impl<R: Read> Content<'_, R> {
         }
         let mut expected = [0; 32];
         self.input.read_exact(&mut expected).context(CUT_OFF)?;
-        ensure!(expected == *self.digest.finalize(), "its digest is not what it should be");
+        ensure!(expected == *self.digest.finalize(), "its digest is wrong");
         Ok(expected)
     }
 }

@@ -39,7 +39,7 @@ pub fn make(config: &Config, place: &str, keep: Option<usize>) -> Result<BackupR
                 keep.is_none(),
                 "a file holds one backup; --keep is for folders and object stores"
             );
-            ensure!(!file.exists(), "{} is there already", file.display());
+            ensure!(!file.exists(), "{} exists already", file.display());
             let staging = StagingFolder::beside(&file)?;
             let finish = |written: &File| staging.finish(written, &file);
             let summary = write(config, &staging, None, &finish)?;
@@ -77,7 +77,8 @@ fn write(
         );
     }
     let mut progress = Progress::new();
-    let backup_lock = BackupLock::take(data).context("the data folder cannot be held on to")?;
+    let backup_lock =
+        BackupLock::take(data).context("the backup lock of the data folder cannot be taken")?;
     let Some(backup_lock) = backup_lock else { bail!("another backup is being made") };
     // The database is copied first: the objects of its refs were stored before the refs.
     progress.step("copying the database");
@@ -95,29 +96,29 @@ fn write(
         repositories: Some(snapshot.repositories()?),
     };
     copy.summary.repositories = manifest.repositories.unwrap_or_default();
-    copy.part(MANIFEST, manifest.write().as_bytes())?;
+    copy.write_part(MANIFEST, manifest.write().as_bytes())?;
     snapshot.give(&mut copy)?;
     copy.progress.step("copying repositories and files");
-    copy.keys()?;
+    copy.write_keys()?;
     match storage::bucket(config)? {
         None => {
-            copy.packs(&mut snapshot, &storage::local_packs(config, Check::Lengths), &|| ())?;
+            copy.write_packs(&mut snapshot, &storage::local_packs(config, Check::Lengths), &|| ())?;
             for root in [FsUploads::ROOT, FsBuildFiles::ROOT] {
-                copy.projects(&mut snapshot, root)?;
+                copy.write_projects(&mut snapshot, root)?;
             }
         }
         Some(bucket) => {
             // A separate cache, which is emptied after each pack.
             let packs = CachedPacks::open(bucket.clone(), staging.folder.join("packs"), 0)?;
-            copy.packs(&mut snapshot, &packs, &|| drop(packs.drop_unlinked()))?;
+            copy.write_packs(&mut snapshot, &packs, &|| drop(packs.drop_unlinked()))?;
             let uploads = BucketUploads::new(bucket.clone(), &staging.folder);
-            copy.stored_uploads(&mut snapshot, &uploads)?;
+            copy.write_stored_uploads(&mut snapshot, &uploads)?;
             let build_files = BucketBuildFiles::new(bucket, &staging.folder);
-            copy.stored_build_files(&mut snapshot, &build_files)?;
+            copy.write_stored_build_files(&mut snapshot, &build_files)?;
         }
     }
-    copy.in_files(&mut snapshot)?;
-    copy.thrown_away(&mut snapshot)?;
+    copy.write_unconverted_repositories(&mut snapshot)?;
+    copy.write_trash(&mut snapshot)?;
     let Copy { writer, summary, missing, .. } = copy;
     let written = writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     finish(&written)?;

@@ -18,7 +18,7 @@ use super::Summary;
 use super::file::{Header, Kind};
 use super::manifest::{MANIFEST, REWINDS};
 use super::progress::Progress;
-use super::verify::{Source, is_repository, look};
+use super::verify::{Source, is_repository, verify_source};
 use crate::config::Config;
 use crate::wiring::Wired;
 use crate::{storage, system, upgrade, wiring};
@@ -36,7 +36,7 @@ pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<Summary
     ensure_empty(data)?;
     storage::ensure_unclaimed(config)?;
     let source = Source::open(place, at)?;
-    let (manifest, summary) = look(&source)?;
+    let (manifest, summary) = verify_source(&source)?;
     let here = database::kind(&config.database_url);
     if manifest.database != here {
         bail!("the backup is of a {} database, and this is {here}", manifest.database);
@@ -118,14 +118,18 @@ impl Files {
     /// Returns the temporary path of an entry. Refuses paths that leave the directory.
     fn place(&self, path: &Path) -> Result<PathBuf> {
         let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-        ensure!(is_inside && path.iter().next().is_some(), "{} is no path", path.display());
+        ensure!(
+            is_inside && path.iter().next().is_some(),
+            "{} is not a valid path in a backup",
+            path.display()
+        );
         Ok(self.folder.join(path))
     }
 
     /// Returns the temporary path of a new file. If a path occurs twice in the backup, the last entry wins.
     fn new_place(&self, path: &Path) -> Result<PathBuf> {
         let place = self.place(path)?;
-        let folder = place.parent().context("a file has a folder")?;
+        let folder = place.parent().context("a restored file has no folder")?;
         system::make_folders(folder)?;
         match fs::remove_file(&place) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -183,7 +187,7 @@ impl Files {
             let (of, old, name) = (parts.next(), parts.next(), parts.next());
             let of = of.and_then(|id| id.parse().ok()).map(ProjectId);
             let (Some(of), Some(old), Some(name)) = (of, old, name) else {
-                bail!("what refs held cannot be read");
+                bail!("the earlier values of refs cannot be parsed");
             };
             if project != Some(of) {
                 take_back(project, &mut refs)?;
@@ -191,7 +195,9 @@ impl Files {
             }
             let old = match old {
                 "none" => None,
-                id => Some(ObjectId::parse(id).context("what refs held cannot be read")?),
+                id => Some(
+                    ObjectId::parse(id).context("the earlier values of refs cannot be parsed")?,
+                ),
             };
             refs.insert(name.to_owned(), old);
         }

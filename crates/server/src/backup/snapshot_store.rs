@@ -44,7 +44,7 @@ impl Target {
     pub fn for_writing(place: &str) -> Result<Self> {
         if place.ends_with('/') && !place.contains("://") {
             let made = system::make_folders(Path::new(place));
-            made.with_context(|| format!("{place} cannot be made"))?;
+            made.with_context(|| format!("{place} cannot be created"))?;
         }
         Self::for_reading(place)
     }
@@ -91,8 +91,11 @@ impl StoredContent {
 
     pub fn parse(line: &str) -> Result<Self> {
         let (name, bytes) = line.split_once(' ').context("a stored file has no length")?;
-        ensure!(hex::parse::<32>(name).is_some(), "a stored file has no name");
-        Ok(Self { name: name.to_owned(), bytes: bytes.parse().context("a length is wrong")? })
+        ensure!(hex::parse::<32>(name).is_some(), "a stored file has no valid SHA-256");
+        Ok(Self {
+            name: name.to_owned(),
+            bytes: bytes.parse().context("the length of a stored file is invalid")?,
+        })
     }
 
     fn read(entry: &mut dyn io::BufRead) -> Result<Self> {
@@ -139,7 +142,7 @@ impl SnapshotStore {
     }
 
     /// The content of a pack or index, if the newest snapshot has it and it is stored.
-    pub fn known(&self, path: &Path) -> Option<StoredContent> {
+    pub fn known_content(&self, path: &Path) -> Option<StoredContent> {
         self.packs.get(path).filter(|content| self.is_stored(content)).cloned()
     }
 

@@ -16,13 +16,13 @@ pub(super) struct StagingFolder {
 
 impl StagingFolder {
     pub fn beside(file: &Path) -> Result<Self> {
-        let name = file.file_name().context("the backup needs the name of a file")?;
+        let name = file.file_name().context("the path of the backup has no file name")?;
         let name = format!(".{}-{}", name.to_string_lossy(), random_name());
         let folder = file.with_file_name(name);
         DirBuilder::new()
             .mode(0o700)
             .create(&folder)
-            .with_context(|| format!("{} cannot be made", folder.display()))?;
+            .with_context(|| format!("{} cannot be created", folder.display()))?;
         // An absolute path, because the copy of the database is opened by it.
         Ok(Self { folder: folder.canonicalize()? })
     }

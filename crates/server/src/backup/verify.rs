@@ -15,7 +15,7 @@ use super::snapshot_store::{SnapshotStore, Target};
 /// Reads a complete backup and verifies that nothing is damaged or missing. Returns the time of the
 /// backup and its size.
 pub fn verify(place: &str, at: Option<&str>) -> Result<(String, Summary)> {
-    let (manifest, summary) = look(&Source::open(place, at)?)?;
+    let (manifest, summary) = verify_source(&Source::open(place, at)?)?;
     Ok((manifest.made, summary))
 }
 
@@ -56,20 +56,22 @@ impl Source {
     pub fn write(&self, entry: &mut dyn BufRead, to: &mut dyn Write) -> Result<u64> {
         match self {
             Self::Snapshot(snapshots, _) => snapshots.write_content(entry, to),
-            Self::File(_) => bail!("a file of the backup is elsewhere"),
+            Self::File(_) => {
+                bail!("an entry refers to content that is stored outside the backup file")
+            }
         }
     }
 }
 
 /// Verifies a backup, and returns its manifest and size.
-pub(super) fn look(source: &Source) -> Result<(Manifest, Summary)> {
+pub(super) fn verify_source(source: &Source) -> Result<(Manifest, Summary)> {
     let mut progress = Progress::new();
     progress.step("checking the backup");
     let mut manifest = None;
     let mut summary = Summary::default();
     source.read(&mut |header, content| {
         if manifest.is_none() {
-            manifest = Some(first(header, content)?);
+            manifest = Some(read_manifest(header, content)?);
         }
         summary.files += 1;
         summary.repositories += u64::from(is_repository(header));
@@ -77,7 +79,7 @@ pub(super) fn look(source: &Source) -> Result<(Manifest, Summary)> {
             Kind::Stored => source
                 .write(content, &mut io::sink())
                 .with_context(|| format!("{} cannot be used", header.path.display()))?,
-            Kind::Part | Kind::File | Kind::Link => length(content)?,
+            Kind::Part | Kind::File | Kind::Link => read_to_end(content)?,
         };
         progress.done(&summary);
         Ok(())
@@ -90,13 +92,13 @@ pub(super) fn look(source: &Source) -> Result<(Manifest, Summary)> {
 /// Reads the entries of a backup file.
 fn read(path: &Path, visit: &mut dyn FnMut(&Header, &mut dyn BufRead) -> Result<()>) -> Result<()> {
     let file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    ensure!(file.metadata()?.is_file(), "{} is no file", path.display());
+    ensure!(file.metadata()?.is_file(), "{} is not a file", path.display());
     file::read(file, visit).with_context(|| format!("{} cannot be used", path.display()))
 }
 
-fn first(header: &Header, content: &mut dyn BufRead) -> Result<Manifest> {
+fn read_manifest(header: &Header, content: &mut dyn BufRead) -> Result<Manifest> {
     if header.kind != Kind::Part || header.path != Path::new(MANIFEST) {
-        bail!("the backup does not begin with what is in it");
+        bail!("the backup does not begin with its manifest");
     }
     let mut text = String::new();
     content.read_to_string(&mut text)?;
@@ -113,7 +115,8 @@ pub(super) fn is_repository(header: &Header) -> bool {
     header.kind == Kind::File && is_head && is_there
 }
 
-fn length(content: &mut dyn BufRead) -> Result<u64> {
+/// Reads the content to its end, which verifies it. Returns its length.
+fn read_to_end(content: &mut dyn BufRead) -> Result<u64> {
     let mut length = 0;
     loop {
         let some = content.fill_buf()?.len();

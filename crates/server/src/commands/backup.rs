@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::say;
+use super::print;
 use crate::backup::{self, BackupResult};
 use crate::config::Config;
 
@@ -13,11 +13,11 @@ pub fn make(config: &Config, place: &str, keep: Option<u32>) -> Result<ExitCode>
     let BackupResult { summary, snapshot, removed } =
         backup::make(config, place, keep.map(|keep| keep as usize))?;
     match snapshot {
-        None => say(&format!("{place} has {summary}\n"))?,
-        Some(snapshot) => say(&format!("{place} has {summary} in the snapshot {snapshot}\n"))?,
+        None => print(&format!("{place} has {summary}\n"))?,
+        Some(snapshot) => print(&format!("{place} has {summary} in the snapshot {snapshot}\n"))?,
     }
     if removed > 0 {
-        say(&format!("{removed} older snapshots are removed\n"))?;
+        print(&format!("{removed} older snapshots are removed\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -25,7 +25,7 @@ pub fn make(config: &Config, place: &str, keep: Option<u32>) -> Result<ExitCode>
 /// Lists the snapshots in a place.
 pub fn list(place: &str) -> Result<ExitCode> {
     for snapshot in backup::list(place)? {
-        say(&format!("{snapshot}\n"))?;
+        print(&format!("{snapshot}\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -33,7 +33,7 @@ pub fn list(place: &str) -> Result<ExitCode> {
 /// Verifies a backup.
 pub fn verify(place: &str, at: Option<&str>) -> Result<ExitCode> {
     let (made, summary) = backup::verify(place, at)?;
-    say(&format!("{place} is whole: of {made}, with {summary}\n"))?;
+    print(&format!("{place} is whole: of {made}, with {summary}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,6 +41,6 @@ pub fn verify(place: &str, at: Option<&str>) -> Result<ExitCode> {
 pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<ExitCode> {
     let summary = backup::restore(config, place, at)?;
     let (data, database) = (config.data_dir.display(), &config.database_url);
-    say(&format!("{summary} are in {data} and {database}; `hexforge serve` serves them\n"))?;
+    print(&format!("{summary} are in {data} and {database}; `hexforge serve` serves them\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,7 @@ use hexforge_application::delivery;
 use hexforge_domain::delivery::HookRef;
 use hexforge_persistence_diesel::{DatabaseUrl, store};
 
-use super::say;
+use super::print;
 use crate::config::Config;
 use crate::wiring;
 
@@ -35,11 +35,11 @@ pub fn run(config: &Config, deep: bool) -> Result<ExitCode> {
     }
     for (name, finding) in findings {
         match finding {
-            Ok(line) => say(&format!("ok     {name}: {line}\n"))?,
+            Ok(line) => print(&format!("ok     {name}: {line}\n"))?,
             Err(lines) => {
                 code = ExitCode::FAILURE;
                 for line in lines {
-                    say(&format!("wrong  {name}: {line}\n"))?;
+                    print(&format!("wrong  {name}: {line}\n"))?;
                 }
             }
         }
@@ -52,7 +52,10 @@ fn database(config: &Config) -> Finding {
     if let DatabaseUrl::Sqlite(path) = &config.database_url
         && !path.exists()
     {
-        return Err(vec![format!("{} does not exist; `hexforge serve` makes it", path.display())]);
+        return Err(vec![format!(
+            "{} does not exist; `hexforge serve` creates it",
+            path.display()
+        )]);
     }
     let pending = store::pending_migrations(&config.database_url).map_err(causes)?;
     if pending.is_empty() {
@@ -85,13 +88,13 @@ fn data_folder(config: &Config) -> Finding {
 /// Checks the free space on the disk of the data folder.
 fn disk(config: &Config) -> Finding {
     let room = rustix::fs::statvfs(&config.data_dir)
-        .context("the room on the disk cannot be asked for")
+        .context("the free space of the disk cannot be read")
         .map_err(|error| vec![format!("{error:#}")])?;
     let megabytes = room.f_bavail.saturating_mul(room.f_frsize) / (1024 * 1024);
     if megabytes < ROOM_MB {
         Err(vec![format!("only {megabytes} MiB are free, less than {ROOM_MB}")])
     } else if room.f_files > 0 && room.f_favail < 10_000 {
-        Err(vec![format!("only {} more files can be made", room.f_favail)])
+        Err(vec![format!("only {} more files can be created", room.f_favail)])
     } else {
         Ok(format!("{megabytes} MiB are free"))
     }

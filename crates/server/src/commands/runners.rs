@@ -10,7 +10,7 @@ use hexforge_domain::id::RunnerId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 
-use super::say;
+use super::print;
 use crate::cli::{RunnerNumber, Runners};
 
 /// How many runners are read and printed at once, because their number is unlimited.
@@ -24,7 +24,7 @@ pub(super) fn run(app: &App, command: Runners) -> Result<ExitCode> {
         Runners::Remove(RunnerNumber { id }) => {
             let removed = manage::remove(app, Actor::OPERATOR, RunnerId(id));
             removed.with_context(|| format!("runner {id} cannot be removed"))?;
-            say(&format!("runner {id} is removed\n"))?;
+            print(&format!("runner {id} is removed\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -35,7 +35,7 @@ fn list(app: &App) -> Result<()> {
     loop {
         let page = Page::Numbered { number, size: AT_ONCE };
         let runners = manage::list(app, Actor::OPERATOR, page)?.items;
-        say(&runners.iter().map(line).collect::<String>())?;
+        print(&runners.iter().map(line).collect::<String>())?;
         if (runners.len() as u64) < AT_ONCE {
             return Ok(());
         }
@@ -65,7 +65,7 @@ fn set_active(app: &App, id: i64, active: bool) -> Result<()> {
     let change = manage::set_active(app, Actor::OPERATOR, RunnerId(id), active);
     let state = if active { "active" } else { "paused" };
     match change.with_context(|| format!("runner {id} cannot be changed"))? {
-        Change::Applied(_) => say(&format!("runner {id} is {state}\n")),
-        Change::Unchanged => say(&format!("runner {id} was {state} already\n")),
+        Change::Applied(_) => print(&format!("runner {id} is {state}\n")),
+        Change::Unchanged => print(&format!("runner {id} was {state} already\n")),
     }
 }

@@ -14,7 +14,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
 use hexforge_domain::token::TokenValidity;
 
-use super::say;
+use super::print;
 use crate::cli::Token;
 
 pub(super) fn run(app: &App, command: Token) -> Result<ExitCode> {
@@ -24,21 +24,21 @@ pub(super) fn run(app: &App, command: Token) -> Result<ExitCode> {
             let end = new.expires_at.map(|day| {
                 day.checked_add_days(Days::new(1))
                     .map(|next| next.and_time(NaiveTime::MIN).and_utc())
-                    .context("expires_at is too far away")
+                    .context("the date of --expires-at is too far in the future")
             });
             let end = end.transpose()?;
             let secret = token::create(app, Actor::OPERATOR, &new.user, &new.name, end)?;
             // Only the token is printed, so that a script can read it.
-            say(&format!("{}\n", secret.reveal()))?;
+            print(&format!("{}\n", secret.reveal()))?;
         }
         Token::List(of) => list(app, &of.user)?,
         Token::Revoke(which) => {
             token::revoke(app, Actor::OPERATOR, TokenId(which.id))?;
-            say(&format!("token {} is revoked\n", which.id))?;
+            print(&format!("token {} is revoked\n", which.id))?;
         }
         Token::Rotate(which) => {
             let token = rotate(app, which.project.as_deref())?;
-            say(&format!("{}\n", token.reveal()))?;
+            print(&format!("{}\n", token.reveal()))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -67,7 +67,7 @@ fn list(app: &App, user: &str) -> Result<()> {
             TokenValidity::Expired => "expired",
             TokenValidity::Revoked => "revoked",
         };
-        say(&format!("{}\t{}\t{validity}\t{}\n", token.id, token.kind.as_str(), token.name))?;
+        print(&format!("{}\t{}\t{validity}\t{}\n", token.id, token.kind.as_str(), token.name))?;
     }
     Ok(())
 }

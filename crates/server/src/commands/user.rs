@@ -14,7 +14,7 @@ use hexforge_domain::text::Secret;
 use hexforge_domain::user::state::DirectoryCommand;
 use hexforge_domain::user::{UserCommand, UserFilter, UserState};
 
-use super::say;
+use super::print;
 use crate::cli::{Block, CreateUser, Password, User};
 
 pub(super) fn run(app: &App, command: User) -> Result<ExitCode> {
@@ -42,7 +42,7 @@ fn create(app: &App, new: CreateUser) -> Result<()> {
         ..UserFields::default()
     };
     let made = user::create(app, Actor::OPERATOR, &fields)?;
-    say(&format!("made user {} `{}`\n", made.user.id, made.user.username.as_str()))?;
+    print(&format!("made user {} `{}`\n", made.user.id, made.user.username.as_str()))?;
     show(&password, generated)
 }
 
@@ -59,7 +59,7 @@ fn list(app: &App) -> Result<()> {
             return Ok(());
         }
         for user in &users {
-            say(&line(user))?;
+            print(&line(user))?;
         }
         number += 1;
     }
@@ -90,7 +90,7 @@ fn change_state(
         let user = user::find_named(app, Actor::OPERATOR, &who.username)?.user;
         block::apply(app, Actor::OPERATOR, user.id, by_hand)?
     };
-    say(&match change {
+    print(&match change {
         Change::Applied(state) => format!("`{}` is now {}\n", who.username, word(state)),
         Change::Unchanged => format!("`{}` stays as it is\n", who.username),
     })
@@ -109,7 +109,7 @@ fn password(app: &App, whose: Password) -> Result<()> {
     let (password, generated) = new_password(app, whose.password_stdin)?;
     let fields = UserFields { password: Some(password.clone()), ..UserFields::default() };
     user::update(app, Actor::OPERATOR, id, &fields)?;
-    say(&format!("`{}` has another password\n", whose.username))?;
+    print(&format!("`{}` has another password\n", whose.username))?;
     show(&password, generated)
 }
 
@@ -124,5 +124,5 @@ fn new_password(app: &App, from_stdin: bool) -> Result<(Secret, bool)> {
 }
 
 fn show(password: &Secret, generated: bool) -> Result<()> {
-    if generated { say(&format!("password: {}\n", password.reveal())) } else { Ok(()) }
+    if generated { print(&format!("password: {}\n", password.reveal())) } else { Ok(()) }
 }

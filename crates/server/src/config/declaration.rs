@@ -103,7 +103,7 @@ pub(super) struct Description {
 }
 
 /// The value of a flag or variable. An empty one counts as not set.
-pub(super) fn given(value: Option<String>) -> Option<String> {
+pub(super) fn unless_empty(value: Option<String>) -> Option<String> {
     value.filter(|value| !value.trim().is_empty())
 }
 
@@ -136,7 +136,7 @@ macro_rules! declare_settings {
 
             /// Fills missing settings from `others`. An empty flag or variable counts as not set.
             pub(super) fn or(self, others: Self) -> Self {
-                Self { $($name: given(self.$name).or(others.$name),)+ }
+                Self { $($name: unless_empty(self.$name).or(others.$name),)+ }
             }
         }
 

@@ -43,8 +43,8 @@ declare_settings! {
         text(|url| Ok(url.trim().to_owned())).optional("in the data folder").note("See [object store](#object-store)");
     /// The maximum size of the local cache of packs that are in an object store, in GiB.
     cache_gb: f64 = "GIB", number(0.001..=1_000_000.0).default(50);
-    /// The key of the installation, 64 hex digits, the same on all machines. If it is set, the SSH host keys are kept in
-    /// the database, encrypted.
+    /// The key of the installation, 64 hex digits, the same on all machines. If it is set, the SSH host keys are kept
+    /// in the database, encrypted.
     secret_key: Option<InstallationKey> = "SECRET_KEY",
         hidden(installation_key).optional("`secret.key` in the data folder")
             .note("See [several machines](#several-machines)");
@@ -115,12 +115,12 @@ declare_settings! {
     /// Access rules, separated by commas, that are stricter than those of the reference: `manual_jobs`, `tags`,
     /// `build_lists`.
     strict_rules: StrictRules = "NAMES",
-        names(StrictRules::parse, "is no rule that can be stricter").default("").default_in_words("none")
+        names(StrictRules::parse, "is not a rule that can be stricter").default("").default_in_words("none")
             .note("See [security](security.md#rules-that-can-be-stricter)");
     /// Errors of `git fsck`, separated by commas, that pushed and imported objects may have, such as `zeroPaddedDate`,
     /// or `none`. Old histories have some.
     accepted_object_errors: AcceptedFaults = "NAMES",
-        names(AcceptedFaults::parse, "is no error of git fsck").default(AcceptedFaults::default())
+        names(AcceptedFaults::parse, "is not an error of git fsck").default(AcceptedFaults::default())
             .note("See [git](git.md#what-a-push-has-to-pass)");
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug`.
     log: String = "FILTER", text(|filter| Ok(filter.to_owned())).default("info");
@@ -141,7 +141,7 @@ pub enum LogFormat {
 }
 
 fn installation_key(digits: &str) -> Result<InstallationKey, String> {
-    let wrong = "has to be 64 hex digits: `openssl rand -hex 32` makes some";
+    let wrong = "has to be 64 hex digits: `openssl rand -hex 32` generates them";
     InstallationKey::parse(digits.trim()).ok_or_else(|| wrong.to_owned())
 }
 

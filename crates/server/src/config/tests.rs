@@ -70,11 +70,11 @@ fn a_wrong_value_is_told_in_a_sentence_that_names_it() {
         ),
         (
             Overrides { strict_rules: text("tags,all"), ..none() },
-            "strict_rules has `all`, which is no rule that can be stricter",
+            "strict_rules has `all`, which is not a rule that can be stricter",
         ),
         (
             Overrides { accepted_object_errors: text("badTree, badLuck"), ..none() },
-            "accepted_object_errors has `badLuck`, which is no error of git fsck",
+            "accepted_object_errors has `badLuck`, which is not an error of git fsck",
         ),
         (
             Overrides { max_upload_mb: text("lots"), ..none() },

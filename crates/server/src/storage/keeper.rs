@@ -63,14 +63,14 @@ impl CacheKeeper {
         }
         let is_too_large = || {
             if let Err(error) = self.packs.drop_unlinked() {
-                tracing::warn!(%error, "packs cannot be dropped from the cache");
+                tracing::warn!(%error, "packs cannot be evicted from the cache");
             }
             self.packs.excess() > 0
         };
         if is_too_large()
             && let Err(error) = self.git.unlink_idle(LINKED, &mut || is_too_large())
         {
-            tracing::warn!(%error, "repositories cannot be unlinked from the cache");
+            tracing::warn!(%error, "repositories cannot release their packs in the cache");
         }
     }
 }

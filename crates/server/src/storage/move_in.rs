@@ -23,13 +23,13 @@ const BETWEEN: Duration = Duration::from_secs(5);
 const CHUNK: usize = 256 * 1024;
 
 /// The new name of a folder after its content was copied to the object store.
-fn moved(data: &Path, folder: &str) -> Result<PathBuf> {
+fn moved_path(data: &Path, folder: &str) -> Result<PathBuf> {
     let name = |number: u32| match number {
         1 => data.join(format!("{folder}-before-object-store")),
         number => data.join(format!("{folder}-before-object-store-{number}")),
     };
     let free = (1..1000).map(name).find(|path| !path.exists());
-    free.with_context(|| format!("too many folders have the name of {}", name(1).display()))
+    free.with_context(|| format!("no free name like {} is left", name(1).display()))
 }
 
 /// Copies packs, uploads, logs and artifacts from the data folder into the object store, when an
@@ -53,9 +53,9 @@ pub fn move_in(config: &Config, terminal: &mut dyn Write) -> Result<Vec<PathBuf>
         }
         writeln!(progress.terminal, "Moving {folder} into the object store.")?;
         copy(config, to, &mut progress)?;
-        let target = moved(data, folder)?;
+        let target = moved_path(data, folder)?;
         fs::rename(data.join(folder), &target)
-            .with_context(|| format!("{} cannot be made", target.display()))?;
+            .with_context(|| format!("{} cannot be created", target.display()))?;
         File::open(data)?.sync_all()?;
         folders.push(target);
     }

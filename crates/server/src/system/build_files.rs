@@ -99,7 +99,7 @@ impl ProjectFiles for FsBuildFiles {
 
     fn discard(&self, project: ProjectId) {
         if let Err(error) = self.trash.take(&self.folders.folder_of(project)) {
-            tracing::warn!(%project, %error, "files of builds stay until the next start");
+            tracing::warn!(%project, %error, "build files stay on disk until the next start");
         }
     }
 

@@ -15,7 +15,7 @@ pub struct Argon2Passwords {
     freed: Condvar,
 }
 
-/// The permits for hashing, limited to [`MOST`].
+/// The permits for hashing, limited to [`MAX_CONCURRENT`].
 struct Permits {
     free: usize,
     /// The buffer of the last hash, kept while hashes follow each other quickly. Mapping and
@@ -44,7 +44,7 @@ impl Argon2Passwords {
 
     fn with(params: Params) -> Self {
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-        let permits = Permits { free: MOST, memory: None, last: None };
+        let permits = Permits { free: MAX_CONCURRENT, memory: None, last: None };
         Self { argon2, permits: Mutex::new(permits), freed: Condvar::new() }
     }
 
@@ -52,7 +52,7 @@ impl Argon2Passwords {
         self.permits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn in_turn<T>(&self, work: impl FnOnce(&mut Vec<Block>) -> T) -> T {
+    fn with_permit<T>(&self, work: impl FnOnce(&mut Vec<Block>) -> T) -> T {
         let permits = self.freed.wait_while(self.permits(), |permits| permits.free == 0);
         let mut permits = permits.unwrap_or_else(PoisonError::into_inner);
         permits.free -= 1;
@@ -65,10 +65,10 @@ impl Argon2Passwords {
 
 /// The most hashes at the same time. It is larger than the number of permits for sign-ins: threads
 /// of low priority take long for those, and new passwords must not wait for them.
-const MOST: usize = 12;
+const MAX_CONCURRENT: usize = 12;
 
 /// If less time than this passes between two hashes, the buffer is kept.
-const MANY: Duration = Duration::from_secs(1);
+const BUFFER_KEPT_FOR: Duration = Duration::from_secs(1);
 
 /// A permit, returned when it is dropped.
 struct Permit<'a> {
@@ -82,7 +82,7 @@ impl Drop for Permit<'_> {
         let mut permits = self.of.permits();
         permits.free += 1;
         let last = permits.last.replace(Instant::now());
-        let are_many = last.is_some_and(|last| last.elapsed() < MANY);
+        let are_many = last.is_some_and(|last| last.elapsed() < BUFFER_KEPT_FOR);
         let surplus = if are_many { permits.memory.replace(memory) } else { Some(memory) };
         drop(permits);
         self.of.freed.notify_one();
@@ -92,7 +92,7 @@ impl Drop for Permit<'_> {
 
 /// Larger allocations return to the operating system when they are freed. The allocator would keep
 /// smaller ones for later allocations.
-const GIVEN_BACK: usize = 33 * 1024 * 1024;
+const RETURNED_ALLOCATION: usize = 33 * 1024 * 1024;
 
 /// Computes the hash of a password with a salt. Only the part of the memory that the parameters need is touched.
 fn digest(
@@ -103,7 +103,7 @@ fn digest(
 ) -> argon2::Result<Vec<u8>> {
     let blocks = argon2.params().block_count();
     if memory.len() < blocks {
-        memory.reserve_exact(blocks.max(GIVEN_BACK / Block::SIZE) - memory.len());
+        memory.reserve_exact(blocks.max(RETURNED_ALLOCATION / Block::SIZE) - memory.len());
         memory.resize(blocks, Block::default());
     }
     let mut output = vec![0; argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN)];
@@ -145,7 +145,7 @@ fn verify(memory: &mut Vec<Block>, attempt: &str, stored: &str) -> Option<bool> 
 
 impl Passwords for Argon2Passwords {
     fn hash(&self, password: &Password) -> PasswordHash {
-        self.in_turn(|memory| hash(&self.argon2, memory, password.reveal()))
+        self.with_permit(|memory| hash(&self.argon2, memory, password.reveal()))
     }
 
     fn verify(&self, attempt: &str, against: Option<&PasswordHash>) -> bool {
@@ -154,7 +154,7 @@ impl Passwords for Argon2Passwords {
         if attempt.len() > 4 * 128 {
             return false;
         }
-        let right = self.in_turn(|memory| verify(memory, attempt, stored).unwrap_or(false));
+        let right = self.with_permit(|memory| verify(memory, attempt, stored).unwrap_or(false));
         right && against.is_some()
     }
 }

@@ -54,7 +54,7 @@ fn close(path: &Path) -> Result<()> {
     };
     changed.with_context(|| {
         format!(
-            "{} is open to other users of this machine and its rights cannot be changed; run `chmod go= {0}` as its owner",
+            "{} is open to other users of this machine and its permissions cannot be changed; run `chmod go= {0}` as its owner",
             path.display()
         )
     })

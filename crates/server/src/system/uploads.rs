@@ -54,7 +54,7 @@ impl ProjectFiles for FsUploads {
 
     fn discard(&self, project: ProjectId) {
         if let Err(error) = self.trash.take(&self.folders.folder_of(project)) {
-            tracing::warn!(%project, %error, "uploads stay until the next start");
+            tracing::warn!(%project, %error, "uploads stay on disk until the next start");
         }
     }
 
@@ -146,7 +146,7 @@ impl Drop for Receiving {
         // After the rename there is nothing under the temporary name. Before it, the file may be
         // large, so the trash deletes it.
         if let Err(error) = self.trash.take(&self.folder) {
-            tracing::warn!(%error, "an unfinished upload stays until a later start");
+            tracing::warn!(%error, "an unfinished upload stays on disk until a later start");
         }
     }
 }

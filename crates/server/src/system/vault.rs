@@ -34,7 +34,7 @@ impl InstallationKey {
     }
 
     /// Reads the key of a data folder, and creates it if there is none.
-    pub fn keep_in(data_dir: &Path) -> io::Result<Self> {
+    pub fn load_or_create(data_dir: &Path) -> io::Result<Self> {
         read_or_make(data_dir).map(Self)
     }
 }
@@ -135,7 +135,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn open(folder: &Path) -> io::Result<KeyVault> {
-        KeyVault::new(&InstallationKey::keep_in(folder)?)
+        KeyVault::new(&InstallationKey::load_or_create(folder)?)
     }
 
     fn fresh() -> (tempfile::TempDir, KeyVault) {

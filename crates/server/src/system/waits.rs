@@ -98,8 +98,8 @@ impl Waits {
         let mut state = self.lock();
         if state.looked_at.is_none_or(|last| now >= last + INTERVAL) {
             let threads = state.threads.values_mut();
-            let waited = threads.map(Thread::waited_since_last_look).sum();
-            state.note(waited, now);
+            let waited = threads.map(Thread::waited_since_last_measurement).sum();
+            state.record(waited, now);
         }
         state.long_until.is_some_and(|until| now < until)
     }
@@ -111,7 +111,7 @@ impl Waits {
 }
 
 impl Thread {
-    fn waited_since_last_look(&mut self) -> Duration {
+    fn waited_since_last_measurement(&mut self) -> Duration {
         let before = std::mem::replace(&mut self.waited, self.file.read().waited);
         self.waited.saturating_sub(before)
     }
@@ -119,7 +119,7 @@ impl Thread {
 
 impl State {
     /// Records how long all threads waited since the last measurement.
-    fn note(&mut self, waited: Duration, now: Instant) {
+    fn record(&mut self, waited: Duration, now: Instant) {
         let elapsed = self.looked_at.replace(now).map(|last| now - last);
         let elapsed = elapsed.filter(|elapsed| *elapsed < MEMORY);
         if elapsed.is_some_and(|elapsed| waited > elapsed.mul_f64(LONG)) {
@@ -162,7 +162,7 @@ mod tests {
             (9_100, 11, true),
         ] {
             let now = begin + ms(at);
-            state.note(ms(waited), now);
+            state.record(ms(waited), now);
             assert_eq!(state.long_until.is_some_and(|until| now < until), is_long, "{at}");
         }
     }

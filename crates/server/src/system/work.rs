@@ -138,7 +138,7 @@ impl State {
     }
 
     /// Charges the time that threads used since the last call. Returns the threads to be lowered, with their niceness.
-    fn look(&mut self, now: Duration) -> Vec<(Pid, i32)> {
+    fn measure(&mut self, now: Duration) -> Vec<(Pid, i32)> {
         let used = self.at_work.values_mut().map(|at_work| {
             let used = at_work.used();
             let is_lowered = at_work.niceness > BASE;
@@ -233,7 +233,7 @@ impl PriorityThreads {
             }
         };
         if let Err(error) = thread::Builder::new().name("priorities".into()).spawn(watch) {
-            tracing::warn!(%error, "long work keeps its priority");
+            tracing::warn!(%error, "the thread that lowers priorities cannot be started");
         }
         Self(shared)
     }
@@ -345,7 +345,7 @@ impl Shared {
         drop(state);
         for (niceness, work) in due {
             if let Err(error) = self.spawn(niceness, work) {
-                tracing::warn!(%error, "there is no thread for work that waited");
+                tracing::warn!(%error, "a thread for a waiting job cannot be started");
             }
         }
     }
@@ -411,7 +411,7 @@ impl Shared {
         // A registered thread has not ended, so its id is valid.
         let mut state = self.lock();
         let now = self.since.elapsed();
-        for (thread, niceness) in state.look(now) {
+        for (thread, niceness) in state.measure(now) {
             lower(thread, niceness);
         }
         self.start_waiting(state);
@@ -467,7 +467,7 @@ fn lower(thread: Pid, niceness: i32) {
     if cfg!(target_os = "linux")
         && let Err(error) = setpriority_process(Some(thread), niceness)
     {
-        tracing::debug!(%error, "a thread keeps its priority");
+        tracing::debug!(%error, "the priority of a thread cannot be lowered");
     }
 }
 
@@ -513,7 +513,7 @@ mod tests {
             for ((_, clock), time) in clocks.iter().zip(times) {
                 clock.0.store(time, Ordering::Relaxed);
             }
-            let lowered = state.look(now).into_iter();
+            let lowered = state.measure(now).into_iter();
             let mut lowered: Vec<_> =
                 lowered.map(|(id, to)| (id.as_raw_nonzero().get(), to)).collect();
             lowered.sort_unstable();
@@ -533,7 +533,7 @@ mod tests {
         assert_eq!(state.charge(EVE, Duration::ZERO, now + HALF_LIFE), BASE + 7);
         assert_eq!(state.charge(EVE, Duration::ZERO, now + 2 * HALF_LIFE), BASE + 3);
         assert_eq!(state.charge(EVE, Duration::ZERO, now + 3 * HALF_LIFE), BASE);
-        state.look(now + 20 * HALF_LIFE);
+        state.measure(now + 20 * HALF_LIFE);
         assert!(state.accounts.is_empty());
     }
 
@@ -583,10 +583,10 @@ mod tests {
         state.at_work.extend([(one, at_work(true)), (two, at_work(true))]);
         assert_eq!(state.due(2, now).len(), 0, "two compute");
         clock.0.store(3, Ordering::Relaxed);
-        state.look(now);
+        state.measure(now);
         assert_eq!(state.due(2, now).len(), 0, "they want processors");
         clock.0.store(4, Ordering::Relaxed);
-        state.look(now);
+        state.measure(now);
         assert_eq!(state.due(2, now).len(), 2, "they wait for their clients");
         assert_eq!(state.due(2, now).len(), 0, "two begin");
         state.has_started(EVE);

@@ -23,10 +23,10 @@ const LANES: usize = 64;
 const FAILING_LANES: usize = 32;
 
 /// How many deliveries of a lane are claimed at once.
-const OF_LANE: u32 = 32;
+const CLAIMED_PER_LANE: u32 = 32;
 
 /// The interval of polling, because other processes cannot wake up this one.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How many transactions turn events into deliveries before some are sent.
 const FAN_OUTS: usize = 20;
@@ -46,9 +46,10 @@ pub struct Deliveries {
 impl Deliveries {
     /// Starts the scheduler thread.
     pub fn start(app: App, payloads: Arc<dyn Payloads>, signals: Arc<Signals>) -> Result<Self> {
-        let mut books =
-            Scheduler { app, payloads, signals: Arc::clone(&signals), under_way: HashMap::new() };
-        let thread = thread::Builder::new().name("deliveries".into()).spawn(move || books.keep());
+        let mut scheduler =
+            Scheduler { app, payloads, signals: Arc::clone(&signals), active: HashMap::new() };
+        let thread =
+            thread::Builder::new().name("deliveries".into()).spawn(move || scheduler.run());
         let thread = thread.context("the thread `deliveries` cannot be started")?;
         Ok(Self { signals, thread: Some(thread) })
     }
@@ -74,18 +75,18 @@ struct Scheduler {
     payloads: Arc<dyn Payloads>,
     signals: Arc<Signals>,
     /// The active lanes, and whether each had failed before.
-    under_way: HashMap<LaneId, bool>,
+    active: HashMap<LaneId, bool>,
 }
 
 impl Scheduler {
-    fn keep(&mut self) {
+    fn run(&mut self) {
         let mut done = Vec::new();
         while self.signals.is_open() {
             if let Err(error) = self.round(&mut done) {
-                tracing::warn!(%error, "hooks could not be sent to, later again");
-                thread::sleep(LOOK);
+                tracing::warn!(%error, "hook deliveries failed and are retried later");
+                thread::sleep(POLL_INTERVAL);
             }
-            done.extend(self.signals.wait(LOOK));
+            done.extend(self.signals.wait(POLL_INTERVAL));
         }
         self.finish(done);
     }
@@ -107,23 +108,23 @@ impl Scheduler {
         if done.is_empty() && !work.deliveries {
             return Ok(());
         }
-        let free = self.free(done);
+        let free = self.free_lanes(done);
         let claims = delivery::claim(&self.app, done, free)?;
         for settlement in done.drain(..) {
-            self.under_way.remove(&settlement.lane);
+            self.active.remove(&settlement.lane);
             count(&settlement.sent);
         }
         for claim in claims {
-            self.under_way.insert(claim.lane, claim.health.failures > 0);
-            self.begin(claim);
+            self.active.insert(claim.lane, claim.health.failures > 0);
+            self.start_sender(claim);
         }
         Ok(())
     }
 
     /// How many lanes may start, once these are done.
-    fn free(&self, done: &[Settlement]) -> ClaimLimits {
+    fn free_lanes(&self, done: &[Settlement]) -> ClaimLimits {
         let going = self
-            .under_way
+            .active
             .iter()
             .filter(|(lane, _)| !done.iter().any(|settlement| settlement.lane == **lane));
         let (mut all, mut failing) = (0, 0);
@@ -133,11 +134,15 @@ impl Scheduler {
         }
         let free = LANES.saturating_sub(all);
         // Some capacity is reserved for failing lanes, so that they are retried even under load.
-        let kept = FAILING_LANES.saturating_sub(failing).min((free / 4).max(1)).min(free);
-        ClaimLimits { healthy: (free - kept) as u32, failing: kept as u32, each: OF_LANE }
+        let for_failing = FAILING_LANES.saturating_sub(failing).min((free / 4).max(1)).min(free);
+        ClaimLimits {
+            healthy: (free - for_failing) as u32,
+            failing: for_failing as u32,
+            each: CLAIMED_PER_LANE,
+        }
     }
 
-    fn begin(&self, claim: Claim) {
+    fn start_sender(&self, claim: Claim) {
         let (app, signals) = (self.app.clone(), Arc::clone(&self.signals));
         let unsent = Settlement {
             lane: claim.lane,
@@ -151,7 +156,7 @@ impl Scheduler {
         };
         let thread = thread::Builder::new().name("hook".into()).stack_size(STACK).spawn(work);
         if let Err(error) = thread {
-            tracing::warn!(%error, "no thread for a hook, later again");
+            tracing::warn!(%error, "a thread for hook deliveries cannot be started; retried later");
             self.signals.report(unsent);
         }
     }
@@ -162,7 +167,7 @@ impl Scheduler {
         loop {
             let now = Instant::now();
             let reported = |lane: &LaneId| done.iter().any(|settlement| settlement.lane == *lane);
-            if now >= end || self.under_way.keys().all(reported) {
+            if now >= end || self.active.keys().all(reported) {
                 break;
             }
             done.extend(self.signals.wait_for_report(end - now));
@@ -170,7 +175,9 @@ impl Scheduler {
         let nothing = ClaimLimits { healthy: 0, failing: 0, each: 0 };
         match delivery::claim(&self.app, &done, nothing) {
             Ok(_) => done.iter().for_each(|settlement| count(&settlement.sent)),
-            Err(error) => tracing::warn!(%error, "what hooks were sent could not be written down"),
+            Err(error) => {
+                tracing::warn!(%error, "the results of hook deliveries could not be saved")
+            }
         }
     }
 }

@@ -33,26 +33,27 @@ const MAX_SHOWN: usize = 100;
 /// does not grow with their number.
 pub(super) fn check(config: &Config, app: &App, deep: bool) -> Finding {
     let check = if deep { Check::Bytes } else { Check::Lengths };
-    let (look, _folder) = Look::new(config, check).map_err(|error| vec![format!("{error:#}")])?;
-    let git = &look.git;
+    let (checker, _folder) =
+        Checker::new(config, check).map_err(|error| vec![format!("{error:#}")])?;
+    let git = &checker.git;
     let mut faults = Faults::default();
-    let projects = of_projects(app, &look, &mut faults).map_err(causes)?;
-    let repositories = without_project(app, git, &mut faults).map_err(causes)?;
+    let projects = check_projects(app, &checker, &mut faults).map_err(causes)?;
+    let repositories = find_repositories_without_project(app, git, &mut faults).map_err(causes)?;
     if faults.count == 0 {
         return Ok(format!("{repositories} of {projects} projects, all whole"));
     }
     Err(faults.lines())
 }
 
-/// The way in which repositories are checked.
-struct Look {
+/// Checks repositories as deeply as the command asks for.
+struct Checker {
     git: GixStore,
     check: Check,
     /// The object store with the packs, if one is configured.
     stored: Option<Arc<CachedPacks>>,
 }
 
-impl Look {
+impl Checker {
     /// Fetches packs of an object store into a temporary directory, which lives as long as the second value. The normal
     /// cache is not used: its copies may be intact while those in the store are damaged.
     fn new(config: &Config, check: Check) -> anyhow::Result<(Self, Option<TempDir>)> {
@@ -90,21 +91,21 @@ impl Look {
 /// Counts the stored packs, and names those that belong to no repository.
 pub(super) fn check_packs(app: &App) -> Finding {
     let (mut count, mut unnamed, mut batch) = (0_u64, Vec::new(), Vec::new());
-    let mut look = |batch: &mut Vec<PackName>| -> Result<(), StoreError> {
+    let mut check = |batch: &mut Vec<PackName>| -> Result<(), StoreError> {
         let names = std::mem::take(batch);
         count += names.len() as u64;
         unnamed.extend(app.store.read::<_, StoreError>(|tx| tx.packs().without_row(&names))?);
         Ok(())
     };
-    let seen = app.packs.each(&mut |name, _| {
+    let listed = app.packs.each(&mut |name, _| {
         batch.push(name);
         if batch.len() < BATCH {
             return Ok(());
         }
-        look(&mut batch).map_err(|error| PackError::Failed(error.to_string()))
+        check(&mut batch).map_err(|error| PackError::Failed(error.to_string()))
     });
-    seen.map_err(causes)?;
-    look(&mut batch).map_err(causes)?;
+    listed.map_err(causes)?;
+    check(&mut batch).map_err(causes)?;
     let hours = app.settings.sweep_after.num_hours();
     Ok(match unnamed.len() {
         0 => format!("{count} are stored, each belongs to a repository"),
@@ -144,7 +145,7 @@ impl Faults {
 }
 
 /// Checks the repositories of all projects. Returns the number of projects.
-fn of_projects(app: &App, how: &Look, faults: &mut Faults) -> Result<u64, Error> {
+fn check_projects(app: &App, checker: &Checker, faults: &mut Faults) -> Result<u64, Error> {
     let all = ProjectFilter::newest_first(ProjectScope::All, app.today());
     let mut count = 0;
     for number in 1.. {
@@ -152,8 +153,8 @@ fn of_projects(app: &App, how: &Look, faults: &mut Faults) -> Result<u64, Error>
         let some = app.store.read::<_, Error>(|tx| Ok(tx.projects().list(&all, page)?))?.items;
         for project in &some {
             count += 1;
-            for fault in of_project(app, how, project)? {
-                faults.add(format!("that of project {}: {fault}", project.id));
+            for fault in confirmed_faults(app, checker, project)? {
+                faults.add(format!("repository of project {}: {fault}", project.id));
             }
         }
         if some.len() < BATCH {
@@ -164,23 +165,23 @@ fn of_projects(app: &App, how: &Look, faults: &mut Faults) -> Result<u64, Error>
 }
 
 /// Returns the faults of a project's repository that a second check confirms, because requests may change it meanwhile.
-fn of_project(app: &App, how: &Look, project: &Project) -> Result<Vec<String>, Error> {
-    let wrong = look(app, how, project);
+fn confirmed_faults(app: &App, checker: &Checker, project: &Project) -> Result<Vec<String>, Error> {
+    let wrong = faults_of_project(app, checker, project);
     if wrong.is_empty() {
         return Ok(wrong);
     }
     std::thread::sleep(std::time::Duration::from_millis(200));
     let now = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&[project.id])?))?;
-    Ok(now.first().map(|project| look(app, how, project)).unwrap_or_default())
+    Ok(now.first().map(|project| faults_of_project(app, checker, project)).unwrap_or_default())
 }
 
-fn look(app: &App, how: &Look, project: &Project) -> Vec<String> {
+fn faults_of_project(app: &App, checker: &Checker, project: &Project) -> Vec<String> {
     let recorded = project.default_branch.as_ref().map(BranchName::as_str);
     let refs = match repository::refs(app, project.id) {
         Ok(refs) => refs,
         Err(error) => return vec![format!("its refs cannot be read: {error}")],
     };
-    let mut wrong = how.faults(&refs);
+    let mut wrong = checker.faults(&refs);
     let found = refs.default_branch();
     let found = found.as_ref().map(BranchName::as_str);
     if found != recorded {
@@ -192,7 +193,11 @@ fn look(app: &App, how: &Look, project: &Project) -> Vec<String> {
 }
 
 /// Looks for repositories without a project. Returns the number of repositories.
-fn without_project(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64, Error> {
+fn find_repositories_without_project(
+    app: &App,
+    git: &GixStore,
+    faults: &mut Faults,
+) -> Result<u64, Error> {
     let mut all = git.projects()?;
     let mut count = 0;
     loop {
@@ -203,9 +208,9 @@ fn without_project(app: &App, git: &GixStore, faults: &mut Faults) -> Result<u64
         count += some.len() as u64;
         let known = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&some)?))?;
         for id in some.iter().filter(|id| known.iter().all(|project| project.id != **id)) {
-            // The repository of a project that is being removed is gone by now, or soon.
+            // The project may have been removed just now, and its repository with it.
             if git.layout().repository(*id).exists() {
-                faults.add(format!("there is one of project {id}, which does not exist"));
+                faults.add(format!("there is a repository of project {id}, which does not exist"));
             }
         }
     }
