@@ -23,12 +23,12 @@ use crate::system::InstallationKey;
 declare_settings! {
     /// The address to serve HTTP on.
     listen: SocketAddr = "ADDRESS",
-        parsed("an address such as 127.0.0.1:8080").default("127.0.0.1:8080").note("Port 0 takes a free one");
-    /// The address to serve git over SSH on, or `off`. Clone addresses name its port.
+        parsed("an address such as 127.0.0.1:8080").default("127.0.0.1:8080").note("Port 0 chooses a free port");
+    /// The address to serve git over SSH on, or `off`. Clone URLs contain its port.
     ssh_listen: Option<SocketAddr> = "ADDRESS",
         parsed("`off` or an address such as 127.0.0.1:2222").or_off().default("127.0.0.1:2222")
-            .note("Port 0 takes a free one");
-    /// The folder for everything the server keeps.
+            .note("Port 0 chooses a free port");
+    /// The folder for all data of the server.
     data_dir: PathBuf = "FOLDER", path().default(DEFAULT_DATA_DIR).default_in_words("./hexforge-data");
     /// The database: `sqlite:PATH`, `postgres://...` or `postgresql://...`.
     database_url: DatabaseUrl = "URL",
@@ -48,7 +48,7 @@ declare_settings! {
     secret_key: Option<InstallationKey> = "SECRET_KEY",
         hidden(installation_key).optional("`secret.key` in the data folder")
             .note("See [several machines](#several-machines)");
-    /// The base URL of every address in answers.
+    /// The base of all URLs in responses and hook payloads.
     external_url: Option<String> = "URL", text(external_url).optional("http:// and the address of HTTP");
     /// The password of the first administrator, on first start only.
     root_password: Option<Secret> = "ROOT_PASSWORD", secret().optional("generated").note("8 to 128 characters");
@@ -56,13 +56,13 @@ declare_settings! {
     root_token: Option<Secret> = "ROOT_TOKEN", secret().optional("generated").note("At least 8 characters");
     /// The `projects_limit` of a new user.
     default_projects_limit: i32 = "NUMBER", number(0..).default(100);
-    /// The dialect of answers where the two differ: `specification` or `original`.
+    /// The dialect of responses where the two differ: `specification` or `original`.
     dialect: Dialect = "DIALECT",
         choice([Dialect::Specification, Dialect::Original].map(|dialect| (dialect.as_str(), dialect)))
             .default("specification").note("See [dialects.md](dialects.md)");
-    /// The largest uploaded file in MiB.
+    /// The maximum size of an uploaded file in MiB.
     max_upload_mb: usize = "MIB", number(1..=4096).default(10);
-    /// The largest body of any other request in MiB.
+    /// The maximum size of the body of any other request in MiB.
     max_body_mb: usize = "MIB", number(1..=4096).default(10);
     /// Whether imports and hooks may reach loopback and private addresses: `true` or `false`.
     allow_local_requests: bool = "BOOL", switch().default(false);
@@ -75,14 +75,14 @@ declare_settings! {
     runners_token: Option<Secret> = "RUNNERS_TOKEN",
         hidden(runners_token).optional("generated on first start")
             .note("At least 8 characters. Unlike the token of `root`, it is used at every start");
-    /// The largest artifacts of a build, in MiB.
+    /// The maximum size of the artifacts of a build in MiB.
     max_artifacts_mb: usize = "MIB", number(1..=4096).default(100);
-    /// The largest pack of a git push in MiB, received and stored.
+    /// The maximum size of the pack of a push in MiB, as received and as stored.
     max_push_mb: u64 = "MIB",
         number(1..=1_048_576).default(10240).note("See [limits of a push](git.md#limits-of-a-push)");
-    /// The largest total of the packs of one repository in MiB, pushed or imported.
+    /// The maximum total size of the packs of one repository in MiB, pushed or imported.
     max_repository_mb: u64 = "MIB", number(1..=1_048_576).default(20480);
-    /// The largest object of a git push, such as a file, in MiB, uncompressed.
+    /// The maximum uncompressed size of an object of a push, such as a file, in MiB.
     max_object_mb: u64 = "MIB", number(1..=1_048_576).default(2048);
     /// Memory in MiB that all running pushes and imports may use together.
     push_memory_mb: usize = "MIB",
@@ -90,7 +90,7 @@ declare_settings! {
             .note("One user may use three quarters of it. One push with large objects uses up to 80 MiB");
     /// Hours without news from a waiting or running build after which the build fails.
     build_silence_hours: u32 = "HOURS", number(1..=8760).default(24);
-    /// Hours after which a pack is removed that no repository uses.
+    /// Hours after which a pack that no repository uses is removed.
     sweep_after_hours: u32 = "HOURS", number(1..=8760).default(24);
     /// Days without use after which the token of a sign-in (`POST /session`) expires.
     session_days: u32 = "DAYS", number(1..=3650).default(14);
