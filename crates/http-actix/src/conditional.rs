@@ -94,7 +94,7 @@ mod tests {
     use actix_web::http::header::HeaderValue;
 
     #[test]
-    fn a_state_is_known_by_its_whole_name() {
+    fn a_state_matches_only_its_whole_tag() {
         let tag = ETag::weak(&[b"a"]);
         let name = tag.as_str().trim_start_matches("W/").to_owned();
         for (given, known, or_any) in [

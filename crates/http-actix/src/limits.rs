@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_holds_so_many_and_then_begins_again() {
+    fn the_counter_restarts_after_a_minute() {
         let usage = limits(0, 2);
         let seen = [0, 500, 30_000, 59_999, 60_000].map(|millis| {
             let state = usage.count(&[], HERE, at(millis)).expect("addresses are limited");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_has_many_addresses_of_a_network_has_one_count() {
+    fn all_addresses_of_a_network_share_a_counter() {
         let usage = limits(0, 1);
         let address = |text: &str| Some(text.parse().expect("an address"));
         assert!(!usage.count(&[], address("2001:db8::1"), at(0)).expect("limited").is_over);

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_null_is_always_there() {
+    fn nullable_properties_are_required() {
         let mut schema = json!({
             "properties": {
                 "a": { "type": ["string", "null"] },

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_minute_lets_one_through() {
+    fn an_action_is_due_once_a_minute() {
         let reports = OncePerMinute::default();
         for (seconds, is_due) in [
             (100, true),

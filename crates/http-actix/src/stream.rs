@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn what_a_client_did_wrong_is_an_answer_once_it_was_told() {
+    async fn a_protocol_error_that_was_sent_completes_the_response() {
         let told = |to: &mut dyn Write| {
             put(to, 10)?;
             to.flush().map_err(GitError::ReaderGone)?;

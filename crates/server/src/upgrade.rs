@@ -42,17 +42,17 @@ pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
         let Some(end) = batch.last() else { break };
         last = *end;
         if done + left == 0 {
-            writeln!(terminal, "Taking over repositories of an earlier release.")?;
+            writeln!(terminal, "Converting repositories of an earlier release.")?;
         }
         for project in batch {
             let folder = layout.earlier(project);
-            match take_over(app, &git, project) {
+            match convert(app, &git, project) {
                 Ok(()) => done += 1,
                 Err(error) => {
                     left += 1;
                     let (folder, error) = (folder.display(), format!("{error:#}"));
                     tracing::error!(%project, %folder, error, "a repository cannot be converted");
-                    writeln!(terminal, "The repository in {folder} cannot be taken over: {error}")?;
+                    writeln!(terminal, "The repository in {folder} cannot be converted: {error}")?;
                 }
             }
             if last_report.elapsed() > BETWEEN {
@@ -62,12 +62,13 @@ pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
         }
     }
     if done + left > 0 {
-        writeln!(terminal, "{done} repositories are taken over, {left} are not.")?;
+        writeln!(terminal, "{done} repositories are converted, {left} are not.")?;
     }
     Ok(())
 }
 
-fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
+/// Converts one repository: its objects become stored packs, its refs and packs become rows.
+fn convert(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
     let folder = &move_aside(git.layout(), project)?;
     let there = folder.try_exists()?;
     let packs = if there { git.take_over(folder)? } else { vec![] };
@@ -78,9 +79,9 @@ fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
     app.store.write::<_, anyhow::Error>(|tx| {
         // Another process may have converted the repository meanwhile.
         let state = tx.refs().lock(project)?;
-        let shown =
+        let recorded =
             tx.projects().find(&ProjectRef::Id(project))?.and_then(|one| one.default_branch);
-        ensure!(there || shown.is_none(), "the folder is missing");
+        ensure!(there || recorded.is_none(), "the folder is missing");
         if state.packs_version == RepositoryState::IN_FILES {
             packs::insert(app, tx, project, &packs)?;
         }
@@ -93,13 +94,13 @@ fn take_over(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
         let RefsOnDisk { head, refs, .. } = found.unwrap_or_default();
         // HEAD and the default branch may differ, because an earlier release changed them in two
         // steps. The default branch of the project wins.
-        let full = shown.as_ref().map(BranchName::full);
+        let full = recorded.as_ref().map(BranchName::full);
         let full = full.filter(|name| refs.iter().any(|one| one.name == *name));
         tx.refs().put(project, &refs)?;
         tx.refs().set_head(project, &full.unwrap_or(head))?;
         let state = tx.refs().lock(project)?;
         let default = Snapshot::new(&state, &refs, &packs).default_branch();
-        if default != shown {
+        if default != recorded {
             tx.projects().set_default_branch(project, default.as_ref())?;
         }
         Ok(())

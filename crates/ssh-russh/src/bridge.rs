@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_fed_is_read_up_to_its_end() {
+    async fn input_is_read_up_to_its_end() {
         let (feeder, mut input, _gone) = channel(PATIENT);
         let read = tokio::task::spawn_blocking(move || {
             let mut text = String::new();
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_an_end_the_client_is_gone() {
+    async fn input_without_an_end_means_a_disconnect() {
         let (feeder, mut input, _gone) = channel(PATIENT);
         feeder.feed(b"ab", LONG).await.expect("there is room");
         drop(feeder);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_beginning_has_a_time_limit_of_its_own() {
+    async fn the_wait_for_the_beginning_has_its_own_time_limit() {
         let (feeder, mut input, _gone) = channel(HURRIED);
         let since = Instant::now();
         assert!(!Beginning::for_push().wait(&mut input, LONG).await);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_busy_reader_holds_up_the_client() {
+    async fn a_busy_reader_blocks_the_client() {
         let (feeder, input, _gone) = channel(PATIENT);
         for _ in 0..WAITING {
             feeder.feed(b"x", SHORT).await.expect("there is room");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_beginning_is_waited_for_without_a_thread() {
+    async fn the_beginning_is_awaited_without_a_thread() {
         let (feeder, mut input, _gone) = channel(PATIENT);
         feeder.feed(b"ab", LONG).await.expect("there is room");
         assert!(Beginning::for_fetch().wait(&mut input, LONG).await);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_goes_frees_the_writer() {
+    async fn a_disconnect_frees_the_writer() {
         let (feeder, _input, gone) = channel(PATIENT);
         let (mut output, _pieces) = output(gone);
         let written = tokio::task::spawn_blocking(move || output.write_all(&vec![7; 10 * PIECE]));

@@ -22,11 +22,11 @@ pub struct Limits {
     pub idle: Duration,
     /// The timeout until a client has sent its request. It is long, because some clients compute for minutes before
     /// they send a pack. Meanwhile they hold no permit.
-    pub silence: Duration,
+    pub request_timeout: Duration,
     /// The maximum time until the running command reads a piece of the client's input.
     pub piece: Duration,
     /// The maximum time that a command waits for a permit.
-    pub turn: Duration,
+    pub permit_timeout: Duration,
     /// The interval at which the permission of a running command is checked again.
     pub recheck: Duration,
 }
@@ -38,9 +38,9 @@ impl Default for Limits {
             of_one_address: 128,
             sign_in: Duration::from_secs(30),
             idle: Duration::from_secs(5 * 60),
-            silence: Duration::from_secs(10 * 60),
+            request_timeout: Duration::from_secs(10 * 60),
             piece: Duration::from_secs(60),
-            turn: limiter::PATIENCE,
+            permit_timeout: limiter::PATIENCE,
             recheck: Duration::from_secs(30),
         }
     }

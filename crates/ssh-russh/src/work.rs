@@ -233,7 +233,7 @@ impl GitCommand<'_> {
         let (mut output, project) = report.await?;
         // Clients may wait long before they send a request, and some only read the refs.
         let beginning = if task.is_push() { Beginning::for_push() } else { Beginning::for_fetch() };
-        if !beginning.wait(&mut input, limits.silence).await {
+        if !beginning.wait(&mut input, limits.request_timeout).await {
             return Ok(());
         }
         if !task.is_push() {
@@ -286,7 +286,7 @@ impl GitCommand<'_> {
     }
 
     async fn permit(&self, lane: &Lane, caller: Caller) -> Result<Permit, Failure> {
-        let permit = timeout(self.shared.limits.turn, lane.enter(caller)).await;
+        let permit = timeout(self.shared.limits.permit_timeout, lane.enter(caller)).await;
         permit.ok().and_then(Result::ok).ok_or(Failure::Refused(BUSY))
     }
 }

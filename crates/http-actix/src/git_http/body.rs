@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packed_push_stays_in_proportion_to_what_came() {
+    fn a_compressed_push_may_expand_by_a_limited_ratio() {
         let mut state = 1_u32;
         let noise = std::iter::repeat_with(|| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_bodies_are_unpacked_up_to_a_length() {
+    fn compressed_bodies_are_decompressed_up_to_a_length() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         packed.write_all(&[b'x'; 100_000]).expect("memory");
         let packed = packed.finish().expect("memory");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn the_beginning_of_a_wish_is_all_or_enough() {
+    async fn the_beginning_of_a_request_is_all_of_it_or_a_limited_part() {
         let short = futures_util::stream::iter([Ok::<_, io::Error>(Bytes::from_static(b"abc"))]);
         let pieces = Incoming::new(short, TransferLimits::default()).beginning().await;
         assert!(matches!(&pieces[..], [Piece::Data(_), Piece::End]));

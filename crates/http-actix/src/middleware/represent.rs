@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gzip_is_taken_by_those_who_say_so() {
+    fn gzip_is_sent_only_to_clients_that_accept_it() {
         for (said, takes) in [
             ("gzip", true),
             ("GZIP", true),

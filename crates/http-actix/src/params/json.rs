@@ -94,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn honest_json_is_read_as_ever() {
+    fn json_of_legitimate_calls_is_parsed() {
         let text = br#"{"a": [1, -2, 2.5, "x", null, true], "b": {"c": {}}, "a2": "\u00fc"}"#;
         let expected = json!({"a": [1, -2, 2.5, "x", null, true], "b": {"c": {}}, "a2": "\u{fc}"});
         assert_eq!(parse(text).expect("well formed"), expected);

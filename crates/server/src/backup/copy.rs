@@ -139,13 +139,13 @@ impl<W: Write> Copy<'_, W> {
         let folders = folders.flat_map(|folder| entries(&folder).unwrap_or_default());
         let mut folders = folders.filter_map(|folder| Some((project_of(&folder)?, folder)));
         loop {
-            let some: Vec<(ProjectId, PathBuf)> = folders.by_ref().take(BATCH).collect();
-            if some.is_empty() {
+            let batch: Vec<(ProjectId, PathBuf)> = folders.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
                 return Ok(());
             }
-            let ids: Vec<ProjectId> = some.iter().map(|(id, _)| *id).collect();
+            let ids: Vec<ProjectId> = batch.iter().map(|(id, _)| *id).collect();
             let known = snapshot.projects(&ids)?;
-            for (_, folder) in some.iter().filter(|(id, _)| known.contains(id)) {
+            for (_, folder) in batch.iter().filter(|(id, _)| known.contains(id)) {
                 self.write_tree(folder, folder.strip_prefix(data)?)?;
             }
         }
@@ -160,10 +160,10 @@ impl<W: Write> Copy<'_, W> {
     ) -> Result<()> {
         let mut last = None;
         loop {
-            let some = snapshot.packs(last, BATCH as i64)?;
-            let Some(end) = some.last() else { return Ok(()) };
+            let batch = snapshot.packs(last, BATCH as i64)?;
+            let Some(end) = batch.last() else { return Ok(()) };
             last = Some(end.name);
-            for pack in some {
+            for pack in batch {
                 let path = FolderPacks::new(storage::PACKS).path(pack.name);
                 if self.write_known_pack(&path)? {
                     continue;
@@ -254,8 +254,8 @@ impl<W: Write> Copy<'_, W> {
         projects: impl Iterator<Item = ProjectId>,
     ) -> Result<Vec<ProjectId>> {
         let (all, mut known) = (projects.collect::<Vec<_>>(), Vec::new());
-        for some in all.chunks(BATCH) {
-            known.extend(snapshot.projects(some)?);
+        for batch in all.chunks(BATCH) {
+            known.extend(snapshot.projects(batch)?);
         }
         Ok(known)
     }

@@ -173,9 +173,9 @@ pub(super) fn read(
             Content { input: &mut input, digest, chunk: vec![], read: 0, is_over: false };
         let visited = visit(&header, &mut content);
         // A damaged content is the likely cause of an error of `visit`, so it is reported first.
-        let line =
+        let finished =
             content.finish().with_context(|| format!("{} is damaged", header.path.display()));
-        let digest = line?;
+        let digest = finished?;
         visited?;
         digests.update(digest);
         entries += 1;

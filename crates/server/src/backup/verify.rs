@@ -119,11 +119,11 @@ pub(super) fn is_repository(header: &Header) -> bool {
 fn read_to_end(content: &mut dyn BufRead) -> Result<u64> {
     let mut length = 0;
     loop {
-        let some = content.fill_buf()?.len();
-        if some == 0 {
+        let chunk = content.fill_buf()?.len();
+        if chunk == 0 {
             return Ok(length);
         }
-        length += some as u64;
-        content.consume(some);
+        length += chunk as u64;
+        content.consume(chunk);
     }
 }

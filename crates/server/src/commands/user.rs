@@ -42,7 +42,7 @@ fn create(app: &App, new: CreateUser) -> Result<()> {
         ..UserFields::default()
     };
     let made = user::create(app, Actor::OPERATOR, &fields)?;
-    print(&format!("made user {} `{}`\n", made.user.id, made.user.username.as_str()))?;
+    print(&format!("created user {} `{}`\n", made.user.id, made.user.username.as_str()))?;
     show(&password, generated)
 }
 
@@ -92,7 +92,7 @@ fn change_state(
     };
     print(&match change {
         Change::Applied(state) => format!("`{}` is now {}\n", who.username, word(state)),
-        Change::Unchanged => format!("`{}` stays as it is\n", who.username),
+        Change::Unchanged => format!("`{}` is unchanged\n", who.username),
     })
 }
 
@@ -109,7 +109,7 @@ fn password(app: &App, whose: Password) -> Result<()> {
     let (password, generated) = new_password(app, whose.password_stdin)?;
     let fields = UserFields { password: Some(password.clone()), ..UserFields::default() };
     user::update(app, Actor::OPERATOR, id, &fields)?;
-    print(&format!("`{}` has another password\n", whose.username))?;
+    print(&format!("the password of `{}` is changed\n", whose.username))?;
     show(&password, generated)
 }
 

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_reads_the_key_and_a_damaged_one_is_not_used() {
+    fn the_key_file_is_private_and_a_damaged_one_is_refused() {
         let (folder, _) = fresh();
         let path = folder.path().join(FILE);
         let mode = fs::metadata(&path).expect("it was made").permissions().mode();

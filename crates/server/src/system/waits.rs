@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_looked_at_until_they_end() {
+    fn threads_are_measured_until_they_end() {
         let waits = Arc::<Waits>::default();
         thread::scope(|scope| {
             let watch = || {

@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threads_of_who_used_much_are_lowered() {
+    fn the_threads_of_a_caller_who_used_much_time_are_lowered() {
         let (mut state, now) = (State::default(), Duration::from_secs(1));
         let clocks = [EVE, EVE, ADA].map(|holder| (holder, Arc::<SetClock>::default()));
         for (number, (holder, clock)) in (11..).zip(&clocks) {
@@ -567,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn work_of_who_used_much_waits_until_few_threads_compute() {
+    fn jobs_of_a_caller_who_used_much_time_wait_until_few_threads_compute() {
         let (mut state, now) = (State::default(), Duration::from_secs(1));
         state.charge(EVE, Duration::from_secs(60), now);
         state.waiting = (0..4).map(|_| waiting(EVE)).collect();
@@ -616,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn all_work_of_who_used_much_is_done() {
+    fn all_jobs_of_a_caller_who_used_much_time_run() {
         let threads = PriorityThreads::new();
         threads.0.lock().charge(EVE, Duration::from_secs(60), Duration::ZERO);
         let (sender, receiver) = channel();

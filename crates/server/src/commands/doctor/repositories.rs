@@ -150,14 +150,14 @@ fn check_projects(app: &App, checker: &Checker, faults: &mut Faults) -> Result<u
     let mut count = 0;
     for number in 1.. {
         let page = Page::Numbered { number, size: BATCH as u64 };
-        let some = app.store.read::<_, Error>(|tx| Ok(tx.projects().list(&all, page)?))?.items;
-        for project in &some {
+        let batch = app.store.read::<_, Error>(|tx| Ok(tx.projects().list(&all, page)?))?.items;
+        for project in &batch {
             count += 1;
             for fault in confirmed_faults(app, checker, project)? {
                 faults.add(format!("repository of project {}: {fault}", project.id));
             }
         }
-        if some.len() < BATCH {
+        if batch.len() < BATCH {
             break;
         }
     }
@@ -201,13 +201,13 @@ fn find_repositories_without_project(
     let mut all = git.projects()?;
     let mut count = 0;
     loop {
-        let some: Vec<ProjectId> = all.by_ref().take(BATCH).collect();
-        if some.is_empty() {
+        let batch: Vec<ProjectId> = all.by_ref().take(BATCH).collect();
+        if batch.is_empty() {
             return Ok(count);
         }
-        count += some.len() as u64;
-        let known = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&some)?))?;
-        for id in some.iter().filter(|id| known.iter().all(|project| project.id != **id)) {
+        count += batch.len() as u64;
+        let known = app.store.read::<_, Error>(|tx| Ok(tx.projects().find_all(&batch)?))?;
+        for id in batch.iter().filter(|id| known.iter().all(|project| project.id != **id)) {
             // The project may have been removed just now, and its repository with it.
             if git.layout().repository(*id).exists() {
                 faults.add(format!("there is a repository of project {id}, which does not exist"));
