@@ -16,7 +16,7 @@ pub(crate) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Res
         if cfg!(target_os = "linux")
             && let Err(error) = setpriority_process(Some(gettid()), NICENESS)
         {
-            tracing::debug!(%error, "a thread keeps its priority");
+            tracing::debug!(%error, "the priority of a background thread cannot be lowered");
         }
         work();
     };

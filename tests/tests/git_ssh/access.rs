@@ -269,7 +269,7 @@ fn archives_are_what_git_makes_of_the_same_commit(forge: &Forge) {
     scene.git(&["archive", &remote, &gone, "--output=gone.tar"]).ok();
     scene.git(&["push", "-q", &address, ":refs/heads/gone"]).ok();
     scene.git(&["archive", &remote, &gone]).refused(&["no such ref"]);
-    scene.git(&["archive", &remote, "master", "src"]).refused(&["a part of the files"]);
+    scene.git(&["archive", &remote, "master", "src"]).refused(&["an archive of some paths only"]);
     let other = Identity::new();
     let (_, eve) = forge.user("eve");
     register(forge, &eve, &other);

@@ -218,8 +218,8 @@ fn clients_that_go_away_leave_nothing(forge: &Forge) {
 fn what_is_no_protocol_is_told(forge: &Forge) {
     let scene = Scene::filled(forge);
     for (command, line, text) in [
-        ("git-receive-pack 'ada/ship.git'", "zzzz", "a packet without a length"),
-        ("git-receive-pack 'ada/ship.git'", "0009hello", "a command that is none"),
+        ("git-receive-pack 'ada/ship.git'", "zzzz", "a packet has no valid length"),
+        ("git-receive-pack 'ada/ship.git'", "0009hello", "a command is malformed"),
         ("git-upload-pack 'ada/ship.git'", "0009hello", "unexpected line"),
     ] {
         let mut child = talking(&scene, command);

@@ -43,7 +43,7 @@ impl Lineages {
         let Some(object) = repo.objects.try_find(&id, buffer).map_err(failed)? else {
             return Ok(None);
         };
-        let corrupt = || GitError::Corrupt(format!("the commit {id}"));
+        let corrupt = || GitError::Corrupt(format!("the object {id} is not a valid commit"));
         if object.kind != Kind::Commit {
             return Err(corrupt());
         }

@@ -183,7 +183,7 @@ pub(crate) fn take_in(
     let found = found.into_iter().chain(std::iter::repeat(None));
     let names = entries.iter().zip(found).map(|(entry, found)| match entry.stored {
         Stored::Whole(kind, id) => Ok((id, kind)),
-        _ => found.ok_or_else(|| bad("has an object that is based on nothing")),
+        _ => found.ok_or_else(|| bad("has a delta whose base is missing")),
     });
     let mut kinds = names.collect::<Result<Vec<_>, Unfit>>()?;
     let ids: Vec<ObjectId> = kinds.iter().map(|(id, _)| *id).collect();

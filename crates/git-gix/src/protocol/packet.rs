@@ -1,8 +1,8 @@
 //! Reads and writes pkt-lines: packets with a length prefix, used by both sides of git's protocol.
 //!
-//! `gix-packetline` does not fit. It refuses empty packets (`0004`), which git sends for an empty push option. It reports
-//! a stream that ends between two packets like one that ends inside a packet. And each of its readers allocates the longest
-//! packet in advance, also for a client that only sends `0000`.
+//! `gix-packetline` is not used, for three reasons. It refuses empty packets (`0004`), which git sends for an empty push
+//! option. It reports a stream that ends between two packets like one that ends inside a packet. Each of its readers
+//! allocates the longest packet in advance, even for a client that only sends `0000`.
 
 use std::io::{self, Read, Write};
 
@@ -59,7 +59,7 @@ pub(crate) fn read_into<'a>(
     let mut value = 0;
     for digit in length {
         let digit =
-            char::from(digit).to_digit(16).ok_or_else(|| wrong("a packet without a length"))?;
+            char::from(digit).to_digit(16).ok_or_else(|| wrong("a packet has no valid length"))?;
         value = value * 16 + digit as usize;
     }
     match value {
@@ -67,7 +67,7 @@ pub(crate) fn read_into<'a>(
         1 => Ok(Some(Packet::Delimiter)),
         2 => Ok(Some(Packet::End)),
         length if length == 3 || length - 4 > LONGEST => {
-            Err(wrong("a packet of no possible length"))
+            Err(wrong("a packet has an impossible length"))
         }
         length => {
             data.resize(length - 4, 0);

@@ -68,7 +68,7 @@ fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, Gi
     }
     let revision =
         request.revision.ok_or_else(|| GitError::Protocol("must specify tree-ish".into()))?;
-    let unknown = || GitError::Protocol("no such ref, or no commit".into());
+    let unknown = || GitError::Protocol("no such ref or commit".into());
     let Resolved { commit, through_ref } = repository.resolve(&revision)?.ok_or_else(unknown)?;
     // Deleted or rewritten commits stay hidden, even from a client that knows the id.
     if !through_ref && !repository.is_reachable_until(to_gix(commit), &[], None)? {
@@ -83,7 +83,7 @@ fn arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
     loop {
         let packet = packet::read(from).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-                GitError::Protocol("no packet".into())
+                GitError::Protocol("a packet is malformed".into())
             }
             _ => reader_gone(error),
         })?;
@@ -91,7 +91,8 @@ fn arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
             Some(Packet::Data(line)) if arguments.len() < MOST_ARGUMENTS => {
                 let line = String::from_utf8(line).ok();
                 let argument = line.as_deref().and_then(|line| line.strip_prefix("argument "));
-                let argument = argument.ok_or_else(|| GitError::Protocol("no argument".into()))?;
+                let argument = argument
+                    .ok_or_else(|| GitError::Protocol("expected an argument line".into()))?;
                 arguments.push(argument.strip_suffix('\n').unwrap_or(argument).to_owned());
             }
             Some(Packet::Data(_)) => return Err(GitError::Protocol("too many arguments".into())),
@@ -102,21 +103,21 @@ fn arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
 
 impl ArchiveRequest {
     fn parse(arguments: &[String]) -> Result<Self, GitError> {
-        let refused = |what: &str| GitError::Protocol(format!("{what} is not served here"));
+        let refused = |what: &str| GitError::Protocol(format!("{what} is not supported"));
         let mut request = Self::default();
         let mut options = true;
         for argument in arguments {
             let argument = argument.as_str();
             if !options || !argument.starts_with('-') {
                 if request.revision.replace(argument.to_owned()).is_some() {
-                    return Err(refused("a part of the files"));
+                    return Err(refused("an archive of some paths only"));
                 }
             } else if let Some(format) = argument.strip_prefix("--format=") {
                 let known = FORMATS.into_iter().find(|one| one.extension() == format);
                 let known = known.or((format == "tgz").then_some(ArchiveFormat::TarGz));
-                request.format = Some(known.ok_or_else(|| refused("that format"))?);
+                request.format = Some(known.ok_or_else(|| refused("this archive format"))?);
             } else if let Some(prefix) = argument.strip_prefix("--prefix=") {
-                request.folder = folder(prefix).ok_or_else(|| refused("that prefix"))?;
+                request.folder = folder(prefix).ok_or_else(|| refused("this prefix"))?;
             } else {
                 match argument {
                     "--" => options = false,
@@ -124,7 +125,7 @@ impl ArchiveRequest {
                     // The compression level is decided by the server, and no progress is sent.
                     "-v" | "--verbose" | "-0" | "-1" | "-2" | "-3" | "-4" | "-5" | "-6" | "-7"
                     | "-8" | "-9" => {}
-                    _ => return Err(refused("that option")),
+                    _ => return Err(refused("this option")),
                 }
             }
         }
@@ -222,7 +223,7 @@ mod tests {
             &["--prefix=a", "HEAD"],
         ] {
             let why = request(arguments).expect_err("refused");
-            assert!(why.contains("is not served here"), "{arguments:?}: {why}");
+            assert!(why.contains("is not supported"), "{arguments:?}: {why}");
         }
     }
 }

@@ -28,7 +28,8 @@ impl GixStore {
             let target = to_gix(one.target);
             packs.iter().all(|pack| pack.index.lookup(target).is_none())
         };
-        let message = |one: &Ref| format!("{} holds {}, which is not there", one.name, one.target);
+        let message =
+            |one: &Ref| format!("{} points to {}, which does not exist", one.name, one.target);
         wrong.extend(refs.iter().filter(is_missing).take(MAX_SHOWN).map(message));
         wrong.truncate(MAX_SHOWN);
         wrong
@@ -37,10 +38,10 @@ impl GixStore {
     fn examine_pack(&self, pack: &StoredPack, deep: bool) -> Result<Pack, String> {
         let file = self.shared().packs.local(pack).map_err(|error| error.to_string())?;
         let index = file.with_extension("idx");
-        let broken = |why: &str| format!("the index of the pack {}: {why}", pack.name);
-        let opened = Pack::open(&index).ok_or_else(|| broken("it cannot be read"))?;
+        let broken = |why: &str| format!("the index of the pack {} {why}", pack.name);
+        let opened = Pack::open(&index).ok_or_else(|| broken("cannot be read"))?;
         if u64::from(opened.index.num_objects()) != pack.objects {
-            return Err(broken("it lists another number of objects"));
+            return Err(broken("lists another number of objects"));
         }
         if deep {
             let checked = opened.index.verify_checksum(&mut Discard, &AtomicBool::new(false));
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(store.examine(&with(tip), true), Vec::<String>::new());
         let gone = with(ObjectId::parse(&"1".repeat(40)).expect("an id"));
         let wrong = store.examine(&gone, false).join("; ");
-        assert!(wrong.contains("refs/heads/a holds 1111"), "{wrong}");
+        assert!(wrong.contains("refs/heads/a points to 1111"), "{wrong}");
         let name = packs[0].name.to_string();
         let file = data.path().join("packs").join(&name[..2]).join(format!("{name}.idx"));
         let mut index = fs::read(&file).expect("each pack has an index");

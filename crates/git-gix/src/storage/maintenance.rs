@@ -51,8 +51,9 @@ fn merge(
     small: &[Pack],
 ) -> Result<crate::storage::pack_file::PackFiles, GitError> {
     let open = |pack: &Pack| {
-        packs::Pack::open(&staged.pack_path(pack.name).with_extension("idx"))
-            .ok_or_else(|| GitError::Corrupt(format!("the index of the pack {}", pack.name)))
+        packs::Pack::open(&staged.pack_path(pack.name).with_extension("idx")).ok_or_else(|| {
+            GitError::Corrupt(format!("the index of the pack {} cannot be read", pack.name))
+        })
     };
     let opened = small.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let repo = staged.handle();

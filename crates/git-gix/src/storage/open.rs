@@ -181,7 +181,8 @@ impl OpenRepository {
             let others: Vec<_> = (0..threads).map(|_| scope.spawn(fetch_all)).collect();
             let mut outcome = fetch_all();
             for other in others {
-                let broken = |_| Err(GitError::Failed("a pack was not fetched".into()));
+                let broken =
+                    |_| Err(GitError::Failed("a thread that fetches packs panicked".into()));
                 outcome = outcome.and(other.join().unwrap_or_else(broken));
             }
             outcome

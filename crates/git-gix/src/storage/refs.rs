@@ -166,5 +166,5 @@ fn cut(places: std::ops::Range<usize>, page: Page) -> std::ops::Range<usize> {
 }
 
 fn warn(name: &str, why: &str) {
-    tracing::warn!(name, why, "a ref leads nowhere");
+    tracing::warn!(name, why, "the target of a ref cannot be read");
 }

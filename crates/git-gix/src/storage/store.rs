@@ -275,7 +275,9 @@ impl Shared {
     fn make_folder(&self, folder: &Path) -> Result<(), GitError> {
         let made = self.scratch()?;
         init(made.path())?;
-        let parent = folder.parent().ok_or_else(|| GitError::Failed("no folder".into()))?;
+        let parent = folder
+            .parent()
+            .ok_or_else(|| GitError::Failed("a repository folder has no parent".into()))?;
         fs::create_dir_all(parent).map_err(io)?;
         match fs::rename(made.path(), folder) {
             Ok(()) => {
@@ -462,7 +464,7 @@ impl ProjectFiles for GixStore {
             if is_old(&folder)
                 && let Err(error) = (self.shared.discard)(&folder)
             {
-                tracing::warn!(folder = %folder.display(), %error, "a leftover stays");
+                tracing::warn!(folder = %folder.display(), %error, "a leftover folder could not be removed");
             }
         }
         Ok(())

@@ -34,7 +34,7 @@ impl GixStore {
                 }
                 // An interrupted push or merge of an earlier release left a pack without index; git ignores it.
                 if !file.with_extension("idx").try_exists().map_err(io)? {
-                    tracing::warn!(file = %file.display(), "a pack without an index is left");
+                    tracing::warn!(file = %file.display(), "a pack without an index is skipped");
                     continue;
                 }
                 packs.push(self.take_over_pack(&file)?);
@@ -80,7 +80,9 @@ impl GixStore {
             let object = repo.find_object(*id).map_err(failed)?;
             let found = gix::objs::compute_hash(id.kind(), object.kind, &object.data);
             if found.map_err(failed)? != *id {
-                return Err(GitError::Corrupt(format!("the loose object {id}")));
+                return Err(GitError::Corrupt(format!(
+                    "the loose object {id} has another hash than its name"
+                )));
             }
             writer.put_object(*id, object.kind, &object.data)?;
         }

@@ -110,25 +110,28 @@ fn refs_that_make_no_sense_are_refused() {
     let broke = ImportError::Failed("the server's answer broke off".into());
     for (bytes, expected) in [
         (b"".to_vec(), broke.clone()),
-        (b"<html>".to_vec(), invalid("a packet without a length")),
-        (b"zzzz".to_vec(), invalid("a packet without a length")),
-        (b"ffff".to_vec(), invalid("a packet of no possible length")),
+        (b"<html>".to_vec(), invalid("a packet has no valid length")),
+        (b"zzzz".to_vec(), invalid("a packet has no valid length")),
+        (b"ffff".to_vec(), invalid("a packet has an impossible length")),
         (b"0009ab".to_vec(), broke.clone()),
         (packet(b"# service=git-upload-pack\n"), broke),
-        (packet(b"\xff\xfe\xfd"), invalid("a ref without an object")),
+        (packet(b"\xff\xfe\xfd"), invalid("a ref has no object id")),
         (
             packet(b"ERR not for you\n"),
             ImportError::Refused("the server refused: not for you".into()),
         ),
-        (told(&[("1234", "refs/heads/x")], ""), invalid("a ref without an object")),
+        (told(&[("1234", "refs/heads/x")], ""), invalid("a ref has no object id")),
         (
             told(&[(&one, "refs/heads/../../../x")], ""),
-            invalid("`refs/heads/../../../x` is no name for a ref"),
+            invalid("`refs/heads/../../../x` is not a valid ref name"),
         ),
-        (told(&[(&one, "refs/heads/x y")], ""), invalid("`refs/heads/x y` is no name for a ref")),
+        (
+            told(&[(&one, "refs/heads/x y")], ""),
+            invalid("`refs/heads/x y` is not a valid ref name"),
+        ),
         (
             told(&[(&one, "refs/heads/x"), (&one, "refs/heads/x")], ""),
-            invalid("`refs/heads/x` is there twice"),
+            invalid("`refs/heads/x` is listed twice"),
         ),
     ] {
         assert_eq!(import(&server(bytes, Vec::new())), expected);
@@ -142,10 +145,10 @@ fn refs_of_version_2_are_checked_too() {
             .concat();
     let one = "1".repeat(40);
     for (line, expected) in [
-        (format!("{one} refs/heads/x~1\n"), invalid("`refs/heads/x~1` is no name for a ref")),
-        ("nonsense\n".into(), invalid("a ref without an object")),
+        (format!("{one} refs/heads/x~1\n"), invalid("`refs/heads/x~1` is not a valid ref name")),
+        ("nonsense\n".into(), invalid("a ref has no object id")),
         // The same answer to the wish for objects is none.
-        (format!("{one} refs/heads/x\n"), invalid("no objects")),
+        (format!("{one} refs/heads/x\n"), invalid("it contains no objects")),
     ] {
         let sent = [packet(line.as_bytes()), b"0000".to_vec()].concat();
         assert_eq!(import(&server(capable.clone(), sent)), expected);
@@ -166,13 +169,13 @@ fn objects_that_make_no_sense_are_refused() {
     let empty_pack = git_empty_pack();
     for (sent, expected) in [
         (Vec::new(), ImportError::Failed("the server's answer broke off".into())),
-        (packet(b"ACK\n"), invalid("no objects")),
+        (packet(b"ACK\n"), invalid("it contains no objects")),
         (banded(b""), unreadable.clone()),
         (banded(b"PACK"), unreadable.clone()),
         (banded(b"this is no pack at all, but long enough to be one"), unreadable.clone()),
         (banded(&pack[..pack.len() / 2]), unreadable.clone()),
         (banded(&longer), unreadable.clone()),
-        (banded(&empty_pack), invalid("no objects")),
+        (banded(&empty_pack), invalid("it contains no objects")),
         (
             [
                 banded(&pack[..100]).strip_suffix(b"0000").expect("an end"),
@@ -222,7 +225,7 @@ fn refs_to_what_was_not_sent_are_refused() {
         ("refs/heads/tree", &tree),
     ] {
         let refs_told = told(&[(&head, "refs/heads/x"), (id, name)], "side-band-64k");
-        let expected = invalid(&format!("`{name}` leads to no object"));
+        let expected = invalid(&format!("the target of `{name}` is missing or is not a commit"));
         assert_eq!(import(&server(refs_told, banded(&pack))), expected);
     }
 }
@@ -291,7 +294,7 @@ fn too_many_refs_are_refused() {
     let limits = ImportLimits { refs: 10, ..ImportLimits::default() };
     for (refs, expected) in [
         (&all[..], ImportError::Refused("the repository has too many branches and tags".into())),
-        (&all[1..], invalid("no objects")),
+        (&all[1..], invalid("it contains no objects")),
     ] {
         let network = server(told(refs, ""), packet(b"ACK\n"));
         let imported = Store::new().import_within(&network, "http://h/a.git", limits);

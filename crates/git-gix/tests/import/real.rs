@@ -159,7 +159,9 @@ fn a_redirect_to_something_else_is_no_repository() {
     let imported = Store::new().import(&network, "http://h/a.git");
     assert_eq!(
         imported,
-        refused("the server's answer is not valid: it redirects to something else")
+        refused(
+            "the server's answer is not valid: it redirects to an address that is not a repository"
+        )
     );
 }
 

@@ -49,8 +49,11 @@ fn refs_in_files_that_make_no_sense_are_told() {
     write("refs/heads/master", format!("{one}\n").as_bytes());
     write("refs/heads/nonsense", b"nonsense\n");
     for (head, told) in [
-        (format!("{one}\n").as_bytes(), "HEAD stands for no branch"),
-        (b"ref: refs/heads/gr\xfcn\n", "HEAD stands for refs/heads/gr\u{fffd}n, which is no text"),
+        (format!("{one}\n").as_bytes(), "HEAD points to no branch"),
+        (
+            b"ref: refs/heads/gr\xfcn\n",
+            "HEAD points to refs/heads/gr\u{fffd}n, which is not valid UTF-8",
+        ),
     ] {
         write("HEAD", head);
         let read = disk::read(&world.bare()).expect("the rest can be read");
@@ -60,7 +63,7 @@ fn refs_in_files_that_make_no_sense_are_told() {
         assert_eq!(read.wrong.len(), 4, "{wrong}");
         let of_refs = [
             "a ref cannot be read",
-            "refs/heads/gone leads nowhere",
+            "the target of refs/heads/gone cannot be read",
             "refs/heads/gr\u{fffd}n cannot",
         ];
         for told in [told].iter().chain(&of_refs) {

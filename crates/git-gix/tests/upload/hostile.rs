@@ -35,12 +35,12 @@ fn what_is_wrong_is_told() {
         (
             v2,
             &["command=fetch", "0001", "want x", "0000"],
-            "ERR upload-pack: no object is named 'x'",
+            "ERR upload-pack: 'x' is not a valid object id",
         ),
         (v2, &["command=push", "0001", "0000"], "ERR upload-pack: unknown command 'push'"),
         (v2, &["command=fetch", "command=fetch", "0000"], "ERR upload-pack: more than one command"),
         (v2, &["command=fetch", "0001", "nonsense", "0000"], "ERR upload-pack: unexpected line"),
-        (v2, &["command=fetch", "0001", &want], "ERR upload-pack: arguments that end early"),
+        (v2, &["command=fetch", "0001", &want], "ERR upload-pack: the arguments end early"),
         (
             v2,
             &["command=fetch", "object-format=sha256", "0001", "0000"],
@@ -163,7 +163,7 @@ fn no_request_is_longer_than_the_command_needs() {
         request.extend(once.repeat((17 << 20) / once.len()));
         let (result, answer) = server.ask(version, &request);
         assert!(matches!(result, Err(GitError::Protocol(_))), "{line}: {result:?}");
-        assert!(text(&answer).contains("too much is asked for"), "{line}: {}", text(&answer));
+        assert!(text(&answer).contains("the request is too large"), "{line}: {}", text(&answer));
     }
 }
 

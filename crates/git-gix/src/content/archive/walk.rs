@@ -156,7 +156,7 @@ impl Walk<'_> {
     /// Enters the folder at the current path.
     fn enter(&mut self, id: gix::ObjectId) -> Result<(), GitError> {
         if self.folders.len() == DEEPEST {
-            return Err(GitError::Failed("folders lie too deep in each other".to_owned()));
+            return Err(GitError::Failed("folders are nested too deeply".to_owned()));
         }
         let entries = self.read_tree(id)?;
         let mut rules = None;

@@ -29,7 +29,7 @@ pub(crate) fn entries(
     let found = repo.objects.try_find(&tree, buffer).map_err(failed)?;
     let data = found
         .filter(|object| object.kind == Kind::Tree)
-        .ok_or_else(|| GitError::Corrupt(format!("no tree {tree}")))?
+        .ok_or_else(|| GitError::Corrupt(format!("the tree {tree} is missing")))?
         .data;
     entries_in(tree, data, each)
 }
@@ -41,7 +41,8 @@ pub(crate) fn entries_in(
     mut each: impl FnMut(Entry) -> Result<(), GitError>,
 ) -> Result<(), GitError> {
     for entry in TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1) {
-        let entry = entry.map_err(|_| GitError::Corrupt(format!("the tree {tree}")))?;
+        let entry =
+            entry.map_err(|_| GitError::Corrupt(format!("the tree {tree} is malformed")))?;
         if entry.mode.is_tree() {
             each(Entry::Tree(entry.oid.to_owned()))?;
         } else if !entry.mode.is_commit() {

@@ -117,7 +117,7 @@ fn count_ahead(
 /// Stores the count. An error is only logged, because a lost count can be made again.
 fn store(repository: &Path, stored: &Stored) {
     if let Err(error) = stored.write(repository) {
-        tracing::warn!(path = %repository.display(), %error, "the count could not be stored");
+        tracing::warn!(path = %repository.display(), %error, "the count of contributors could not be stored");
     }
 }
 
@@ -276,7 +276,7 @@ impl Lane {
 }
 
 fn aborted() -> GitError {
-    GitError::Failed("a thread that compares files ended".to_owned())
+    GitError::Failed("a thread that compares files ended early".to_owned())
 }
 
 fn compare_chunks(

@@ -112,7 +112,7 @@ impl Jobs {
             match background::spawn("contributors", move || shared.work()) {
                 Ok(()) => state.workers += 1,
                 Err(error) if state.workers == 0 => {
-                    tracing::warn!(%error, "no thread to count with");
+                    tracing::warn!(%error, "a thread to count contributors could not be started");
                     return None;
                 }
                 Err(_) => {}

@@ -18,7 +18,7 @@ pub(crate) fn object<'a>(
     }
     match repo.objects.try_find(&id, buffer).map_err(failed)? {
         Some(object) if object.kind == kind => Ok(object.data),
-        Some(_) => Err(GitError::Corrupt(format!("{id} is no {kind}"))),
+        Some(_) => Err(GitError::Corrupt(format!("the object {id} is not a {kind}"))),
         None => Err(missing(id)),
     }
 }
@@ -30,5 +30,5 @@ pub(crate) fn size(repo: &gix::Repository, id: ObjectId) -> Result<u64, GitError
 }
 
 fn missing(id: ObjectId) -> GitError {
-    GitError::Corrupt(format!("{id} is missing"))
+    GitError::Corrupt(format!("the object {id} is missing"))
 }

@@ -49,12 +49,14 @@ impl Stored {
         let path = path(repository);
         match fs::read(&path) {
             Ok(bytes) => decode(&bytes).unwrap_or_else(|| {
-                tracing::warn!(path = %path.display(), "counting anew: the stored count is unusable");
+                let path = path.display();
+                tracing::warn!(%path, "the stored count of contributors is unusable: counting again");
                 Self::default()
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),
             Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "counting anew");
+                let path = path.display();
+                tracing::warn!(%path, %error, "the stored count of contributors cannot be read");
                 Self::default()
             }
         }

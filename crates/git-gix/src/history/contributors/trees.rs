@@ -80,7 +80,7 @@ impl<'r> TreeCounter<'r> {
                 }
             }
             if self.budget == 0 {
-                tracing::warn!(tree = %new, "a commit is too large to be counted whole");
+                tracing::warn!(tree = %new, "a commit is too large: some of its changed lines are not counted");
                 break;
             }
         }
@@ -196,7 +196,7 @@ impl<'a> Entries<'a> {
 
     fn take(&mut self) -> Result<Option<EntryRef<'a>>, GitError> {
         let next = self.rest.next().transpose();
-        let next = next.map_err(|_| GitError::Corrupt("a folder cannot be read".to_owned()))?;
+        let next = next.map_err(|_| GitError::Corrupt("a tree is malformed".to_owned()))?;
         Ok(std::mem::replace(&mut self.next, next))
     }
 }

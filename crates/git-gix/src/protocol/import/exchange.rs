@@ -58,7 +58,8 @@ impl<'a> Remote<'a> {
         }
         check(&answer, address, "application/x-git-upload-pack-advertisement")?;
         let base = address.redirected(&answer.url);
-        let address = base.ok_or_else(|| strange("it redirects to something else"))?;
+        let address =
+            base.ok_or_else(|| strange("it redirects to an address that is not a repository"))?;
         let bytes = LONGEST_LISTING.min(limits.bytes);
         let body = BufReader::new(Bounded::new(answer.body, bytes, patience.clone()));
         let said = greeting::read(&mut Packets::new(body), limits.refs)?;
@@ -124,14 +125,14 @@ impl<'a> Remote<'a> {
                 match packets.line()? {
                     Some(b"packfile") => Ok(buffered(SideBand::new(packets))),
                     Some(b"shallow-info") => Err(shallow()),
-                    _ => Err(strange("no objects")),
+                    _ => Err(strange("it contains no objects")),
                 }
             }
             Advertisement::WithRefs(_, capabilities) => {
                 let (body, banded) = first_request(wanted, capabilities);
                 let mut packets = self.post(body, self.limits.bytes)?;
                 if packets.line()? != Some(b"NAK") {
-                    return Err(strange("no objects"));
+                    return Err(strange("it contains no objects"));
                 }
                 Ok(if banded {
                     buffered(SideBand::new(packets))

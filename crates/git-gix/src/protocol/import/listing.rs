@@ -61,17 +61,17 @@ impl Listing {
         let mut names: HashSet<&BStr> = HashSet::with_capacity(self.refs.len());
         for (name, _) in &self.refs {
             if name.to_str().is_err() || FullName::try_from(name.clone()).is_err() {
-                return Err(strange(&format!("`{}` is no name for a ref", shown(name))));
+                return Err(strange(&format!("`{}` is not a valid ref name", shown(name))));
             }
             if !names.insert(name.as_bstr()) {
-                return Err(strange(&format!("`{}` is there twice", shown(name))));
+                return Err(strange(&format!("`{}` is listed twice", shown(name))));
             }
         }
         for (name, _) in &self.refs {
             let folders = name.find_iter("/").map(|end| name[..end].as_bstr());
             if let Some(folder) = folders.into_iter().find(|folder| names.contains(folder)) {
                 let (name, folder) = (shown(name), shown(folder));
-                return Err(strange(&format!("both `{folder}` and `{name}` are there")));
+                return Err(strange(&format!("`{folder}` and `{name}` cannot exist together")));
             }
         }
         Ok(self)
@@ -122,7 +122,7 @@ impl Listing {
 pub(crate) fn split_id(line: &[u8]) -> Result<(ObjectId, &[u8]), ImportError> {
     let parts = line.split_once_str(" ");
     let id = parts.and_then(|(id, rest)| Some((ObjectId::from_hex(id).ok()?, rest)));
-    id.ok_or_else(|| strange("a ref without an object"))
+    id.ok_or_else(|| strange("a ref has no object id"))
 }
 
 fn shown(name: &[u8]) -> String {
@@ -168,16 +168,16 @@ mod tests {
     #[test]
     fn refs_that_no_repository_has_are_refused() {
         for (names, what) in [
-            (&["refs/heads/../../x"][..], "`refs/heads/../../x` is no name for a ref"),
-            (&["refs/heads/a b"], "`refs/heads/a b` is no name for a ref"),
-            (&["refs/heads/a.lock"], "`refs/heads/a.lock` is no name for a ref"),
-            (&["refs/heads/"], "`refs/heads/` is no name for a ref"),
-            (&["refs/heads/a\nb"], "`refs/heads/ab` is no name for a ref"),
-            (&["refs/tags/a\0b"], "`refs/tags/ab` is no name for a ref"),
-            (&["refs/heads/a", "refs/heads/a"], "`refs/heads/a` is there twice"),
+            (&["refs/heads/../../x"][..], "`refs/heads/../../x` is not a valid ref name"),
+            (&["refs/heads/a b"], "`refs/heads/a b` is not a valid ref name"),
+            (&["refs/heads/a.lock"], "`refs/heads/a.lock` is not a valid ref name"),
+            (&["refs/heads/"], "`refs/heads/` is not a valid ref name"),
+            (&["refs/heads/a\nb"], "`refs/heads/ab` is not a valid ref name"),
+            (&["refs/tags/a\0b"], "`refs/tags/ab` is not a valid ref name"),
+            (&["refs/heads/a", "refs/heads/a"], "`refs/heads/a` is listed twice"),
             (
                 &["refs/heads/a", "refs/heads/a-b", "refs/heads/a/b"],
-                "both `refs/heads/a` and `refs/heads/a/b` are there",
+                "`refs/heads/a` and `refs/heads/a/b` cannot exist together",
             ),
         ] {
             let names: Vec<_> = names.iter().map(|name| (*name, '1')).collect();

@@ -34,7 +34,7 @@ pub(crate) fn index(
         Unfit::Stopped(stopped) => ended(stopped),
         Unfit::Failed(error) => failed(&error),
     })?;
-    taken.ok_or_else(|| strange("no objects"))
+    taken.ok_or_else(|| strange("it contains no objects"))
 }
 
 fn ended(stopped: Stopped) -> ImportError {
@@ -69,7 +69,10 @@ pub(crate) fn check(
             None => false,
         };
         if !fits {
-            return Err(strange(&format!("`{}` leads to no object", name.to_str_lossy())));
+            return Err(strange(&format!(
+                "the target of `{}` is missing or is not a commit",
+                name.to_str_lossy()
+            )));
         }
     }
     Ok(())

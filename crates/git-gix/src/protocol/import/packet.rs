@@ -39,7 +39,9 @@ impl<R: Read> Packets<R> {
                 Ok(Some(line.strip_suffix(b"\n").unwrap_or(line)))
             }
             Packet::Flush => Ok(None),
-            Packet::Delimiter | Packet::End => Err(strange("an end where none can be")),
+            Packet::Delimiter | Packet::End => {
+                Err(strange("an unexpected delimiter or end packet"))
+            }
         }
     }
 
@@ -82,7 +84,7 @@ impl<R: Read> SideBand<R> {
             Packet::Data([3, complaint @ ..]) => return Err(complained(complaint)),
             Packet::Data(_) => return Err(strange("an unknown side band")),
             Packet::Flush | Packet::End => self.over = true,
-            Packet::Delimiter => return Err(strange("an end where none can be")),
+            Packet::Delimiter => return Err(strange("an unexpected delimiter or end packet")),
         }
         Ok(())
     }
@@ -121,7 +123,7 @@ mod tests {
     #[test]
     fn packets_are_read_or_refused() {
         let broke = || Err(ImportError::Failed("the server's answer broke off".into()));
-        let length = || Err(strange("a packet without a length"));
+        let length = || Err(strange("a packet has no valid length"));
         for (bytes, expected) in [
             (&b"0006a\n0005b0000"[..], Ok(vec!["a".to_owned(), "b".into()])),
             (b"00040000", Ok(vec![String::new()])),
@@ -133,9 +135,9 @@ mod tests {
             (b"+005a0000", length()),
             (b"<htm", length()),
             (b"\xff\xff\xff\xff", length()),
-            (b"0003", Err(strange("a packet of no possible length"))),
-            (b"ffff", Err(strange("a packet of no possible length"))),
-            (b"0001", Err(strange("an end where none can be"))),
+            (b"0003", Err(strange("a packet has an impossible length"))),
+            (b"ffff", Err(strange("a packet has an impossible length"))),
+            (b"0001", Err(strange("an unexpected delimiter or end packet"))),
             (b"000dERR a\x1bb\nc", Err(ImportError::Refused("the server refused: abc".into()))),
         ] {
             assert_eq!(lines(bytes), expected, "{}", String::from_utf8_lossy(bytes));

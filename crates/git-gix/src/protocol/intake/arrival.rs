@@ -64,7 +64,7 @@ impl<'a> Arrival<'a> {
     pub fn whole(mut self) -> Result<(Vec<Entry>, ObjectId), Unfit> {
         let (magic, version) = (self.bytes::<4>()?, u32::from_be_bytes(self.bytes()?));
         if &magic != b"PACK" || !matches!(version, 2 | 3) {
-            return Err(bad("is no pack"));
+            return Err(bad("has no valid pack header"));
         }
         let count = u32::from_be_bytes(self.bytes()?);
         if count > MOST_OBJECTS {
@@ -80,10 +80,10 @@ impl<'a> Arrival<'a> {
         }
         let checksum = finish(mem::replace(&mut self.hasher, new_hasher()))?;
         if self.bytes::<20>()? != checksum.as_slice() {
-            return Err(bad("does not have its checksum"));
+            return Err(bad("does not match its checksum"));
         }
         if self.start < self.end {
-            return Err(bad("goes on after its end"));
+            return Err(bad("has data after its checksum"));
         }
         self.to.flush().map_err(of_disk)?;
         Ok((entries, checksum))
@@ -102,7 +102,9 @@ impl<'a> Arrival<'a> {
             6 | 7 => {
                 let stored = if kind == 6 {
                     let base = self.distance()?.and_then(|distance| offset.checked_sub(distance));
-                    Stored::DiffersAt(base.ok_or_else(|| bad("names a place outside of it"))?)
+                    Stored::DiffersAt(
+                        base.ok_or_else(|| bad("has a delta whose base is outside the pack"))?,
+                    )
                 } else {
                     Stored::DiffersFrom(ObjectId::Sha1(self.bytes()?))
                 };
@@ -113,7 +115,7 @@ impl<'a> Arrival<'a> {
                     start.extend_from_slice(&piece[..piece.len().min(missing)]);
                 })?;
                 let sizes = patch::sizes(&start);
-                let unfit = || bad("has an object that does not fit what it is based on");
+                let unfit = || bad("has a delta that does not fit its base");
                 let (_, result) = sizes.ok_or_else(unfit)?;
                 self.bounds.object(result)?;
                 return Ok(Entry { offset, header, size, result, crc: self.crc.sum(), stored });
@@ -129,7 +131,7 @@ impl<'a> Arrival<'a> {
     }
 
     fn since(&self, offset: u64) -> Result<u8, Unfit> {
-        u8::try_from(self.offset - offset).map_err(|_| bad("has a header without end"))
+        u8::try_from(self.offset - offset).map_err(|_| bad("has an entry header that is too long"))
     }
 
     fn kind_and_size(&mut self) -> Result<(u8, u64), Unfit> {
@@ -170,7 +172,7 @@ impl<'a> Arrival<'a> {
             let (read, written) = (self.inflate.total_in(), self.inflate.total_out());
             let from = &self.buffer[self.start..self.end];
             let status = self.inflate.decompress(from, &mut self.unpacked, FlushDecompress::None);
-            let status = status.map_err(|_| bad("has an object that cannot be unpacked"))?;
+            let status = status.map_err(|_| bad("has an object that cannot be decompressed"))?;
             let read = (self.inflate.total_in() - read) as usize;
             let written = (self.inflate.total_out() - written) as usize;
             self.bounds.make(written as u64)?;
@@ -179,9 +181,11 @@ impl<'a> Arrival<'a> {
             let total = self.inflate.total_out();
             match status {
                 Status::StreamEnd if total == size => return Ok(()),
-                Status::StreamEnd => return Err(bad("has an object of another size than it says")),
+                Status::StreamEnd => {
+                    return Err(bad("has an object whose size differs from its header"));
+                }
                 _ if total > size || (read, written) == (0, 0) => {
-                    return Err(bad("has an object of another size than it says"));
+                    return Err(bad("has an object whose size differs from its header"));
                 }
                 _ => (),
             }

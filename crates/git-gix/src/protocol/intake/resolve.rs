@@ -408,7 +408,9 @@ impl<'a> Work<'a> {
                 }
                 Ok(Data::Held(self.spill.load(&range)?))
             }
-            None => Err(Unfit::Failed(GitError::Failed("a base that was let go of".to_owned()))),
+            None => {
+                Err(Unfit::Failed(GitError::Failed("a delta base was freed too early".to_owned())))
+            }
         }
     }
 

@@ -215,7 +215,7 @@ impl<'a> ResultWriter<'a> {
 }
 
 pub(super) fn does_not_fit() -> Unfit {
-    bad("has an object that does not fit what it is based on")
+    bad("has a delta that does not fit its base")
 }
 
 /// Decompresses a range of a file.

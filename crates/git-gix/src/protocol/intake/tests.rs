@@ -183,14 +183,17 @@ fn what_is_wrong_with_a_pack_is_said_and_no_byte_too_much_is_kept() {
     };
     for (pack, expected) in [
         (vec![], "ends too early"),
-        (b"PACK\0\0\0\x04\0\0\0\0".to_vec(), "is no pack"),
-        (changed(0, b'p'), "is no pack"),
+        (b"PACK\0\0\0\x04\0\0\0\0".to_vec(), "has no valid pack header"),
+        (changed(0, b'p'), "has no valid pack header"),
         (changed(8, 0xff), "has too many objects"),
         (changed(12, 0x50), "has an object of an unknown kind"),
-        ([&good[..12], &[0x60, 0x7f], &good[14..]].concat(), "names a place outside of it"),
-        (changed(good.len() - 1, good[good.len() - 1] ^ 1), "does not have its checksum"),
+        (
+            [&good[..12], &[0x60, 0x7f], &good[14..]].concat(),
+            "has a delta whose base is outside the pack",
+        ),
+        (changed(good.len() - 1, good[good.len() - 1] ^ 1), "does not match its checksum"),
         (good[..good.len() - 25].to_vec(), "ends too early"),
-        ([&good[..], b"more"].concat(), "goes on after its end"),
+        ([&good[..], b"more"].concat(), "has data after its checksum"),
     ] {
         let incoming = tempfile::tempdir_in(folder.path()).expect("a folder");
         match take(&pack, &bare(incoming.path())) {

@@ -111,8 +111,7 @@ pub(super) fn rewrite(
         let (header, size, stored) = match (&whole, &entry.stored) {
             (Some(whole), _) => {
                 let name = names.get(at).copied().flatten();
-                let (id, kind) =
-                    name.ok_or_else(|| bad("has an object that is based on nothing"))?;
+                let (id, kind) = name.ok_or_else(|| bad("has a delta whose base is missing"))?;
                 result = whole.size;
                 (header_of(whole.kind), whole.size, Stored::Whole(kind, id))
             }
@@ -125,7 +124,7 @@ pub(super) fn rewrite(
             }
             (None, Stored::DiffersAt(base)) => {
                 let base = offsets.binary_search(base);
-                let base = base.map_err(|_| bad("has an object that is based on nothing"))?;
+                let base = base.map_err(|_| bad("has a delta whose base is missing"))?;
                 let base = entries[base].offset;
                 (
                     Header::OfsDelta { base_distance: offset - base },

@@ -210,7 +210,7 @@ impl Check<'_> {
             self.fsck.report(fault).map_err(|fault| forbidden(tree, fault))?;
         }
         if !is_good_name(name) {
-            let text = format!("tree {tree} has an entry {:?}, which no tree may have", name);
+            let text = format!("tree {tree} has an entry named {:?}, which is not allowed", name);
             return Err(Wrong::Forbidden(text));
         }
         match kind {
@@ -284,7 +284,7 @@ impl Check<'_> {
                 Err(Wrong::Missing)
             }
             Some(known) if known != kind => {
-                Err(Wrong::Forbidden(format!("object {id} is a {known} and no {kind}")))
+                Err(Wrong::Forbidden(format!("object {id} is a {known}, not a {kind}")))
             }
             Some(_) => {
                 if self.found.len() == REMEMBERED {

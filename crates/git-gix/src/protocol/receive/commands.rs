@@ -79,7 +79,7 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
             continue;
         }
         if line.starts_with(b"push-cert") {
-            return Err(wrong("signed pushes are not taken"));
+            return Err(wrong("signed pushes are not supported"));
         }
         let (command, capabilities) = match line.split_once_str(b"\0") {
             Some((command, capabilities)) if asked.commands.is_empty() => (command, capabilities),
@@ -92,9 +92,9 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
                 b"side-band-64k" => asked.side_band = true,
                 b"atomic" => asked.atomic = true,
                 // `push-options` is not advertised.
-                b"push-options" => return Err(wrong("push options are not taken")),
+                b"push-options" => return Err(wrong("push options are not supported")),
                 other if other.starts_with(b"object-format=") && other != b"object-format=sha1" => {
-                    return Err(wrong("only sha1 repositories are kept"));
+                    return Err(wrong("only the object format sha1 is supported"));
                 }
                 // Other capabilities do not change the answer.
                 _ => (),
@@ -119,13 +119,15 @@ fn next_line(from: &mut dyn Read) -> Result<Option<Vec<u8>>, GitError> {
             Ok(Some(line))
         }
         Some(Packet::Flush) | None => Ok(None),
-        Some(Packet::Delimiter | Packet::End) => Err(wrong("an end that ends nothing")),
+        Some(Packet::Delimiter | Packet::End) => {
+            Err(wrong("an unexpected delimiter or end packet"))
+        }
     }
 }
 
 /// Parses the old value, the new value and the ref name.
 fn parse(line: &[u8]) -> Result<Command, GitError> {
-    let bad = || wrong("a command that is none");
+    let bad = || wrong("a command is malformed");
     let (old, rest) = line.split_once_str(b" ").ok_or_else(bad)?;
     let (new, name) = rest.split_once_str(b" ").ok_or_else(bad)?;
     let id = |text: &[u8]| {

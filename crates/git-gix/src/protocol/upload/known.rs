@@ -214,7 +214,7 @@ impl Comparison<'_> {
             if self.known.ids.contains(&tree) {
                 continue;
             }
-            let missing = || GitError::Corrupt(format!("no tree {tree}"));
+            let missing = || GitError::Corrupt(format!("the tree {tree} is missing"));
             let data = read(self.repo, tree)?.ok_or_else(missing)?;
             // The first read of a sent tree is free, because each sent tree has to be read once in any case.
             let is_repeated = !self.read_sent.insert(tree);
@@ -291,6 +291,7 @@ fn read(repo: &gix::Repository, tree: ObjectId) -> Result<Option<Vec<u8>>, GitEr
 }
 
 fn entries(tree: ObjectId, data: &[u8]) -> impl Iterator<Item = Result<EntryRef<'_>, GitError>> {
-    TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1)
-        .map(move |entry| entry.map_err(|_| GitError::Corrupt(format!("the tree {tree}"))))
+    TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1).map(move |entry| {
+        entry.map_err(|_| GitError::Corrupt(format!("the tree {tree} is malformed")))
+    })
 }

@@ -86,7 +86,9 @@ pub(super) fn write(
     let checksum = match (checksum, hasher) {
         (Some(checksum), _) => checksum,
         (None, Some(hasher)) => plan.note_checksum(hasher.try_finalize().map_err(failed)?),
-        (None, None) => return Err(GitError::Failed("a pack without a checksum".into())),
+        (None, None) => {
+            return Err(GitError::Failed("the checksum of the pack was not computed".into()));
+        }
     };
     output.write_all(checksum.as_slice()).map_err(reader_gone)
 }
@@ -95,7 +97,7 @@ pub(super) fn write(
 pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Result<(), GitError> {
     let all = source.packs.get(pack).data();
     let all = all.and_then(|data| data.entry_slice(0..data.data_len() as u64));
-    let all = all.ok_or_else(|| GitError::Corrupt("a pack that ends early".into()))?;
+    let all = all.ok_or_else(|| GitError::Corrupt("a pack cannot be read".into()))?;
     output.write_all(all).map_err(reader_gone)
 }
 
@@ -198,13 +200,13 @@ impl Writer<'_, '_> {
         let Entry { place, id, .. } = self.plan.entries()[at];
         let Some(place) = place else { return Ok(Stored { entry: None, base: Base::Missing }) };
         let pack = self.source.packs.get(place.pack());
-        let data = pack.data().ok_or_else(|| GitError::Corrupt("a pack that is gone".into()))?;
+        let data = pack.data().ok_or_else(|| GitError::Corrupt("a pack is missing".into()))?;
         let entry = data.entry(place.offset).map_err(failed)?;
         let base = match entry.header {
             Header::OfsDelta { base_distance } => {
-                let offset = entry
-                    .checked_base_pack_offset(base_distance)
-                    .ok_or_else(|| GitError::Corrupt(format!("the base of {id}")))?;
+                let offset = entry.checked_base_pack_offset(base_distance).ok_or_else(|| {
+                    GitError::Corrupt(format!("the delta base of {id} is outside its pack"))
+                })?;
                 match self.plan.find(Place::new(place.pack(), offset)) {
                     Some(sent) => Base::Sent(sent),
                     None => pack.id_at(offset).map_or(Base::Missing, |id| self.classify_base(id)),
@@ -240,7 +242,7 @@ impl Writer<'_, '_> {
             Base::Missing => return self.write_recompressed(at),
         };
         let Entry { place, id, .. } = self.plan.entries()[at];
-        let corrupt = || GitError::Corrupt(format!("the entry of {id}"));
+        let corrupt = || GitError::Corrupt(format!("the pack entry of {id} cannot be read"));
         let pack = self.source.packs.get(place.ok_or_else(corrupt)?.pack());
         let end = self.end(pack, at)?;
         if matches!(stored.base, Base::None) && self.try_write_delta(at, end - entry.data_offset)? {
@@ -275,7 +277,9 @@ impl Writer<'_, '_> {
     fn end(&self, pack: &Pack, at: usize) -> Result<u64, GitError> {
         let entry = &self.plan.entries()[at];
         let end = entry.end().or_else(|| pack.end_of(entry.place?.offset));
-        end.ok_or_else(|| GitError::Corrupt(format!("the entry of {}", entry.id)))
+        end.ok_or_else(|| {
+            GitError::Corrupt(format!("the pack entry of {} cannot be read", entry.id))
+        })
     }
 
     /// Writes an object whose stored form cannot be copied: as a delta on an object of the client, or else whole.
@@ -332,9 +336,12 @@ impl Writer<'_, '_> {
             return Ok(());
         }
         let found = repo.objects.try_find(&id, &mut self.buffer).map_err(failed)?;
-        let data = found.ok_or_else(|| GitError::Corrupt(format!("no object {id}")))?.data;
+        let data =
+            found.ok_or_else(|| GitError::Corrupt(format!("the object {id} is missing")))?.data;
         if data.len() as u64 != size {
-            return Err(GitError::Corrupt(format!("the size of {id}")));
+            return Err(GitError::Corrupt(format!(
+                "the object {id} has another size than its pack entry"
+            )));
         }
         let data = compress(data)?;
         if size > compressed::LARGEST {

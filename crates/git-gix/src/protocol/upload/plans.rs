@@ -130,7 +130,7 @@ impl Plans {
 }
 
 fn waiting() -> String {
-    "Waiting for others\r".to_owned()
+    "Waiting for other fetches\r".to_owned()
 }
 
 impl State {

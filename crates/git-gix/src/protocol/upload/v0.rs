@@ -79,7 +79,7 @@ fn needs(
             Some(Packet::Data(line)) => line,
             Some(Packet::Flush) => return Ok(capabilities),
             None if capabilities.is_none() => return Ok(None),
-            _ => return Err(GitError::Protocol("wants that end early".into())),
+            _ => return Err(GitError::Protocol("the list of wants ends early".into())),
         };
         if let Some(want) = line.strip_prefix(b"want ") {
             // Some clients separate the object id and the capabilities by a space, some do not.
@@ -111,7 +111,7 @@ fn read_capabilities(text: &[u8], request: &mut Request) -> Result<Capabilities,
             b"no-progress" => request.no_progress = true,
             b"deepen-relative" => request.depth.relative = true,
             other if other.starts_with(b"object-format=") && other != b"object-format=sha1" => {
-                return Err(GitError::Protocol("only sha1 is known here".into()));
+                return Err(GitError::Protocol("only the object format sha1 is supported".into()));
             }
             // Other capabilities do not change the answer.
             _ => {}
@@ -156,7 +156,7 @@ impl Negotiation<'_> {
                 // A stateless request may end here: then the client only asked for the shallow boundary.
                 None if first && conversation == Conversation::Stateless => return Ok(false),
                 None if conversation == Conversation::Stateful => return Ok(false),
-                _ => return Err(GitError::Protocol("haves that end early".into())),
+                _ => return Err(GitError::Protocol("the list of haves ends early".into())),
             };
             first = false;
             if let Some(hex) = line.strip_prefix(b"have ") {

@@ -70,7 +70,9 @@ fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
                 Some(_) => return Err(GitError::Protocol("more than one command".into())),
                 None if line == b"object-format=sha1" => {}
                 None if line.starts_with(b"object-format=") => {
-                    return Err(GitError::Protocol("only sha1 is known here".into()));
+                    return Err(GitError::Protocol(
+                        "only the object format sha1 is supported".into(),
+                    ));
                 }
                 // These capabilities of the client do not change the answer.
                 None if line.starts_with(b"agent=")
@@ -84,7 +86,7 @@ fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
                 wire.put_back(Packet::Flush);
                 return Ok(command);
             }
-            _ => return Err(GitError::Protocol("a command that ends early".into())),
+            _ => return Err(GitError::Protocol("the command ends early".into())),
         }
     }
 }
@@ -94,7 +96,7 @@ fn argument(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
     match wire.next()? {
         Some(Packet::Data(line)) => Ok(Some(line)),
         Some(Packet::Flush) => Ok(None),
-        _ => Err(GitError::Protocol("arguments that end early".into())),
+        _ => Err(GitError::Protocol("the arguments end early".into())),
     }
 }
 

@@ -195,8 +195,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Marks the parents of queued commits as known where a commit is not younger than its parents: in a queue ordered by
-    /// date, such a commit is reached too late. Returns whether a parent was marked.
+    /// For each queued known commit, marks the parents that are not older than it as known: in a queue ordered by date,
+    /// such a commit is reached too late. Returns whether a parent was marked.
     fn know_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
         let waiting: Vec<ObjectId> = self.queue.iter().map(|&(_, id)| id).collect();
         let mut found = false;
@@ -247,7 +247,11 @@ impl Walk<'_> {
         let lineage = self.lineages.of(self.repo, id, &mut self.buffer)?;
         let Some(lineage) = lineage else {
             // A commit that the client has may be missing from the repository; a wanted one may not.
-            return if known { Ok(()) } else { Err(GitError::Corrupt(format!("no commit {id}"))) };
+            return if known {
+                Ok(())
+            } else {
+                Err(GitError::Corrupt(format!("the commit {id} is missing")))
+            };
         };
         if !known && self.since.is_some_and(|since| lineage.time < since) {
             return Ok(());

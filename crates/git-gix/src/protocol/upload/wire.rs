@@ -66,7 +66,7 @@ impl<'a> Wire<'a> {
         })?;
         if let Some(Packet::Data(line)) = &packet {
             let left = self.allowed.checked_sub(line.len() as u64 + 4);
-            let too_much = || GitError::Protocol("too much is asked for".into());
+            let too_much = || GitError::Protocol("the request is too large".into());
             self.allowed = left.ok_or_else(too_much)?;
         }
         Ok(packet.map(|packet| match packet {
@@ -109,7 +109,7 @@ pub(super) fn object(hex: &[u8]) -> Result<ObjectId, GitError> {
     ObjectId::from_hex(hex)
         .ok()
         .filter(|id| id.kind() == gix::hash::Kind::Sha1)
-        .ok_or_else(|| GitError::Protocol(format!("no object is named '{}'", shown(hex))))
+        .ok_or_else(|| GitError::Protocol(format!("'{}' is not a valid object id", shown(hex))))
 }
 
 /// A line of the client, shortened and without control characters, for error messages.

@@ -24,7 +24,8 @@ pub(super) const LIMITS: Chain = Chain { deltas: LONGEST_CHAIN as u64, bytes: LA
 pub(super) fn too_long(packs: &[Pack], limits: Chain) -> Result<HashSet<ObjectId>, GitError> {
     let (mut stored, mut seen) = (HashMap::default(), HashSet::default());
     for pack in packs {
-        let broken = || GitError::Corrupt(format!("the pack {}", pack.path().display()));
+        let broken =
+            || GitError::Corrupt(format!("the pack {} cannot be read", pack.path().display()));
         let data = pack.data().ok_or_else(broken)?;
         for at in 0..pack.index.num_objects() {
             let id = pack.index.oid_at_index(at).to_owned();

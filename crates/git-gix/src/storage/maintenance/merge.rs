@@ -57,7 +57,8 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Copies the objects of a pack that the new pack does not have yet.
     fn copy(&mut self, pack: &Pack) -> Result<(), GitError> {
-        let broken = || GitError::Corrupt(format!("the pack {}", pack.path().display()));
+        let broken =
+            || GitError::Corrupt(format!("the pack {} cannot be read", pack.path().display()));
         let data = pack.data().ok_or_else(broken)?;
         let index = &pack.index;
         let mut entries: Vec<(u64, u32)> =

@@ -40,10 +40,10 @@ pub fn read(folder: &Path) -> Result<RefsOnDisk, GitError> {
             Ok(name) => read.head = name.to_owned(),
             Err(_) => {
                 let name = name.as_bstr();
-                read.wrong.push(format!("HEAD stands for {name}, which is no text"));
+                read.wrong.push(format!("HEAD points to {name}, which is not valid UTF-8"));
             }
         },
-        Ok(None) => read.wrong.push("HEAD stands for no branch".to_owned()),
+        Ok(None) => read.wrong.push("HEAD points to no branch".to_owned()),
         Err(error) => read.wrong.push(format!("HEAD cannot be read: {error}")),
     }
     let mut peeler = Peeler::new(&repo);
@@ -58,17 +58,17 @@ pub fn read(folder: &Path) -> Result<RefsOnDisk, GitError> {
         };
         let name = reference.name().as_bstr().to_owned();
         let (Ok(name), Ok(target)) = (name.to_str(), reference.follow_to_object()) else {
-            read.wrong.push(format!("{name} cannot be taken over"));
+            read.wrong.push(format!("the ref {name} cannot be taken over"));
             continue;
         };
         if name.len() > LONGEST_NAME {
-            read.wrong.push(format!("{name} is too long"));
+            read.wrong.push(format!("the ref name {name} is too long"));
             continue;
         }
         match peeler.read_ref(name.to_owned(), target.detach()) {
             Ok(found) => read.refs.push(found),
             Err(error @ (GitError::Corrupt(_) | GitError::Missing)) => {
-                read.wrong.push(format!("{name} leads nowhere: {error}"));
+                read.wrong.push(format!("the target of {name} cannot be read: {error}"));
             }
             // I/O errors of the machine may be temporary, so the whole read fails.
             Err(error) => return Err(error),

@@ -75,7 +75,7 @@ impl<'a> Copying<'a> {
             None => Err(io::ErrorKind::FileTooLarge.into()),
         };
         if let Err(error) = kept {
-            tracing::debug!(%error, "an archive is not kept");
+            tracing::debug!(%error, "an archive is not cached because its copy cannot be written");
             // Dropping the copy removes the file and frees its disk space at once.
             self.copy = None;
         }

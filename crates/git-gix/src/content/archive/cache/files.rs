@@ -53,7 +53,7 @@ impl Files {
     pub(super) fn begin(&self) -> Option<NamedTempFile> {
         let begun = fs::create_dir_all(&self.folder)
             .and_then(|()| tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder));
-        begun.inspect_err(|error| tracing::warn!(%error, "archives cannot be kept")).ok()
+        begun.inspect_err(|error| tracing::warn!(%error, "archives cannot be cached")).ok()
     }
 
     /// Renames a complete archive into the cache.
@@ -65,7 +65,7 @@ impl Files {
             .and_then(|()| copy.persist(self.folder.join(name)).map_err(io::Error::from).map(drop));
         match kept {
             Ok(()) => self.make_room(),
-            Err(error) => tracing::warn!(%error, "an archive could not be kept"),
+            Err(error) => tracing::warn!(%error, "an archive could not be cached"),
         }
     }
 
@@ -121,7 +121,7 @@ fn used_and_length(file: &DirEntry) -> io::Result<(SystemTime, u64)> {
 fn remove(path: &Path) {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, "a kept archive could not be removed");
+            tracing::warn!(%error, "a cached archive could not be removed");
         }
         _ => {}
     }

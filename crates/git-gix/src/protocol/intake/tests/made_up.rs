@@ -47,7 +47,7 @@ fn a_difference_from_itself_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let round = [differing(id(b"a"), b'b'), differing(id(b"b"), b'a')];
     let what = refusal(&round, &bare(folder.path()));
-    assert_eq!(what, "has an object that is based on nothing");
+    assert_eq!(what, "has a delta whose base is missing");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn what_is_in_the_repository_and_comes_as_a_difference_is_not_added() {
     let repo = bare(folder.path());
     repo.write_blob(b"a").expect("it can be written");
     let round = [differing(id(b"a"), b'b'), differing(id(b"b"), b'a')];
-    assert_eq!(refusal(&round, &repo), "has an object that is based on nothing");
+    assert_eq!(refusal(&round, &repo), "has a delta whose base is missing");
 }
 
 #[test]
@@ -96,5 +96,5 @@ fn many_of_the_same_are_looked_at_once() {
     assert_eq!(refusal(&twins, &repo), "has the same object twice");
     let orphans: Vec<Vec<u8>> = repeat_n(differing(id(b"x"), b'b'), MANY).collect();
     let repo = bare(&folder.path().join("orphans"));
-    assert_eq!(refusal(&orphans, &repo), "has an object that is based on nothing");
+    assert_eq!(refusal(&orphans, &repo), "has a delta whose base is missing");
 }
