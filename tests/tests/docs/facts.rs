@@ -193,7 +193,7 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
     (
         "scaling",
         "16 MB of small files",
-        "git-gix/src/content/blob/kept.rs",
+        "git-gix/src/content/blob/cache.rs",
         "BYTES: u64 = 16 << 20",
     ),
     (

@@ -8,7 +8,7 @@ use crate::text;
 
 /// The commit that a tag target peels to. Objects never change, so this can be cached.
 #[derive(Clone, Debug)]
-pub(crate) struct Pinned {
+pub(crate) struct PeeledTag {
     pub(crate) commit: gix::ObjectId,
     /// The message of the outermost annotated tag; `None` for a lightweight tag.
     pub(crate) message: Option<String>,
@@ -18,16 +18,16 @@ pub(crate) struct Pinned {
 pub(crate) fn read(
     repo: &gix::Repository,
     target: gix::ObjectId,
-) -> Result<Option<Pinned>, GitError> {
+) -> Result<Option<PeeledTag>, GitError> {
     let (mut at, mut message) = (target, None);
     loop {
         // The target may be a large blob, so only headers and tag objects are read.
         match repo.find_header(at).map_err(failed)?.kind() {
-            gix::object::Kind::Commit => return Ok(Some(Pinned { commit: at, message })),
+            gix::object::Kind::Commit => return Ok(Some(PeeledTag { commit: at, message })),
             gix::object::Kind::Tag => {
                 let tag = repo.find_tag(at).map_err(failed)?;
                 let decoded = tag.decode().map_err(failed)?;
-                message.get_or_insert_with(|| text_of(&tag.data));
+                message.get_or_insert_with(|| tag_message(&tag.data));
                 at = decoded.target();
             }
             gix::object::Kind::Tree | gix::object::Kind::Blob => return Ok(None),
@@ -36,7 +36,7 @@ pub(crate) fn read(
 }
 
 /// The message of a tag object: everything after its headers, including a signature, without the last line break.
-fn text_of(object: &[u8]) -> String {
+fn tag_message(object: &[u8]) -> String {
     let headers = object.find("\n\n").map_or(object.len(), |end| end + 2);
     let message = &object[headers..];
     text::decode(message.strip_suffix(b"\n").unwrap_or(message))
@@ -60,7 +60,7 @@ mod tests {
                 "first\n-----BEGIN PGP SIGNATURE-----\nx\n-----END PGP SIGNATURE-----",
             ),
         ] {
-            assert_eq!(text_of(format!("{HEADERS}{rest}").as_bytes()), text, "{rest:?}");
+            assert_eq!(tag_message(format!("{HEADERS}{rest}").as_bytes()), text, "{rest:?}");
         }
     }
 }

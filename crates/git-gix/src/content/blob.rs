@@ -1,6 +1,6 @@
 //! Reads the contents of blobs of any size.
 
-pub(crate) mod kept;
+pub(crate) mod cache;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use crate::protocol::intake::LARGEST_DELTA;
 pub(crate) const SMALL: u64 = 4 << 20;
 
 /// Locked while a large delta is decoded in memory, so that only one is decoded at a time.
-static DECODING: Mutex<()> = Mutex::new(());
+static DECODING_LARGE_DELTA: Mutex<()> = Mutex::new(());
 
 /// The buffer size for streaming larger blobs.
 const PIECE: usize = 64 << 10;
@@ -29,18 +29,18 @@ pub(crate) fn write(
     id: gix::ObjectId,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    Stored::find(repo, id)?.write(repo, to)
+    StoredBlob::find(repo, id)?.write(repo, to)
 }
 
 /// A blob in the object store: its size, and whether it is a delta.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredBlob {
     pub(crate) id: gix::ObjectId,
     pub(crate) size: u64,
     delta: bool,
 }
 
-impl Stored {
+impl StoredBlob {
     /// # Errors
     /// [`GitError::Missing`] when there is no such object, or when it is not a blob.
     pub(crate) fn find(repo: &gix::Repository, id: gix::ObjectId) -> Result<Self, GitError> {
@@ -94,7 +94,7 @@ impl Stored {
         to: &mut dyn Write,
     ) -> Result<(), GitError> {
         let file = {
-            let _only_one = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
+            let _only_one = DECODING_LARGE_DELTA.lock().unwrap_or_else(PoisonError::into_inner);
             let mut buffer = Vec::new();
             self.read(repo, &mut buffer)?;
             let mut file = tempfile::tempfile_in(repo.git_dir()).map_err(error::io)?;

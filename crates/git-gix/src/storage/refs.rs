@@ -139,12 +139,12 @@ impl GixRepository {
     /// Returns the tag, or `None` if it does not peel to a commit.
     fn tag_at(&self, bound: &Bound, one: &Ref) -> Result<Option<Tag>, GitError> {
         let target = to_gix(one.target);
-        let Some(pinned) = self.shared().pinned(self.project(), bound.repo(), target)? else {
+        let Some(peeled) = self.shared().peel_tag(self.project(), bound.repo(), target)? else {
             return Ok(None);
         };
-        let commit = self.shared().commit(self.project(), bound.repo(), pinned.commit)?;
+        let commit = self.shared().commit(self.project(), bound.repo(), peeled.commit)?;
         let name = TagName::of_stored(short(one, TagName::FOLDER).to_owned());
-        Ok(Some(Tag { name, message: pinned.message, commit }))
+        Ok(Some(Tag { name, message: peeled.message, commit }))
     }
 }
 

@@ -20,9 +20,9 @@ use hexforge_domain::repository::Comparison;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use crate::content::annotation::{self, Pinned};
+use crate::content::annotation::{self, PeeledTag};
 use crate::content::archive::cache::{self, ArchiveCache};
-use crate::content::blob::kept::KeptFiles;
+use crate::content::blob::cache::BlobCache;
 use crate::content::commit;
 use crate::error::{failed, io};
 use crate::history::contributors::ContributorIndex;
@@ -86,9 +86,9 @@ pub(crate) struct Shared {
     /// All open repositories, including those that the `open` cache evicted.
     held: HeldRepositories,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
-    annotations: Cache<(ProjectId, gix::ObjectId), Arc<Pinned>>,
+    annotations: Cache<(ProjectId, gix::ObjectId), Arc<PeeledTag>>,
     roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
-    pub(crate) files: KeptFiles,
+    pub(crate) files: BlobCache,
     pub(crate) plans: Plans,
     pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
@@ -147,7 +147,7 @@ impl GixStore {
                 commits: Cache::new(COMMITS),
                 annotations: Cache::new(ANNOTATIONS),
                 roots: Cache::new(ROOTS),
-                files: KeptFiles::default(),
+                files: BlobCache::default(),
                 plans: Plans::default(),
                 compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
@@ -395,26 +395,26 @@ impl Shared {
     }
 
     /// Peels the target of a tag. Returns `None` if it does not lead to a commit.
-    pub(crate) fn pinned(
+    pub(crate) fn peel_tag(
         &self,
         project: ProjectId,
         repo: &gix::Repository,
         id: gix::ObjectId,
-    ) -> Result<Option<Pinned>, GitError> {
+    ) -> Result<Option<PeeledTag>, GitError> {
         // An id in the commit cache is a commit, so it need not be read.
         if self.commits.contains_key(&(project, id)) {
-            return Ok(Some(Pinned { commit: id, message: None }));
+            return Ok(Some(PeeledTag { commit: id, message: None }));
         }
-        if let Some(pinned) = self.annotations.get(&(project, id)) {
-            return Ok(Some(Pinned::clone(&pinned)));
+        if let Some(peeled) = self.annotations.get(&(project, id)) {
+            return Ok(Some(PeeledTag::clone(&peeled)));
         }
-        let pinned = annotation::read(repo, id)?;
-        if let Some(pinned) = &pinned
-            && pinned.message.as_ref().is_some_and(|text| text.len() <= LONGEST_KEPT_MESSAGE)
+        let peeled = annotation::read(repo, id)?;
+        if let Some(peeled) = &peeled
+            && peeled.message.as_ref().is_some_and(|text| text.len() <= LONGEST_KEPT_MESSAGE)
         {
-            self.annotations.insert((project, id), Arc::new(pinned.clone()));
+            self.annotations.insert((project, id), Arc::new(peeled.clone()));
         }
-        Ok(pinned)
+        Ok(peeled)
     }
 
     /// Returns the id of the root tree of a commit.

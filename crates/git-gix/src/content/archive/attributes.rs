@@ -14,7 +14,7 @@ use crate::error::{failed, io};
 const NAMES: [&str; 5] = ["export-ignore", "export-subst", "ident", "eol", "working-tree-encoding"];
 
 /// The attribute rules that apply in the current folder.
-pub(super) struct Rules {
+pub(super) struct AttributeRules {
     search: Search,
     names: MetadataCollection,
     found: Outcome,
@@ -25,7 +25,7 @@ pub(super) struct Rules {
 
 /// The attributes of one file, as far as archives use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wishes {
+pub(super) struct ExportAttributes {
     /// `export-ignore`: the file is left out.
     pub(super) ignored: bool,
     /// `export-subst`: placeholders in the file are replaced.
@@ -34,7 +34,7 @@ pub(super) struct Wishes {
     pub(super) converted: bool,
 }
 
-impl Rules {
+impl AttributeRules {
     pub(super) fn new() -> Result<Self, GitError> {
         let mut names = MetadataCollection::default();
         let nowhere: [&Path; 0] = [];
@@ -71,9 +71,9 @@ impl Rules {
     }
 
     /// The attributes of a path relative to the root of the repository, without a trailing slash.
-    pub(super) fn wishes(&mut self, path: &BStr, folder: bool) -> Wishes {
+    pub(super) fn attributes_of(&mut self, path: &BStr, folder: bool) -> ExportAttributes {
         if self.files == 0 {
-            return Wishes::default();
+            return ExportAttributes::default();
         }
         self.found.reset();
         self.search.pattern_matching_relative_path(
@@ -82,18 +82,20 @@ impl Rules {
             Some(folder),
             &mut self.found,
         );
-        let mut wishes = Wishes::default();
+        let mut attributes = ExportAttributes::default();
         for (name, found) in NAMES.iter().zip(self.found.iter_selected()) {
             match (*name, found.assignment.state) {
-                ("export-ignore", StateRef::Set) => wishes.ignored = true,
-                ("export-subst", StateRef::Set) => wishes.subst = true,
-                ("ident", StateRef::Set) => wishes.converted = true,
-                ("eol", StateRef::Value(end)) if end.as_bstr() == "crlf" => wishes.converted = true,
-                ("working-tree-encoding", StateRef::Value(_)) => wishes.converted = true,
+                ("export-ignore", StateRef::Set) => attributes.ignored = true,
+                ("export-subst", StateRef::Set) => attributes.subst = true,
+                ("ident", StateRef::Set) => attributes.converted = true,
+                ("eol", StateRef::Value(end)) if end.as_bstr() == "crlf" => {
+                    attributes.converted = true;
+                }
+                ("working-tree-encoding", StateRef::Value(_)) => attributes.converted = true,
                 _ => {}
             }
         }
-        wishes
+        attributes
     }
 
     /// Converts content in place to its working tree form.

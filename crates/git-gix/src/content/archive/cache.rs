@@ -18,9 +18,9 @@ use hexforge_domain::limiter::{Caller, Lane};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Archive;
 
-use self::copying::{Copying, Processors};
+use self::copying::{CopyingWriter, Processors};
 use self::files::Files;
-use super::Lasting;
+use super::Cacheable;
 use crate::block;
 use crate::error::{io, reader_gone};
 
@@ -53,34 +53,34 @@ impl ArchiveCache {
         (project, caller): (ProjectId, Caller),
         archive: &Archive,
         to: &mut dyn Write,
-        make: impl FnOnce(&mut dyn Write) -> Result<Lasting, GitError>,
+        make: impl FnOnce(&mut dyn Write) -> Result<Cacheable, GitError>,
     ) -> Result<(), GitError> {
         let name = Files::name(project, archive);
-        if let Some(kept) = self.files.open(&name) {
-            return serve(kept, to);
+        if let Some(cached) = self.files.open(&name) {
+            return send_cached(cached, to);
         }
-        let copy = self.files.begin();
+        let copy = self.files.create_temporary();
         let processors = Processors { lane: &self.processors, caller };
-        let mut copying = Copying::new(to, copy, self.files.budget(), processors)?;
-        let lasting = make(&mut copying)?;
-        if let (Lasting::Yes, Some(copy)) = (lasting, copying.finish()) {
-            self.files.keep(copy, &name);
+        let mut copying = CopyingWriter::new(to, copy, self.files.budget(), processors)?;
+        let cacheable = make(&mut copying)?;
+        if let (Cacheable::Yes, Some(copy)) = (cacheable, copying.finish()) {
+            self.files.add(copy, &name);
         }
         Ok(())
     }
 
     /// Removes the cached archives of a project.
     pub(crate) fn forget(&self, project: ProjectId) {
-        self.files.forget(project);
+        self.files.remove_all(project);
     }
 }
 
-fn serve(mut kept: File, to: &mut dyn Write) -> Result<(), GitError> {
+fn send_cached(mut cached: File, to: &mut dyn Write) -> Result<(), GitError> {
     // The modification time is the time of last use, by which archives are evicted. An error here is harmless.
-    let _ = kept.set_modified(SystemTime::now());
+    let _ = cached.set_modified(SystemTime::now());
     let mut buffer = vec![0; PIECE];
     loop {
-        let length = kept.read(&mut buffer).map_err(io)?;
+        let length = cached.read(&mut buffer).map_err(io)?;
         if length == 0 {
             return to.flush().map_err(reader_gone);
         }

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-pub(super) struct Counted<W> {
+pub(super) struct CountingWriter<W> {
     pub(super) to: W,
     pub(super) written: u64,
 }
 
-impl<W: Write> Write for Counted<W> {
+impl<W: Write> Write for CountingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
         self.written += written as u64;

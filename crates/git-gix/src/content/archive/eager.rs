@@ -6,12 +6,12 @@ use std::io::{self, BufWriter, Write};
 const PIECE: usize = 64 << 10;
 
 /// Flushes the first write at once, so that the client sees the response begin, and buffers all later ones.
-pub(super) struct Eager<W: Write> {
+pub(super) struct EagerWriter<W: Write> {
     to: BufWriter<W>,
     begun: bool,
 }
 
-impl<W: Write> Eager<W> {
+impl<W: Write> EagerWriter<W> {
     pub(super) fn new(to: W) -> Self {
         Self { to: BufWriter::with_capacity(PIECE, to), begun: false }
     }
@@ -21,7 +21,7 @@ impl<W: Write> Eager<W> {
     }
 }
 
-impl<W: Write> Write for Eager<W> {
+impl<W: Write> Write for EagerWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
         if !self.begun {

@@ -9,12 +9,12 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::refs;
 use hexforge_domain::repository::Archive;
 
-use crate::content::blob::Stored;
+use crate::content::blob::StoredBlob;
 use crate::content::commit;
 use crate::error::{failed, reader_gone};
 
 /// The commit whose files are archived.
-pub(super) struct Snapshot {
+pub(super) struct ArchivedCommit {
     pub(super) id: gix::ObjectId,
     pub(super) tree: gix::ObjectId,
     pub(super) commit: Commit,
@@ -24,7 +24,7 @@ pub(super) struct Snapshot {
     pub(super) refs: Arc<refs::Snapshot>,
 }
 
-impl Snapshot {
+impl ArchivedCommit {
     pub(super) fn read(
         repo: &gix::Repository,
         refs: &Arc<refs::Snapshot>,
@@ -72,21 +72,21 @@ pub(super) enum Kind<'a> {
 
 /// The content of a file: in memory, or in the object store.
 pub(super) enum Content<'a> {
-    Held(&'a [u8]),
-    Stored(Stored),
+    InMemory(&'a [u8]),
+    Stored(StoredBlob),
 }
 
 impl Content<'_> {
     pub(super) fn size(&self) -> u64 {
         match self {
-            Content::Held(bytes) => bytes.len() as u64,
+            Content::InMemory(bytes) => bytes.len() as u64,
             Content::Stored(stored) => stored.size,
         }
     }
 
     pub(super) fn write(&self, repo: &gix::Repository, to: &mut dyn Write) -> Result<(), GitError> {
         match self {
-            Content::Held(bytes) => to.write_all(bytes).map_err(reader_gone),
+            Content::InMemory(bytes) => to.write_all(bytes).map_err(reader_gone),
             Content::Stored(stored) => stored.write(repo, to),
         }
     }

@@ -8,28 +8,28 @@ use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::tag::TagName;
 
-use super::entry::Snapshot;
+use super::entry::ArchivedCommit;
 use crate::content::commit::{from_gix, to_gix};
 
 const START: &[u8] = b"$Format:";
 /// The maximum growth of a file in bytes. Further placeholders stay as they are.
-const MOST: usize = 8 << 20;
+const MOST_GROWTH: usize = 8 << 20;
 
 /// Expands placeholders in the archive of one commit.
 pub(super) struct Placeholders<'a> {
     repo: &'a gix::Repository,
-    snapshot: &'a Snapshot,
-    asked_repository: bool,
+    archived: &'a ArchivedCommit,
+    depends_on_repository: bool,
 }
 
 impl<'a> Placeholders<'a> {
-    pub(super) fn new(repo: &'a gix::Repository, snapshot: &'a Snapshot) -> Self {
-        Self { repo, snapshot, asked_repository: false }
+    pub(super) fn new(repo: &'a gix::Repository, archived: &'a ArchivedCommit) -> Self {
+        Self { repo, archived, depends_on_repository: false }
     }
 
     /// Returns whether a value depended on the repository and not only on the commit.
-    pub(super) fn asked_repository(&self) -> bool {
-        self.asked_repository
+    pub(super) fn depends_on_repository(&self) -> bool {
+        self.depends_on_repository
     }
 
     /// Replaces all placeholders of a file.
@@ -39,7 +39,7 @@ impl<'a> Placeholders<'a> {
         }
         let mut replaced = Vec::with_capacity(content.len());
         let mut rest = content.as_slice();
-        let most = content.len() + MOST;
+        let most = content.len() + MOST_GROWTH;
         while let Some((before, format, after)) = next_format(rest) {
             replaced.extend_from_slice(before);
             self.expand(format, most, &mut replaced)?;
@@ -80,17 +80,17 @@ impl<'a> Placeholders<'a> {
 
     /// Returns the value of a placeholder. An unknown placeholder yields `None` and stays as it is.
     fn value(&mut self, name: &str) -> Result<Option<String>, GitError> {
-        let commit = &self.snapshot.commit;
+        let commit = &self.archived.commit;
         let (subject, body) = subject_and_body(&commit.message);
         Ok(Some(match name {
             "%" => "%".to_owned(),
             "n" => "\n".to_owned(),
-            "H" => self.snapshot.id.to_string(),
-            "h" => self.short(self.snapshot.id),
-            "T" => self.snapshot.tree.to_string(),
-            "t" => self.short(self.snapshot.tree),
-            "P" => joined(commit.parents.iter().map(ObjectId::to_string)),
-            "p" => joined(commit.parents.iter().map(|id| self.short(to_gix(*id)))),
+            "H" => self.archived.id.to_string(),
+            "h" => self.short(self.archived.id),
+            "T" => self.archived.tree.to_string(),
+            "t" => self.short(self.archived.tree),
+            "P" => join_words(commit.parents.iter().map(ObjectId::to_string)),
+            "p" => join_words(commit.parents.iter().map(|id| self.short(to_gix(*id)))),
             "s" => subject,
             "b" => body.to_owned(),
             "B" => commit.message.clone(),
@@ -105,21 +105,21 @@ impl<'a> Placeholders<'a> {
                     Some(b'c') => &commit.committer,
                     _ => return Ok(None),
                 };
-                return Ok(of_signature(who, &name[1..]));
+                return Ok(signature_value(who, &name[1..]));
             }
         }))
     }
 
     fn short(&mut self, id: gix::ObjectId) -> String {
-        self.asked_repository = true;
+        self.depends_on_repository = true;
         id.attach(self.repo).shorten_or_id().to_string()
     }
 
     /// The branches and tags of the commit, formatted like `git log --decorate`.
     fn refs(&mut self) -> Vec<String> {
-        self.asked_repository = true;
-        let refs = &self.snapshot.refs;
-        let wanted = from_gix(&self.snapshot.id);
+        self.depends_on_repository = true;
+        let refs = &self.archived.refs;
+        let wanted = from_gix(&self.archived.id);
         let is_head = refs.find(refs.head()).is_some_and(|head| head.target == wanted);
         let mut names = Vec::new();
         for (folder, word) in [(BranchName::FOLDER, ""), (TagName::FOLDER, "tag: ")] {
@@ -147,12 +147,12 @@ fn next_format(content: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((&content[..start], &format[..end], &format[end + 1..]))
 }
 
-fn joined(names: impl Iterator<Item = String>) -> String {
+fn join_words(names: impl Iterator<Item = String>) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
-fn of_signature(who: &Signature, what: &str) -> Option<String> {
-    let date = |format: &str| formatted(&who.at, format);
+fn signature_value(who: &Signature, what: &str) -> Option<String> {
+    let date = |format: &str| format_date(&who.at, format);
     Some(match what {
         "n" => who.name.clone(),
         "e" => who.email.clone(),
@@ -165,7 +165,7 @@ fn of_signature(who: &Signature, what: &str) -> Option<String> {
     })
 }
 
-fn formatted(at: &DateTime<FixedOffset>, format: &str) -> String {
+fn format_date(at: &DateTime<FixedOffset>, format: &str) -> String {
     at.format(format).to_string()
 }
 

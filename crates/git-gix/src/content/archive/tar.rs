@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use hexforge_domain::ports::git::GitError;
 
-use super::counted::Counted;
-use super::entry::{Entry, Kind, Sink, Snapshot};
+use super::counted::CountingWriter;
+use super::entry::{ArchivedCommit, Entry, Kind, Sink};
 use crate::error::reader_gone;
 
 const RECORD: usize = 512;
@@ -16,21 +16,21 @@ const LARGEST: u64 = 0o77_777_777_777;
 
 /// A tar archive that is being written.
 pub(super) struct Tar<W> {
-    to: Counted<W>,
+    to: CountingWriter<W>,
     seconds: u64,
 }
 
 impl<W: Write> Tar<W> {
     /// Writes the global header with the commit id, which `git get-tar-commit-id` reads.
-    pub(super) fn start(to: W, snapshot: &Snapshot) -> Result<Self, GitError> {
+    pub(super) fn start(to: W, archived: &ArchivedCommit) -> Result<Self, GitError> {
         let mut records = Vec::new();
-        push_record(&mut records, "comment", snapshot.id.to_string().as_bytes());
-        let mut seconds = snapshot.seconds();
+        push_record(&mut records, "comment", archived.id.to_string().as_bytes());
+        let mut seconds = archived.seconds();
         if seconds > LARGEST {
             push_record(&mut records, "mtime", seconds.to_string().as_bytes());
             seconds = LARGEST;
         }
-        let mut tar = Self { to: Counted { to, written: 0 }, seconds };
+        let mut tar = Self { to: CountingWriter { to, written: 0 }, seconds };
         tar.write_extension(b'g', b"pax_global_header", &records).map_err(reader_gone)?;
         Ok(tar)
     }

@@ -182,7 +182,7 @@ fn try_archive(
     sandbox: &Sandbox,
     commit: ObjectId,
     to: &mut dyn Write,
-) -> Result<Lasting, GitError> {
+) -> Result<Cacheable, GitError> {
     let format = ArchiveFormat::TarGz;
     let archive = Archive { commit, format, folder: "f".to_owned() };
     write(&sandbox.open(), &sandbox.refs(), &archive, to)

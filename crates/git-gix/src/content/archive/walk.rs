@@ -5,15 +5,15 @@ use gix::objs::tree::{EntryKind, EntryRef};
 use gix::objs::{Find, TreeRefIter};
 use hexforge_domain::ports::git::GitError;
 
-use super::Lasting;
-use super::attributes::Rules;
-use super::entry::{Content, Entry, Kind, Sink, Snapshot};
+use super::Cacheable;
+use super::attributes::AttributeRules;
+use super::entry::{ArchivedCommit, Content, Entry, Kind, Sink};
 use super::subst::Placeholders;
-use crate::content::blob::{SMALL, Stored};
+use crate::content::blob::{SMALL, StoredBlob};
 use crate::error::failed;
 
 /// The size up to which attributes change a file. Larger files are streamed unchanged.
-const CHANGED: u64 = 8 << 20;
+const LARGEST_CHANGED: u64 = 8 << 20;
 /// The maximum length of a link target, which is held in memory.
 const LONGEST_TARGET: u64 = 1 << 20;
 /// The maximum depth of nested folders, as in git.
@@ -22,34 +22,34 @@ const DEEPEST: usize = 4096;
 /// Adds all entries of the archive to the sink.
 pub(super) fn walk(
     repo: &gix::Repository,
-    snapshot: &Snapshot,
+    archived: &ArchivedCommit,
     sink: &mut dyn Sink,
-) -> Result<Lasting, GitError> {
+) -> Result<Cacheable, GitError> {
     let mut walk = Walk {
         repo,
         sink,
-        placeholders: Placeholders::new(repo, snapshot),
-        rules: Rules::new()?,
-        path: snapshot.folder.clone(),
-        top: snapshot.folder.len(),
+        placeholders: Placeholders::new(repo, archived),
+        rules: AttributeRules::new()?,
+        path: archived.folder.clone(),
+        top: archived.folder.len(),
         folders: Vec::new(),
         content: Vec::new(),
     };
-    walk.enter(snapshot.tree)?;
+    walk.enter(archived.tree)?;
     if walk.top > 0 {
         walk.add_folders()?;
     } else {
         walk.folders[0].added = true;
     }
     while walk.step()? {}
-    Ok(if walk.placeholders.asked_repository() { Lasting::No } else { Lasting::Yes })
+    Ok(if walk.placeholders.depends_on_repository() { Cacheable::No } else { Cacheable::Yes })
 }
 
 struct Walk<'a> {
     repo: &'a gix::Repository,
     sink: &'a mut dyn Sink,
     placeholders: Placeholders<'a>,
-    rules: Rules,
+    rules: AttributeRules,
     /// The path of the current entry in the archive.
     path: Vec<u8>,
     /// The offset in `path` at which the path in the repository begins.
@@ -89,10 +89,10 @@ impl Walk<'_> {
         };
         let EntryRef { mode, filename, oid } = entry.map_err(failed)?;
         let (kind, id) = (mode.kind(), oid.to_owned());
-        let proper = is_proper(filename);
+        let safe = is_safe_name(filename);
         self.path.extend_from_slice(filename);
         folder.next += entries.offset_to_next_entry(rest);
-        if proper {
+        if safe {
             self.visit(kind, id)?;
         }
         Ok(true)
@@ -100,8 +100,8 @@ impl Walk<'_> {
 
     fn visit(&mut self, kind: EntryKind, id: gix::ObjectId) -> Result<(), GitError> {
         if kind == EntryKind::Tree {
-            let wishes = self.rules.wishes(self.path[self.top..].as_bstr(), true);
-            if !wishes.ignored {
+            let attributes = self.rules.attributes_of(self.path[self.top..].as_bstr(), true);
+            if !attributes.ignored {
                 self.path.push(b'/');
                 self.enter(id)?;
             }
@@ -110,8 +110,8 @@ impl Walk<'_> {
         // As in git, a folder is added even if all its files have `export-ignore`.
         self.add_folders()?;
         let submodule = kind == EntryKind::Commit;
-        let wishes = self.rules.wishes(self.path[self.top..].as_bstr(), submodule);
-        if wishes.ignored {
+        let attributes = self.rules.attributes_of(self.path[self.top..].as_bstr(), submodule);
+        if attributes.ignored {
             return Ok(());
         }
         match kind {
@@ -133,20 +133,21 @@ impl Walk<'_> {
             EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Tree => {
                 let executable = kind == EntryKind::BlobExecutable;
                 let stored = self.find(id)?;
-                let changed = (wishes.subst || wishes.converted) && stored.size <= CHANGED;
+                let changed =
+                    (attributes.subst || attributes.converted) && stored.size <= LARGEST_CHANGED;
                 if !changed && stored.size > SMALL {
                     let content = Content::Stored(stored);
                     return self.add(id, Kind::File { executable, content });
                 }
                 let mut content = std::mem::take(&mut self.content);
                 stored.read(self.repo, &mut content)?;
-                if changed && wishes.converted {
+                if changed && attributes.converted {
                     self.rules.convert(self.path[self.top..].as_bstr(), id, &mut content)?;
                 }
-                if changed && wishes.subst {
+                if changed && attributes.subst {
                     self.placeholders.replace(&mut content)?;
                 }
-                self.add(id, Kind::File { executable, content: Content::Held(&content) })?;
+                self.add(id, Kind::File { executable, content: Content::InMemory(&content) })?;
                 self.content = content;
                 Ok(())
             }
@@ -187,7 +188,7 @@ impl Walk<'_> {
         if id != gix::ObjectId::empty_tree(gix::hash::Kind::Sha1) {
             match self.repo.objects.try_find(&id, &mut entries).map_err(failed)? {
                 Some(found) if found.kind == gix::objs::Kind::Tree => {}
-                _ => return Err(missing(id)),
+                _ => return Err(missing_object(id)),
             }
         }
         Ok(entries)
@@ -209,21 +210,21 @@ impl Walk<'_> {
     }
 
     /// Finds a blob that a tree refers to, so it must exist.
-    fn find(&self, id: gix::ObjectId) -> Result<Stored, GitError> {
-        Stored::find(self.repo, id).map_err(|error| match error {
-            GitError::Missing => missing(id),
+    fn find(&self, id: gix::ObjectId) -> Result<StoredBlob, GitError> {
+        StoredBlob::find(self.repo, id).map_err(|error| match error {
+            GitError::Missing => missing_object(id),
             error => error,
         })
     }
 }
 
 /// The error for a missing object of an existing commit: the repository is damaged.
-fn missing(id: gix::ObjectId) -> GitError {
+fn missing_object(id: gix::ObjectId) -> GitError {
     GitError::Corrupt(format!("the object {id} is missing"))
 }
 
 /// Returns whether a name is safe. Names such as `..`, which git never creates, would let an archive write outside of
 /// its folder.
-fn is_proper(name: &[u8]) -> bool {
+fn is_safe_name(name: &[u8]) -> bool {
     !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/')
 }

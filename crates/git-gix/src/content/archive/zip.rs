@@ -8,9 +8,9 @@ use flate2::write::DeflateEncoder;
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use hexforge_domain::ports::git::GitError;
 
-use self::fields::{Look, UNIX, dos_time, push16, push32, push64, utf8_flag};
-use super::counted::Counted;
-use super::entry::{Content, Entry, Kind, Sink, Snapshot};
+use self::fields::{KindFields, UNIX, dos_time, push16, push32, push64, utf8_flag};
+use super::counted::CountingWriter;
+use super::entry::{ArchivedCommit, Content, Entry, Kind, Sink};
 use crate::error::reader_gone;
 
 const LEVEL: Compression = Compression::new(6);
@@ -25,14 +25,15 @@ const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 /// Flag: the sizes follow the content, in a data descriptor.
 const SIZES_FOLLOW: u16 = 1 << 3;
-const ORDINARY: u16 = 10;
-const WITH_LARGE: u16 = 45;
+/// The version of the zip format that a reader needs, times ten: 1.0, or 4.5 for zip64 fields.
+const VERSION: u16 = 10;
+const VERSION_WITH_ZIP64: u16 = 45;
 /// The length of the field that `push_time` writes.
 const TIME_FIELD: u16 = 9;
 
 /// Writes one zip archive.
 pub(super) struct Zip<W> {
-    to: Counted<W>,
+    to: CountingWriter<W>,
     directory: Vec<u8>,
     entries: u64,
     comment: String,
@@ -45,7 +46,7 @@ pub(super) struct Zip<W> {
 }
 
 /// The values that the local header and the directory entry of a file share.
-struct Facts {
+struct EntryFields {
     offset: u64,
     flags: u16,
     method: u16,
@@ -56,28 +57,33 @@ struct Facts {
 }
 
 impl<W: Write> Zip<W> {
-    pub(super) fn new(to: W, snapshot: &Snapshot) -> Self {
-        let (date, time) = dos_time(snapshot.seconds());
+    pub(super) fn new(to: W, archived: &ArchivedCommit) -> Self {
+        let (date, time) = dos_time(archived.seconds());
         Self {
-            to: Counted { to, written: 0 },
+            to: CountingWriter { to, written: 0 },
             directory: Vec::new(),
             entries: 0,
-            comment: snapshot.id.to_string(),
+            comment: archived.id.to_string(),
             time,
             date,
-            seconds: snapshot.seconds().min(i32::MAX as u64) as u32,
+            seconds: archived.seconds().min(i32::MAX as u64) as u32,
             deflate: Compress::new(LEVEL, false),
             deflated: Vec::new(),
         }
     }
 
     /// Writes content that is in memory. `pack` compresses it if that makes it smaller.
-    fn add_held(&mut self, path: &[u8], content: &[u8], pack: bool) -> Result<Facts, GitError> {
+    fn add_from_memory(
+        &mut self,
+        path: &[u8],
+        content: &[u8],
+        pack: bool,
+    ) -> Result<EntryFields, GitError> {
         let mut checksum = Crc::new();
         checksum.update(content);
         let packed = pack && self.deflate(content)?;
         let size = content.len() as u64;
-        let facts = Facts {
+        let facts = EntryFields {
             offset: self.to.written,
             flags: utf8_flag(path),
             method: if packed { DEFLATED } else { STORED },
@@ -109,13 +115,13 @@ impl<W: Write> Zip<W> {
     }
 
     /// Streams content that is too large for memory.
-    fn add_stored(
+    fn add_streamed(
         &mut self,
         repo: &gix::Repository,
         path: &[u8],
         content: &Content<'_>,
-    ) -> Result<Facts, GitError> {
-        let mut facts = Facts {
+    ) -> Result<EntryFields, GitError> {
+        let mut facts = EntryFields {
             offset: self.to.written,
             flags: utf8_flag(path) | SIZES_FOLLOW,
             method: DEFLATED,
@@ -148,17 +154,17 @@ impl<W: Write> Zip<W> {
     /// Writes compressed content, and returns its checksum.
     fn pack(&mut self, repo: &gix::Repository, content: &Content<'_>) -> Result<u32, GitError> {
         let to = DeflateEncoder::new(&mut self.to, LEVEL);
-        let mut packed = Summed { to, checksum: Crc::new() };
+        let mut packed = ChecksumWriter { to, checksum: Crc::new() };
         content.write(repo, &mut packed)?;
         packed.to.finish().map_err(reader_gone)?;
         Ok(packed.checksum.sum())
     }
 
     /// The header before the content.
-    fn local_header(&self, path: &[u8], facts: &Facts) -> Vec<u8> {
+    fn local_header(&self, path: &[u8], facts: &EntryFields) -> Vec<u8> {
         let mut header = Vec::with_capacity(64 + path.len());
         push32(&mut header, 0x0403_4b50);
-        push16(&mut header, if facts.large { WITH_LARGE } else { ORDINARY });
+        push16(&mut header, if facts.large { VERSION_WITH_ZIP64 } else { VERSION });
         self.push_common(&mut header, facts, if facts.large { LARGE } else { 0 });
         push16(&mut header, path.len() as u16);
         push16(&mut header, TIME_FIELD + if facts.large { 20 } else { 0 });
@@ -174,23 +180,28 @@ impl<W: Write> Zip<W> {
     }
 
     /// Adds an entry to the central directory.
-    fn add_to_directory(&mut self, path: &[u8], facts: &Facts, look: Look) -> Result<(), GitError> {
+    fn add_to_directory(
+        &mut self,
+        path: &[u8],
+        facts: &EntryFields,
+        fields: KindFields,
+    ) -> Result<(), GitError> {
         let all = [facts.size, facts.packed, facts.offset];
         let large: Vec<u64> = all.into_iter().filter(|number| *number >= LARGE).collect();
         let extra = if large.is_empty() { 0 } else { 4 + 8 * large.len() as u16 };
 
         let mut entry = Vec::with_capacity(64 + path.len());
         push32(&mut entry, 0x0201_4b50);
-        push16(&mut entry, look.maker);
+        push16(&mut entry, fields.maker);
         let plain = large.is_empty() && !facts.large;
-        push16(&mut entry, if plain { ORDINARY } else { WITH_LARGE });
+        push16(&mut entry, if plain { VERSION } else { VERSION_WITH_ZIP64 });
         self.push_common(&mut entry, facts, 0);
         push16(&mut entry, path.len() as u16);
         push16(&mut entry, TIME_FIELD + extra);
         push16(&mut entry, 0); // No comment.
         push16(&mut entry, 0); // The first disk.
-        push16(&mut entry, u16::from(look.text));
-        push32(&mut entry, look.attributes);
+        push16(&mut entry, u16::from(fields.text));
+        push32(&mut entry, fields.attributes);
         push32(&mut entry, facts.offset.min(LARGE) as u32);
         entry.extend_from_slice(path);
         self.push_time(&mut entry);
@@ -208,7 +219,7 @@ impl<W: Write> Zip<W> {
     }
 
     /// Writes the fields that both headers share. Sizes are at least `least`.
-    fn push_common(&self, header: &mut Vec<u8>, facts: &Facts, least: u64) {
+    fn push_common(&self, header: &mut Vec<u8>, facts: &EntryFields, least: u64) {
         push16(header, facts.flags);
         push16(header, facts.method);
         push16(header, self.time);
@@ -233,7 +244,7 @@ impl<W: Write> Zip<W> {
             push32(&mut end, 0x0606_4b50);
             push64(&mut end, 44); // The length of what follows.
             push16(&mut end, UNIX);
-            push16(&mut end, WITH_LARGE);
+            push16(&mut end, VERSION_WITH_ZIP64);
             push64(&mut end, 0); // The first disk, twice.
             push64(&mut end, self.entries);
             push64(&mut end, self.entries);
@@ -266,22 +277,24 @@ impl<W: Write> Sink for Zip<W> {
             return Err(GitError::Failed("a path is too long for a zip archive".to_owned()));
         }
         let facts = match &entry.kind {
-            Kind::Folder => self.add_held(path, b"", false)?,
-            Kind::Link { target } => self.add_held(path, target, false)?,
-            Kind::File { content: Content::Held(bytes), .. } => self.add_held(path, bytes, true)?,
-            Kind::File { content, .. } => self.add_stored(repo, path, content)?,
+            Kind::Folder => self.add_from_memory(path, b"", false)?,
+            Kind::Link { target } => self.add_from_memory(path, target, false)?,
+            Kind::File { content: Content::InMemory(bytes), .. } => {
+                self.add_from_memory(path, bytes, true)?
+            }
+            Kind::File { content, .. } => self.add_streamed(repo, path, content)?,
         };
-        self.add_to_directory(path, &facts, Look::of(&entry.kind))
+        self.add_to_directory(path, &facts, KindFields::of(&entry.kind))
     }
 }
 
 /// A writer that computes the checksum of the bytes written.
-struct Summed<W> {
+struct ChecksumWriter<W> {
     to: W,
     checksum: Crc,
 }
 
-impl<W: Write> Write for Summed<W> {
+impl<W: Write> Write for ChecksumWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.to.write(bytes)?;
         self.checksum.update(&bytes[..written]);

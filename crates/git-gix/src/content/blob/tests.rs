@@ -49,7 +49,7 @@ fn packed_file_is_written(size: usize) {
         let id = gix::ObjectId::from_hex(id.as_bytes()).expect("a name");
         assert!(!sandbox.loose(id).exists(), "{name} is in the pack");
         assert!(read(&sandbox, id).expect("a file") == *content, "{name}");
-        deltas += u32::from(Stored::find(&repo, id).expect("found").delta);
+        deltas += u32::from(StoredBlob::find(&repo, id).expect("found").delta);
     }
     assert_eq!(deltas, 1, "both ways were taken");
 }

@@ -10,7 +10,7 @@ use super::LONGEST_WAIT;
 use crate::block::wait_for;
 
 /// Writes to the client, which must get everything, and to a cache file, whose errors are ignored.
-pub(super) struct Copying<'a> {
+pub(super) struct CopyingWriter<'a> {
     to: &'a mut dyn Write,
     copy: Option<NamedTempFile>,
     /// The number of bytes that the copy may still take.
@@ -36,7 +36,7 @@ impl Processors<'_> {
     }
 }
 
-impl<'a> Copying<'a> {
+impl<'a> CopyingWriter<'a> {
     /// Creates the writer after it got a processor permit.
     pub(super) fn new(
         to: &'a mut dyn Write,
@@ -49,12 +49,12 @@ impl<'a> Copying<'a> {
     }
 
     /// Writes to the client without holding a permit, then waits for a permit again.
-    fn hand_on<T>(
+    fn send_to_client<T>(
         &mut self,
-        hand_on: impl FnOnce(&mut dyn Write) -> io::Result<T>,
+        send: impl FnOnce(&mut dyn Write) -> io::Result<T>,
     ) -> io::Result<T> {
         self.permit = None;
-        let done = hand_on(self.to)?;
+        let done = send(self.to)?;
         let permit = self.processors.wait();
         self.permit = Some(permit.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?);
         Ok(done)
@@ -65,7 +65,7 @@ impl<'a> Copying<'a> {
         self.copy
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
+    fn write_copy(&mut self, bytes: &[u8]) {
         let Some(copy) = &mut self.copy else { return };
         let kept = match self.room.checked_sub(bytes.len() as u64) {
             Some(room) => {
@@ -82,14 +82,14 @@ impl<'a> Copying<'a> {
     }
 }
 
-impl Write for Copying<'_> {
+impl Write for CopyingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.hand_on(|to| to.write(bytes))?;
-        self.keep(&bytes[..written]);
+        let written = self.send_to_client(|to| to.write(bytes))?;
+        self.write_copy(&bytes[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.hand_on(|to| to.flush())
+        self.send_to_client(|to| to.flush())
     }
 }

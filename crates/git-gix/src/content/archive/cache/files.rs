@@ -21,12 +21,12 @@ pub(super) struct Files {
     folder: PathBuf,
     budget: u64,
     /// Locked during eviction: only one thread at a time needs to scan the folder.
-    making_room: Mutex<()>,
+    evicting: Mutex<()>,
 }
 
 impl Files {
     pub(super) fn new(folder: PathBuf, budget: u64) -> Self {
-        Self { folder, budget, making_room: Mutex::new(()) }
+        Self { folder, budget, evicting: Mutex::new(()) }
     }
 
     pub(super) fn budget(&self) -> u64 {
@@ -50,26 +50,26 @@ impl Files {
 
     /// Creates a temporary file for a new archive, which is removed on drop. Returns `None` when that fails: the
     /// archive is then sent without being cached.
-    pub(super) fn begin(&self) -> Option<NamedTempFile> {
+    pub(super) fn create_temporary(&self) -> Option<NamedTempFile> {
         let begun = fs::create_dir_all(&self.folder)
             .and_then(|()| tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(&self.folder));
         begun.inspect_err(|error| tracing::warn!(%error, "archives cannot be cached")).ok()
     }
 
     /// Renames a complete archive into the cache.
-    pub(super) fn keep(&self, copy: NamedTempFile, name: &str) {
+    pub(super) fn add(&self, copy: NamedTempFile, name: &str) {
         // Without the sync the file could be empty after a power failure.
         let kept = copy
             .as_file()
             .sync_data()
             .and_then(|()| copy.persist(self.folder.join(name)).map_err(io::Error::from).map(drop));
         match kept {
-            Ok(()) => self.make_room(),
+            Ok(()) => self.evict(),
             Err(error) => tracing::warn!(%error, "an archive could not be cached"),
         }
     }
 
-    pub(super) fn forget(&self, project: ProjectId) {
+    pub(super) fn remove_all(&self, project: ProjectId) {
         let prefix = prefix(project);
         for file in self.list() {
             if file.file_name().to_string_lossy().starts_with(&prefix) {
@@ -79,8 +79,8 @@ impl Files {
     }
 
     /// Evicts the least recently used archives until the rest fits into the budget.
-    fn make_room(&self) {
-        let _one = self.making_room.lock().unwrap_or_else(PoisonError::into_inner);
+    fn evict(&self) {
+        let _one = self.evicting.lock().unwrap_or_else(PoisonError::into_inner);
         let now = SystemTime::now();
         let mut kept = Vec::new();
         for file in self.list() {

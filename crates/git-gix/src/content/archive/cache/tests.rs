@@ -38,7 +38,7 @@ fn ask(cache: &ArchiveCache, archive: &Archive, bytes: &[u8]) -> bool {
     let make = |to: &mut dyn Write| {
         made = true;
         to.write_all(bytes).map_err(reader_gone)?;
-        Ok(Lasting::Yes)
+        Ok(Cacheable::Yes)
     };
     cache.write((PROJECT, Caller::BACKGROUND), archive, &mut got, make).expect("an archive");
     assert_eq!(got, bytes);
@@ -82,7 +82,7 @@ fn each_archive_is_kept_for_itself() {
     cache
         .write((ProjectId(8), Caller::BACKGROUND), &first, &mut Vec::new(), |_| {
             made = true;
-            Ok(Lasting::Yes)
+            Ok(Cacheable::Yes)
         })
         .expect("an archive");
     assert!(made, "of another project");
@@ -125,7 +125,7 @@ fn what_does_not_last_is_not_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let cache = ArchiveCache::new(folder.path().to_owned(), BUDGET);
     cache
-        .write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Vec::new(), |_| Ok(Lasting::No))
+        .write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Vec::new(), |_| Ok(Cacheable::No))
         .expect("made");
     assert_eq!(files(folder.path()), Vec::<String>::new());
 }
@@ -137,7 +137,7 @@ fn failures_leave_nothing() {
     let gone = cache.write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Leaving(10), |to| {
         to.write_all(&[b'x'; 10]).map_err(reader_gone)?;
         to.write_all(&[b'x'; 10]).map_err(reader_gone)?;
-        Ok(Lasting::Yes)
+        Ok(Cacheable::Yes)
     });
     assert!(matches!(gone, Err(GitError::ReaderGone(_))));
     let failed = cache.write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Vec::new(), |to| {
@@ -175,7 +175,8 @@ fn a_full_disk_ends_the_copy_only() {
     let mut got = Vec::new();
     let lane = block::processors();
     let processors = Processors { lane: &lane, caller: Caller::BACKGROUND };
-    let mut copying = Copying::new(&mut got, Some(full), BUDGET, processors).expect("one is free");
+    let mut copying =
+        CopyingWriter::new(&mut got, Some(full), BUDGET, processors).expect("one is free");
     copying.write_all(b"first, ").expect("handed on");
     copying.write_all(b"second").expect("handed on");
     assert!(copying.finish().is_none(), "there is no whole copy");
@@ -202,7 +203,7 @@ fn bytes_are_handed_on_while_they_are_made() {
         .write((PROJECT, Caller::BACKGROUND), &archive("a"), &mut Sending(sender), |to| {
             to.write_all(b"first").map_err(reader_gone)?;
             assert_eq!(receiver.try_recv().expect("already there"), b"first");
-            Ok(Lasting::Yes)
+            Ok(Cacheable::Yes)
         })
         .expect("an archive");
 }
@@ -227,7 +228,7 @@ fn a_reader_that_is_waited_for_holds_up_no_other() {
     let lane = Lane::new(Shares { all: 1, one: 1, network: 1 });
     let mut slow = Slow(&lane, 0);
     let processors = Processors { lane: &lane, caller: Caller::BACKGROUND };
-    let mut copying = Copying::new(&mut slow, None, BUDGET, processors).expect("one is free");
+    let mut copying = CopyingWriter::new(&mut slow, None, BUDGET, processors).expect("one is free");
     assert!(!is_free(&lane), "it is at work");
     copying.write_all(b"first").expect("handed on");
     copying.write_all(b"second").expect("handed on");

@@ -49,16 +49,16 @@ fn merges_name_all_parents() {
 fn only_what_the_commit_says_lasts() {
     let sandbox = Sandbox::new();
     sandbox.file(".gitattributes", "version export-subst\n");
-    for (format, lasting) in [
-        ("nothing", Lasting::Yes),
-        ("$Format:%H %ci$", Lasting::Yes),
-        ("$Format:%h$", Lasting::No),
-        ("$Format:%D$", Lasting::No),
+    for (format, cacheable) in [
+        ("nothing", Cacheable::Yes),
+        ("$Format:%H %ci$", Cacheable::Yes),
+        ("$Format:%h$", Cacheable::No),
+        ("$Format:%D$", Cacheable::No),
     ] {
         sandbox.file("version", format);
         let commit = sandbox.commit("Say it otherwise");
         let found = try_archive(&sandbox, commit, &mut Vec::new()).expect("an archive");
-        assert_eq!(found, lasting, "{format}");
+        assert_eq!(found, cacheable, "{format}");
     }
 }
 

@@ -12,13 +12,13 @@ const FOLDER: u32 = 1 << 4;
 const UTF8: u16 = 1 << 11;
 
 /// The fields of a directory entry that depend on the kind of the entry.
-pub(super) struct Look {
+pub(super) struct KindFields {
     pub(super) maker: u16,
     pub(super) attributes: u32,
     pub(super) text: bool,
 }
 
-impl Look {
+impl KindFields {
     /// As in `git archive`, ordinary files have no mode, so the unpacking program chooses it.
     pub(super) fn of(kind: &Kind<'_>) -> Self {
         let (maker, attributes) = match kind {
@@ -28,7 +28,7 @@ impl Look {
             Kind::File { executable: false, .. } => (0, 0),
         };
         let text = match kind {
-            Kind::File { content: Content::Held(bytes), .. } => is_text(bytes),
+            Kind::File { content: Content::InMemory(bytes), .. } => is_text(bytes),
             Kind::Link { target } => is_text(target),
             _ => false,
         };

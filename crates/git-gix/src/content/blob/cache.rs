@@ -9,7 +9,7 @@ use hexforge_domain::ports::git::GitError;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::Stored;
+use super::StoredBlob;
 use crate::error::reader_gone;
 
 /// Larger blobs are not cached.
@@ -22,7 +22,7 @@ const FILES: usize = 4000;
 type Key = (ProjectId, ObjectId);
 
 /// Blobs of all repositories by object id. Objects never change, so entries never become stale.
-pub(crate) struct KeptFiles(Cache<Key, Arc<[u8]>, ByLength>);
+pub(crate) struct BlobCache(Cache<Key, Arc<[u8]>, ByLength>);
 
 #[derive(Clone)]
 struct ByLength;
@@ -34,13 +34,13 @@ impl Weighter<Key, Arc<[u8]>> for ByLength {
     }
 }
 
-impl Default for KeptFiles {
+impl Default for BlobCache {
     fn default() -> Self {
         Self(Cache::with_weighter(FILES, BYTES, ByLength))
     }
 }
 
-impl KeptFiles {
+impl BlobCache {
     /// Writes the content of a blob, from the cache if possible. Large blobs are streamed.
     pub(crate) fn write(
         &self,
@@ -50,7 +50,7 @@ impl KeptFiles {
         to: &mut dyn Write,
     ) -> Result<(), GitError> {
         // A cached blob must still exist in the repository.
-        let stored = Stored::find(repo, id)?;
+        let stored = StoredBlob::find(repo, id)?;
         if stored.size > LARGEST {
             return stored.write(repo, to);
         }
