@@ -16,11 +16,11 @@ use hexforge_domain::repository::{Archive, Comparison, Contributors};
 
 use crate::content::archive;
 use crate::content::commit::to_gix;
-use crate::history::compare::{Effort, FOR_NEWS, FOR_READERS};
+use crate::history::compare::{Effort, PUSH_LIMITS, REQUEST_LIMITS};
 use crate::storage::repository::GixRepository;
 
 /// The maximum time that a request waits for an unfinished count of contributors.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 impl GitHistory for GixRepository {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
@@ -30,7 +30,7 @@ impl GitHistory for GixRepository {
         if let Some(kept) = self.shared().comparisons.get(&key) {
             return Ok(kept);
         }
-        let effort = Effort::new(FOR_READERS);
+        let effort = Effort::new(REQUEST_LIMITS);
         let made = Arc::new(compare::compare(bound.repo(), to_gix(from), to_gix(to), &effort)?);
         // A comparison that hit a limit is incomplete, and the next attempt may get further.
         if !effort.is_spent() {
@@ -47,14 +47,14 @@ impl GitHistory for GixRepository {
     ) -> Result<(u64, Vec<Commit>), GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
         let hidden: Vec<gix::ObjectId> = hidden.iter().copied().map(to_gix).collect();
-        let effort = Effort::new(FOR_NEWS);
+        let effort = Effort::new(PUSH_LIMITS);
         let ancestry = self.ancestry();
         compare::commits_between(bound.repo(), ancestry, &hidden, to_gix(to), limit, &effort)
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
-        compare::changed_paths(bound.repo(), to_gix(commit), &Effort::new(FOR_NEWS))
+        compare::changed_paths(bound.repo(), to_gix(commit), &Effort::new(PUSH_LIMITS))
     }
 
     fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {
@@ -71,6 +71,6 @@ impl GitHistory for GixRepository {
     fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
         let bound = self.bound().ok_or(GitError::Missing)?;
         let (repository, tip) = (bound.open(), to_gix(tip));
-        self.shared().contributors.contributors(repository, tip, PATIENCE, self.caller())
+        self.shared().contributors.contributors(repository, tip, LONGEST_WAIT, self.caller())
     }
 }

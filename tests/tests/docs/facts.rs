@@ -209,8 +209,18 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
         "git-gix/src/protocol/upload/compressed.rs",
         "BYTES: u64 = 32 << 20",
     ),
-    ("scaling", "200,000 commits", "git-gix/src/history/lineage.rs", "KEPT: usize = 200_000"),
-    ("scaling", "2,000,000 ids", "git-gix/src/history/reachable/kept.rs", "KEPT: u64 = 2_000_000"),
+    (
+        "scaling",
+        "200,000 commits",
+        "git-gix/src/history/lineage.rs",
+        "CACHED_COMMITS: usize = 200_000",
+    ),
+    (
+        "scaling",
+        "2,000,000 ids",
+        "git-gix/src/history/reachable/cache.rs",
+        "CACHED_IDS: u64 = 2_000_000",
+    ),
     ("scaling", "most 12 at a time", "server/src/system/passwords.rs", "MOST: usize = 12"),
     (
         "scaling",

@@ -95,7 +95,7 @@ impl GitObjects for GixRepository {
 impl GixRepository {
     /// Returns whether an object is reachable from a ref or from one of the `kept` commits.
     /// # Errors
-    /// Those of [`Walks::unreachable`](crate::history::reachable::Walks::unreachable).
+    /// Those of [`WalkCache::unreachable`](crate::history::reachable::WalkCache::unreachable).
     pub(crate) fn is_reachable_until(
         &self,
         id: gix::ObjectId,

@@ -33,14 +33,14 @@ mod tests;
 mod unified;
 mod walk;
 
-pub(crate) use ancestry::Ancestry;
+pub(crate) use ancestry::AncestorCache;
 
 /// The size of the object cache in bytes. Walks read most commits twice, and the two sides of a comparison share most
 /// trees.
 const OBJECT_CACHE: usize = 32 << 20;
 
 /// The limits of a comparison that a client requested.
-pub(crate) const FOR_READERS: Limits = Limits {
+pub(crate) const REQUEST_LIMITS: Limits = Limits {
     time: Duration::from_secs(30),
     reading: 512 << 20,
     showing: 32 << 20,
@@ -48,7 +48,7 @@ pub(crate) const FOR_READERS: Limits = Limits {
 };
 
 /// The limits for the description of a push in events and hooks, which is made while the client waits.
-pub(crate) const FOR_NEWS: Limits =
+pub(crate) const PUSH_LIMITS: Limits =
     Limits { time: Duration::from_secs(20), reading: 64 << 20, showing: 4 << 20, changes: 20_000 };
 
 /// Compares two commits: the commits that are reachable from `to` and not from `from`, and the diffs from their merge
@@ -60,12 +60,12 @@ pub(crate) fn compare(
     to: ObjectId,
     effort: &Effort,
 ) -> Result<Comparison, GitError> {
-    must_exist(repo, &[from, to])?;
+    require_commits(repo, &[from, to])?;
     if from == to {
         return Ok(Comparison::default());
     }
-    let repo = &cached(repo);
-    let Some(found) = walk::visible(repo, &[from], to, effort)? else {
+    let repo = &with_object_cache(repo);
+    let Some(found) = walk::visible_commits(repo, &[from], to, effort)? else {
         return Ok(Comparison { overflow: true, ..Comparison::default() });
     };
     let commits = order::oldest_first(&found);
@@ -73,8 +73,8 @@ pub(crate) fn compare(
         // `to` is an ancestor of `from`, so the merge base is `to` itself.
         return Ok(Comparison::default());
     }
-    let commits = newest(repo, &commits, effort)?;
-    let diffs = files::changes(repo, merge_base(repo, from, to)?, to, effort)?;
+    let commits = read_until_limit(repo, &commits, effort)?;
+    let diffs = files::file_diffs(repo, merge_base(repo, from, to)?, to, effort)?;
     let mut comparison = Comparison::new(commits, diffs);
     comparison.overflow |= effort.is_spent();
     Ok(comparison)
@@ -84,17 +84,17 @@ pub(crate) fn compare(
 /// them, oldest first. Messages and names are truncated for events. Commits in `hidden` that do not exist are ignored.
 pub(crate) fn commits_between(
     repo: &gix::Repository,
-    ancestry: &Ancestry,
+    ancestry: &AncestorCache,
     hidden: &[ObjectId],
     to: ObjectId,
     limit: usize,
     effort: &Effort,
 ) -> Result<(u64, Vec<Commit>), GitError> {
-    must_exist(repo, &[to])?;
-    let repo = &cached(repo);
-    let found = match ancestry.of(repo, hidden)? {
-        Some(known) => ancestry::beyond(repo, &known, to, usize::MAX)?,
-        None => walk::visible(repo, hidden, to, effort)?.ok_or(GitError::TooLarge)?,
+    require_commits(repo, &[to])?;
+    let repo = &with_object_cache(repo);
+    let found = match ancestry.ancestors_of(repo, hidden)? {
+        Some(known) => ancestry::commits_outside(repo, &known, to, usize::MAX)?,
+        None => walk::visible_commits(repo, hidden, to, effort)?.ok_or(GitError::TooLarge)?,
     };
     let commits = order::oldest_first(&found);
     let newest = &commits[commits.len().saturating_sub(limit)..];
@@ -107,8 +107,8 @@ pub(crate) fn is_ancestor(
     ancestor: ObjectId,
     descendant: ObjectId,
 ) -> Result<bool, GitError> {
-    must_exist(repo, &[ancestor, descendant])?;
-    let repo = cached(repo);
+    require_commits(repo, &[ancestor, descendant])?;
+    let repo = with_object_cache(repo);
     is_merge_base(&repo, &repo.objects, ancestor, descendant)
 }
 
@@ -119,8 +119,8 @@ pub(crate) fn is_ancestor_until(
     ancestor: ObjectId,
     descendant: ObjectId,
 ) -> Result<bool, GitError> {
-    must_exist(repo, &[ancestor, descendant])?;
-    let repo = cached(repo);
+    require_commits(repo, &[ancestor, descendant])?;
+    let repo = with_object_cache(repo);
     let objects = Stoppable { objects: &repo.objects, stop };
     is_merge_base(&repo, objects, ancestor, descendant)
 }
@@ -189,7 +189,7 @@ fn merge_base(
 const MOST_BASES: usize = 16;
 
 /// Reads commits from the newest backwards until a limit is reached. `ids` and the result are oldest first.
-fn newest(
+fn read_until_limit(
     repo: &gix::Repository,
     ids: &[ObjectId],
     effort: &Effort,
@@ -211,7 +211,7 @@ fn newest(
 /// The approximate size of a commit without its message and names.
 const COMMIT_HEADER: usize = 300;
 
-fn truncated(commit: Commit) -> Commit {
+fn truncate_texts(commit: Commit) -> Commit {
     let signature = |of: Signature| Signature {
         name: truncated_for_event(of.name),
         email: truncated_for_event(of.email),
@@ -226,16 +226,16 @@ fn truncated(commit: Commit) -> Commit {
 }
 
 /// The maximum total length of messages in memory.
-const HELD: usize = 64 << 20;
+const MOST_MESSAGE_BYTES: usize = 64 << 20;
 
-/// Reads the last of these commits, until their messages exceed [`HELD`].
+/// Reads the last of these commits, until their messages exceed [`MOST_MESSAGE_BYTES`].
 fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, GitError> {
     let (mut commits, mut held) = (Vec::with_capacity(ids.len()), 0);
     for &id in ids.iter().rev() {
-        let commit = truncated(commit::read(repo, id)?);
+        let commit = truncate_texts(commit::read(repo, id)?);
         held += commit.message.len();
         commits.push(commit);
-        if held > HELD {
+        if held > MOST_MESSAGE_BYTES {
             break;
         }
     }
@@ -243,7 +243,7 @@ fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, 
     Ok(commits)
 }
 
-fn must_exist(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {
+fn require_commits(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {
     for &id in commits {
         match repo.try_find_header(id).map_err(failed)? {
             Some(header) if header.kind() == gix::object::Kind::Commit => {}
@@ -253,7 +253,7 @@ fn must_exist(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitErr
     Ok(())
 }
 
-fn cached(repo: &gix::Repository) -> gix::Repository {
+fn with_object_cache(repo: &gix::Repository) -> gix::Repository {
     let mut repo = repo.clone();
     repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo

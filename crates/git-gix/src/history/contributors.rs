@@ -8,8 +8,8 @@ mod count;
 mod header;
 mod jobs;
 mod lines;
+mod new_commits;
 mod read;
-mod since;
 mod stored;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test that panics has failed")]
@@ -30,25 +30,25 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use self::jobs::{Job, Jobs};
-use self::stored::Stored;
+use self::stored::StoredCount;
 use crate::storage::open::OpenRepository;
 
 /// The maximum number of authors in cached results.
-const KEPT_AUTHORS: u64 = 50_000;
+const CACHED_AUTHORS: u64 = 50_000;
 
 /// Counts and caches the contributors of all repositories. All requests of a process share it.
 pub(crate) struct ContributorIndex {
-    answers: Arc<Answers>,
+    cache: Arc<ContributorCache>,
     jobs: Jobs,
 }
 
 /// Complete results by tip commit. A commit id identifies its whole history, so entries never become stale.
-type Answers = Cache<ObjectId, Arc<Contributors>, Size>;
+type ContributorCache = Cache<ObjectId, Arc<Contributors>, ByAuthors>;
 
 #[derive(Clone)]
-struct Size;
+struct ByAuthors;
 
-impl Weighter<ObjectId, Arc<Contributors>> for Size {
+impl Weighter<ObjectId, Arc<Contributors>> for ByAuthors {
     fn weight(&self, _: &ObjectId, answer: &Arc<Contributors>) -> u64 {
         answer.authors.len() as u64 + 1
     }
@@ -56,8 +56,8 @@ impl Weighter<ObjectId, Arc<Contributors>> for Size {
 
 impl Default for ContributorIndex {
     fn default() -> Self {
-        let answers = Arc::new(Cache::with_weighter(1_000, KEPT_AUTHORS, Size));
-        Self { jobs: Jobs::new(Arc::clone(&answers)), answers }
+        let cache = Arc::new(Cache::with_weighter(1_000, CACHED_AUTHORS, ByAuthors));
+        Self { jobs: Jobs::new(Arc::clone(&cache)), cache }
     }
 }
 
@@ -101,16 +101,16 @@ impl ContributorIndex {
     ) -> Result<Contributors, GitError> {
         let until = Instant::now() + wait;
         let repository = repository.into();
-        if let Some(answer) = self.answers.get(&tip) {
+        if let Some(answer) = self.cache.get(&tip) {
             return Ok(Contributors::clone(&answer));
         }
-        let stored = Stored::read(repository.path());
+        let stored = StoredCount::read(repository.path());
         if stored.tip == Some(tip) {
             let answer = Arc::new(stored.totals.contributors(true));
-            self.answers.insert(tip, Arc::clone(&answer));
+            self.cache.insert(tip, Arc::clone(&answer));
             return Ok(Contributors::clone(&answer));
         }
-        let mut so_far = stored.ahead.map(|ahead| ahead.totals).unwrap_or_default();
+        let mut so_far = stored.unfinished.map(|unfinished| unfinished.totals).unwrap_or_default();
         so_far.add_all(&stored.totals);
         let so_far = Arc::new(so_far.contributors(false));
         let answer = match self.jobs.start(repository, tip, &so_far, caller) {
@@ -122,7 +122,7 @@ impl ContributorIndex {
 
     /// Starts counting in the background, so that the next request need not wait.
     pub(crate) fn warm(&self, repository: impl Into<CountedRepository>, tip: ObjectId) {
-        if self.answers.get(&tip).is_none() {
+        if self.cache.get(&tip).is_none() {
             self.jobs.start(repository.into(), tip, &Arc::default(), Caller::BACKGROUND);
         }
     }

@@ -11,7 +11,7 @@ use quick_cache::sync::Cache;
 use crate::error::failed;
 
 /// The maximum number of cached commits, which take some tens of MB.
-const KEPT: usize = 200_000;
+const CACHED_COMMITS: usize = 200_000;
 
 /// The position of a commit in its history.
 pub(crate) struct Lineage {
@@ -25,13 +25,13 @@ pub(crate) struct Lineages(Cache<ObjectId, Arc<Lineage>>);
 
 impl Default for Lineages {
     fn default() -> Self {
-        Self(Cache::new(KEPT))
+        Self(Cache::new(CACHED_COMMITS))
     }
 }
 
 impl Lineages {
     /// Returns the parents and the time of a commit, `None` when the object does not exist.
-    pub(crate) fn of(
+    pub(crate) fn read(
         &self,
         repo: &gix::Repository,
         id: ObjectId,

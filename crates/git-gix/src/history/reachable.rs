@@ -3,7 +3,7 @@
 //! A [`Walk`] reads the history of a repository, newest commits first, and keeps the ids of the objects that it met. It
 //! stops when it has met the requested objects, and the next request continues it. So each history is read once.
 
-mod kept;
+mod cache;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use gix::hashtable::HashSet;
 use gix::object::Kind;
 use hexforge_domain::ports::git::GitError;
 
-pub(crate) use kept::{Question, Scope, Walks};
+pub(crate) use cache::{ReachabilityQuery, Scope, WalkCache};
 
 use crate::content::tree::entries::{self, Entry};
 use crate::error::failed;
@@ -80,7 +80,7 @@ impl Walk {
     /// Removes from `open` the objects that are reachable from `tips`. Returns `false` if a limit was reached before
     /// the walk met all of them. `tips` must be sorted. The trees of the commits `first`, which must be reachable from
     /// `tips`, are read before all others.
-    pub(crate) fn look_for(
+    pub(crate) fn find(
         &mut self,
         history: History<'_>,
         tips: &[ObjectId],
@@ -162,7 +162,7 @@ impl Walk {
 
     fn meet_commit(&mut self, history: History<'_>, id: ObjectId) -> Result<(), GitError> {
         if !self.met.contains(&id)
-            && let Some(lineage) = history.lineages.of(history.repo, id, &mut self.buffer)?
+            && let Some(lineage) = history.lineages.read(history.repo, id, &mut self.buffer)?
         {
             self.met.insert(id);
             self.commits.push((lineage.time, id));
@@ -209,7 +209,7 @@ impl Walk {
         }
         let Some((_, id)) = self.commits.pop() else { return Ok(false) };
         self.meet_root(history, id, open)?;
-        if let Some(lineage) = history.lineages.of(history.repo, id, &mut self.buffer)? {
+        if let Some(lineage) = history.lineages.read(history.repo, id, &mut self.buffer)? {
             for &parent in &lineage.parents {
                 self.meet_commit(history, parent)?;
                 if self.met.contains(&parent) {

@@ -7,7 +7,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::refs::Snapshot;
 
-use crate::history::compare::Ancestry;
+use crate::history::compare::AncestorCache;
 use crate::storage::open::OpenRepository;
 use crate::storage::store::Shared;
 
@@ -18,7 +18,7 @@ pub(crate) struct GixRepository {
     refs: Arc<Snapshot>,
     caller: Caller,
     bound: Option<Bound>,
-    ancestry: Ancestry,
+    ancestry: AncestorCache,
 }
 
 /// An open repository and a handle that this request owns.
@@ -36,7 +36,7 @@ impl GixRepository {
     ) -> Result<Self, GitError> {
         let open = shared.open(project, &refs)?;
         let bound = open.map(|open| Bound { repo: Some(open.handle()), open });
-        Ok(Self { shared, project, refs, caller, bound, ancestry: Ancestry::default() })
+        Ok(Self { shared, project, refs, caller, bound, ancestry: AncestorCache::default() })
     }
 
     pub(crate) fn bound(&self) -> Option<&Bound> {
@@ -47,7 +47,7 @@ impl GixRepository {
         &self.shared
     }
 
-    pub(crate) fn ancestry(&self) -> &Ancestry {
+    pub(crate) fn ancestry(&self) -> &AncestorCache {
         &self.ancestry
     }
 

@@ -27,7 +27,7 @@ use crate::content::commit;
 use crate::error::{failed, io};
 use crate::history::contributors::ContributorIndex;
 use crate::history::lineage::Lineages;
-use crate::history::reachable::Walks;
+use crate::history::reachable::WalkCache;
 use crate::protocol::limits::{MemoryBudget, PushLimits};
 use crate::protocol::receive::fsck::AcceptedFaults;
 use crate::protocol::upload::{CompressedObjects, Plans};
@@ -92,7 +92,7 @@ pub(crate) struct Shared {
     pub(crate) plans: Plans,
     pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
-    pub(crate) walks: Walks,
+    pub(crate) walks: WalkCache,
     verify_fetches: AtomicBool,
     accepted_faults: OnceLock<AcceptedFaults>,
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
@@ -151,7 +151,7 @@ impl GixStore {
                 plans: Plans::default(),
                 compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
-                walks: Walks::default(),
+                walks: WalkCache::default(),
                 verify_fetches: AtomicBool::new(cfg!(debug_assertions)),
                 accepted_faults: OnceLock::new(),
                 comparisons: Cache::with_weighter(100, COMPARISONS, BySize),

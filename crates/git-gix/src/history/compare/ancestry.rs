@@ -10,68 +10,68 @@ use gix::ObjectId;
 use gix::hashtable::HashSet;
 use hexforge_domain::ports::git::GitError;
 
-use super::walk::Found;
+use super::walk::VisibleCommit;
 use crate::error::failed;
 
-/// All ancestors are loaded at this call in a row with the same hidden commits.
-const OFTEN: u32 = 3;
+/// After this number of calls in a row with the same hidden commits, all their ancestors are loaded.
+const CALLS_BEFORE_CACHING: u32 = 3;
 
 /// The ancestors of longer histories are not cached.
-const MOST: usize = 5_000_000;
+const MOST_ANCESTORS: usize = 5_000_000;
 
 /// The cache for the commits that were hidden last.
 #[derive(Default)]
-pub(crate) struct Ancestry(RefCell<Last>);
+pub(crate) struct AncestorCache(RefCell<LastHidden>);
 
 #[derive(Default)]
-struct Last {
+struct LastHidden {
     hidden: Vec<ObjectId>,
     times: u32,
     all: Option<Arc<HashSet<ObjectId>>>,
 }
 
-impl Ancestry {
-    /// All ancestors of these commits. `None` before call number [`OFTEN`] with the same commits, or if there are too
-    /// many.
-    pub(super) fn of(
+impl AncestorCache {
+    /// Returns all ancestors of these commits, or `None` if there are too many, or if there were fewer than
+    /// [`CALLS_BEFORE_CACHING`] calls with the same commits.
+    pub(super) fn ancestors_of(
         &self,
         repo: &gix::Repository,
         hidden: &[ObjectId],
     ) -> Result<Option<Arc<HashSet<ObjectId>>>, GitError> {
         let mut last = self.0.borrow_mut();
         if last.hidden != hidden {
-            *last = Last { hidden: hidden.to_vec(), times: 0, all: None };
+            *last = LastHidden { hidden: hidden.to_vec(), times: 0, all: None };
         }
         last.times = last.times.saturating_add(1);
-        if last.times == OFTEN && !hidden.is_empty() {
-            last.all = everything(repo, hidden)?.map(Arc::new);
+        if last.times == CALLS_BEFORE_CACHING && !hidden.is_empty() {
+            last.all = with_ancestors(repo, hidden)?.map(Arc::new);
         }
         Ok(last.all.clone())
     }
 }
 
 /// These commits and all their ancestors; `None` when there are too many.
-fn everything(
+fn with_ancestors(
     repo: &gix::Repository,
     tips: &[ObjectId],
 ) -> Result<Option<HashSet<ObjectId>>, GitError> {
     let known = HashSet::default();
     let mut all = HashSet::default();
     for &tip in tips {
-        for found in beyond(repo, &known, tip, MOST)? {
+        for found in commits_outside(repo, &known, tip, MOST_ANCESTORS)? {
             all.insert(found.id);
         }
     }
-    Ok((all.len() < MOST).then_some(all))
+    Ok((all.len() < MOST_ANCESTORS).then_some(all))
 }
 
 /// The commits that are reachable from `to` without passing a commit in `known`, at most `most`.
-pub(super) fn beyond(
+pub(super) fn commits_outside(
     repo: &gix::Repository,
     known: &HashSet<ObjectId>,
     to: ObjectId,
     most: usize,
-) -> Result<Vec<Found>, GitError> {
+) -> Result<Vec<VisibleCommit>, GitError> {
     // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph: gix::revwalk::Graph<'_, '_, gix::revwalk::graph::Commit<()>> =
@@ -87,7 +87,7 @@ pub(super) fn beyond(
         let Some(commit) = commit else { continue };
         let (parents, time) = (commit.parents.to_vec(), commit.commit_time);
         waiting.extend(&parents);
-        found.push(Found { id, parents, time });
+        found.push(VisibleCommit { id, parents, time });
         if found.len() == most {
             break;
         }

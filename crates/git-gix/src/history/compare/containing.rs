@@ -4,14 +4,14 @@ use gix::ObjectId;
 use gix::hashtable::HashSet;
 use hexforge_domain::ports::git::GitError;
 
-use super::{cached, must_exist};
+use super::{require_commits, with_object_cache};
 use crate::error::failed;
 
 /// The clock skew in seconds that the first search tolerates.
-const WRONG_CLOCKS: i64 = 24 * 60 * 60;
+const TOLERATED_SKEW: i64 = 24 * 60 * 60;
 
 /// The maximum number of commits that are visited.
-const MOST: usize = 5_000_000;
+const MOST_COMMITS: usize = 5_000_000;
 
 /// Returns the index of the first tip from which the wanted commit is reachable. The first search visits each commit at
 /// most once and skips the ancestors of commits that are much older than the wanted one. A second search without that
@@ -21,16 +21,16 @@ pub(crate) fn first_containing(
     tips: &[ObjectId],
     wanted: ObjectId,
 ) -> Result<Option<usize>, GitError> {
-    must_exist(repo, &[wanted])?;
-    let repo = &cached(repo);
-    let made = repo.find_commit(wanted).map_err(failed)?.time().map_err(failed)?.seconds;
-    let found = first(repo, tips, wanted, made.saturating_sub(WRONG_CLOCKS))?;
+    require_commits(repo, &[wanted])?;
+    let repo = &with_object_cache(repo);
+    let time = repo.find_commit(wanted).map_err(failed)?.time().map_err(failed)?.seconds;
+    let found = find_first(repo, tips, wanted, time.saturating_sub(TOLERATED_SKEW))?;
     // An earlier tip may reach the commit through one with a much older, wrong date.
     let before = &tips[..found.unwrap_or(tips.len())];
-    Ok(first(repo, before, wanted, i64::MIN)?.or(found))
+    Ok(find_first(repo, before, wanted, i64::MIN)?.or(found))
 }
 
-fn first(
+fn find_first(
     repo: &gix::Repository,
     tips: &[ObjectId],
     wanted: ObjectId,
@@ -51,7 +51,7 @@ fn first(
             if !seen.insert(id) {
                 continue;
             }
-            if seen.len() > MOST {
+            if seen.len() > MOST_COMMITS {
                 return Err(GitError::TooLarge);
             }
             // A missing parent ends the history.

@@ -13,13 +13,14 @@ const MOST_CHANGES: usize = 4000;
 const MOST_STEPS: usize = 100_000_000;
 
 /// Returns whether the texts are long and more of their lines differ than are shown.
-pub(crate) fn is_too_far(before: &[Token], after: &[Token]) -> bool {
-    let (before, after) = trimmed(before, after);
-    before.len() + after.len() > LONG && is_beyond(before, after, MOST_CHANGES, MOST_STEPS)
+pub(crate) fn differ_too_much(before: &[Token], after: &[Token]) -> bool {
+    let (before, after) = without_common_ends(before, after);
+    before.len() + after.len() > LONG
+        && differ_by_more_than(before, after, MOST_CHANGES, MOST_STEPS)
 }
 
 /// Removes the common lines at the start and at the end.
-fn trimmed<'a>(before: &'a [Token], after: &'a [Token]) -> (&'a [Token], &'a [Token]) {
+fn without_common_ends<'a>(before: &'a [Token], after: &'a [Token]) -> (&'a [Token], &'a [Token]) {
     let start = before.iter().zip(after).take_while(|(old, new)| old == new).count();
     let (before, after) = (&before[start..], &after[start..]);
     let end = before.iter().rev().zip(after.iter().rev()).take_while(|(old, new)| old == new);
@@ -31,7 +32,7 @@ fn trimmed<'a>(before: &'a [Token], after: &'a [Token]) -> (&'a [Token], &'a [To
 /// still unknown after `steps` steps.
 ///
 /// This is Myers' algorithm: it computes the furthest point on each diagonal after each change.
-fn is_beyond(before: &[Token], after: &[Token], most: usize, mut steps: usize) -> bool {
+fn differ_by_more_than(before: &[Token], after: &[Token], most: usize, mut steps: usize) -> bool {
     let (old, new) = (before.len() as isize, after.len() as isize);
     if old.abs_diff(new) > most {
         return true;
@@ -94,11 +95,11 @@ mod tests {
                 (0..length).map(|_| Token(random.below(letters) as u32)).collect()
             };
             let (before, after) = (text(30), text(25));
-            let (before, after) = trimmed(&before, &after);
+            let (before, after) = without_common_ends(&before, &after);
             let expected = changes(before, after);
-            assert!(!is_beyond(before, after, expected, usize::MAX), "{expected}");
+            assert!(!differ_by_more_than(before, after, expected, usize::MAX), "{expected}");
             if let Some(fewer) = expected.checked_sub(1) {
-                assert!(is_beyond(before, after, fewer, usize::MAX), "{expected}");
+                assert!(differ_by_more_than(before, after, fewer, usize::MAX), "{expected}");
             }
         }
     }
@@ -109,12 +110,12 @@ mod tests {
         let mut text =
             || -> Vec<Token> { (0..400_000).map(|_| Token(random.below(1000) as u32)).collect() };
         let (before, mut after) = (text(), text());
-        assert!(is_too_far(&before, &after));
+        assert!(differ_too_much(&before, &after));
         after.clone_from(&before);
         for at in (0..400_000).step_by(1000) {
             after[at] = Token(2000);
         }
-        assert!(!is_too_far(&before, &after), "a few changes are shown");
-        assert!(!is_too_far(&before[..40_000], &text()[..40_000]), "what is short is");
+        assert!(!differ_too_much(&before, &after), "a few changes are shown");
+        assert!(!differ_too_much(&before[..40_000], &text()[..40_000]), "what is short is");
     }
 }

@@ -38,22 +38,22 @@ impl Effort {
 
     /// Returns whether there is time left.
     pub(super) fn has_time(&self) -> bool {
-        self.granted(Instant::now() < self.until)
+        self.note_outcome(Instant::now() < self.until)
     }
 
     /// Takes this number of bytes from the budget for rename detection. Returns `false` if it does not suffice.
     pub(super) fn may_read(&self, bytes: u64) -> bool {
-        self.granted(take(&self.reading, bytes))
+        self.note_outcome(subtract(&self.reading, bytes))
     }
 
     /// Takes this number of bytes from the budget for output. Returns `false` if it does not suffice.
     pub(super) fn may_show(&self, bytes: usize) -> bool {
-        self.granted(take(&self.showing, bytes as u64))
+        self.note_outcome(subtract(&self.showing, bytes as u64))
     }
 
     /// Returns whether another change may be listed after this many.
     pub(super) fn may_list(&self, entries: usize) -> bool {
-        self.granted(entries < self.changes)
+        self.note_outcome(entries < self.changes)
     }
 
     /// Returns whether a limit was reached, so that the result is incomplete.
@@ -61,7 +61,8 @@ impl Effort {
         self.spent.get()
     }
 
-    fn granted(&self, granted: bool) -> bool {
+    /// Records whether a limit was reached.
+    fn note_outcome(&self, granted: bool) -> bool {
         if !granted {
             self.spent.set(true);
         }
@@ -69,7 +70,7 @@ impl Effort {
     }
 }
 
-fn take(from: &Cell<u64>, bytes: u64) -> bool {
+fn subtract(from: &Cell<u64>, bytes: u64) -> bool {
     match from.get().checked_sub(bytes) {
         Some(left) => {
             from.set(left);

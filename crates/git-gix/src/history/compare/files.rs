@@ -26,22 +26,22 @@ struct Pair {
 }
 
 /// Returns the diffs between two commits, sorted by path. Without a base, all files are new.
-pub(super) fn changes(
+pub(super) fn file_diffs(
     repo: &gix::Repository,
     base: Option<ObjectId>,
     to: ObjectId,
     effort: &Effort,
 ) -> Result<Vec<FileDiff>, GitError> {
-    let pairs = with_renames(repo, pairs(repo, base, to, effort)?, effort)?;
+    let pairs = with_renames(repo, changed_entries(repo, base, to, effort)?, effort)?;
     let mut diffs = Vec::with_capacity(pairs.len());
     for Pair { old, new } in pairs {
         match (&old, &new) {
             // As in git, a change of type (file, link, submodule) is shown as a deletion and an addition.
             (Some(before), Some(after)) if !before.is_same_type(after) => {
-                diffs.push(diff(repo, old.as_ref(), None, effort)?);
-                diffs.push(diff(repo, None, new.as_ref(), effort)?);
+                diffs.push(file_diff(repo, old.as_ref(), None, effort)?);
+                diffs.push(file_diff(repo, None, new.as_ref(), effort)?);
             }
-            _ => diffs.push(diff(repo, old.as_ref(), new.as_ref(), effort)?),
+            _ => diffs.push(file_diff(repo, old.as_ref(), new.as_ref(), effort)?),
         }
     }
     Ok(diffs)
@@ -55,7 +55,7 @@ pub(crate) fn changed_paths(
     effort: &Effort,
 ) -> Result<ChangedPaths, GitError> {
     let parent = repo.find_commit(commit).map_err(failed)?.parent_ids().next();
-    let pairs = pairs(repo, parent.map(gix::Id::detach), commit, effort)?;
+    let pairs = changed_entries(repo, parent.map(gix::Id::detach), commit, effort)?;
     let mut paths = ChangedPaths::default();
     for Pair { old, new } in with_renames(repo, pairs, effort)? {
         let (list, entry) = match (&old, &new) {
@@ -73,7 +73,7 @@ pub(crate) fn changed_paths(
     Ok(paths)
 }
 
-fn diff(
+fn file_diff(
     repo: &gix::Repository,
     old: Option<&Entry>,
     new: Option<&Entry>,
@@ -93,7 +93,7 @@ fn diff(
 }
 
 /// Returns the entries that differ between two trees, sorted by path.
-fn pairs(
+fn changed_entries(
     repo: &gix::Repository,
     base: Option<ObjectId>,
     to: ObjectId,
@@ -105,13 +105,13 @@ fn pairs(
     };
     let old = base.map(tree).transpose()?.unwrap_or_default();
     let new = tree(to)?;
-    let mut seen = Seen { recorder: Recorder::default(), effort };
+    let mut limited = LimitedRecorder { recorder: Recorder::default(), effort };
     let ended = gix::diff::tree(
         TreeRefIter::from_bytes(&old, repo.object_hash()),
         TreeRefIter::from_bytes(&new, repo.object_hash()),
         gix::diff::tree::State::default(),
         &repo.objects,
-        &mut seen,
+        &mut limited,
     );
     match ended {
         // The changes recorded before a limit was reached are kept.
@@ -120,7 +120,7 @@ fn pairs(
     }
 
     let mut pairs: BTreeMap<BString, Pair> = BTreeMap::new();
-    let mut put = |path: &BString, mode: EntryMode, id: ObjectId, is_new: bool| {
+    let mut record = |path: &BString, mode: EntryMode, id: ObjectId, is_new: bool| {
         // Trees are skipped: a tree changes only when its entries do.
         if mode.kind() == EntryKind::Tree {
             return;
@@ -129,13 +129,15 @@ fn pairs(
         let pair = pairs.entry(path.clone()).or_insert(Pair { old: None, new: None });
         *if is_new { &mut pair.new } else { &mut pair.old } = entry;
     };
-    for change in &seen.recorder.records {
+    for change in &limited.recorder.records {
         match change {
-            Change::Addition { entry_mode, oid, path, .. } => put(path, *entry_mode, *oid, true),
-            Change::Deletion { entry_mode, oid, path, .. } => put(path, *entry_mode, *oid, false),
+            Change::Addition { entry_mode, oid, path, .. } => record(path, *entry_mode, *oid, true),
+            Change::Deletion { entry_mode, oid, path, .. } => {
+                record(path, *entry_mode, *oid, false)
+            }
             Change::Modification { previous_entry_mode, previous_oid, entry_mode, oid, path } => {
-                put(path, *previous_entry_mode, *previous_oid, false);
-                put(path, *entry_mode, *oid, true);
+                record(path, *previous_entry_mode, *previous_oid, false);
+                record(path, *entry_mode, *oid, true);
             }
         }
     }
@@ -144,12 +146,12 @@ fn pairs(
 }
 
 /// Records changes until a limit is reached.
-struct Seen<'a> {
+struct LimitedRecorder<'a> {
     recorder: Recorder,
     effort: &'a Effort,
 }
 
-impl Visit for Seen<'_> {
+impl Visit for LimitedRecorder<'_> {
     fn pop_front_tracked_path_and_set_current(&mut self) {
         self.recorder.pop_front_tracked_path_and_set_current();
     }

@@ -4,10 +4,10 @@ use std::collections::{BinaryHeap, HashMap};
 
 use gix::ObjectId;
 
-use super::walk::Found;
+use super::walk::VisibleCommit;
 
 /// Sorts commits by committer date, oldest first. A commit never comes before its parents, whatever its date is.
-pub(super) fn oldest_first(commits: &[Found]) -> Vec<ObjectId> {
+pub(super) fn oldest_first(commits: &[VisibleCommit]) -> Vec<ObjectId> {
     let index: HashMap<ObjectId, usize> =
         commits.iter().enumerate().map(|(at, commit)| (commit.id, at)).collect();
     let parents = |at: usize| commits[at].parents.iter().filter_map(|id| index.get(id).copied());

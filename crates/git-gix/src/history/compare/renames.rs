@@ -41,12 +41,12 @@ pub(super) fn find(
         used: vec![false; deleted.len()],
         sizes: HashMap::new(),
         pieces: HashMap::new(),
-        kept: 0,
+        cached_pieces: 0,
     };
     if !deleted.is_empty() && !added.is_empty() {
-        renames.same_content();
-        renames.same_name()?;
-        renames.most_similar()?;
+        renames.match_same_content();
+        renames.match_same_name()?;
+        renames.match_most_similar()?;
     }
     Ok(renames.found)
 }
@@ -60,7 +60,7 @@ struct Renames<'a> {
     used: Vec<bool>,
     sizes: HashMap<ObjectId, u64>,
     pieces: HashMap<usize, Pieces>,
-    kept: usize,
+    cached_pieces: usize,
 }
 
 impl Renames<'_> {
@@ -70,16 +70,16 @@ impl Renames<'_> {
     }
 
     /// The indices of deleted entries that are not part of a rename yet.
-    fn left(&self) -> Vec<usize> {
+    fn unmatched_deleted(&self) -> Vec<usize> {
         (0..self.deleted.len()).filter(|&at| !self.used[at]).collect()
     }
 
     /// The indices of added entries that are not part of a rename yet.
-    fn open(&self) -> Vec<usize> {
+    fn unmatched_added(&self) -> Vec<usize> {
         (0..self.added.len()).filter(|&at| self.found[at].is_none()).collect()
     }
 
-    fn same_content(&mut self) {
+    fn match_same_content(&mut self) {
         let mut by_id: HashMap<ObjectId, Vec<usize>> = HashMap::new();
         for (at, entry) in self.deleted.iter().enumerate() {
             by_id.entry(entry.id).or_default().push(at);
@@ -101,8 +101,8 @@ impl Renames<'_> {
         }
     }
 
-    fn same_name(&mut self) -> Result<(), GitError> {
-        let (left, open) = (self.left(), self.open());
+    fn match_same_name(&mut self) -> Result<(), GitError> {
+        let (left, open) = (self.unmatched_deleted(), self.unmatched_added());
         let sources = unique_names(self.deleted, &left);
         let targets = unique_names(self.added, &open);
         let least = (RENAMED + SAME) / 2;
@@ -118,8 +118,8 @@ impl Renames<'_> {
         Ok(())
     }
 
-    fn most_similar(&mut self) -> Result<(), GitError> {
-        let (left, open) = (self.left(), self.open());
+    fn match_most_similar(&mut self) -> Result<(), GitError> {
+        let (left, open) = (self.unmatched_deleted(), self.unmatched_added());
         if left.len() * open.len() > MOST_FILES * MOST_FILES {
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl Renames<'_> {
                 }
                 let score = self.similarity(source, target, RENAMED, &mut pieces)?;
                 let same_name = has_same_name(self.deleted[source], self.added[target]);
-                remember(&mut best, Candidate { score, same_name, source, target });
+                keep_best(&mut best, Candidate { score, same_name, source, target });
             }
             candidates.extend(best);
         }
@@ -164,16 +164,16 @@ impl Renames<'_> {
             return Ok(0);
         }
         if target_pieces.is_none() {
-            *target_pieces = self.read(new)?;
+            *target_pieces = self.read_pieces(new)?;
         }
         let Some(new_pieces) = target_pieces else { return Ok(0) };
         if let Some(old_pieces) = self.pieces.get(&source) {
             return Ok(old_pieces.similarity(old_size, new_pieces, new_size));
         }
-        let Some(old_pieces) = self.read(old)? else { return Ok(0) };
+        let Some(old_pieces) = self.read_pieces(old)? else { return Ok(0) };
         let score = old_pieces.similarity(old_size, new_pieces, new_size);
-        if self.kept + old_pieces.len() <= MOST_PIECES {
-            self.kept += old_pieces.len();
+        if self.cached_pieces + old_pieces.len() <= MOST_PIECES {
+            self.cached_pieces += old_pieces.len();
             self.pieces.insert(source, old_pieces);
         }
         Ok(score)
@@ -189,7 +189,7 @@ impl Renames<'_> {
     }
 
     /// The pieces of a file; `None` when a limit is reached.
-    fn read(&mut self, entry: &Entry) -> Result<Option<Pieces>, GitError> {
+    fn read_pieces(&mut self, entry: &Entry) -> Result<Option<Pieces>, GitError> {
         let size = self.size(entry)?;
         if !self.effort.has_time() || !self.effort.may_read(size) {
             return Ok(None);
@@ -213,7 +213,7 @@ impl Candidate {
 }
 
 /// Keeps the best candidates: a better one replaces the first of the worst.
-fn remember(best: &mut Vec<Candidate>, candidate: Candidate) {
+fn keep_best(best: &mut Vec<Candidate>, candidate: Candidate) {
     if best.len() < CANDIDATES {
         best.push(candidate);
     } else if let Some(worst) = best.iter_mut().min_by_key(|kept| kept.rank())

@@ -24,7 +24,7 @@ fn id(hex: &str) -> ObjectId {
 }
 
 fn compare(scratch: &Scratch, from: &str, to: &str) -> Comparison {
-    let effort = super::Effort::new(super::FOR_READERS);
+    let effort = super::Effort::new(super::REQUEST_LIMITS);
     super::compare(&open(scratch), id(from), id(to), &effort).expect("both commits exist")
 }
 

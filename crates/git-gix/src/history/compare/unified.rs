@@ -8,7 +8,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::compare::LONGEST_FILE_DIFF;
 
 use super::content::{self, Content, Entry};
-use super::distance::is_too_far;
+use super::distance::differ_too_much;
 use super::quote::quoted;
 
 /// The number of unchanged lines around a change.
@@ -61,7 +61,7 @@ fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
         return Vec::new();
     }
     let input = InternedInput::new(old, new);
-    if is_too_far(&input.before, &input.after) {
+    if differ_too_much(&input.before, &input.after) {
         return Vec::new();
     }
     let diff = diff_with_slider_heuristics(Algorithm::Myers, &input);

@@ -14,10 +14,10 @@ use crate::error::failed;
 
 /// The number of further commits that are visited when everything left seems to be hidden. A wrong clock can make a
 /// commit look older than its parents.
-const MISTRUST: usize = 16;
+const EXTRA_COMMITS: usize = 16;
 
 /// A visible commit.
-pub(super) struct Found {
+pub(super) struct VisibleCommit {
     pub(super) id: ObjectId,
     pub(super) parents: Vec<ObjectId>,
     /// The committer time in seconds.
@@ -25,16 +25,16 @@ pub(super) struct Found {
 }
 
 /// The number of commits between two checks of the time limit.
-const BETWEEN_LOOKS: usize = 1000;
+const COMMITS_PER_TIME_CHECK: usize = 1000;
 
 /// The commits that are reachable from `to` and from none of `hidden`, in no particular order. Returns `None` when the
 /// time is up, because visibility is certain only at the end of the walk.
-pub(super) fn visible(
+pub(super) fn visible_commits(
     repo: &gix::Repository,
     hidden: &[ObjectId],
     to: ObjectId,
     effort: &Effort,
-) -> Result<Option<Vec<Found>>, GitError> {
+) -> Result<Option<Vec<VisibleCommit>>, GitError> {
     // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let graph = repo.revision_graph(commit_graph.as_ref());
@@ -43,7 +43,7 @@ pub(super) fn visible(
     for &id in hidden {
         walk.reach(id, true)?;
     }
-    Ok(if walk.run(effort)? { Some(walk.found()) } else { None })
+    Ok(if walk.run(effort)? { Some(walk.into_visible()) } else { None })
 }
 
 /// The priority of a commit, children before parents: by generation if a commit-graph has it, then by date.
@@ -69,13 +69,13 @@ impl Walk<'_, '_> {
     /// time is up.
     fn run(&mut self, effort: &Effort) -> Result<bool, GitError> {
         let mut oldest_visible: Option<Key> = None;
-        let mut patience = MISTRUST;
-        let mut looked_at = 0;
+        let mut extra = EXTRA_COMMITS;
+        let mut visits = 0;
         while let Some((key, id)) = self.queue.pop() {
-            if looked_at % BETWEEN_LOOKS == 0 && !effort.has_time() {
+            if visits % COMMITS_PER_TIME_CHECK == 0 && !effort.has_time() {
                 return Ok(false);
             }
-            looked_at += 1;
+            visits += 1;
             let Some(commit) = self.graph.get_mut(&id) else { continue };
             commit.data.queued = false;
             let hidden = commit.data.hidden;
@@ -86,13 +86,13 @@ impl Walk<'_, '_> {
                 oldest_visible = Some(oldest_visible.map_or(key, |oldest| oldest.min(key)));
             } else if self.queued_visible == 0 {
                 if oldest_visible.is_some_and(|oldest| key >= oldest) {
-                    patience = MISTRUST;
-                } else if patience > 0 {
-                    patience -= 1;
+                    extra = EXTRA_COMMITS;
+                } else if extra > 0 {
+                    extra -= 1;
                 } else if self.hide_newer_parents(&parents, key.1)?
                     | self.hide_behind_wrong_dates()?
                 {
-                    patience = MISTRUST;
+                    extra = EXTRA_COMMITS;
                 } else {
                     return Ok(true);
                 }
@@ -151,12 +151,12 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn found(self) -> Vec<Found> {
+    fn into_visible(self) -> Vec<VisibleCommit> {
         let Self { graph, visited, .. } = self;
         let mut commits = graph.detach();
         let visible = visited.into_iter().filter_map(|id| {
             let commit = commits.remove(&id).filter(|commit| !commit.data.hidden)?;
-            Some(Found { id, parents: commit.parents.to_vec(), time: commit.commit_time })
+            Some(VisibleCommit { id, parents: commit.parents.to_vec(), time: commit.commit_time })
         });
         visible.collect()
     }

@@ -12,9 +12,9 @@ use hexforge_domain::repository::Contributors;
 
 use super::header::Header;
 use super::lines::Lines;
+use super::new_commits::{NewCommits, find_new_commits};
 use super::read;
-use super::since::{Since, since};
-use super::stored::{Ahead, Stored};
+use super::stored::{StoredCount, UnfinishedCount};
 use super::totals::{Author, Totals};
 use super::trees::TreeCounter;
 use super::walk::{Walk, reaches};
@@ -24,16 +24,16 @@ const THREADS: usize = 2;
 /// The number of commits per chunk of work. Consecutive commits share most of their files.
 const CHUNK: usize = 32;
 /// The number of chunks queued per thread.
-const IN_ADVANCE: usize = 2;
+const QUEUED_CHUNKS: usize = 2;
 /// The size of the object cache of each thread, in bytes.
 const OBJECT_CACHE: usize = 16 << 20;
 /// The interval of progress reports.
-const REPORT: Duration = Duration::from_millis(250);
+const REPORT_INTERVAL: Duration = Duration::from_millis(250);
 /// The interval at which the progress is stored.
-const STORE: Duration = Duration::from_secs(5);
+const STORE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The observer of a running count.
-pub(crate) trait Watch {
+pub(crate) trait CountObserver {
     /// Receives the intermediate result.
     fn report(&self, so_far: Contributors);
 
@@ -43,7 +43,7 @@ pub(crate) trait Watch {
 
 /// The outcome of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum CountOutcome {
     /// Everything is counted.
     Complete,
     /// The count was paused and its progress is stored.
@@ -51,71 +51,74 @@ pub(crate) enum Ended {
 }
 
 /// Updates the stored count of a repository to a tip. The progress is stored in any case.
-pub(crate) fn bring_up_to(
+pub(crate) fn count_up_to(
     repository: &ThreadSafeRepository,
     tip: ObjectId,
-    watch: &dyn Watch,
-) -> Result<(Ended, Stored), GitError> {
-    let repo = local(repository);
-    let mut stored = Stored::read(repository.path());
+    observer: &dyn CountObserver,
+) -> Result<(CountOutcome, StoredCount), GitError> {
+    let repo = open_for_thread(repository);
+    let mut stored = StoredCount::read(repository.path());
     while stored.tip != Some(tip) {
         // A paused count is finished first if its tip is an ancestor of this one.
-        stored.ahead = match stored.ahead.take() {
-            Some(ahead) if ahead.tip == tip => Some(ahead),
-            Some(ahead) if ahead.done > 0 && reaches(&repo, tip, ahead.tip)? => Some(ahead),
-            _ => Some(Ahead::new(tip)),
+        stored.unfinished = match stored.unfinished.take() {
+            Some(unfinished) if unfinished.tip == tip => Some(unfinished),
+            Some(unfinished) if unfinished.done > 0 && reaches(&repo, tip, unfinished.tip)? => {
+                Some(unfinished)
+            }
+            _ => Some(UnfinishedCount::new(tip)),
         };
-        if count_ahead(repository, &repo, &mut stored, watch)? == Ended::Paused {
-            return Ok((Ended::Paused, stored));
+        if count_unfinished(repository, &repo, &mut stored, observer)? == CountOutcome::Paused {
+            return Ok((CountOutcome::Paused, stored));
         }
     }
-    Ok((Ended::Complete, stored))
+    Ok((CountOutcome::Complete, stored))
 }
 
 /// Creates a handle to the repository for one thread.
-fn local(repository: &ThreadSafeRepository) -> gix::Repository {
+fn open_for_thread(repository: &ThreadSafeRepository) -> gix::Repository {
     let mut repo = repository.to_thread_local();
     repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo
 }
 
-fn count_ahead(
+fn count_unfinished(
     repository: &ThreadSafeRepository,
     repo: &gix::Repository,
-    stored: &mut Stored,
-    watch: &dyn Watch,
-) -> Result<Ended, GitError> {
-    let Some(mut ahead) = stored.ahead.take() else { return Ok(Ended::Complete) };
+    stored: &mut StoredCount,
+    observer: &dyn CountObserver,
+) -> Result<CountOutcome, GitError> {
+    let Some(mut unfinished) = stored.unfinished.take() else { return Ok(CountOutcome::Complete) };
     let new = match stored.tip {
-        Some(old) => match since(repo, ahead.tip, old, stored.skew)? {
+        Some(old) => match find_new_commits(repo, unfinished.tip, old, stored.skew)? {
             Some(new) => Some(new),
             None => {
                 // The history was rewritten: the counted commits may no longer be part of it.
-                *stored = Stored::default();
-                ahead = Ahead::new(ahead.tip);
+                *stored = StoredCount::default();
+                unfinished = UnfinishedCount::new(unfinished.tip);
                 None
             }
         },
         None => None,
     };
-    let mut count = Count { new, base: stored, ahead, skew: 0, began: Instant::now(), watch };
+    let mut count =
+        Count { new, base: stored, unfinished, skew: 0, began: Instant::now(), observer };
     let result = count.run(repository, repo);
-    let Count { new, ahead, skew, .. } = count;
-    if let Ok(Ended::Complete) = result {
-        let mut totals = new.map(|new| new.lead).unwrap_or_default();
-        totals.add_all(&ahead.totals);
+    let Count { new, unfinished, skew, .. } = count;
+    if let Ok(CountOutcome::Complete) = result {
+        let mut totals = new.map(|new| new.first_authors).unwrap_or_default();
+        totals.add_all(&unfinished.totals);
         totals.add_all(&stored.totals);
         let skew = stored.skew.saturating_add(skew);
-        *stored = Stored { tip: Some(ahead.tip), skew, totals, ahead: None };
+        *stored = StoredCount { tip: Some(unfinished.tip), skew, totals, unfinished: None };
     } else {
-        stored.ahead = Some(ahead);
+        stored.unfinished = Some(unfinished);
     }
     store(repository.path(), stored);
     result
 }
 
 /// Stores the count. An error is only logged, because a lost count can be made again.
-fn store(repository: &Path, stored: &Stored) {
+fn store(repository: &Path, stored: &StoredCount) {
     if let Err(error) = stored.write(repository) {
         tracing::warn!(path = %repository.display(), %error, "the count of contributors could not be stored");
     }
@@ -124,13 +127,13 @@ fn store(repository: &Path, stored: &Stored) {
 /// One count, from the stored tip to the next.
 struct Count<'a> {
     /// The new commits; `None` to count the whole history.
-    new: Option<Since>,
-    base: &'a Stored,
-    ahead: Ahead,
-    /// In seconds, see [`Stored::skew`].
+    new: Option<NewCommits>,
+    base: &'a StoredCount,
+    unfinished: UnfinishedCount,
+    /// In seconds, see [`StoredCount::skew`].
     skew: u64,
     began: Instant,
-    watch: &'a dyn Watch,
+    observer: &'a dyn CountObserver,
 }
 
 impl Count<'_> {
@@ -138,47 +141,50 @@ impl Count<'_> {
         &mut self,
         repository: &ThreadSafeRepository,
         repo: &gix::Repository,
-    ) -> Result<Ended, GitError> {
+    ) -> Result<CountOutcome, GitError> {
         let mut left = self.new.as_ref().map(|new| new.commits.len());
-        let mut walk = Walk::new(repo, self.ahead.tip)?;
-        let mut skip = self.ahead.done;
+        let mut walk = Walk::new(repo, self.unfinished.tip)?;
+        let mut skip = self.unfinished.done;
         thread::scope(|scope| {
-            let lanes: [Lane; THREADS] = std::array::from_fn(|_| {
-                let (lane, chunks, results) = Lane::new();
+            let threads: [ComparingThread; THREADS] = std::array::from_fn(|_| {
+                let (thread, chunks, results) = ComparingThread::new();
                 scope.spawn(move || compare_chunks(repository, &chunks, &results));
-                lane
+                thread
             });
             let (mut sent, mut received) = (0, 0);
             let (mut reported, mut saved) = (Instant::now(), Instant::now());
             self.began = Instant::now();
             let mut at_end = false;
             loop {
-                while !at_end && sent - received < THREADS * IN_ADVANCE {
+                while !at_end && sent - received < THREADS * QUEUED_CHUNKS {
                     let chunk = self.next_chunk(&mut walk, &mut skip, &mut left)?;
                     at_end = chunk.len() < CHUNK;
                     if !chunk.is_empty() {
-                        lanes[sent % THREADS].send(chunk)?;
+                        threads[sent % THREADS].send(chunk)?;
                         sent += 1;
                     }
                 }
                 if sent == received {
-                    return Ok(Ended::Complete);
+                    return Ok(CountOutcome::Complete);
                 }
-                self.take(lanes[received % THREADS].receive()?);
+                self.add_counted(threads[received % THREADS].receive()?);
                 received += 1;
                 if at_end && sent == received {
                     continue;
                 }
-                if reported.elapsed() > REPORT {
-                    self.watch.report(self.so_far());
+                if reported.elapsed() > REPORT_INTERVAL {
+                    self.observer.report(self.so_far());
                     reported = Instant::now();
                 }
-                if self.watch.pause(self.began.elapsed()) {
-                    self.watch.report(self.so_far());
-                    return Ok(Ended::Paused);
+                if self.observer.pause(self.began.elapsed()) {
+                    self.observer.report(self.so_far());
+                    return Ok(CountOutcome::Paused);
                 }
-                if saved.elapsed() > STORE {
-                    let stored = Stored { ahead: Some(self.ahead.clone()), ..self.base.clone() };
+                if saved.elapsed() > STORE_INTERVAL {
+                    let stored = StoredCount {
+                        unfinished: Some(self.unfinished.clone()),
+                        ..self.base.clone()
+                    };
                     store(repository.path(), &stored);
                     saved = Instant::now();
                 }
@@ -192,7 +198,7 @@ impl Count<'_> {
         walk: &mut Walk<'_>,
         skip: &mut u64,
         left: &mut Option<usize>,
-    ) -> Result<Vec<Work>, GitError> {
+    ) -> Result<Vec<CommitToCompare>, GitError> {
         let mut chunk = Vec::with_capacity(CHUNK);
         while chunk.len() < CHUNK && *left != Some(0) {
             let Some(step) = walk.step()? else { break };
@@ -217,29 +223,29 @@ impl Count<'_> {
                 (None, None) => Parent::None,
             };
             let author = Author { email, name, commits: 1, lines: Lines::default() };
-            chunk.push(Work { author, tree, parent });
+            chunk.push(CommitToCompare { author, tree, parent });
         }
         Ok(chunk)
     }
 
-    fn take(&mut self, counted: Vec<Author>) {
-        self.ahead.done += counted.len() as u64;
+    fn add_counted(&mut self, counted: Vec<Author>) {
+        self.unfinished.done += counted.len() as u64;
         for author in counted {
-            self.ahead.totals.add(author);
+            self.unfinished.totals.add(author);
         }
     }
 
     fn so_far(&self) -> Contributors {
-        let lead = self.new.as_ref().map(|new| new.lead.clone());
-        let mut totals: Totals = lead.unwrap_or_default();
-        totals.add_all(&self.ahead.totals);
+        let first_authors = self.new.as_ref().map(|new| new.first_authors.clone());
+        let mut totals: Totals = first_authors.unwrap_or_default();
+        totals.add_all(&self.unfinished.totals);
         totals.add_all(&self.base.totals);
         totals.contributors(false)
     }
 }
 
 /// A commit to compare with its first parent.
-struct Work {
+struct CommitToCompare {
     author: Author,
     tree: ObjectId,
     parent: Parent,
@@ -252,39 +258,39 @@ enum Parent {
 }
 
 /// A thread that compares chunks in order. The results come in the order of the chunks.
-struct Lane {
-    chunks: Sender<Vec<Work>>,
+struct ComparingThread {
+    chunks: Sender<Vec<CommitToCompare>>,
     results: Receiver<Compared>,
 }
 
 type Compared = Result<Vec<Author>, GitError>;
 
-impl Lane {
-    fn new() -> (Self, Receiver<Vec<Work>>, Sender<Compared>) {
+impl ComparingThread {
+    fn new() -> (Self, Receiver<Vec<CommitToCompare>>, Sender<Compared>) {
         let (chunks, work) = channel();
         let (done, results) = channel();
         (Self { chunks, results }, work, done)
     }
 
-    fn send(&self, chunk: Vec<Work>) -> Result<(), GitError> {
-        self.chunks.send(chunk).map_err(|_| aborted())
+    fn send(&self, chunk: Vec<CommitToCompare>) -> Result<(), GitError> {
+        self.chunks.send(chunk).map_err(|_| thread_ended())
     }
 
     fn receive(&self) -> Compared {
-        self.results.recv().map_err(|_| aborted())?
+        self.results.recv().map_err(|_| thread_ended())?
     }
 }
 
-fn aborted() -> GitError {
+fn thread_ended() -> GitError {
     GitError::Failed("a thread that compares files ended early".to_owned())
 }
 
 fn compare_chunks(
     repository: &ThreadSafeRepository,
-    chunks: &Receiver<Vec<Work>>,
+    chunks: &Receiver<Vec<CommitToCompare>>,
     results: &Sender<Compared>,
 ) {
-    let repo = local(repository);
+    let repo = open_for_thread(repository);
     let mut trees = TreeCounter::new(&repo);
     for chunk in chunks {
         let compared = chunk.into_iter().map(|work| compare(&repo, &mut trees, work)).collect();
@@ -297,7 +303,7 @@ fn compare_chunks(
 fn compare(
     repo: &gix::Repository,
     trees: &mut TreeCounter<'_>,
-    work: Work,
+    work: CommitToCompare,
 ) -> Result<Author, GitError> {
     let parent = match work.parent {
         Parent::None => None,

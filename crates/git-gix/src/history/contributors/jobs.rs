@@ -11,23 +11,23 @@ use hexforge_domain::limiter::{Caller, FairQueue};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Contributors;
 
-use super::count::{self, Ended, Watch};
-use super::{Answers, CountedRepository};
+use super::count::{self, CountObserver, CountOutcome};
+use super::{ContributorCache, CountedRepository};
 use crate::background;
 
 /// The maximum number of concurrent counts.
 const WORKERS: usize = 2;
 /// The maximum number of repositories in the queue, in total and per caller.
 const LONGEST_QUEUE: usize = 1000;
-const QUEUE_OF_ONE: usize = 50;
+const LONGEST_QUEUE_OF_CALLER: usize = 50;
 /// The time after which a count yields to other counts, or to a newer tip of its own repository.
-const TURN: Duration = Duration::from_secs(30);
+const LONGEST_TURN: Duration = Duration::from_secs(30);
 
 /// All counts of a process. Dropping it stops the running ones.
 pub(crate) struct Jobs(Arc<Shared>);
 
 struct Shared {
-    answers: Arc<Answers>,
+    cache: Arc<ContributorCache>,
     state: Mutex<State>,
 }
 
@@ -73,8 +73,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Jobs {
-    pub(crate) fn new(answers: Arc<Answers>) -> Self {
-        Self(Arc::new(Shared { answers, state: Mutex::default() }))
+    pub(crate) fn new(cache: Arc<ContributorCache>) -> Self {
+        Self(Arc::new(Shared { cache, state: Mutex::default() }))
     }
 
     /// Requests the count of a commit. A job that already runs for the repository takes the new tip. Returns `None`
@@ -92,7 +92,7 @@ impl Jobs {
             return Some(Arc::clone(job));
         }
         let waiting = &state.waiting;
-        if waiting.len() >= LONGEST_QUEUE || waiting.len_of(caller) >= QUEUE_OF_ONE {
+        if waiting.len() >= LONGEST_QUEUE || waiting.len_of(caller) >= LONGEST_QUEUE_OF_CALLER {
             return None;
         }
         let path = repository.path().to_owned();
@@ -145,24 +145,24 @@ impl Shared {
                 }
             };
             let tip = lock(&job.progress).wanted;
-            let turn = Turn { shared: self, job: &job, tip };
+            let observer = JobObserver { shared: self, job: &job, tip };
             let counted = catch_unwind(AssertUnwindSafe(|| {
-                count::bring_up_to(&job.repository.repository, tip, &turn)
+                count::count_up_to(&job.repository.repository, tip, &observer)
             }));
             let result = match counted {
-                Ok(Ok((Ended::Complete, stored))) => {
+                Ok(Ok((CountOutcome::Complete, stored))) => {
                     Some(Ok(Arc::new(stored.totals.contributors(true))))
                 }
-                Ok(Ok((Ended::Paused, _))) => None,
+                Ok(Ok((CountOutcome::Paused, _))) => None,
                 Ok(Err(error)) => Some(Err(Failure::from(error))),
                 Err(_) => Some(Err(Failure::Failed("the count was aborted".to_owned()))),
             };
-            self.settle(&job, tip, result);
+            self.publish(&job, tip, result);
         }
     }
 
     /// Publishes the result, and queues the job again if it was paused or a newer tip was requested.
-    fn settle(
+    fn publish(
         &self,
         job: &Arc<Job>,
         tip: ObjectId,
@@ -172,7 +172,7 @@ impl Shared {
         let mut progress = lock(&job.progress);
         let go_on = match &result {
             Some(Ok(answer)) => {
-                self.answers.insert(tip, Arc::clone(answer));
+                self.cache.insert(tip, Arc::clone(answer));
                 progress.so_far =
                     Arc::new(Contributors { complete: false, ..Contributors::clone(answer) });
                 progress.wanted != tip
@@ -194,13 +194,13 @@ impl Shared {
 }
 
 /// The observer of one running count.
-struct Turn<'a> {
+struct JobObserver<'a> {
     shared: &'a Shared,
     job: &'a Job,
     tip: ObjectId,
 }
 
-impl Watch for Turn<'_> {
+impl CountObserver for JobObserver<'_> {
     fn report(&self, so_far: Contributors) {
         lock(&self.job.progress).so_far = Arc::new(so_far);
     }
@@ -208,7 +208,7 @@ impl Watch for Turn<'_> {
     fn pause(&self, running: Duration) -> bool {
         let state = lock(&self.shared.state);
         let others = !state.waiting.is_empty() || lock(&self.job.progress).wanted != self.tip;
-        state.stopped || (others && running > TURN)
+        state.stopped || (others && running > LONGEST_TURN)
     }
 }
 

@@ -3,7 +3,7 @@
 use gix::diff::blob::sources::byte_lines;
 use gix::diff::blob::{Algorithm, Diff, InternedInput};
 
-use crate::history::compare::distance::is_too_far;
+use crate::history::compare::distance::differ_too_much;
 
 /// The number of added and removed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,12 +40,12 @@ pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
     }
     let (removed, added) = (count(old), count(new));
     if removed.max(added) <= FEW as u64 {
-        let kept = kept_of_few(old, new);
+        let kept = common_lines_of_few(old, new);
         return Lines { added: added - kept, removed: removed - kept };
     }
     // The diff needs the whole texts: how often a line occurs in them decides which lines git discards as noise.
     let input = InternedInput::new(byte_lines(before), byte_lines(after));
-    if is_too_far(&input.before, &input.after) {
+    if differ_too_much(&input.before, &input.after) {
         return Lines { added, removed };
     }
     let diff = Diff::compute(Algorithm::Myers, &input);
@@ -57,7 +57,7 @@ pub(crate) fn compare(before: &[u8], after: &[u8]) -> Lines {
 const FEW: usize = 7;
 
 /// The length of the longest common subsequence of lines, for texts of a few lines.
-fn kept_of_few(old: &[u8], new: &[u8]) -> u64 {
+fn common_lines_of_few(old: &[u8], new: &[u8]) -> u64 {
     let mut longest = [0; FEW + 1];
     for old_line in old.split_inclusive(|byte| *byte == b'\n') {
         let mut diagonal = 0;

@@ -18,32 +18,32 @@ const ID: usize = 20;
 
 /// The stored count of a history.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredCount {
     /// The commit up to which everything is counted.
     pub(crate) tip: Option<ObjectId>,
     /// An upper bound in seconds: no ancestor in that history is newer than its descendant by more.
     pub(crate) skew: u64,
     pub(crate) totals: Totals,
     /// The unfinished count beyond `tip`.
-    pub(crate) ahead: Option<Ahead>,
+    pub(crate) unfinished: Option<UnfinishedCount>,
 }
 
-/// An unfinished count of the commits that are reachable from its `tip` and not from [`Stored::tip`].
+/// An unfinished count of the commits that are reachable from its `tip` and not from [`StoredCount::tip`].
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ahead {
+pub(crate) struct UnfinishedCount {
     pub(crate) tip: ObjectId,
     /// The number of counted commits, in the order of `git log` without merges.
     pub(crate) done: u64,
     pub(crate) totals: Totals,
 }
 
-impl Ahead {
+impl UnfinishedCount {
     pub(crate) fn new(tip: ObjectId) -> Self {
         Self { tip, done: 0, totals: Totals::default() }
     }
 }
 
-impl Stored {
+impl StoredCount {
     /// Reads the stored count of the repository in this folder. Returns an empty count if it is missing or unusable.
     pub(crate) fn read(repository: &Path) -> Self {
         let path = path(repository);
@@ -89,15 +89,15 @@ fn checksum(bytes: &[u8]) -> Option<ObjectId> {
     hasher.try_finalize().ok()
 }
 
-fn encode(stored: &Stored) -> io::Result<Vec<u8>> {
+fn encode(stored: &StoredCount) -> io::Result<Vec<u8>> {
     let mut out = MAGIC.to_vec();
     put_id(&mut out, stored.tip);
     put_number(&mut out, stored.skew);
     put_totals(&mut out, &stored.totals);
-    put_id(&mut out, stored.ahead.as_ref().map(|ahead| ahead.tip));
-    if let Some(ahead) = &stored.ahead {
-        put_number(&mut out, ahead.done);
-        put_totals(&mut out, &ahead.totals);
+    put_id(&mut out, stored.unfinished.as_ref().map(|unfinished| unfinished.tip));
+    if let Some(unfinished) = &stored.unfinished {
+        put_number(&mut out, unfinished.done);
+        put_totals(&mut out, &unfinished.totals);
     }
     let checksum = checksum(&out).ok_or_else(|| io::Error::other("no checksum"))?;
     out.extend_from_slice(checksum.as_slice());
@@ -130,16 +130,21 @@ fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
     }
 }
 
-fn decode(bytes: &[u8]) -> Option<Stored> {
+fn decode(bytes: &[u8]) -> Option<StoredCount> {
     let (content, end) = bytes.split_at_checked(bytes.len().checked_sub(ID)?)?;
     if checksum(content)?.as_slice() != end {
         return None;
     }
     let mut from = Reader(content.strip_prefix(MAGIC)?);
-    let mut stored =
-        Stored { tip: from.id()?, skew: from.number()?, totals: from.totals()?, ahead: None };
+    let mut stored = StoredCount {
+        tip: from.id()?,
+        skew: from.number()?,
+        totals: from.totals()?,
+        unfinished: None,
+    };
     if let Some(tip) = from.id()? {
-        stored.ahead = Some(Ahead { tip, done: from.number()?, totals: from.totals()? });
+        stored.unfinished =
+            Some(UnfinishedCount { tip, done: from.number()?, totals: from.totals()? });
     }
     from.0.is_empty().then_some(stored)
 }
@@ -186,24 +191,26 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    fn example() -> Stored {
+    fn example() -> StoredCount {
         let mut totals = Totals::default();
         for (email, name) in [(&b"a@b"[..], "A"), (b"\xff", "")] {
             let lines = Lines { added: 2, removed: u64::MAX };
             totals.add(Author { email: email.into(), name: name.into(), commits: 1, lines });
         }
         let tip = ObjectId::empty_tree(gix::hash::Kind::Sha1);
-        let ahead = Some(Ahead { tip, done: 3, totals: totals.clone() });
-        Stored { tip: Some(tip), skew: 4, totals, ahead }
+        let unfinished = Some(UnfinishedCount { tip, done: 3, totals: totals.clone() });
+        StoredCount { tip: Some(tip), skew: 4, totals, unfinished }
     }
 
     #[test]
     fn what_is_stored_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Stored::read(folder.path()), Stored::default());
-        for stored in [example(), Stored { ahead: None, ..example() }, Stored::default()] {
+        assert_eq!(StoredCount::read(folder.path()), StoredCount::default());
+        for stored in
+            [example(), StoredCount { unfinished: None, ..example() }, StoredCount::default()]
+        {
             stored.write(folder.path()).unwrap();
-            assert_eq!(Stored::read(folder.path()), stored);
+            assert_eq!(StoredCount::read(folder.path()), stored);
         }
         assert_eq!(fs::read_dir(folder.path().join("hexforge")).unwrap().count(), 1);
     }

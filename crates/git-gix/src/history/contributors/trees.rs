@@ -23,7 +23,7 @@ const BUDGET: u64 = 16 << 30;
 /// The fixed cost of each pair of trees or files, in addition to its bytes.
 const LEAST_COST: u64 = 4096;
 /// Locked while large files are compared, so that the memory of concurrent counts does not add up.
-static LARGE_ONES: Mutex<()> = Mutex::new(());
+static COMPARING_LARGE_FILES: Mutex<()> = Mutex::new(());
 
 /// Compares trees, and reuses its buffers.
 pub(crate) struct TreeCounter<'r> {
@@ -128,8 +128,8 @@ impl<'r> TreeCounter<'r> {
             size += this;
         }
         self.spend(size);
-        let _one_at_a_time =
-            (size > LARGE).then(|| LARGE_ONES.lock().unwrap_or_else(PoisonError::into_inner));
+        let _one_at_a_time = (size > LARGE)
+            .then(|| COMPARING_LARGE_FILES.lock().unwrap_or_else(PoisonError::into_inner));
         let [old_buffer, new_buffer] = &mut self.files;
         let before = content(self.repo, old, old_buffer)?;
         if lines::is_binary(before) {

@@ -16,14 +16,14 @@ use super::read;
 pub(crate) struct Walk<'r> {
     repo: &'r gix::Repository,
     /// Commits with a visited child, the next one on top.
-    frontier: BinaryHeap<Seen>,
+    frontier: BinaryHeap<FrontierCommit>,
     /// The dates of all commits that are or were in the frontier.
     dates: HashMap<ObjectId, i64>,
     buffer: Vec<u8>,
 }
 
 /// A commit in the frontier.
-struct Seen {
+struct FrontierCommit {
     date: i64,
     number: Reverse<usize>,
     id: ObjectId,
@@ -48,20 +48,22 @@ impl<'r> Walk<'r> {
             dates: HashMap::default(),
             buffer: Vec::new(),
         };
-        walk.see(tip)?;
+        walk.add_to_frontier(tip)?;
         Ok(walk)
     }
 
     /// Visits the next commit. Returns `None` at the end.
     pub(crate) fn step(&mut self) -> Result<Option<Step>, GitError> {
-        let Some(Seen { date, id, header, .. }) = self.frontier.pop() else { return Ok(None) };
+        let Some(FrontierCommit { date, id, header, .. }) = self.frontier.pop() else {
+            return Ok(None);
+        };
         let mut parent_tree = None;
         let mut skew = 0;
         for (index, parent) in header.parents.iter().enumerate() {
             let parent_date = match self.dates.get(parent) {
                 Some(date) => *date,
                 None => {
-                    let (date, tree) = self.see(*parent)?;
+                    let (date, tree) = self.add_to_frontier(*parent)?;
                     if index == 0 {
                         parent_tree = Some(tree);
                     }
@@ -84,47 +86,48 @@ impl<'r> Walk<'r> {
             let mut waiting: Vec<_> = walk
                 .frontier
                 .iter()
-                .map(|seen| (Reverse(seen.date), seen.number.0, seen.id))
+                .map(|commit| (Reverse(commit.date), commit.number.0, commit.id))
                 .collect();
             waiting.sort_unstable();
             waiting.into_iter().map(|(_, _, id)| id).collect::<Vec<_>>()
         };
         self.frontier.len() == other.frontier.len()
-            && self.frontier.peek().map(|seen| seen.id) == other.frontier.peek().map(|seen| seen.id)
+            && self.frontier.peek().map(|commit| commit.id)
+                == other.frontier.peek().map(|commit| commit.id)
             && in_order(self) == in_order(other)
     }
 
-    fn see(&mut self, id: ObjectId) -> Result<(i64, ObjectId), GitError> {
+    fn add_to_frontier(&mut self, id: ObjectId) -> Result<(i64, ObjectId), GitError> {
         let commit = read::object(self.repo, id, Kind::Commit, &mut self.buffer)?;
         let header = Header::parse(commit)
             .ok_or_else(|| GitError::Corrupt(format!("the commit {id} cannot be read")))?;
         let (date, tree) = (header.date, header.tree);
         let number = Reverse(self.dates.len());
         self.dates.insert(id, date);
-        self.frontier.push(Seen { date, number, id, header });
+        self.frontier.push(FrontierCommit { date, number, id, header });
         Ok((date, tree))
     }
 }
 
-impl Ord for Seen {
+impl Ord for FrontierCommit {
     fn cmp(&self, other: &Self) -> Ordering {
         (self.date, self.number).cmp(&(other.date, other.number))
     }
 }
 
-impl PartialOrd for Seen {
+impl PartialOrd for FrontierCommit {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Seen {
+impl PartialEq for FrontierCommit {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Seen {}
+impl Eq for FrontierCommit {}
 
 /// Returns whether `ancestor` is reachable from `tip`.
 pub(crate) fn reaches(

@@ -16,7 +16,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::refs::Snapshot;
 
 use super::check::Wrong;
-use crate::history::reachable::{History, Question, Scope};
+use crate::history::reachable::{History, ReachabilityQuery, Scope};
 use crate::protocol::limits::Stop;
 use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
@@ -70,10 +70,10 @@ impl Reachable<'_> {
             let refs = repository.derived(bound);
             let history = History { repo: bound.repo(), lineages: &self.shared.lineages };
             let place = (self.project, Scope::Refs);
-            let question = Question { tips: &refs.tips, first, with_contents };
+            let query = ReachabilityQuery { tips: &refs.tips, first, with_contents };
             let slice = Some(Instant::now() + SLICE);
             let walks = &self.shared.walks;
-            match walks.retain_unreachable(history, place, question, &mut open, slice) {
+            match walks.retain_unreachable(history, place, query, &mut open, slice) {
                 Ok(()) => return Ok(open.is_empty()),
                 Err(GitError::Unfinished) if Instant::now() < until => {
                     self.stop.check().map_err(Wrong::Stopped)?;

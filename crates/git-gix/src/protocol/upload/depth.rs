@@ -94,7 +94,7 @@ fn by_depth(source: &Source, from: &[ObjectId], depth: u64) -> Result<Cut, GitEr
         }
     }
     while let Some((id, at)) = queue.pop_front() {
-        let commit = source.lineages().of(repo, id, &mut buffer)?;
+        let commit = source.lineages().read(repo, id, &mut buffer)?;
         let commit =
             commit.ok_or_else(|| GitError::Corrupt(format!("the commit {id} is missing")))?;
         // Like git, a commit at the boundary is cut even if it has no parents.

@@ -163,7 +163,7 @@ fn newest(
     let mut buffer = Vec::new();
     let mut dated = Vec::new();
     for &commit in commits {
-        if let Some(lineage) = source.lineages().of(repo, commit, &mut buffer)? {
+        if let Some(lineage) = source.lineages().read(repo, commit, &mut buffer)? {
             dated.push((lineage.time, commit));
         }
     }

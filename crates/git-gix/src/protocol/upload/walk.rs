@@ -84,7 +84,7 @@ pub(super) fn all_lead_to_named(
     let mut targets = named.clone();
     let mut oldest = i64::MAX;
     for &id in named {
-        let Some(lineage) = lineages.of(repo, id, &mut buffer)? else { continue };
+        let Some(lineage) = lineages.read(repo, id, &mut buffer)? else { continue };
         oldest = oldest.min(lineage.time);
         if !ends.contains(&id) {
             targets.extend(&lineage.parents);
@@ -94,7 +94,7 @@ pub(super) fn all_lead_to_named(
     let mut wants = wants.to_vec();
     let mut times: HashMap<ObjectId, i64> = HashMap::default();
     for &want in &wants {
-        let Some(lineage) = lineages.of(repo, want, &mut buffer)? else { return Ok(false) };
+        let Some(lineage) = lineages.read(repo, want, &mut buffer)? else { return Ok(false) };
         times.insert(want, lineage.time);
     }
     wants.sort_by_key(|want| times.get(want).copied());
@@ -106,14 +106,14 @@ pub(super) fn all_lead_to_named(
             let id = *id;
             let mut leads = *passed.entry(id).or_insert_with(|| targets.contains(&id));
             if !leads && !ends.contains(&id) {
-                let Some(lineage) = lineages.of(repo, id, &mut buffer)? else { return Ok(false) };
+                let Some(lineage) = lineages.read(repo, id, &mut buffer)? else { return Ok(false) };
                 if let Some(&parent) = lineage.parents.get(*at) {
                     *at += 1;
                     match passed.get(&parent) {
                         Some(&parent_leads) => leads = parent_leads,
                         None if targets.contains(&parent) => leads = true,
                         None => {
-                            let found = lineages.of(repo, parent, &mut buffer)?;
+                            let found = lineages.read(repo, parent, &mut buffer)?;
                             if found.is_some_and(|parent| parent.time >= oldest) {
                                 path.push((parent, 0));
                             }
@@ -215,7 +215,7 @@ impl Walk<'_> {
             if self.met.get(&parent).is_some_and(|met| met.known) {
                 continue;
             }
-            let lineage = self.lineages.of(self.repo, parent, &mut self.buffer)?;
+            let lineage = self.lineages.read(self.repo, parent, &mut self.buffer)?;
             if lineage.is_some_and(|parent| parent.time >= commit.time) {
                 self.reach(parent, true)?;
                 found = true;
@@ -244,7 +244,7 @@ impl Walk<'_> {
             }
             return Ok(());
         }
-        let lineage = self.lineages.of(self.repo, id, &mut self.buffer)?;
+        let lineage = self.lineages.read(self.repo, id, &mut self.buffer)?;
         let Some(lineage) = lineage else {
             // A commit that the client has may be missing from the repository; a wanted one may not.
             return if known {

@@ -2,7 +2,9 @@
 
 use hexforge_domain::commit::Commit;
 
-use super::super::{Ancestry, Effort, FOR_NEWS, commits_between, first_containing, is_ancestor};
+use super::super::{
+    AncestorCache, Effort, PUSH_LIMITS, commits_between, first_containing, is_ancestor,
+};
 use super::{Scratch, compare, id, open};
 
 fn titles(commits: &[Commit]) -> Vec<&str> {
@@ -27,9 +29,9 @@ fn the_newest_are_returned_oldest_first_and_all_are_counted() {
         (vec![id(&first), id(&last)], 10, 0, &[]),
     ] {
         // From the third call on, the cached ancestors are used.
-        let ancestry = Ancestry::default();
+        let ancestry = AncestorCache::default();
         for _ in 0..4 {
-            let effort = Effort::new(FOR_NEWS);
+            let effort = Effort::new(PUSH_LIMITS);
             let between = commits_between(&repo, &ancestry, &hidden, id(&last), limit, &effort);
             let (total, commits) = between.expect("the commits exist");
             assert_eq!((total, titles(&commits)), (count, expected.to_vec()));

@@ -7,11 +7,11 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::push::{ChangedPaths, EVENT_PATHS, EVENT_TEXT_BYTES};
 
 use super::super::{
-    Ancestry, Effort, FOR_NEWS, FOR_READERS, Limits, changed_paths, commits_between,
+    AncestorCache, Effort, Limits, PUSH_LIMITS, REQUEST_LIMITS, changed_paths, commits_between,
 };
 use super::{Scratch, id, open};
 
-const MUCH: Limits = FOR_READERS;
+const MUCH: Limits = REQUEST_LIMITS;
 
 fn paths(scratch: &Scratch, commit: &str, limits: Limits) -> ChangedPaths {
     changed_paths(&open(scratch), id(commit), &Effort::new(limits)).expect("the commit exists")
@@ -50,13 +50,13 @@ fn files_are_read_for_similarity_only_within_a_budget() {
 fn moved_files_are_told_as_new_ones_where_that_can_be_found_out() {
     let scratch = Scratch::new();
     let (from, to) = moves(&scratch);
-    let found = paths(&scratch, &to, FOR_NEWS);
+    let found = paths(&scratch, &to, PUSH_LIMITS);
     assert_eq!(found.added, ["new/a2", "new/b2", "new/c2"]);
     assert_eq!((found.modified, found.removed), (vec![], vec![]));
-    let found = paths(&scratch, &to, Limits { reading: 0, ..FOR_NEWS });
+    let found = paths(&scratch, &to, Limits { reading: 0, ..PUSH_LIMITS });
     assert_eq!(found.added, ["new/a2", "new/b2", "new/c2"]);
     assert_eq!(found.removed, ["old/a", "old/b"]);
-    assert_eq!(paths(&scratch, &from, FOR_NEWS).added, ["old/a", "old/b", "old/c"]);
+    assert_eq!(paths(&scratch, &from, PUSH_LIMITS).added, ["old/a", "old/b", "old/c"]);
 }
 
 #[test]
@@ -66,10 +66,10 @@ fn of_a_huge_commit_the_first_paths_are_told() {
         scratch.write(format!("{number:05}"), "x");
     }
     let commit = scratch.commit("Many");
-    assert_eq!(paths(&scratch, &commit, FOR_NEWS).added.len(), EVENT_PATHS);
-    assert_eq!(paths(&scratch, &commit, Limits { changes: 7, ..FOR_NEWS }).added.len(), 7);
-    assert_eq!(paths(&scratch, &commit, Limits { showing: 52, ..FOR_NEWS }).added.len(), 10);
-    let hurried = Limits { time: Duration::ZERO, ..FOR_NEWS };
+    assert_eq!(paths(&scratch, &commit, PUSH_LIMITS).added.len(), EVENT_PATHS);
+    assert_eq!(paths(&scratch, &commit, Limits { changes: 7, ..PUSH_LIMITS }).added.len(), 7);
+    assert_eq!(paths(&scratch, &commit, Limits { showing: 52, ..PUSH_LIMITS }).added.len(), 10);
+    let hurried = Limits { time: Duration::ZERO, ..PUSH_LIMITS };
     assert_eq!(paths(&scratch, &commit, hurried), ChangedPaths::default());
 }
 
@@ -108,7 +108,7 @@ fn nothing_goes_on_when_time_is_up() {
     assert!(made.overflow && made.commits.is_empty() && made.diffs.is_empty());
     let none: &[ObjectId] = &[];
     let counted =
-        commits_between(&open(&scratch), &Ancestry::default(), none, id(&to), 10, &hurried());
+        commits_between(&open(&scratch), &AncestorCache::default(), none, id(&to), 10, &hurried());
     assert!(matches!(counted, Err(GitError::TooLarge)), "{counted:?}");
 }
 
@@ -122,11 +122,11 @@ fn long_messages_are_not_held_whole_to_be_told() {
     let tip = scratch.git(&["rev-parse", "HEAD"]);
     let (_, found) = commits_between(
         &open(&scratch),
-        &Ancestry::default(),
+        &AncestorCache::default(),
         &[],
         id(&tip),
         10,
-        &Effort::new(FOR_NEWS),
+        &Effort::new(PUSH_LIMITS),
     )
     .expect("it exists");
     assert_eq!(found[0].message.len(), EVENT_TEXT_BYTES);

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use super::super::{Effort, FOR_READERS};
+use super::super::{Effort, REQUEST_LIMITS};
 use super::{Scratch, compare, id, only_diff, open, same_as_git};
 
 fn lines(range: std::ops::Range<usize>) -> String {
@@ -461,7 +461,7 @@ fn what_does_not_exist_is_missing() {
     let repo = open(&scratch);
     for (from, to) in [(commit, id(&"1".repeat(40))), (id(&"1".repeat(40)), commit), (tree, commit)]
     {
-        let result = super::super::compare(&repo, from, to, &Effort::new(FOR_READERS));
+        let result = super::super::compare(&repo, from, to, &Effort::new(REQUEST_LIMITS));
         assert!(matches!(result, Err(hexforge_domain::ports::git::GitError::Missing)));
     }
 }

@@ -7,15 +7,15 @@ use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Contributors;
 
-use super::super::count::{Ended, Watch, bring_up_to};
-use super::super::since::since;
-use super::super::stored::Stored;
+use super::super::count::{CountObserver, CountOutcome, count_up_to};
+use super::super::new_commits::find_new_commits;
+use super::super::stored::StoredCount;
 use super::fixture::{Commit, Files, Fixture, Random};
 
 /// Pauses a count after this number of chunks.
 struct After(Cell<usize>);
 
-impl Watch for After {
+impl CountObserver for After {
     fn report(&self, so_far: Contributors) {
         assert!(!so_far.complete);
     }
@@ -27,9 +27,9 @@ impl Watch for After {
 }
 
 fn count(fixture: &Fixture, tip: ObjectId) -> Result<Contributors, GitError> {
-    let (ended, stored) = bring_up_to(&fixture.open(), tip, &After(Cell::new(usize::MAX)))?;
-    assert_eq!((ended, stored.tip), (Ended::Complete, Some(tip)));
-    assert_eq!(Stored::read(fixture.path()), stored);
+    let (ended, stored) = count_up_to(&fixture.open(), tip, &After(Cell::new(usize::MAX)))?;
+    assert_eq!((ended, stored.tip), (CountOutcome::Complete, Some(tip)));
+    assert_eq!(StoredCount::read(fixture.path()), stored);
     Ok(stored.totals.contributors(true))
 }
 
@@ -180,7 +180,7 @@ fn new_commits_are_those_that_git_names() {
             let list = fixture.git(&["rev-list", &format!("{old}..{new}")], &[]);
             let list = String::from_utf8(list).unwrap();
             let skew = 120 * 100;
-            match since(&repo, new, old, skew).unwrap() {
+            match find_new_commits(&repo, new, old, skew).unwrap() {
                 Some(found) => {
                     let listed = list.lines().map(|id| id.parse().unwrap()).collect();
                     assert_eq!(found.commits, listed, "{seed}: {old}..{new}");
@@ -207,9 +207,10 @@ fn a_history_that_grew_is_not_walked_again() {
     };
     let fixture = Fixture::of(&(0..100).map(commit).collect::<Vec<_>>());
     let repo = fixture.open().to_thread_local();
-    let new = since(&repo, fixture.commits[99], fixture.commits[95], 0).unwrap().unwrap();
+    let new =
+        find_new_commits(&repo, fixture.commits[99], fixture.commits[95], 0).unwrap().unwrap();
     assert_eq!(new.commits.len(), 4);
-    assert_eq!(new.lead.authors().len(), 4);
+    assert_eq!(new.first_authors.authors().len(), 4);
 }
 
 #[test]
@@ -220,15 +221,15 @@ fn a_count_goes_on_where_it_was_paused() {
         let mut last = None;
         loop {
             let pause = After(Cell::new(1 + random.below(3)));
-            let (ended, stored) = bring_up_to(&fixture.open(), tip, &pause).unwrap();
-            assert_eq!(Stored::read(fixture.path()), stored);
-            if ended == Ended::Complete {
+            let (ended, stored) = count_up_to(&fixture.open(), tip, &pause).unwrap();
+            assert_eq!(StoredCount::read(fixture.path()), stored);
+            if ended == CountOutcome::Complete {
                 assert_eq!(stored.totals.contributors(true), fixture.by_git(tip));
                 break;
             }
-            let ahead = stored.ahead.unwrap();
-            assert_ne!(last, Some((ahead.tip, ahead.done)), "it went on");
-            last = Some((ahead.tip, ahead.done));
+            let unfinished = stored.unfinished.unwrap();
+            assert_ne!(last, Some((unfinished.tip, unfinished.done)), "it went on");
+            last = Some((unfinished.tip, unfinished.done));
         }
     }
 }
@@ -239,7 +240,7 @@ fn a_paused_count_is_ended_before_a_newer_one() {
     for (paused, tip) in [(300, 300), (200, 300), (150, 299)] {
         forget(&fixture);
         let [paused, tip] = [paused, tip].map(|number| fixture.commits[number]);
-        bring_up_to(&fixture.open(), paused, &After(Cell::new(2))).unwrap();
+        count_up_to(&fixture.open(), paused, &After(Cell::new(2))).unwrap();
         assert_eq!(count(&fixture, tip).unwrap(), fixture.by_git(tip));
     }
 }
@@ -306,7 +307,9 @@ fn damage_is_told_and_what_was_counted_is_kept() {
     }
     std::fs::remove_file(&loose).unwrap();
     assert!(matches!(count(&fixture, tip), Err(GitError::Corrupt(_))));
-    assert!(Stored::read(fixture.path()).ahead.is_some_and(|ahead| ahead.done > 0));
+    assert!(
+        StoredCount::read(fixture.path()).unfinished.is_some_and(|unfinished| unfinished.done > 0)
+    );
     std::fs::write(&loose, content).unwrap();
     assert_eq!(count(&fixture, tip).unwrap(), fixture.by_git(tip));
 }

@@ -7,7 +7,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 
 use super::super::ContributorIndex;
-use super::super::stored::Stored;
+use super::super::stored::StoredCount;
 use super::fixture::{Commit, Files, Fixture};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -35,7 +35,7 @@ fn a_request_counts_what_was_pushed_since_the_last() {
             index.contributors(&fixture.open(), tip, LONG, Caller::BACKGROUND).unwrap(),
             expected
         );
-        assert_eq!(Stored::read(fixture.path()).tip, Some(tip));
+        assert_eq!(StoredCount::read(fixture.path()).tip, Some(tip));
         // The result comes from memory, and for another process from the disk.
         for index in [&index, &ContributorIndex::default()] {
             let at_once = index
@@ -54,7 +54,7 @@ fn a_rewritten_history_is_counted_anew() {
         let tip = fixture.commits[number];
         let counted = index.contributors(&fixture.open(), tip, LONG, Caller::BACKGROUND).unwrap();
         assert_eq!(counted, fixture.by_git(tip));
-        assert_eq!(Stored::read(fixture.path()).tip, Some(tip));
+        assert_eq!(StoredCount::read(fixture.path()).tip, Some(tip));
     }
 }
 
@@ -111,7 +111,7 @@ fn a_push_has_it_counted_before_anyone_asks() {
     let index = ContributorIndex::default();
     index.warm(&fixture.open(), fixture.tip());
     let until = Instant::now() + LONG;
-    while Stored::read(fixture.path()).tip != Some(fixture.tip()) {
+    while StoredCount::read(fixture.path()).tip != Some(fixture.tip()) {
         assert!(Instant::now() < until, "never counted");
         thread::sleep(Duration::from_millis(5));
     }

@@ -17,10 +17,10 @@ use super::{History, Limits, Walk};
 use crate::error::failed;
 
 /// The number of ids that are cached for all repositories together, about 100 MB.
-const KEPT: u64 = 2_000_000;
+const CACHED_IDS: u64 = 2_000_000;
 
 /// The number of ids at which a walk with a time limit stops. The cache does not accept an entry that needs nearly all
-/// of its capacity, so this is smaller than [`KEPT`].
+/// of its capacity, so this is smaller than [`CACHED_IDS`].
 const LONGEST_WALK: usize = 1_800_000;
 
 /// The number of new ids after which the weight of a walk in the cache is updated.
@@ -47,7 +47,7 @@ struct Key {
 
 /// A question about the reachability of objects.
 #[derive(Clone, Copy)]
-pub(crate) struct Question<'a> {
+pub(crate) struct ReachabilityQuery<'a> {
     /// The objects at which the walk starts, sorted.
     pub(crate) tips: &'a [ObjectId],
     /// Reachable commits whose trees are read first, because the objects are probably in them.
@@ -57,7 +57,7 @@ pub(crate) struct Question<'a> {
 }
 
 #[derive(Clone)]
-struct KeptWalk {
+struct CachedWalk {
     /// The number of ids in the walk when it was last put into the cache.
     weight: u64,
     walk: Arc<Mutex<Walk>>,
@@ -66,21 +66,21 @@ struct KeptWalk {
 #[derive(Clone)]
 struct ByIds;
 
-impl Weighter<Key, KeptWalk> for ByIds {
-    fn weight(&self, _: &Key, kept: &KeptWalk) -> u64 {
-        kept.weight + 10
+impl Weighter<Key, CachedWalk> for ByIds {
+    fn weight(&self, _: &Key, cached: &CachedWalk) -> u64 {
+        cached.weight + 10
     }
 }
 
 /// A cache of the most recently used walks of all repositories.
-pub(crate) struct Walks(Cache<Key, KeptWalk, ByIds>);
+pub(crate) struct WalkCache(Cache<Key, CachedWalk, ByIds>);
 
-impl Default for Walks {
+impl Default for WalkCache {
     fn default() -> Self {
         // The capacity is divided among shards, and one of several shards would be too small for a large repository.
         let options = OptionsBuilder::new()
             .estimated_items_capacity(1_000)
-            .weight_capacity(KEPT)
+            .weight_capacity(CACHED_IDS)
             .shards(1)
             .build()
             .expect("both capacities are given");
@@ -93,7 +93,7 @@ impl Default for Walks {
     }
 }
 
-impl Walks {
+impl WalkCache {
     /// Returns those of `ids` that are not reachable from `tips`.
     /// # Errors
     /// [`GitError::Unfinished`] if the time limit was reached before the walk found out; the next call continues the
@@ -122,43 +122,43 @@ impl Walks {
                 }
             }
         }
-        let question = Question { tips: &tips, first: &[], with_contents };
-        self.retain_unreachable(history, (project, scope), question, &mut open, until)?;
+        let query = ReachabilityQuery { tips: &tips, first: &[], with_contents };
+        self.retain_unreachable(history, (project, scope), query, &mut open, until)?;
         missing.extend(open);
         Ok(missing)
     }
 
     /// Removes the reachable objects from `open`, all of which exist.
     /// # Errors
-    /// Those of [`Walks::unreachable`].
+    /// Those of [`WalkCache::unreachable`].
     pub(crate) fn retain_unreachable(
         &self,
         history: History<'_>,
         (project, scope): (ProjectId, Scope),
-        question: Question<'_>,
+        query: ReachabilityQuery<'_>,
         open: &mut HashSet<ObjectId>,
         until: Option<Instant>,
     ) -> Result<(), GitError> {
         if open.is_empty() {
             return Ok(());
         }
-        let Question { tips, first, with_contents } = question;
+        let ReachabilityQuery { tips, first, with_contents } = query;
         let key = Key { project, scope, with_contents };
-        let new = || KeptWalk { weight: 0, walk: Arc::new(Mutex::new(Walk::new(with_contents))) };
+        let new = || CachedWalk { weight: 0, walk: Arc::new(Mutex::new(Walk::new(with_contents))) };
         // Concurrent callers wait for this walk instead of starting their own.
-        let kept = self.0.get_or_insert_with::<_, Infallible>(&key, || Ok(new()));
-        let Ok(kept) = kept;
-        let mut walk = lock(&kept.walk, until)?;
+        let cached = self.0.get_or_insert_with::<_, Infallible>(&key, || Ok(new()));
+        let Ok(cached) = cached;
+        let mut walk = lock(&cached.walk, until)?;
         let limits = until.map(|until| Limits { until, ids: LONGEST_WALK });
-        let outcome = walk.look_for(history, tips, first, open, limits);
+        let outcome = walk.find(history, tips, first, open, limits);
         if outcome.is_err() {
             // The failed step may have recorded only a part of its objects.
             *walk = Walk::new(with_contents);
         }
         let weight = walk.len() as u64;
         drop(walk);
-        if weight.abs_diff(kept.weight) > GROWTH {
-            self.0.insert(key, KeptWalk { weight, walk: kept.walk });
+        if weight.abs_diff(cached.weight) > GROWTH {
+            self.0.insert(key, CachedWalk { weight, walk: cached.walk });
         }
         match outcome? {
             true => Ok(()),
@@ -191,15 +191,15 @@ mod tests {
 
     #[test]
     fn a_walk_through_a_large_repository_is_kept() {
-        let walks = Walks::default();
+        let walks = WalkCache::default();
         let key =
             |project| Key { project: ProjectId(project), scope: Scope::Refs, with_contents: true };
-        let walk = |weight| KeptWalk { weight, walk: Arc::new(Mutex::new(Walk::new(true))) };
+        let walk = |weight| CachedWalk { weight, walk: Arc::new(Mutex::new(Walk::new(true))) };
         let longest = LONGEST_WALK as u64 + 50_000;
         walks.0.insert(key(1), walk(longest));
         assert!(walks.0.get(&key(1)).is_some());
         walks.0.insert(key(2), walk(longest));
-        let kept = [1, 2].iter().filter(|project| walks.0.get(&key(**project)).is_some());
-        assert!(kept.count() < 2, "there is no room for both");
+        let cached = [1, 2].iter().filter(|project| walks.0.get(&key(**project)).is_some());
+        assert!(cached.count() < 2, "there is no room for both");
     }
 }

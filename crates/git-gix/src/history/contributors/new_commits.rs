@@ -10,12 +10,12 @@ use super::totals::{Author, Totals};
 use super::walk::{Step, Walk};
 
 /// The new part of a history.
-pub(crate) struct Since {
+pub(crate) struct NewCommits {
     /// All new commits.
     pub(crate) commits: HashSet<ObjectId>,
     /// The authors of the commits visited, in the order of the new history and with zero counts. All other authors
     /// follow in the order of the old history.
-    pub(crate) lead: Totals,
+    pub(crate) first_authors: Totals,
 }
 
 /// Walks both histories, newest commits first, until the rest of both is the same. Returns `None` when `old` is not an
@@ -23,13 +23,13 @@ pub(crate) struct Since {
 ///
 /// In the old history, no ancestor is newer than its descendant by more than `skew` seconds. The walk goes on for that
 /// long, so that wrong clocks do not make an old commit look new.
-pub(crate) fn since(
+pub(crate) fn find_new_commits(
     repo: &gix::Repository,
     new: ObjectId,
     old: ObjectId,
     skew: u64,
-) -> Result<Option<Since>, GitError> {
-    let mut lead = Totals::default();
+) -> Result<Option<NewCommits>, GitError> {
+    let mut first_authors = Totals::default();
     let mut new_walk = Walk::new(repo, new)?;
     // The old tip may be on no branch any more, so its objects may have been removed.
     let Ok(mut old_walk) = Walk::new(repo, old) else { return Ok(None) };
@@ -43,13 +43,13 @@ pub(crate) fn since(
             new_walk.next_date().is_none_or(|date| date.saturating_add(skew) < oldest_new);
         if only_old.is_empty() && settled && new_walk.same_frontier(&old_walk) {
             let commits = only_new.into_iter().map(|(_, id)| id).collect();
-            return Ok(Some(Since { commits, lead }));
+            return Ok(Some(NewCommits { commits, first_authors }));
         }
         if let Some(step) = new_walk.step()? {
             if !only_old.remove(&step.id) {
                 only_new.insert((step.header.date, step.id));
             }
-            bring_up(&mut lead, step);
+            add_author(&mut first_authors, step);
         }
         while old_walk.next_date().is_some() && old_walk.next_date() > new_walk.next_date() {
             let Ok(Some(step)) = old_walk.step() else { return Ok(None) };
@@ -63,8 +63,8 @@ pub(crate) fn since(
     }
 }
 
-fn bring_up(lead: &mut Totals, Step { header, .. }: Step) {
+fn add_author(first_authors: &mut Totals, Step { header, .. }: Step) {
     if !header.is_merge() {
-        lead.add(Author { email: header.email, name: header.name, ..Author::default() });
+        first_authors.add(Author { email: header.email, name: header.name, ..Author::default() });
     }
 }
