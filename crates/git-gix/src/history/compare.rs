@@ -12,7 +12,7 @@ use hexforge_domain::repository::Comparison;
 
 use crate::content::commit;
 use crate::error::failed;
-use crate::protocol::limits::Stop;
+use crate::protocol::limits::StopSignal;
 
 pub(crate) use containing::first_containing;
 pub(crate) use effort::{Effort, Limits};
@@ -114,7 +114,7 @@ pub(crate) fn is_ancestor(
 
 /// Like [`is_ancestor`], but fails once `stop` says so.
 pub(crate) fn is_ancestor_until(
-    stop: &Stop,
+    stop: &StopSignal,
     repo: &gix::Repository,
     ancestor: ObjectId,
     descendant: ObjectId,
@@ -141,7 +141,7 @@ fn is_merge_base(
 /// An object database whose reads fail once `stop` says so.
 struct Stoppable<'a, F> {
     objects: &'a F,
-    stop: &'a Stop,
+    stop: &'a StopSignal,
 }
 
 impl<F: Find> Find for Stoppable<'_, F> {

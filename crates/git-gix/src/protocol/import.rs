@@ -5,8 +5,8 @@
 //! scratch directory that is removed after any failure. Submodules and LFS files are not fetched.
 
 mod address;
+mod advertisement;
 mod exchange;
-mod greeting;
 mod listing;
 pub(crate) mod pack;
 mod packet;
@@ -21,12 +21,12 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::{ImportError, Imported, Imports};
 use hexforge_domain::ports::outgoing::{Outgoing, TimeOuts};
 
-use crate::protocol::intake::{Bounds, SizeLimit, Taken};
-use crate::protocol::limits::Stop;
+use crate::protocol::intake::{Bounds, ReceivedPack, SizeLimit};
+use crate::protocol::limits::StopSignal;
 use crate::storage::store::{GixStore, Shared, init};
 use address::Address;
 use exchange::Remote;
-use stream::Patience;
+use stream::ImportStop;
 
 /// The limits of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,30 +74,30 @@ impl HttpImports {
             bytes: limits.repository_bytes,
             refusal: format!("the repository is larger than the limit of {most} MiB"),
         };
-        let stop = Stop { deadline, hang_up: Arc::clone(&self.stopped).into() };
+        let stop = StopSignal { deadline, hang_up: Arc::clone(&self.stopped).into() };
         Bounds::new(stop, pack, limits.object_bytes, self.store.memory.share(Caller::BACKGROUND))
     }
 
     fn fetch_from(&self, address: &Address) -> Result<Imported, ImportError> {
         let deadline = Instant::now() + self.limits.time;
-        let patience = Patience { deadline, stopped: Arc::clone(&self.stopped) };
-        let mut remote = Remote::find(&*self.outgoing, address, self.limits, patience)?;
+        let stop = ImportStop { deadline, stopped: Arc::clone(&self.stopped) };
+        let mut remote = Remote::find(&*self.outgoing, address, self.limits, stop)?;
         let listing = remote.listing()?;
         if listing.refs.is_empty() {
             return Ok(Imported::default());
         }
-        let made = self.store.scratch().map_err(|error| failed(&error))?;
-        init(made.path()).map_err(|error| failed(&error))?;
-        let mut sent = remote.pack(&listing)?;
+        let scratch = self.store.scratch().map_err(|error| failed(&error))?;
+        init(scratch.path()).map_err(|error| failed(&error))?;
+        let mut response = remote.pack(&listing)?;
         let bounds = self.bounds(deadline);
-        let taken = pack::index(&mut sent, made.path(), &bounds)?;
+        let taken = pack::index(&mut response, scratch.path(), &bounds)?;
         let accepted = self.store.accepted_faults();
-        pack::check(&listing, made.path(), &taken.objects, &bounds, accepted)?;
-        let (refs, head) = listing.imported(made.path()).map_err(|error| failed(&error))?;
+        pack::check(&listing, scratch.path(), &taken.objects, &bounds, accepted)?;
+        let (refs, head) = listing.resolve(scratch.path()).map_err(|error| failed(&error))?;
         if self.stopped.load(Ordering::Relaxed) {
-            return Err(stream::stopped());
+            return Err(stream::server_stopped());
         }
-        let Taken { data, index, objects } = taken;
+        let ReceivedPack { data, index, objects } = taken;
         let stored = self.store.store_pack(&data, &index, objects.len());
         let pack = stored.map_err(|error| failed(&error))?;
         Ok(Imported { head, refs, packs: vec![pack] })
@@ -123,6 +123,6 @@ fn failed(error: &GitError) -> ImportError {
 }
 
 /// The error for an answer that violates git's protocol.
-fn strange(what: &str) -> ImportError {
+fn invalid_answer(what: &str) -> ImportError {
     ImportError::Refused(format!("the server's answer is not valid: {what}"))
 }

@@ -1,13 +1,13 @@
-//! Takes in packs from clients and servers: writes them to disk, adds missing delta bases and writes the index.
+//! Receives packs from clients and servers: writes them to disk, adds missing delta bases and writes the index.
 //!
 //! An object that is not a delta is hashed while it is received, so its size does not matter. A delta is applied once
 //! to learn the id of its object, in memory if it is small and on disk otherwise. Objects above [a
 //! size](resolve::LARGEST_DELTA) are never stored as deltas: the pack is rewritten with them whole, so that reading
 //! them needs no more memory than reading a small one.
 
-mod arrival;
 mod bounds;
 mod complete;
+mod pack_reader;
 mod patch;
 mod resolve;
 mod spill;
@@ -25,11 +25,11 @@ use gix::object::Kind;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::io as disk;
-use crate::protocol::limits::Stopped;
+use crate::protocol::limits::StopReason;
 use crate::storage::pack_index::{self, Indexed};
-use arrival::Arrival;
-use complete::Added;
-use resolve::{Differences, Found};
+use complete::AddedBases;
+use pack_reader::PackReader;
+use resolve::{Deltas, ResolvedDeltas};
 
 pub(crate) use bounds::{Bounds, SizeLimit};
 #[cfg(test)]
@@ -38,7 +38,7 @@ pub(crate) use resolve::{LARGEST_CHAIN, LARGEST_DELTA, LONGEST_CHAIN};
 
 /// A pack on disk, not yet synced.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct ReceivedPack {
     pub(crate) data: PathBuf,
     pub(crate) index: PathBuf,
     pub(crate) objects: NewObjects,
@@ -84,21 +84,20 @@ impl NewObjects {
 
     /// Calls `each` once for every object except blobs, bases before their deltas. `fits` is called
     /// with each size before the object is read.
-    pub(crate) fn each_but_blobs<E: From<Unfit>>(
+    pub(crate) fn each_but_blobs<E: From<IntakeError>>(
         &self,
         bounds: &Bounds,
         mut fits: impl FnMut(ObjectId, Kind, u64) -> Result<(), E>,
         mut each: impl FnMut(ObjectId, Kind, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let differences =
-            Differences::new(&self.file, &self.entries, self.end, bounds, &self.folder);
+        let deltas = Deltas::new(&self.file, &self.entries, self.end, bounds, &self.folder);
         // The walk only returns errors of its own type, so the error of the caller is passed in a cell.
         let refused = std::cell::Cell::new(None);
         let stop = |error| {
             refused.set(Some(error));
-            Unfit::Stopped(Stopped::HungUp)
+            IntakeError::Stopped(StopReason::HungUp)
         };
-        let walked = differences.contents(
+        let walked = deltas.inspect_contents(
             &self.ids,
             &mut |id, kind, size| fits(id, kind, size).map_err(stop),
             &mut |id, kind, data| each(id, kind, data).map_err(stop),
@@ -112,17 +111,17 @@ impl NewObjects {
 
 /// The reason why a pack was refused.
 #[derive(Debug)]
-pub(crate) enum Unfit {
+pub(crate) enum IntakeError {
     /// The pack is invalid; the text completes a sentence that begins with "it".
-    Bad(String),
+    Invalid(String),
     /// The stream of the sender broke off.
-    Cut(io::Error),
+    Disconnected(io::Error),
     /// The pack is too large, or its objects are; the text is for the user.
-    TooMuch(String),
+    TooLarge(String),
     /// Other packs hold all memory reserved for packs.
     Busy,
     /// The deadline passed, or the client hung up.
-    Stopped(Stopped),
+    Stopped(StopReason),
     /// The server failed.
     Failed(GitError),
 }
@@ -137,35 +136,35 @@ struct Entry {
     /// The size of the object itself.
     result: u64,
     crc: u32,
-    stored: Stored,
+    stored: EntryData,
 }
 
-enum Stored {
+enum EntryData {
     Whole(Kind, ObjectId),
     /// A delta on the entry at this offset.
-    DiffersAt(u64),
+    OffsetDelta(u64),
     /// A delta on the object with this id, in the pack or elsewhere.
-    DiffersFrom(ObjectId),
+    RefDelta(ObjectId),
 }
 
-/// Takes in a pack into a directory that no reader uses yet. Deltas may be based on objects in
+/// Receives a pack and writes its index, in a directory that no reader uses yet. Deltas may be based on objects in
 /// `others`; these bases are then added to the pack. Returns `None` if the pack has no objects.
-pub(crate) fn take_in(
+pub(crate) fn index_pack(
     from: &mut dyn Read,
     folder: &Path,
     others: Option<&gix::Repository>,
     bounds: &Bounds,
-) -> Result<Option<Taken>, Unfit> {
+) -> Result<Option<ReceivedPack>, IntakeError> {
     let data = folder.join("incoming.pack");
     let mut file = new_file(&data)?;
-    let (mut entries, mut checksum) = Arrival::new(from, &file, bounds).whole()?;
+    let (mut entries, mut checksum) = PackReader::new(from, &file, bounds).read_pack()?;
     if entries.is_empty() {
-        fs::remove_file(data).map_err(of_disk)?;
+        fs::remove_file(data).map_err(disk_error)?;
         return Ok(None);
     }
-    let received = file.metadata().map_err(of_disk)?.len().saturating_sub(CHECKSUM);
-    let (Found { objects: found, wholes }, added) =
-        put_together(&file, &entries, received, others, bounds, folder)?;
+    let received = file.metadata().map_err(disk_error)?.len().saturating_sub(CHECKSUM);
+    let (ResolvedDeltas { objects: found, wholes }, added) =
+        resolve_deltas(&file, &entries, received, others, bounds, folder)?;
     let mut end = received;
     if !added.entries.is_empty() {
         entries.extend(added.entries);
@@ -176,16 +175,16 @@ pub(crate) fn take_in(
         let rewritten = folder.join("rewritten.pack");
         let to = new_file(&rewritten)?;
         checksum = whole::rewrite(&file, end, &to, &mut entries, wholes, &found, bounds)?;
-        fs::rename(rewritten, &data).map_err(of_disk)?;
-        end = to.metadata().map_err(of_disk)?.len().saturating_sub(CHECKSUM);
+        fs::rename(rewritten, &data).map_err(disk_error)?;
+        end = to.metadata().map_err(disk_error)?.len().saturating_sub(CHECKSUM);
         file = to;
     }
     let found = found.into_iter().chain(std::iter::repeat(None));
     let names = entries.iter().zip(found).map(|(entry, found)| match entry.stored {
-        Stored::Whole(kind, id) => Ok((id, kind)),
-        _ => found.ok_or_else(|| bad("has a delta whose base is missing")),
+        EntryData::Whole(kind, id) => Ok((id, kind)),
+        _ => found.ok_or_else(|| invalid_pack("has a delta whose base is missing")),
     });
-    let mut kinds = names.collect::<Result<Vec<_>, Unfit>>()?;
+    let mut kinds = names.collect::<Result<Vec<_>, IntakeError>>()?;
     let ids: Vec<ObjectId> = kinds.iter().map(|(id, _)| *id).collect();
     let indexed = |(entry, id): (&Entry, &ObjectId)| Indexed {
         id: *id,
@@ -197,39 +196,39 @@ pub(crate) fn take_in(
     // that depends on the other.
     kinds.sort_unstable_by_key(|(id, _)| *id);
     if kinds.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Err(bad("has the same object twice"));
+        return Err(invalid_pack("has the same object twice"));
     }
     let name = |kind| folder.join(format!("pack-{checksum}.{kind}"));
     let (pack, index) = (name("pack"), name("idx"));
-    fs::rename(data, &pack).map_err(of_disk)?;
-    let mut to = BufWriter::new(File::create(&index).map_err(of_disk)?);
-    pack_index::write(objects, &checksum, &mut to).map_err(of_disk)?;
-    to.flush().map_err(of_disk)?;
+    fs::rename(data, &pack).map_err(disk_error)?;
+    let mut to = BufWriter::new(File::create(&index).map_err(disk_error)?);
+    pack_index::write(objects, &checksum, &mut to).map_err(disk_error)?;
+    to.flush().map_err(disk_error)?;
     let (folder, bases) = (folder.to_owned(), added.bases);
     let objects = NewObjects { file, folder, end, entries, ids, kinds, bases };
-    Ok(Some(Taken { data: pack, index, objects }))
+    Ok(Some(ReceivedPack { data: pack, index, objects }))
 }
 
 /// The length of a pack checksum in bytes.
 const CHECKSUM: u64 = 20;
 
-fn new_file(path: &Path) -> Result<File, Unfit> {
-    File::options().read(true).write(true).create_new(true).open(path).map_err(of_disk)
+fn new_file(path: &Path) -> Result<File, IntakeError> {
+    File::options().read(true).write(true).create_new(true).open(path).map_err(disk_error)
 }
 
 /// Resolves all deltas to find their object ids, and adds missing bases to the pack.
-fn put_together(
+fn resolve_deltas(
     file: &File,
     entries: &[Entry],
     end: u64,
     others: Option<&gix::Repository>,
     bounds: &Bounds,
     folder: &Path,
-) -> Result<(Found, Added), Unfit> {
+) -> Result<(ResolvedDeltas, AddedBases), IntakeError> {
     let attempt = |in_pack: &HashSet<ObjectId>| {
-        let differences = Differences::new(file, entries, end, bounds, folder);
-        let mut found = differences.within()?;
-        let added = complete::bases(&differences, others, end, in_pack, &mut found)?;
+        let deltas = Deltas::new(file, entries, end, bounds, folder);
+        let mut found = deltas.resolve_in_pack()?;
+        let added = complete::add_bases(&deltas, others, end, in_pack, &mut found)?;
         Ok((found, added))
     };
     let (found, added) = attempt(&HashSet::new())?;
@@ -240,14 +239,14 @@ fn put_together(
     // object must not be in the pack twice, so the work is repeated once all ids are known.
     let names: HashSet<ObjectId> = found.objects.iter().flatten().map(|(id, _)| *id).collect();
     let is_twice =
-        |entry: &Entry| matches!(entry.stored, Stored::Whole(_, id) if names.contains(&id));
+        |entry: &Entry| matches!(entry.stored, EntryData::Whole(_, id) if names.contains(&id));
     if added.entries.iter().any(is_twice) { attempt(&names) } else { Ok((found, added)) }
 }
 
-fn bad(what: &str) -> Unfit {
-    Unfit::Bad(what.to_owned())
+fn invalid_pack(what: &str) -> IntakeError {
+    IntakeError::Invalid(what.to_owned())
 }
 
-fn of_disk(error: io::Error) -> Unfit {
-    Unfit::Failed(disk(error))
+fn disk_error(error: io::Error) -> IntakeError {
+    IntakeError::Failed(disk(error))
 }

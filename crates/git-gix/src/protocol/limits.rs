@@ -8,10 +8,10 @@ use hexforge_domain::limiter::{Caller, Holder};
 use hexforge_domain::ports::git_transport::HangUp;
 
 /// How often a push that waits for memory checks whether its client hung up.
-const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+const HANG_UP_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How long a push waits for memory that other pushes hold.
-const PATIENCE_FOR_MEMORY: Duration = Duration::from_secs(30);
+const LONGEST_WAIT_FOR_MEMORY: Duration = Duration::from_secs(30);
 
 /// The limits of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,28 +42,28 @@ impl Default for PushLimits {
 
 /// The deadline and the hang-up signal of a long operation.
 #[derive(Clone, Debug)]
-pub(crate) struct Stop {
+pub(crate) struct StopSignal {
     pub(crate) deadline: Instant,
     pub(crate) hang_up: HangUp,
 }
 
 /// The reason why an operation ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
-    Late,
+pub(crate) enum StopReason {
+    TimedOut,
     HungUp,
 }
 
-impl Stop {
+impl StopSignal {
     pub(crate) fn after(time: Duration, hang_up: HangUp) -> Self {
         Self { deadline: Instant::now() + time, hang_up }
     }
 
-    pub(crate) fn check(&self) -> Result<(), Stopped> {
+    pub(crate) fn check(&self) -> Result<(), StopReason> {
         if self.hang_up.is_signaled() {
-            Err(Stopped::HungUp)
+            Err(StopReason::HungUp)
         } else if Instant::now() > self.deadline {
-            Err(Stopped::Late)
+            Err(StopReason::TimedOut)
         } else {
             Ok(())
         }
@@ -91,7 +91,7 @@ pub(crate) enum NoMemory {
     Never,
     /// Other pushes hold the memory.
     Busy,
-    Stopped(Stopped),
+    Stopped(StopReason),
 }
 
 impl MemoryBudget {
@@ -105,7 +105,7 @@ impl MemoryBudget {
     }
 
     /// The most bytes that all pushes of one caller may reserve.
-    fn of_one(&self) -> usize {
+    fn limit_per_caller(&self) -> usize {
         self.total - self.total / 4
     }
 
@@ -122,21 +122,21 @@ pub(crate) struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// Reserves more memory. Waits up to [`PATIENCE_FOR_MEMORY`] while others hold it.
-    pub(crate) fn grow(&self, bytes: usize, stop: &Stop) -> Result<(), NoMemory> {
-        let (total, of_one) = (self.budget.total, self.budget.of_one());
+    /// Reserves more memory. Waits up to [`LONGEST_WAIT_FOR_MEMORY`] while others hold it.
+    pub(crate) fn reserve(&self, bytes: usize, stop: &StopSignal) -> Result<(), NoMemory> {
+        let (total, limit_per_caller) = (self.budget.total, self.budget.limit_per_caller());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.saturating_add(bytes) > of_one {
+        if held.saturating_add(bytes) > limit_per_caller {
             return Err(NoMemory::Never);
         }
-        let until = Instant::now() + PATIENCE_FOR_MEMORY;
+        let until = Instant::now() + LONGEST_WAIT_FOR_MEMORY;
         let mut used = self.budget.used();
-        while used.all + bytes > total || used.of(self.holder) + bytes > of_one {
+        while used.all + bytes > total || used.used_by(self.holder) + bytes > limit_per_caller {
             stop.check().map_err(NoMemory::Stopped)?;
             if Instant::now() > until {
                 return Err(NoMemory::Busy);
             }
-            let woken = self.budget.freed.wait_timeout(used, LOOK_INTERVAL);
+            let woken = self.budget.freed.wait_timeout(used, HANG_UP_CHECK_INTERVAL);
             (used, _) = woken.unwrap_or_else(PoisonError::into_inner);
         }
         used.all += bytes;
@@ -147,13 +147,13 @@ impl MemoryShare {
 }
 
 impl Used {
-    fn of(&self, holder: Holder) -> usize {
+    fn used_by(&self, holder: Holder) -> usize {
         self.by_holder.get(&holder).copied().unwrap_or_default()
     }
 
-    fn give_back(&mut self, holder: Holder, bytes: usize) {
+    fn release(&mut self, holder: Holder, bytes: usize) {
         self.all -= bytes;
-        let left = self.of(holder) - bytes;
+        let left = self.used_by(holder) - bytes;
         if left == 0 {
             self.by_holder.remove(&holder);
         } else {
@@ -166,7 +166,7 @@ impl Drop for MemoryShare {
     fn drop(&mut self) {
         let held = *self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held > 0 {
-            self.budget.used().give_back(self.holder, held);
+            self.budget.used().release(self.holder, held);
             self.budget.freed.notify_all();
         }
     }
@@ -181,8 +181,8 @@ mod tests {
 
     use super::*;
 
-    fn stop() -> Stop {
-        Stop::after(Duration::from_secs(60), HangUp::default())
+    fn stop() -> StopSignal {
+        StopSignal::after(Duration::from_secs(60), HangUp::default())
     }
 
     fn user(id: i64) -> Caller {
@@ -193,15 +193,15 @@ mod tests {
     fn memory_of_all_pushes_is_bounded_and_given_back() {
         let budget = Arc::new(MemoryBudget::new(100));
         let (one, two) = (budget.share(user(1)), budget.share(user(2)));
-        one.grow(60, &stop()).expect("it is free");
+        one.reserve(60, &stop()).expect("it is free");
         let gone = stop();
         gone.hang_up.signal();
-        assert_eq!(two.grow(41, &gone), Err(NoMemory::Stopped(Stopped::HungUp)));
-        two.grow(40, &stop()).expect("it is free");
-        let late = Stop::after(Duration::ZERO, HangUp::default());
-        assert_eq!(one.grow(1, &late), Err(NoMemory::Stopped(Stopped::Late)));
+        assert_eq!(two.reserve(41, &gone), Err(NoMemory::Stopped(StopReason::HungUp)));
+        two.reserve(40, &stop()).expect("it is free");
+        let late = StopSignal::after(Duration::ZERO, HangUp::default());
+        assert_eq!(one.reserve(1, &late), Err(NoMemory::Stopped(StopReason::TimedOut)));
         drop(two);
-        one.grow(15, &stop()).expect("it is free again");
+        one.reserve(15, &stop()).expect("it is free again");
         drop(one);
         assert_eq!(budget.used().all, 0);
         assert!(budget.used().by_holder.is_empty());
@@ -211,24 +211,24 @@ mod tests {
     fn nobody_takes_the_memory_of_all() {
         let budget = Arc::new(MemoryBudget::new(100));
         let pushes = [budget.share(user(1)), budget.share(user(1))];
-        assert_eq!(pushes[0].grow(76, &stop()), Err(NoMemory::Never));
-        pushes[0].grow(70, &stop()).expect("it is free");
+        assert_eq!(pushes[0].reserve(76, &stop()), Err(NoMemory::Never));
+        pushes[0].reserve(70, &stop()).expect("it is free");
         let gone = stop();
         gone.hang_up.signal();
-        assert_eq!(pushes[1].grow(6, &gone), Err(NoMemory::Stopped(Stopped::HungUp)));
-        budget.share(user(2)).grow(30, &stop()).expect("it is left to others");
+        assert_eq!(pushes[1].reserve(6, &gone), Err(NoMemory::Stopped(StopReason::HungUp)));
+        budget.share(user(2)).reserve(30, &stop()).expect("it is left to others");
     }
 
     #[test]
     fn a_push_waits_for_memory_of_others() {
         let budget = Arc::new(MemoryBudget::new(100));
         let (one, two) = (budget.share(user(1)), budget.share(user(2)));
-        one.grow(60, &stop()).expect("it is free");
+        one.reserve(60, &stop()).expect("it is free");
         let is_waiting = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| {
                 is_waiting.store(true, Ordering::Relaxed);
-                let outcome = two.grow(60, &stop());
+                let outcome = two.reserve(60, &stop());
                 assert_eq!(budget.used().all, 60, "the first gave back before");
                 outcome
             });

@@ -30,7 +30,7 @@ use crate::content::commit::{from_gix, to_gix};
 use crate::content::peel::Peeler;
 use crate::error::reader_gone;
 use crate::history::compare;
-use crate::protocol::limits::{Stop, Stopped};
+use crate::protocol::limits::{StopReason, StopSignal};
 use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
 use check::{Tips, Wrong};
@@ -56,7 +56,7 @@ pub(crate) fn receive(
     let Some(asked) = commands::read(from)? else { return Ok(None) };
     let shared = Arc::clone(repository.shared());
     let mut push = Received {
-        stop: Stop::after(shared.limits.time, hang_up.clone()),
+        stop: StopSignal::after(shared.limits.time, hang_up.clone()),
         shared,
         project: repository.project(),
         refs: Arc::clone(repository.refs()),
@@ -74,7 +74,7 @@ pub(crate) fn receive(
 /// A push that was read completely.
 struct Received {
     /// The deadline and the hang-up signal of every stage.
-    stop: Stop,
+    stop: StopSignal,
     shared: Arc<Shared>,
     project: ProjectId,
     /// The refs at the time the push began.
@@ -153,13 +153,13 @@ impl Received {
     }
 
     /// Refuses a push that took too long. Returns an error if the client hung up, because no report can be sent.
-    fn stopped(&mut self, stopped: Stopped) -> Result<(), GitError> {
+    fn stopped(&mut self, stopped: StopReason) -> Result<(), GitError> {
         match stopped {
-            Stopped::Late => {
+            StopReason::TimedOut => {
                 self.not_unpacked("the push took too long".to_owned());
                 Ok(())
             }
-            Stopped::HungUp => Err(hung_up()),
+            StopReason::HungUp => Err(hung_up()),
         }
     }
 
@@ -211,10 +211,10 @@ impl Received {
     }
 }
 
-fn stopped_error(stopped: Stopped) -> GitError {
+fn stopped_error(stopped: StopReason) -> GitError {
     match stopped {
-        Stopped::Late => GitError::Busy,
-        Stopped::HungUp => hung_up(),
+        StopReason::TimedOut => GitError::Busy,
+        StopReason::HungUp => hung_up(),
     }
 }
 

@@ -11,11 +11,11 @@ use hexforge_domain::ports::outgoing::{
 };
 
 use super::address::Address;
-use super::greeting::{self, Advertisement, Capabilities, shallow};
+use super::advertisement::{self, Advertisement, Capabilities, shallow};
 use super::listing::{Listing, split_id};
-use super::packet::{Packets, SideBand, write};
-use super::stream::{Bounded, Patience};
-use super::{ImportLimits, strange};
+use super::packet::{Packets, SideBand, push_line};
+use super::stream::{Bounded, ImportStop};
+use super::{ImportLimits, invalid_answer};
 use crate::protocol::packet::{DELIMITER, FLUSH};
 
 /// The user agent. Some servers distinguish git from browsers by the prefix `git/`.
@@ -29,8 +29,8 @@ pub(crate) struct Remote<'a> {
     outgoing: &'a dyn Outgoing,
     address: Address,
     limits: ImportLimits,
-    patience: Patience,
-    said: Advertisement,
+    stop: ImportStop,
+    advertisement: Advertisement,
 }
 
 impl<'a> Remote<'a> {
@@ -39,7 +39,7 @@ impl<'a> Remote<'a> {
         outgoing: &'a dyn Outgoing,
         address: &Address,
         limits: ImportLimits,
-        patience: Patience,
+        stop: ImportStop,
     ) -> Result<Self, ImportError> {
         let ask = |address: &Address| {
             let request = OutgoingRequest {
@@ -48,7 +48,7 @@ impl<'a> Remote<'a> {
                 ..OutgoingRequest::new(OutgoingMethod::Get, address.info_refs())
             };
             let request = request.header("git-protocol", "version=2").header("user-agent", AGENT);
-            outgoing.send(request).map_err(unsent)
+            outgoing.send(request).map_err(request_error)
         };
         let mut answer = ask(address)?;
         if answer.status == 404
@@ -58,28 +58,28 @@ impl<'a> Remote<'a> {
         }
         check(&answer, address, "application/x-git-upload-pack-advertisement")?;
         let base = address.redirected(&answer.url);
-        let address =
-            base.ok_or_else(|| strange("it redirects to an address that is not a repository"))?;
+        let address = base
+            .ok_or_else(|| invalid_answer("it redirects to an address that is not a repository"))?;
         let bytes = LONGEST_LISTING.min(limits.bytes);
-        let body = BufReader::new(Bounded::new(answer.body, bytes, patience.clone()));
-        let said = greeting::read(&mut Packets::new(body), limits.refs)?;
-        Ok(Self { outgoing, address, limits, patience, said })
+        let body = BufReader::new(Bounded::new(answer.body, bytes, stop.clone()));
+        let advertisement = advertisement::read(&mut Packets::new(body), limits.refs)?;
+        Ok(Self { outgoing, address, limits, stop, advertisement })
     }
 
     /// Returns all branches and tags.
     pub(crate) fn listing(&mut self) -> Result<Listing, ImportError> {
-        match &mut self.said {
+        match &mut self.advertisement {
             Advertisement::WithRefs(listing, _) => std::mem::take(listing).checked(),
-            Advertisement::Version2(_) => self.ask_for_refs()?.checked(),
+            Advertisement::Version2(_) => self.request_refs()?.checked(),
         }
     }
 
-    fn ask_for_refs(&self) -> Result<Listing, ImportError> {
+    fn request_refs(&self) -> Result<Listing, ImportError> {
         let mut body = command("ls-refs", self.capabilities());
         for line in
             ["symrefs", "ref-prefix HEAD", "ref-prefix refs/heads/", "ref-prefix refs/tags/"]
         {
-            write(&mut body, line);
+            push_line(&mut body, line);
         }
         body.extend_from_slice(FLUSH);
         let mut packets = self.post(body, LONGEST_LISTING.min(self.limits.bytes))?;
@@ -102,7 +102,7 @@ impl<'a> Remote<'a> {
     }
 
     fn capabilities(&self) -> &Capabilities {
-        match &self.said {
+        match &self.advertisement {
             Advertisement::Version2(capabilities) | Advertisement::WithRefs(_, capabilities) => {
                 capabilities
             }
@@ -112,27 +112,27 @@ impl<'a> Remote<'a> {
     /// Requests a pack of all objects of a listing.
     pub(crate) fn pack(&self, listing: &Listing) -> Result<Box<dyn BufRead + Send>, ImportError> {
         let wanted = listing.wanted();
-        match &self.said {
+        match &self.advertisement {
             Advertisement::Version2(capabilities) => {
                 let mut body = command("fetch", capabilities);
-                write(&mut body, "ofs-delta");
+                push_line(&mut body, "ofs-delta");
                 for id in wanted {
-                    write(&mut body, &format!("want {id}"));
+                    push_line(&mut body, &format!("want {id}"));
                 }
-                write(&mut body, "done");
+                push_line(&mut body, "done");
                 body.extend_from_slice(FLUSH);
                 let mut packets = self.post(body, self.limits.bytes)?;
                 match packets.line()? {
                     Some(b"packfile") => Ok(buffered(SideBand::new(packets))),
                     Some(b"shallow-info") => Err(shallow()),
-                    _ => Err(strange("it contains no objects")),
+                    _ => Err(invalid_answer("it contains no objects")),
                 }
             }
             Advertisement::WithRefs(_, capabilities) => {
-                let (body, banded) = first_request(wanted, capabilities);
+                let (body, banded) = version0_request(wanted, capabilities);
                 let mut packets = self.post(body, self.limits.bytes)?;
                 if packets.line()? != Some(b"NAK") {
-                    return Err(strange("it contains no objects"));
+                    return Err(invalid_answer("it contains no objects"));
                 }
                 Ok(if banded {
                     buffered(SideBand::new(packets))
@@ -153,12 +153,12 @@ impl<'a> Remote<'a> {
             .header("content-type", "application/x-git-upload-pack-request")
             .header("accept", "application/x-git-upload-pack-result")
             .header("user-agent", AGENT);
-        if matches!(self.said, Advertisement::Version2(_)) {
+        if matches!(self.advertisement, Advertisement::Version2(_)) {
             request = request.header("git-protocol", "version=2");
         }
-        let answer = self.outgoing.send(request).map_err(unsent)?;
+        let answer = self.outgoing.send(request).map_err(request_error)?;
         check(&answer, &self.address, "application/x-git-upload-pack-result")?;
-        let body = Bounded::new(answer.body, bytes, self.patience.clone());
+        let body = Bounded::new(answer.body, bytes, self.stop.clone());
         Ok(Packets::new(BufReader::with_capacity(64 * 1024, body)))
     }
 }
@@ -170,19 +170,19 @@ fn buffered(band: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
 /// Begins a command of version 2.
 fn command(name: &str, capabilities: &Capabilities) -> Vec<u8> {
     let mut body = Vec::new();
-    write(&mut body, &format!("command={name}"));
+    push_line(&mut body, &format!("command={name}"));
     if capabilities.value("agent").is_some() {
-        write(&mut body, &format!("agent={AGENT}"));
+        push_line(&mut body, &format!("agent={AGENT}"));
     }
     if capabilities.value("object-format").is_some() {
-        write(&mut body, "object-format=sha1");
+        push_line(&mut body, "object-format=sha1");
     }
     body.extend_from_slice(DELIMITER);
     body
 }
 
 /// Builds the request of version 0. Also returns whether the answer will be in side bands.
-fn first_request(
+fn version0_request(
     wanted: impl Iterator<Item = ObjectId>,
     capabilities: &Capabilities,
 ) -> (Vec<u8>, bool) {
@@ -193,17 +193,17 @@ fn first_request(
     let mut body = Vec::new();
     for (index, id) in wanted.enumerate() {
         match index {
-            0 => write(&mut body, &format!("want {id} {}", words.join(" "))),
-            _ => write(&mut body, &format!("want {id}")),
+            0 => push_line(&mut body, &format!("want {id} {}", words.join(" "))),
+            _ => push_line(&mut body, &format!("want {id}")),
         }
     }
     body.extend_from_slice(FLUSH);
-    write(&mut body, "done");
+    push_line(&mut body, "done");
     (body, band.is_some())
 }
 
 /// Maps the error of a request without an answer.
-fn unsent(error: OutgoingError) -> ImportError {
+fn request_error(error: OutgoingError) -> ImportError {
     match error {
         OutgoingError::Refused(why) => ImportError::Refused(why),
         OutgoingError::Unreachable(_) | OutgoingError::TimedOut => {

@@ -10,7 +10,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::ImportError;
 use hexforge_domain::refs::Ref;
 
-use super::strange;
+use super::invalid_answer;
 use crate::content::peel::Peeler;
 use crate::storage::open::open_folder;
 
@@ -61,24 +61,29 @@ impl Listing {
         let mut names: HashSet<&BStr> = HashSet::with_capacity(self.refs.len());
         for (name, _) in &self.refs {
             if name.to_str().is_err() || FullName::try_from(name.clone()).is_err() {
-                return Err(strange(&format!("`{}` is not a valid ref name", shown(name))));
+                return Err(invalid_answer(&format!(
+                    "`{}` is not a valid ref name",
+                    printable(name)
+                )));
             }
             if !names.insert(name.as_bstr()) {
-                return Err(strange(&format!("`{}` is listed twice", shown(name))));
+                return Err(invalid_answer(&format!("`{}` is listed twice", printable(name))));
             }
         }
         for (name, _) in &self.refs {
             let folders = name.find_iter("/").map(|end| name[..end].as_bstr());
             if let Some(folder) = folders.into_iter().find(|folder| names.contains(folder)) {
-                let (name, folder) = (shown(name), shown(folder));
-                return Err(strange(&format!("`{folder}` and `{name}` cannot exist together")));
+                let (name, folder) = (printable(name), printable(folder));
+                return Err(invalid_answer(&format!(
+                    "`{folder}` and `{name}` cannot exist together"
+                )));
             }
         }
         Ok(self)
     }
 
     /// Returns the imported refs and the branch of HEAD. The objects must be in the repository.
-    pub(crate) fn imported(
+    pub(crate) fn resolve(
         &self,
         repository: &Path,
     ) -> Result<(Vec<Ref>, Option<String>), GitError> {
@@ -122,10 +127,10 @@ impl Listing {
 pub(crate) fn split_id(line: &[u8]) -> Result<(ObjectId, &[u8]), ImportError> {
     let parts = line.split_once_str(" ");
     let id = parts.and_then(|(id, rest)| Some((ObjectId::from_hex(id).ok()?, rest)));
-    id.ok_or_else(|| strange("a ref has no object id"))
+    id.ok_or_else(|| invalid_answer("a ref has no object id"))
 }
 
-fn shown(name: &[u8]) -> String {
+fn printable(name: &[u8]) -> String {
     let text = String::from_utf8_lossy(name);
     text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
@@ -181,7 +186,7 @@ mod tests {
             ),
         ] {
             let names: Vec<_> = names.iter().map(|name| (*name, '1')).collect();
-            assert_eq!(listing(&names).err(), Some(strange(what)));
+            assert_eq!(listing(&names).err(), Some(invalid_answer(what)));
         }
         let mut bytes = Listing::new(1);
         bytes.add(id('1'), b"refs/heads/\xff").expect("checked later");

@@ -8,39 +8,39 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::ImportError;
 
 use super::listing::Listing;
-use super::stream::{broken, too_late};
-use super::{failed, strange};
-use crate::protocol::intake::{self, Bounds, NewObjects, Taken, Unfit};
-use crate::protocol::limits::Stopped;
+use super::stream::{stream_error, too_late};
+use super::{failed, invalid_answer};
+use crate::protocol::intake::{self, Bounds, IntakeError, NewObjects, ReceivedPack};
+use crate::protocol::limits::StopReason;
 use crate::protocol::receive::{self, check::Wrong, fsck::AcceptedFaults};
 use crate::storage::open::open_folder;
 
-/// Takes in a pack into a repository in a scratch directory.
+/// Receives and indexes a pack in a scratch repository.
 pub(crate) fn index(
     pack: &mut dyn Read,
     repository: &Path,
     bounds: &Bounds,
-) -> Result<Taken, ImportError> {
+) -> Result<ReceivedPack, ImportError> {
     let folder = repository.join("objects").join("pack");
     // The repository is empty, so there are no bases outside the pack.
-    let taken = intake::take_in(pack, &folder, None, bounds).map_err(|unfit| match unfit {
-        Unfit::Bad(what) => {
+    let taken = intake::index_pack(pack, &folder, None, bounds).map_err(|error| match error {
+        IntakeError::Invalid(what) => {
             tracing::info!(what, "an imported pack is not valid");
-            strange("its objects cannot be read")
+            invalid_answer("its objects cannot be read")
         }
-        Unfit::TooMuch(text) => ImportError::Refused(text),
-        Unfit::Cut(error) => broken(error),
-        Unfit::Busy => failed(&GitError::Busy),
-        Unfit::Stopped(stopped) => ended(stopped),
-        Unfit::Failed(error) => failed(&error),
+        IntakeError::TooLarge(text) => ImportError::Refused(text),
+        IntakeError::Disconnected(error) => stream_error(error),
+        IntakeError::Busy => failed(&GitError::Busy),
+        IntakeError::Stopped(stopped) => stop_error(stopped),
+        IntakeError::Failed(error) => failed(&error),
     })?;
-    taken.ok_or_else(|| strange("it contains no objects"))
+    taken.ok_or_else(|| invalid_answer("it contains no objects"))
 }
 
-fn ended(stopped: Stopped) -> ImportError {
+fn stop_error(stopped: StopReason) -> ImportError {
     match stopped {
-        Stopped::Late => too_late(),
-        Stopped::HungUp => super::stream::stopped(),
+        StopReason::TimedOut => too_late(),
+        StopReason::HungUp => super::stream::server_stopped(),
     }
 }
 
@@ -55,21 +55,21 @@ pub(crate) fn check(
 ) -> Result<(), ImportError> {
     let repo = open_folder(repository).map_err(|error| failed(&error))?.to_thread_local();
     receive::check::pack(&repo, objects, bounds, accepted, None).map_err(|wrong| match wrong {
-        Wrong::Missing => strange("objects are missing"),
-        Wrong::Forbidden(what) => strange(&what),
-        Wrong::Stopped(stopped) => ended(stopped),
+        Wrong::Missing => invalid_answer("objects are missing"),
+        Wrong::Forbidden(what) => invalid_answer(&what),
+        Wrong::Stopped(stopped) => stop_error(stopped),
         Wrong::Failed(error) => failed(&error),
     })?;
     for (name, id) in &listing.refs {
         let header = repo.try_find_header(*id);
-        let header = header.map_err(|_| strange("its objects cannot be read"))?;
+        let header = header.map_err(|_| invalid_answer("its objects cannot be read"))?;
         let kind = header.map(|header| header.kind());
         let fits = match kind {
             Some(kind) => kind.is_commit() || !name.starts_with(b"refs/heads/"),
             None => false,
         };
         if !fits {
-            return Err(strange(&format!(
+            return Err(invalid_answer(&format!(
                 "the target of `{}` is missing or is not a commit",
                 name.to_str_lossy()
             )));

@@ -4,8 +4,8 @@ use std::io::{self, Read};
 
 use hexforge_domain::ports::imports::ImportError;
 
-use super::strange;
-use super::stream::broken;
+use super::invalid_answer;
+use super::stream::stream_error;
 use crate::protocol::packet::{self, Packet};
 
 /// A stream of packets.
@@ -23,10 +23,10 @@ impl<R: Read> Packets<R> {
     pub(crate) fn next(&mut self) -> Result<Packet<&[u8]>, ImportError> {
         let next = packet::read_into(&mut self.reader, &mut self.buffer);
         let next = next.map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => strange(&error.to_string()),
-            _ => broken(error),
+            io::ErrorKind::InvalidData => invalid_answer(&error.to_string()),
+            _ => stream_error(error),
         })?;
-        next.ok_or_else(|| broken(io::ErrorKind::UnexpectedEof.into()))
+        next.ok_or_else(|| stream_error(io::ErrorKind::UnexpectedEof.into()))
     }
 
     /// Reads the next packet as a line. Returns `None` at a flush packet, and an error for an `ERR` line.
@@ -34,13 +34,13 @@ impl<R: Read> Packets<R> {
         match self.next()? {
             Packet::Data(line) => {
                 if let Some(complaint) = line.strip_prefix(b"ERR ") {
-                    return Err(complained(complaint));
+                    return Err(server_refusal(complaint));
                 }
                 Ok(Some(line.strip_suffix(b"\n").unwrap_or(line)))
             }
             Packet::Flush => Ok(None),
             Packet::Delimiter | Packet::End => {
-                Err(strange("an unexpected delimiter or end packet"))
+                Err(invalid_answer("an unexpected delimiter or end packet"))
             }
         }
     }
@@ -52,7 +52,7 @@ impl<R: Read> Packets<R> {
 }
 
 /// The error message of the server, shortened and without control characters.
-fn complained(text: &[u8]) -> ImportError {
+fn server_refusal(text: &[u8]) -> ImportError {
     let text = String::from_utf8_lossy(text);
     let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(200).collect();
     ImportError::Refused(format!("the server refused: {shown}"))
@@ -81,10 +81,12 @@ impl<R: Read> SideBand<R> {
             }
             // Progress messages are ignored.
             Packet::Data([2, ..]) => (),
-            Packet::Data([3, complaint @ ..]) => return Err(complained(complaint)),
-            Packet::Data(_) => return Err(strange("an unknown side band")),
+            Packet::Data([3, complaint @ ..]) => return Err(server_refusal(complaint)),
+            Packet::Data(_) => return Err(invalid_answer("an unknown side band")),
             Packet::Flush | Packet::End => self.over = true,
-            Packet::Delimiter => return Err(strange("an unexpected delimiter or end packet")),
+            Packet::Delimiter => {
+                return Err(invalid_answer("an unexpected delimiter or end packet"));
+            }
         }
         Ok(())
     }
@@ -103,7 +105,7 @@ impl<R: Read> Read for SideBand<R> {
 }
 
 /// Adds a line to a request.
-pub(crate) fn write(to: &mut Vec<u8>, line: &str) {
+pub(crate) fn push_line(to: &mut Vec<u8>, line: &str) {
     packet::line(to, line).expect("memory takes everything");
 }
 
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn packets_are_read_or_refused() {
         let broke = || Err(ImportError::Failed("the server's answer broke off".into()));
-        let length = || Err(strange("a packet has no valid length"));
+        let length = || Err(invalid_answer("a packet has no valid length"));
         for (bytes, expected) in [
             (&b"0006a\n0005b0000"[..], Ok(vec!["a".to_owned(), "b".into()])),
             (b"00040000", Ok(vec![String::new()])),
@@ -135,9 +137,9 @@ mod tests {
             (b"+005a0000", length()),
             (b"<htm", length()),
             (b"\xff\xff\xff\xff", length()),
-            (b"0003", Err(strange("a packet has an impossible length"))),
-            (b"ffff", Err(strange("a packet has an impossible length"))),
-            (b"0001", Err(strange("an unexpected delimiter or end packet"))),
+            (b"0003", Err(invalid_answer("a packet has an impossible length"))),
+            (b"ffff", Err(invalid_answer("a packet has an impossible length"))),
+            (b"0001", Err(invalid_answer("an unexpected delimiter or end packet"))),
             (b"000dERR a\x1bb\nc", Err(ImportError::Refused("the server refused: abc".into()))),
         ] {
             assert_eq!(lines(bytes), expected, "{}", String::from_utf8_lossy(bytes));
@@ -149,14 +151,14 @@ mod tests {
         let read = |bytes: &[u8]| {
             let mut data = Vec::new();
             let read = SideBand::new(Packets::new(bytes)).read_to_end(&mut data);
-            read.map(|_| data).map_err(broken)
+            read.map(|_| data).map_err(stream_error)
         };
         assert_eq!(read(b"0007\x01ab0009\x02half0005\x010006\x01c0000rest"), Ok(b"abc".to_vec()));
         assert_eq!(
             read(b"0007\x01ab0008\x03no\n0000"),
             Err(ImportError::Refused("the server refused: no".into()))
         );
-        assert_eq!(read(b"0006\x07a0000"), Err(strange("an unknown side band")));
+        assert_eq!(read(b"0006\x07a0000"), Err(invalid_answer("an unknown side band")));
         assert_eq!(read(b"0007\x01ab"), broken_off());
     }
 

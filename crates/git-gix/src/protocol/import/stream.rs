@@ -15,7 +15,7 @@ const TIME_TO_START: Duration = Duration::from_secs(600);
 
 /// The deadline and the stop signal of an import.
 #[derive(Clone)]
-pub(crate) struct Patience {
+pub(crate) struct ImportStop {
     pub(crate) deadline: Instant,
     pub(crate) stopped: Arc<AtomicBool>,
 }
@@ -24,24 +24,24 @@ pub(crate) struct Patience {
 pub(crate) struct Bounded {
     inner: Box<dyn Read + Send>,
     left: u64,
-    patience: Patience,
+    stop: ImportStop,
     started: Instant,
     received: u64,
 }
 
 impl Bounded {
-    pub(crate) fn new(inner: Box<dyn Read + Send>, bytes: u64, patience: Patience) -> Self {
-        Self { inner, left: bytes, patience, started: Instant::now(), received: 0 }
+    pub(crate) fn new(inner: Box<dyn Read + Send>, bytes: u64, stop: ImportStop) -> Self {
+        Self { inner, left: bytes, stop, started: Instant::now(), received: 0 }
     }
 }
 
 impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.patience.stopped.load(Ordering::Relaxed) {
-            return Err(io::Error::other(stopped()));
+        if self.stop.stopped.load(Ordering::Relaxed) {
+            return Err(io::Error::other(server_stopped()));
         }
         let slow = is_slow(self.started.elapsed(), self.received);
-        if Instant::now() >= self.patience.deadline || slow {
+        if Instant::now() >= self.stop.deadline || slow {
             return Err(io::Error::other(too_late()));
         }
         let read = self.inner.read(buffer)?;
@@ -59,7 +59,7 @@ fn is_slow(elapsed: Duration, received: u64) -> bool {
     elapsed > TIME_TO_START + Duration::from_secs(received / SLOWEST)
 }
 
-pub(crate) fn stopped() -> ImportError {
+pub(crate) fn server_stopped() -> ImportError {
     ImportError::Failed("the server was stopped".into())
 }
 
@@ -72,7 +72,7 @@ fn too_large() -> ImportError {
 }
 
 /// Maps an error of such a stream.
-pub(crate) fn broken(error: io::Error) -> ImportError {
+pub(crate) fn stream_error(error: io::Error) -> ImportError {
     match error.downcast::<ImportError>() {
         Ok(error) => error,
         Err(error) => match error.kind() {
@@ -103,14 +103,14 @@ mod tests {
 
     #[test]
     fn a_stop_ends_the_next_read() {
-        let patience = Patience {
+        let stop = ImportStop {
             deadline: Instant::now() + Duration::from_secs(60),
             stopped: Arc::new(AtomicBool::new(false)),
         };
-        let mut stream = Bounded::new(Box::new(io::repeat(1)), 100, patience.clone());
+        let mut stream = Bounded::new(Box::new(io::repeat(1)), 100, stop.clone());
         assert_eq!(stream.read(&mut [0; 10]).ok(), Some(10));
-        patience.stopped.store(true, Ordering::Relaxed);
-        let error = stream.read(&mut [0; 10]).map_err(broken);
-        assert_eq!(error, Err(stopped()));
+        stop.stopped.store(true, Ordering::Relaxed);
+        let error = stream.read(&mut [0; 10]).map_err(stream_error);
+        assert_eq!(error, Err(server_stopped()));
     }
 }

@@ -20,9 +20,9 @@ use hexforge_domain::ports::git::GitError;
 
 use super::bounds::Bounds;
 use super::patch::{self, Instruction};
-use super::spill::{BaseReader, Data, Inflated, ResultWriter, Spill, does_not_fit};
-use super::whole::{Whole, Wholes};
-use super::{Entry, Stored, Unfit, bad, of_disk};
+use super::spill::{BaseReader, Data, InflateReader, ResultWriter, Spill, delta_mismatch};
+use super::whole::{WholeObject, WholeObjects};
+use super::{Entry, EntryData, IntakeError, disk_error, invalid_pack};
 
 /// The largest object that is stored as a delta or serves as a base, in bytes. Reading a delta needs memory for its
 /// base, its result and the deltas in between. Larger objects are stored whole, so that they can be streamed.
@@ -34,14 +34,14 @@ pub(crate) const LARGEST_CHAIN: u64 = 2 * LARGEST_DELTA;
 /// The most deltas in the chain of one object. Git never writes longer chains, with any configuration.
 pub(crate) const LONGEST_CHAIN: usize = 4095;
 
-/// See [`Differences::held`].
-const HELD: u64 = 8 << 20;
+/// See [`Deltas::held`].
+const MOST_HELD_BYTES: u64 = 8 << 20;
 
 /// The most threads per pack, because other requests need processors too.
 const THREADS: usize = 2;
 
 /// Up to this number of deltas, no further thread is started.
-const FEW: usize = 32;
+const FEW_DELTAS: usize = 32;
 
 /// The size of the read buffer in bytes.
 const PIECE: usize = 64 << 10;
@@ -50,7 +50,7 @@ const PIECE: usize = 64 << 10;
 const LITTLE_MEMORY: usize = 1 << 20;
 
 /// The deltas of a pack.
-pub(super) struct Differences<'a> {
+pub(super) struct Deltas<'a> {
     pub file: &'a File,
     entries: &'a [Entry],
     /// The offset at which the last entry ends.
@@ -72,14 +72,14 @@ pub(super) struct Differences<'a> {
 }
 
 /// The result of resolving deltas.
-pub(super) struct Found {
+pub(super) struct ResolvedDeltas {
     /// Ids and kinds, in the order of the entries.
     pub objects: Vec<Option<(ObjectId, Kind)>>,
     /// The objects that are to be stored whole.
-    pub wholes: Vec<Whole>,
+    pub wholes: Vec<WholeObject>,
 }
 
-impl<'a> Differences<'a> {
+impl<'a> Deltas<'a> {
     pub fn new(
         file: &'a File,
         entries: &'a [Entry],
@@ -90,95 +90,97 @@ impl<'a> Differences<'a> {
         let (mut based_at, mut based_on) = (Vec::new(), Vec::new());
         for (at, entry) in (0..).zip(entries) {
             match entry.stored {
-                Stored::Whole(..) => (),
-                Stored::DiffersAt(offset) => based_at.push((offset, at)),
-                Stored::DiffersFrom(id) => based_on.push((id, at)),
+                EntryData::Whole(..) => (),
+                EntryData::OffsetDelta(offset) => based_at.push((offset, at)),
+                EntryData::RefDelta(id) => based_on.push((id, at)),
             }
         }
         based_at.sort_unstable();
         based_on.sort_unstable();
         let flags = |count| (0..count).map(|_| AtomicBool::new(false)).collect();
         let (claimed, done) = (flags(based_on.len()), flags(entries.len()));
-        let held = HELD;
+        let held = MOST_HELD_BYTES;
         Self { file, entries, end, bounds, folder, based_at, based_on, claimed, held, done }
     }
 
     /// Resolves the deltas whose bases are in the same pack.
-    pub fn within(&self) -> Result<Found, Unfit> {
+    pub fn resolve_in_pack(&self) -> Result<ResolvedDeltas, IntakeError> {
         let is_base = |at: &u32| match self.entries[*at as usize].stored {
-            Stored::Whole(_, id) => {
-                self.differing_at(*at).next().is_some() || self.differing_from(id).next().is_some()
+            EntryData::Whole(_, id) => {
+                self.deltas_on_entry(*at).next().is_some() || self.deltas_on_id(id).next().is_some()
             }
             _ => false,
         };
         let bases: Vec<u32> = (0..self.entries.len() as u32).filter(is_base).collect();
-        let threads = if self.deltas() <= FEW { 1 } else { THREADS.min(bases.len()) };
+        let threads = if self.count() <= FEW_DELTAS { 1 } else { THREADS.min(bases.len()) };
         self.reserve_memory(threads)?;
         let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let work = || -> Result<ResolvedObjects, Unfit> {
-            let mut work = Work::new(self, None);
+        let resolve_bases = || -> Result<ResolvedObjects, IntakeError> {
+            let mut resolver = DeltaResolver::new(self, None);
             while let Some(&at) = bases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let Stored::Whole(kind, id) = self.entries[at as usize].stored else { continue };
+                let EntryData::Whole(kind, id) = self.entries[at as usize].stored else { continue };
                 if failed.load(Ordering::Relaxed) {
                     break;
                 }
-                work.all_based_on(Base {
-                    at: Some(at),
-                    kind,
-                    id,
-                    read: &|work| work.read_whole(at),
-                })
-                .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+                resolver
+                    .resolve_all_on(Base {
+                        at: Some(at),
+                        kind,
+                        id,
+                        read: &|resolver| resolver.read_whole(at),
+                    })
+                    .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
             }
-            Ok(work.finish())
+            Ok(resolver.finish())
         };
-        let mut found = Found { objects: vec![None; self.entries.len()], wholes: Vec::new() };
+        let mut found =
+            ResolvedDeltas { objects: vec![None; self.entries.len()], wholes: Vec::new() };
         if threads <= 1 {
-            found.add(work()?);
+            found.add(resolve_bases()?);
             return Ok(found);
         }
         thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(resolve_bases)).collect();
             for thread in threads {
                 found.add(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
             }
-            Ok::<_, Unfit>(())
+            Ok::<_, IntakeError>(())
         })?;
         Ok(found)
     }
 
     /// Passes the content of each object except blobs to `each`. All object ids are known already.
-    pub fn contents(
+    pub fn inspect_contents(
         &self,
         names: &[ObjectId],
         fits: &mut SizeCheck<'_>,
         each: &mut ContentCheck<'_>,
-    ) -> Result<(), Unfit> {
-        let mut work = Work::new(self, Some(Inspection { names, fits, each }));
+    ) -> Result<(), IntakeError> {
+        let mut resolver = DeltaResolver::new(self, Some(Inspection { names, fits, each }));
         for (at, entry) in (0..).zip(self.entries) {
-            if let Stored::Whole(kind, id) = entry.stored
+            if let EntryData::Whole(kind, id) = entry.stored
                 && kind != Kind::Blob
             {
-                let read = &|work: &mut Work<'_>| work.inspect_whole(at, kind);
-                work.all_based_on(Base { at: Some(at), kind, id, read })?;
+                let read = &|resolver: &mut DeltaResolver<'_>| resolver.inspect_whole(at, kind);
+                resolver.resolve_all_on(Base { at: Some(at), kind, id, read })?;
             }
         }
         Ok(())
     }
 
-    fn deltas(&self) -> usize {
+    fn count(&self) -> usize {
         self.based_at.len() + self.based_on.len()
     }
 
     /// Reserves the most memory that this number of threads needs, computed from the largest object resolved in memory.
-    fn reserve_memory(&self, threads: usize) -> Result<(), Unfit> {
+    fn reserve_memory(&self, threads: usize) -> Result<(), IntakeError> {
         let deltas = self.based_at.iter().map(|(_, at)| at);
         let deltas = deltas.chain(self.based_on.iter().map(|(_, at)| at));
         let sizes = deltas.map(|at| &self.entries[*at as usize]).map(|e| e.result.max(e.size));
         let largest = sizes.map(|size| size.min(LARGEST_DELTA)).max().unwrap_or_default();
-        let held = self.held.min(largest.saturating_mul(self.deltas() as u64));
+        let held = self.held.min(largest.saturating_mul(self.count() as u64));
         let bytes = threads * usize::try_from(4 * largest + held).unwrap_or(usize::MAX >> 8);
-        if bytes < LITTLE_MEMORY { Ok(()) } else { self.bounds.hold(bytes) }
+        if bytes < LITTLE_MEMORY { Ok(()) } else { self.bounds.reserve_memory(bytes) }
     }
 
     /// The ids of bases that were not found, in the order of the entries that need them.
@@ -192,7 +194,7 @@ impl<'a> Differences<'a> {
 
     /// Whether an unresolved delta is based on this object.
     pub fn is_needed(&self, id: ObjectId) -> bool {
-        self.differing_from(id).any(|at| !self.is_done(at))
+        self.deltas_on_id(id).any(|at| !self.is_done(at))
     }
 
     fn is_done(&self, at: u32) -> bool {
@@ -201,17 +203,17 @@ impl<'a> Differences<'a> {
 
     /// Returns the deltas on an object that no thread has claimed yet. The caller has to resolve them.
     fn claim(&self, at: Option<u32>, id: ObjectId) -> Vec<u32> {
-        let mut based = at.map_or_else(Vec::new, |at| self.differing_at(at).collect());
+        let mut based = at.map_or_else(Vec::new, |at| self.deltas_on_entry(at).collect());
         let first = self.based_on.partition_point(|(base, _)| *base < id);
         let is_any = self.based_on.get(first).is_some_and(|(base, _)| *base == id);
         if is_any && !self.claimed[first].swap(true, Ordering::Relaxed) {
-            based.extend(self.differing_from(id));
+            based.extend(self.deltas_on_id(id));
         }
         based
     }
 
     /// The deltas that name the offset of this entry as their base.
-    fn differing_at(&self, at: u32) -> impl Iterator<Item = u32> {
+    fn deltas_on_entry(&self, at: u32) -> impl Iterator<Item = u32> {
         let offset = self.entries[at as usize].offset;
         let first = self.based_at.partition_point(|(base, _)| *base < offset);
         let here = self.based_at[first..].iter().take_while(move |(base, _)| *base == offset);
@@ -219,21 +221,21 @@ impl<'a> Differences<'a> {
     }
 
     /// The deltas that name this object id as their base.
-    fn differing_from(&self, id: ObjectId) -> impl Iterator<Item = u32> {
+    fn deltas_on_id(&self, id: ObjectId) -> impl Iterator<Item = u32> {
         let first = self.based_on.partition_point(|(base, _)| *base < id);
         let here = self.based_on[first..].iter().take_while(move |(base, _)| *base == id);
         here.map(|(_, at)| *at)
     }
 
     /// The range of the compressed bytes of an entry in the file.
-    fn part(&self, at: u32) -> Range<u64> {
+    fn compressed_range(&self, at: u32) -> Range<u64> {
         let entry = &self.entries[at as usize];
         let end = self.entries.get(at as usize + 1).map_or(self.end, |next| next.offset);
         entry.offset + u64::from(entry.header)..end
     }
 }
 
-impl Found {
+impl ResolvedDeltas {
     pub fn add(&mut self, made: ResolvedObjects) {
         for (at, id, kind) in made.objects {
             self.objects[at as usize] = Some((id, kind));
@@ -245,7 +247,7 @@ impl Found {
 /// The objects that one thread resolved.
 pub(super) struct ResolvedObjects {
     objects: Vec<(u32, ObjectId, Kind)>,
-    wholes: Vec<Whole>,
+    wholes: Vec<WholeObject>,
 }
 
 /// A base that is not a delta itself.
@@ -254,7 +256,7 @@ pub(super) struct Base<'a> {
     pub at: Option<u32>,
     pub kind: Kind,
     pub id: ObjectId,
-    pub read: &'a dyn Fn(&mut Work<'_>) -> Result<Data, Unfit>,
+    pub read: &'a dyn Fn(&mut DeltaResolver<'_>) -> Result<Data, IntakeError>,
 }
 
 /// The size of the delta chain of an object, as it will be stored.
@@ -273,10 +275,10 @@ struct Step {
 }
 
 /// Checks the size of an object before it is read.
-type SizeCheck<'a> = dyn FnMut(ObjectId, Kind, u64) -> Result<(), Unfit> + 'a;
+type SizeCheck<'a> = dyn FnMut(ObjectId, Kind, u64) -> Result<(), IntakeError> + 'a;
 
 /// Checks the content of an object.
-type ContentCheck<'a> = dyn FnMut(ObjectId, Kind, &[u8]) -> Result<(), Unfit> + 'a;
+type ContentCheck<'a> = dyn FnMut(ObjectId, Kind, &[u8]) -> Result<(), IntakeError> + 'a;
 
 /// The checks that run on contents once all object ids are known.
 struct Inspection<'a> {
@@ -286,9 +288,9 @@ struct Inspection<'a> {
     each: &'a mut ContentCheck<'a>,
 }
 
-/// The state of one thread.
-pub(super) struct Work<'a> {
-    differences: &'a Differences<'a>,
+/// Resolves deltas in one thread.
+pub(super) struct DeltaResolver<'a> {
+    deltas: &'a Deltas<'a>,
     inspection: Option<Inspection<'a>>,
     unpacker: Unpacker,
     pub spill: Spill,
@@ -300,32 +302,21 @@ pub(super) struct Work<'a> {
     /// For each step on disk, the offset in the temporary file at which its content ends.
     spilled: Vec<u64>,
     found: Vec<(u32, ObjectId, Kind)>,
-    wholes: Wholes,
+    wholes: WholeObjects,
 }
 
-impl<'a> Work<'a> {
-    fn new(differences: &'a Differences<'a>, inspection: Option<Inspection<'a>>) -> Self {
+impl<'a> DeltaResolver<'a> {
+    fn new(deltas: &'a Deltas<'a>, inspection: Option<Inspection<'a>>) -> Self {
         let unpacker = Unpacker { inflate: Decompress::new(true), input: vec![0; PIECE] };
-        let (spill, wholes) = (Spill::new(differences.folder), Wholes::new(differences.folder));
+        let (spill, wholes) = (Spill::new(deltas.folder), WholeObjects::new(deltas.folder));
         let (path, spilled, found) = (Vec::new(), Vec::new(), Vec::new());
         let (held, first_held) = (0, 0);
-        Self {
-            differences,
-            inspection,
-            unpacker,
-            spill,
-            path,
-            held,
-            first_held,
-            spilled,
-            found,
-            wholes,
-        }
+        Self { deltas, inspection, unpacker, spill, path, held, first_held, spilled, found, wholes }
     }
 
     /// Creates the state for resolving deltas on objects outside the pack.
-    pub fn finding(differences: &'a Differences<'a>) -> Self {
-        Self::new(differences, None)
+    pub fn for_outside_bases(deltas: &'a Deltas<'a>) -> Self {
+        Self::new(deltas, None)
     }
 
     pub fn finish(self) -> ResolvedObjects {
@@ -333,10 +324,10 @@ impl<'a> Work<'a> {
     }
 
     /// Resolves all deltas on an object, the deltas on their results, and so on.
-    pub fn all_based_on(&mut self, base: Base<'_>) -> Result<(), Unfit> {
-        let differences = self.differences;
-        differences.bounds.check()?;
-        let left = differences.claim(base.at, base.id);
+    pub fn resolve_all_on(&mut self, base: Base<'_>) -> Result<(), IntakeError> {
+        let deltas = self.deltas;
+        deltas.bounds.check()?;
+        let left = deltas.claim(base.at, base.id);
         if left.is_empty() && self.inspection.is_none() {
             return Ok(());
         }
@@ -352,22 +343,22 @@ impl<'a> Work<'a> {
                 continue;
             };
             let (is_last, chain) = (step.left.is_empty(), step.chain);
-            differences.bounds.check()?;
+            deltas.bounds.check()?;
             if self.path.len() > LONGEST_CHAIN {
                 let what = format!("has a chain of more than {LONGEST_CHAIN} deltas");
-                return Err(Unfit::Bad(what));
+                return Err(IntakeError::Invalid(what));
             }
-            let from = self.take_last()?;
-            let (from, made, id) = self.make(base.kind, from, at, is_last)?;
-            let chain = self.store(chain, from.len(), base.kind, at, &made)?;
-            differences.done[at as usize].store(true, Ordering::Relaxed);
+            let from = self.take_last_content()?;
+            let (from, made, id) = self.resolve(base.kind, from, at, is_last)?;
+            let chain = self.choose_form(chain, from.len(), base.kind, at, &made)?;
+            deltas.done[at as usize].store(true, Ordering::Relaxed);
             if !is_last {
-                self.put_back(from);
+                self.set_last_content(from);
             }
-            let left = differences.claim(Some(at), id);
+            let left = deltas.claim(Some(at), id);
             if !left.is_empty() {
                 self.push(Step { chain, data: Some(made), left });
-                self.spill_held(self.path.len() - 1, differences.held)?;
+                self.spill_held(self.path.len() - 1, deltas.held)?;
             }
         }
         Ok(())
@@ -377,57 +368,57 @@ impl<'a> Work<'a> {
         let data = step.data;
         self.path.push(Step { data: None, ..step });
         if let Some(data) = data {
-            self.put_back(data);
+            self.set_last_content(data);
         }
     }
 
     /// Sets the content of the last step.
-    fn put_back(&mut self, data: Data) {
+    fn set_last_content(&mut self, data: Data) {
         let Some(at) = self.path.len().checked_sub(1) else { return };
         match &data {
-            Data::Held(bytes) => {
+            Data::InMemory(bytes) => {
                 self.held += bytes.len() as u64;
                 self.first_held = self.first_held.min(at);
             }
-            Data::Spilled(range) => self.spilled.push(range.end),
+            Data::OnDisk(range) => self.spilled.push(range.end),
         }
         self.path[at].data = Some(data);
     }
 
     /// Takes the content of the last step, and loads it into memory if it is small.
-    fn take_last(&mut self) -> Result<Data, Unfit> {
+    fn take_last_content(&mut self) -> Result<Data, IntakeError> {
         match self.path.last_mut().and_then(|step| step.data.take()) {
-            Some(Data::Held(bytes)) => {
+            Some(Data::InMemory(bytes)) => {
                 self.held -= bytes.len() as u64;
-                Ok(Data::Held(bytes))
+                Ok(Data::InMemory(bytes))
             }
-            Some(Data::Spilled(range)) => {
+            Some(Data::OnDisk(range)) => {
                 self.spilled.pop();
                 if range.end - range.start > LARGEST_DELTA {
-                    return Ok(Data::Spilled(range));
+                    return Ok(Data::OnDisk(range));
                 }
-                Ok(Data::Held(self.spill.load(&range)?))
+                Ok(Data::InMemory(self.spill.load(&range)?))
             }
-            None => {
-                Err(Unfit::Failed(GitError::Failed("a delta base was freed too early".to_owned())))
-            }
+            None => Err(IntakeError::Failed(GitError::Failed(
+                "a delta base was freed too early".to_owned(),
+            ))),
         }
     }
 
     /// Moves the oldest contents of the first `steps` steps to disk until at most `most` bytes stay
     /// in memory, besides one content. After each moved content at least as many bytes were
     /// produced, so moving costs no more than producing them.
-    fn spill_held(&mut self, steps: usize, most: u64) -> Result<(), Unfit> {
+    fn spill_held(&mut self, steps: usize, most: u64) -> Result<(), IntakeError> {
         while self.first_held < steps {
             let step = &mut self.path[self.first_held];
-            if let Some(Data::Held(bytes)) = &step.data {
+            if let Some(Data::InMemory(bytes)) = &step.data {
                 let size = bytes.len() as u64;
                 if most > 0 && self.held - size <= most {
                     break;
                 }
                 let range = self.spill.write(bytes, self.spilled.last().copied().unwrap_or(0))?;
                 self.spilled.push(range.end);
-                step.data = Some(Data::Spilled(range));
+                step.data = Some(Data::OnDisk(range));
                 self.held -= size;
             }
             self.first_held += 1;
@@ -436,87 +427,87 @@ impl<'a> Work<'a> {
     }
 
     /// Resolves one delta. Returns the base too, because the caller may need it again.
-    fn make(
+    fn resolve(
         &mut self,
         kind: Kind,
         from: Data,
         at: u32,
         is_last: bool,
-    ) -> Result<(Data, Data, ObjectId), Unfit> {
-        let differences = self.differences;
-        let entry = &differences.entries[at as usize];
+    ) -> Result<(Data, Data, ObjectId), IntakeError> {
+        let deltas = self.deltas;
+        let entry = &deltas.entries[at as usize];
         let is_small = entry.result <= LARGEST_DELTA && entry.size <= LARGEST_DELTA;
         // During the inspection, no object that is stored as a delta is large any more.
         let is_small = is_small || self.inspection.is_some();
         let from = match from {
-            Data::Held(base) if is_small => {
-                let made = self.patched(&base, at)?;
-                let id = self.name(kind, at, &made)?;
-                return Ok((Data::Held(base), Data::Held(made), id));
+            Data::InMemory(base) if is_small => {
+                let made = self.apply_in_memory(&base, at)?;
+                let id = self.identify(kind, at, &made)?;
+                return Ok((Data::InMemory(base), Data::InMemory(made), id));
             }
             from => from,
         };
         if entry.result <= LARGEST_DELTA {
-            let (made, id) = self.patched_in_pieces(kind, &from, at, None)?;
+            let (made, id) = self.apply_streamed(kind, &from, at, None)?;
             return Ok((from, made, id));
         }
         // Contents on disk come before contents in memory, so all contents before this one are moved to disk too.
         self.spill_held(self.path.len(), 0)?;
         let floor = self.spilled.last().copied().unwrap_or(0);
         let (from, start) = match from {
-            Data::Held(bytes) if is_last => (Data::Held(bytes), floor),
-            Data::Held(bytes) => {
+            Data::InMemory(bytes) if is_last => (Data::InMemory(bytes), floor),
+            Data::InMemory(bytes) => {
                 let range = self.spill.write(&bytes, floor)?;
                 let end = range.end;
-                (Data::Spilled(range), end)
+                (Data::OnDisk(range), end)
             }
             // The base is not needed again, so two regions of the file are enough for a chain of any length.
-            Data::Spilled(base) if is_last && floor + entry.result <= base.start => {
-                (Data::Spilled(base), floor)
+            Data::OnDisk(base) if is_last && floor + entry.result <= base.start => {
+                (Data::OnDisk(base), floor)
             }
-            Data::Spilled(base) => {
+            Data::OnDisk(base) => {
                 let end = base.end;
-                (Data::Spilled(base), end)
+                (Data::OnDisk(base), end)
             }
         };
-        let most = differences.bounds.object_bytes.saturating_mul(4);
+        let most = deltas.bounds.object_bytes.saturating_mul(4);
         if start.saturating_add(entry.result) > most {
             let text = "the pack has too many large objects that are based on each other";
-            return Err(Unfit::TooMuch(text.to_owned()));
+            return Err(IntakeError::TooLarge(text.to_owned()));
         }
-        let (made, id) = self.patched_in_pieces(kind, &from, at, Some(start))?;
+        let (made, id) = self.apply_streamed(kind, &from, at, Some(start))?;
         Ok((from, made, id))
     }
 
-    fn patched(&mut self, base: &[u8], at: u32) -> Result<Vec<u8>, Unfit> {
-        let differences = self.differences;
-        let entry = &differences.entries[at as usize];
-        let delta = self.unpacker.unpack(differences, at)?;
+    fn apply_in_memory(&mut self, base: &[u8], at: u32) -> Result<Vec<u8>, IntakeError> {
+        let deltas = self.deltas;
+        let entry = &deltas.entries[at as usize];
+        let delta = self.unpacker.unpack(deltas, at)?;
         if self.inspection.is_none() {
-            differences.bounds.make(entry.size + entry.result)?;
+            deltas.bounds.count_produced(entry.size + entry.result)?;
         }
-        patch::apply(base, &delta, LARGEST_DELTA as usize).ok_or_else(does_not_fit)
+        patch::apply(base, &delta, LARGEST_DELTA as usize).ok_or_else(delta_mismatch)
     }
 
-    fn patched_in_pieces(
+    fn apply_streamed(
         &mut self,
         kind: Kind,
         base: &Data,
         at: u32,
         to: Option<u64>,
-    ) -> Result<(Data, ObjectId), Unfit> {
-        let differences = self.differences;
-        let (entry, bounds) = (&differences.entries[at as usize], differences.bounds);
-        let needs_file = to.is_some() || matches!(base, Data::Spilled(_));
+    ) -> Result<(Data, ObjectId), IntakeError> {
+        let deltas = self.deltas;
+        let (entry, bounds) = (&deltas.entries[at as usize], deltas.bounds);
+        let needs_file = to.is_some() || matches!(base, Data::OnDisk(_));
         let file = if needs_file { Some(self.spill.file()?) } else { None };
-        let (part, inflate) = (differences.part(at), &mut self.unpacker.inflate);
-        let mut delta = Inflated::new(differences.file, part, inflate);
+        let (part, inflate) = (deltas.compressed_range(at), &mut self.unpacker.inflate);
+        let mut delta = InflateReader::new(deltas.file, part, inflate);
         let mut base_reader = BaseReader::new(base, file);
         let mut result = ResultWriter::new(kind, entry.result, file.zip(to), bounds);
         if patch::read_sizes(&mut delta).map_err(unreadable)? != Some((base.len(), entry.result)) {
-            return Err(does_not_fit());
+            return Err(delta_mismatch());
         }
-        bounds.make(entry.size)?;
+        bounds.count_produced(entry.size)?;
         let mut piece = [0; 127];
         while let Some(step) = patch::read_instruction(&mut delta).map_err(unreadable)? {
             match step {
@@ -536,7 +527,7 @@ impl<'a> Work<'a> {
     }
 
     /// Returns the object id of a result: computes and records it, or passes the content to the inspection.
-    fn name(&mut self, kind: Kind, at: u32, made: &[u8]) -> Result<ObjectId, Unfit> {
+    fn identify(&mut self, kind: Kind, at: u32, made: &[u8]) -> Result<ObjectId, IntakeError> {
         if let Some(inspection) = &mut self.inspection {
             let id = inspection.names[at as usize];
             (inspection.fits)(id, kind, made.len() as u64)?;
@@ -544,63 +535,63 @@ impl<'a> Work<'a> {
             return Ok(id);
         }
         let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, made)
-            .map_err(|_| bad("has an object with a forged hash"))?;
+            .map_err(|_| invalid_pack("has an object with a forged hash"))?;
         self.found.push((at, id, kind));
         Ok(id)
     }
 
     /// Decides whether a received delta is stored as a delta or whole.
-    fn store(
+    fn choose_form(
         &mut self,
         base: Chain,
         base_size: u64,
         kind: Kind,
         at: u32,
         made: &Data,
-    ) -> Result<Chain, Unfit> {
-        let entry = &self.differences.entries[at as usize];
+    ) -> Result<Chain, IntakeError> {
+        let entry = &self.deltas.entries[at as usize];
         let chain = Chain { bytes: base.bytes.saturating_add(entry.size) };
         let largest = base_size.max(made.len()).max(entry.size);
         let is_small = largest <= LARGEST_DELTA;
         if self.inspection.is_some() || (is_small && chain.bytes <= LARGEST_CHAIN) {
             return Ok(chain);
         }
-        self.wholes.write(&mut self.spill, at, kind, made, self.differences.bounds)?;
+        self.wholes.write(&mut self.spill, at, kind, made, self.deltas.bounds)?;
         Ok(Chain::default())
     }
 
     /// Reads an entry that is not a delta.
-    fn read_whole(&mut self, at: u32) -> Result<Data, Unfit> {
-        let differences = self.differences;
-        let size = differences.entries[at as usize].size;
+    fn read_whole(&mut self, at: u32) -> Result<Data, IntakeError> {
+        let deltas = self.deltas;
+        let size = deltas.entries[at as usize].size;
         if size <= LARGEST_DELTA {
-            return Ok(Data::Held(self.unpacker.unpack(differences, at)?));
+            return Ok(Data::InMemory(self.unpacker.unpack(deltas, at)?));
         }
-        let part = differences.part(at);
-        let mut from = Inflated::new(differences.file, part, &mut self.unpacker.inflate);
+        let part = deltas.compressed_range(at);
+        let mut from = InflateReader::new(deltas.file, part, &mut self.unpacker.inflate);
         let (file, mut written) = (self.spill.file()?, 0);
         loop {
-            let piece = from.fill_buf().map_err(of_disk)?;
+            let piece = from.fill_buf().map_err(disk_error)?;
             let length = piece.len();
             if length == 0 {
-                return Ok(Data::Spilled(0..written));
+                return Ok(Data::OnDisk(0..written));
             }
-            differences.bounds.check()?;
-            differences.bounds.make(length as u64)?;
-            file.write_all_at(piece, written).map_err(of_disk)?;
+            deltas.bounds.check()?;
+            deltas.bounds.count_produced(length as u64)?;
+            file.write_all_at(piece, written).map_err(disk_error)?;
             written += length as u64;
             from.consume(length);
         }
     }
 
     /// Reads an entry that is not a delta, and passes it to the inspection.
-    fn inspect_whole(&mut self, at: u32, kind: Kind) -> Result<Data, Unfit> {
+    fn inspect_whole(&mut self, at: u32, kind: Kind) -> Result<Data, IntakeError> {
         let Some(inspection) = &mut self.inspection else { return self.read_whole(at) };
         let id = inspection.names[at as usize];
-        (inspection.fits)(id, kind, self.differences.entries[at as usize].size)?;
-        let data = self.unpacker.unpack(self.differences, at)?;
+        (inspection.fits)(id, kind, self.deltas.entries[at as usize].size)?;
+        let data = self.unpacker.unpack(self.deltas, at)?;
         (inspection.each)(id, kind, &data)?;
-        Ok(Data::Held(data))
+        Ok(Data::InMemory(data))
     }
 }
 
@@ -611,21 +602,21 @@ struct Unpacker {
 
 impl Unpacker {
     /// Decompresses a small entry. Its size was verified when the pack was received.
-    fn unpack(&mut self, differences: &Differences<'_>, at: u32) -> Result<Vec<u8>, Unfit> {
-        let size = usize::try_from(differences.entries[at as usize].size).unwrap_or(usize::MAX);
-        let mut part = differences.part(at);
+    fn unpack(&mut self, deltas: &Deltas<'_>, at: u32) -> Result<Vec<u8>, IntakeError> {
+        let size = usize::try_from(deltas.entries[at as usize].size).unwrap_or(usize::MAX);
+        let mut part = deltas.compressed_range(at);
         let mut data = Vec::with_capacity(size);
         self.inflate.reset(true);
         while data.len() < size {
             let left = usize::try_from(part.end - part.start).unwrap_or(PIECE).min(PIECE);
-            let read = differences.file.read_at(&mut self.input[..left], part.start);
-            let input = &self.input[..read.map_err(of_disk)?];
+            let read = deltas.file.read_at(&mut self.input[..left], part.start);
+            let input = &self.input[..read.map_err(disk_error)?];
             let (before, written) = (self.inflate.total_in(), data.len());
             let inflated = self.inflate.decompress_vec(input, &mut data, FlushDecompress::None);
             let taken = self.inflate.total_in() - before;
             if inflated.is_err() || (taken == 0 && data.len() == written) {
                 let changed = "a pack changed while it was read".to_owned();
-                return Err(Unfit::Failed(GitError::Failed(changed)));
+                return Err(IntakeError::Failed(GitError::Failed(changed)));
             }
             part.start += taken;
         }
@@ -634,10 +625,10 @@ impl Unpacker {
 }
 
 /// Maps an error while reading a delta: the delta is invalid, or the disk failed.
-fn unreadable(error: io::Error) -> Unfit {
+fn unreadable(error: io::Error) -> IntakeError {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {
-        InvalidData | InvalidInput | UnexpectedEof => does_not_fit(),
-        _ => of_disk(error),
+        InvalidData | InvalidInput | UnexpectedEof => delta_mismatch(),
+        _ => disk_error(error),
     }
 }

@@ -11,9 +11,9 @@ use gix::ObjectId;
 use gix::hash::Hasher;
 use gix::object::Kind;
 
-use super::arrival::{finish, new_hasher};
 use super::bounds::Bounds;
-use super::{Unfit, bad, of_disk};
+use super::pack_reader::{finish, new_hasher};
+use super::{IntakeError, disk_error, invalid_pack};
 
 /// The size of the read and write buffers in bytes.
 const PIECE: usize = 64 << 10;
@@ -27,16 +27,16 @@ const COST_OF_READ: u64 = 512;
 /// The content of an object.
 #[derive(Clone, Debug)]
 pub(super) enum Data {
-    Held(Vec<u8>),
+    InMemory(Vec<u8>),
     /// The range in the [`Spill`] file.
-    Spilled(Range<u64>),
+    OnDisk(Range<u64>),
 }
 
 impl Data {
     pub fn len(&self) -> u64 {
         match self {
-            Data::Held(bytes) => bytes.len() as u64,
-            Data::Spilled(range) => range.end - range.start,
+            Data::InMemory(bytes) => bytes.len() as u64,
+            Data::OnDisk(range) => range.end - range.start,
         }
     }
 }
@@ -53,23 +53,23 @@ impl Spill {
         Self { folder: folder.to_owned(), file: None }
     }
 
-    pub fn file(&mut self) -> Result<&File, Unfit> {
+    pub fn file(&mut self) -> Result<&File, IntakeError> {
         let file = match self.file.take() {
             Some(file) => file,
-            None => tempfile::tempfile_in(&self.folder).map_err(of_disk)?,
+            None => tempfile::tempfile_in(&self.folder).map_err(disk_error)?,
         };
         Ok(self.file.insert(file))
     }
 
-    pub fn write(&mut self, bytes: &[u8], at: u64) -> Result<Range<u64>, Unfit> {
-        self.file()?.write_all_at(bytes, at).map_err(of_disk)?;
+    pub fn write(&mut self, bytes: &[u8], at: u64) -> Result<Range<u64>, IntakeError> {
+        self.file()?.write_all_at(bytes, at).map_err(disk_error)?;
         Ok(at..at + bytes.len() as u64)
     }
 
     /// Reads a small content back into memory.
-    pub fn load(&mut self, range: &Range<u64>) -> Result<Vec<u8>, Unfit> {
+    pub fn load(&mut self, range: &Range<u64>) -> Result<Vec<u8>, IntakeError> {
         let mut bytes = vec![0; usize::try_from(range.end - range.start).unwrap_or_default()];
-        self.file()?.read_exact_at(&mut bytes, range.start).map_err(of_disk)?;
+        self.file()?.read_exact_at(&mut bytes, range.start).map_err(disk_error)?;
         Ok(bytes)
     }
 
@@ -78,18 +78,18 @@ impl Spill {
         &mut self,
         data: &Data,
         bounds: &Bounds,
-        mut each: impl FnMut(&[u8]) -> Result<(), Unfit>,
-    ) -> Result<(), Unfit> {
+        mut each: impl FnMut(&[u8]) -> Result<(), IntakeError>,
+    ) -> Result<(), IntakeError> {
         let range = match data {
-            Data::Held(bytes) => return each(bytes),
-            Data::Spilled(range) => range,
+            Data::InMemory(bytes) => return each(bytes),
+            Data::OnDisk(range) => range,
         };
         let (mut piece, file) = (vec![0; PIECE], self.file()?);
         let mut at = range.start;
         while at < range.end {
             bounds.check()?;
             let length = usize::try_from(range.end - at).unwrap_or(PIECE).min(PIECE);
-            file.read_exact_at(&mut piece[..length], at).map_err(of_disk)?;
+            file.read_exact_at(&mut piece[..length], at).map_err(disk_error)?;
             each(&piece[..length])?;
             at += length as u64;
         }
@@ -112,18 +112,18 @@ impl<'a> BaseReader<'a> {
     }
 
     /// Copies a range of the base. Fails if the range ends after the base.
-    pub fn copy(&mut self, part: Range<u64>, to: &mut ResultWriter<'_>) -> Result<(), Unfit> {
+    pub fn copy(&mut self, part: Range<u64>, to: &mut ResultWriter<'_>) -> Result<(), IntakeError> {
         if part.start > part.end || part.end > self.data.len() {
-            return Err(does_not_fit());
+            return Err(delta_mismatch());
         }
         let range = match (self.data, self.file) {
-            (Data::Held(bytes), _) => {
+            (Data::InMemory(bytes), _) => {
                 return to.write(&bytes[part.start as usize..part.end as usize]);
             }
-            (Data::Spilled(range), Some(_)) => range.clone(),
-            (Data::Spilled(_), None) => return Err(does_not_fit()),
+            (Data::OnDisk(range), Some(_)) => range.clone(),
+            (Data::OnDisk(_), None) => return Err(delta_mismatch()),
         };
-        to.bounds.make(COST_OF_READ.saturating_sub(part.end - part.start))?;
+        to.bounds.count_produced(COST_OF_READ.saturating_sub(part.end - part.start))?;
         let mut at = part.start;
         while at < part.end {
             let end = self.start + self.window.len() as u64;
@@ -138,12 +138,12 @@ impl<'a> BaseReader<'a> {
         Ok(())
     }
 
-    fn fill(&mut self, range: &Range<u64>, at: u64, wanted: u64) -> Result<(), Unfit> {
-        let Some(file) = self.file else { return Err(does_not_fit()) };
+    fn fill(&mut self, range: &Range<u64>, at: u64, wanted: u64) -> Result<(), IntakeError> {
+        let Some(file) = self.file else { return Err(delta_mismatch()) };
         let left = range.end - range.start - at;
         let length = wanted.clamp(WINDOW, PIECE as u64).min(left);
         self.window.resize(length as usize, 0);
-        file.read_exact_at(&mut self.window, range.start + at).map_err(of_disk)?;
+        file.read_exact_at(&mut self.window, range.start + at).map_err(disk_error)?;
         self.start = at;
         Ok(())
     }
@@ -167,10 +167,10 @@ impl<'a> ResultWriter<'a> {
         Self { bounds, hasher, buffer: Vec::with_capacity(PIECE), size, written: 0, to }
     }
 
-    pub fn write(&mut self, mut bytes: &[u8]) -> Result<(), Unfit> {
+    pub fn write(&mut self, mut bytes: &[u8]) -> Result<(), IntakeError> {
         self.written += bytes.len() as u64;
         if self.written > self.size {
-            return Err(does_not_fit());
+            return Err(delta_mismatch());
         }
         if self.to.is_none() {
             self.buffer.extend_from_slice(bytes);
@@ -187,12 +187,12 @@ impl<'a> ResultWriter<'a> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Unfit> {
+    fn flush(&mut self) -> Result<(), IntakeError> {
         self.bounds.check()?;
-        self.bounds.make(self.buffer.len() as u64)?;
+        self.bounds.count_produced(self.buffer.len() as u64)?;
         self.hasher.update(&self.buffer);
         if let Some((file, at)) = &mut self.to {
-            file.write_all_at(&self.buffer, *at).map_err(of_disk)?;
+            file.write_all_at(&self.buffer, *at).map_err(disk_error)?;
             *at += self.buffer.len() as u64;
             self.buffer.clear();
         }
@@ -200,26 +200,26 @@ impl<'a> ResultWriter<'a> {
     }
 
     /// Returns the content and its object id. Fails if the size differs from the announced one.
-    pub fn finish(mut self) -> Result<(Data, ObjectId), Unfit> {
+    pub fn finish(mut self) -> Result<(Data, ObjectId), IntakeError> {
         if self.written != self.size {
-            return Err(does_not_fit());
+            return Err(delta_mismatch());
         }
         self.flush()?;
         let id = finish(self.hasher)?;
         let data = match self.to {
-            Some((_, end)) => Data::Spilled(end - self.size..end),
-            None => Data::Held(self.buffer),
+            Some((_, end)) => Data::OnDisk(end - self.size..end),
+            None => Data::InMemory(self.buffer),
         };
         Ok((data, id))
     }
 }
 
-pub(super) fn does_not_fit() -> Unfit {
-    bad("has a delta that does not fit its base")
+pub(super) fn delta_mismatch() -> IntakeError {
+    invalid_pack("has a delta that does not fit its base")
 }
 
 /// Decompresses a range of a file.
-pub(super) struct Inflated<'a> {
+pub(super) struct InflateReader<'a> {
     file: &'a File,
     part: Range<u64>,
     inflate: &'a mut Decompress,
@@ -232,7 +232,7 @@ pub(super) struct Inflated<'a> {
     has_ended: bool,
 }
 
-impl<'a> Inflated<'a> {
+impl<'a> InflateReader<'a> {
     pub fn new(file: &'a File, part: Range<u64>, inflate: &'a mut Decompress) -> Self {
         inflate.reset(true);
         let (input, output) = (vec![0; PIECE], Vec::with_capacity(PIECE));
@@ -240,7 +240,7 @@ impl<'a> Inflated<'a> {
     }
 }
 
-impl Read for Inflated<'_> {
+impl Read for InflateReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let from = self.fill_buf()?;
         let length = from.len().min(buffer.len());
@@ -250,7 +250,7 @@ impl Read for Inflated<'_> {
     }
 }
 
-impl BufRead for Inflated<'_> {
+impl BufRead for InflateReader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.taken == self.output.len() && !self.has_ended {
             (self.taken, self.output) = (0, std::mem::take(&mut self.output));
@@ -282,12 +282,12 @@ impl BufRead for Inflated<'_> {
 }
 
 /// Writes to a file from an offset on.
-pub(super) struct At<'a> {
+pub(super) struct OffsetWriter<'a> {
     pub file: &'a File,
     pub offset: u64,
 }
 
-impl Write for At<'_> {
+impl Write for OffsetWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write_all_at(bytes, self.offset)?;
         self.offset += bytes.len() as u64;

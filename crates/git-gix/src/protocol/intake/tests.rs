@@ -12,7 +12,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git_transport::HangUp;
 
 use super::*;
-use crate::protocol::limits::{MemoryBudget, Stop};
+use crate::protocol::limits::{MemoryBudget, StopSignal};
 use crate::support::{Random, Scratch, git_command};
 
 /// Creates a history in which files grow, shrink, move and come back.
@@ -51,12 +51,12 @@ fn bare(folder: &Path) -> gix::Repository {
     crate::storage::open::open_folder(folder).expect("it can be opened").to_thread_local()
 }
 
-fn take(pack: &[u8], into: &gix::Repository) -> Result<Option<Taken>, Unfit> {
+fn take(pack: &[u8], into: &gix::Repository) -> Result<Option<ReceivedPack>, IntakeError> {
     let folder = into.git_dir().join("objects/pack");
     // Small reads, like those from a network.
     let mut from = Cursor::new(pack);
     let mut from = SmallReads(&mut from);
-    take_in(&mut from, &folder, Some(into), &bounds())
+    index_pack(&mut from, &folder, Some(into), &bounds())
 }
 
 /// Limits that no ordinary pack reaches.
@@ -66,7 +66,7 @@ fn bounds() -> Bounds {
 
 /// Limits for packs of at most this number of bytes.
 fn limited(bytes: u64) -> Bounds {
-    let stop = Stop::after(Duration::from_secs(600), HangUp::default());
+    let stop = StopSignal::after(Duration::from_secs(600), HangUp::default());
     let pack = SizeLimit { bytes, refusal: "too large".to_owned() };
     let memory = Arc::new(MemoryBudget::new(512 << 20)).share(Caller::BACKGROUND);
     Bounds::new(stop, pack, 2 << 30, memory)
@@ -144,7 +144,7 @@ fn what_is_based_on_objects_of_the_repository_is_completed() {
             // Without the base objects, the pack is refused.
             let alone = tempfile::tempdir().expect("a folder");
             let refused = take(&rest, &bare(alone.path()));
-            assert!(matches!(refused, Err(Unfit::Bad(_))), "{refused:?}");
+            assert!(matches!(refused, Err(IntakeError::Invalid(_))), "{refused:?}");
         }
     }
 }
@@ -159,13 +159,13 @@ fn what_is_moved_to_disk_is_read_again() {
     let open = File::options().read(true).write(true).open(folder.path().join("pack"));
     let (file, bounds) = (open.expect("a file"), bounds());
     let mut from = Cursor::new(&pack);
-    let (entries, _) = Arrival::new(&mut from, &file, &bounds).whole().expect("a good pack");
+    let (entries, _) = PackReader::new(&mut from, &file, &bounds).read_pack().expect("a good pack");
     let end = pack.len() as u64 - CHECKSUM;
     let mut found = Vec::new();
     for held in [u64::MAX, 5000, 1] {
-        let mut differences = Differences::new(&file, &entries, end, &bounds, folder.path());
-        differences.held = held;
-        found.push(differences.within().expect("all fit").objects);
+        let mut deltas = Deltas::new(&file, &entries, end, &bounds, folder.path());
+        deltas.held = held;
+        found.push(deltas.resolve_in_pack().expect("all fit").objects);
     }
     assert!(found[0].iter().any(Option::is_some));
     assert!(found[0] == found[1] && found[0] == found[2]);
@@ -197,7 +197,7 @@ fn what_is_wrong_with_a_pack_is_said_and_no_byte_too_much_is_kept() {
     ] {
         let incoming = tempfile::tempdir_in(folder.path()).expect("a folder");
         match take(&pack, &bare(incoming.path())) {
-            Err(Unfit::Bad(what)) => assert_eq!(what, expected),
+            Err(IntakeError::Invalid(what)) => assert_eq!(what, expected),
             other => panic!("{expected}: {other:?}"),
         }
     }
@@ -207,7 +207,7 @@ fn what_is_wrong_with_a_pack_is_said_and_no_byte_too_much_is_kept() {
         let at = random.below(good.len());
         let incoming = tempfile::tempdir_in(folder.path()).expect("a folder");
         let refused = take(&changed(at, !good[at]), &bare(incoming.path()));
-        assert!(matches!(refused, Err(Unfit::Bad(_))), "{at}: {refused:?}");
+        assert!(matches!(refused, Err(IntakeError::Invalid(_))), "{at}: {refused:?}");
     }
 }
 

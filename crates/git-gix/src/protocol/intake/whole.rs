@@ -17,17 +17,17 @@ use gix::object::Kind;
 use gix::odb::pack::data;
 use gix::odb::pack::data::entry::Header;
 
-use super::arrival::{finish, new_hasher};
 use super::bounds::Bounds;
-use super::spill::{At, Data, Spill};
-use super::{Entry, Stored, Unfit, bad, of_disk};
+use super::pack_reader::{finish, new_hasher};
+use super::spill::{Data, OffsetWriter, Spill};
+use super::{Entry, EntryData, IntakeError, disk_error, invalid_pack};
 use crate::storage::pack_index::{Hashed, header_of};
 
 /// The size of the copy buffer in bytes.
 const PIECE: usize = 64 << 10;
 
 /// An object that is to be stored whole.
-pub(super) struct Whole {
+pub(super) struct WholeObject {
     /// The index of the entry that it replaces.
     at: u32,
     kind: Kind,
@@ -38,14 +38,14 @@ pub(super) struct Whole {
 }
 
 /// The whole objects that one thread found.
-pub(super) struct Wholes {
+pub(super) struct WholeObjects {
     folder: PathBuf,
     file: Option<Arc<File>>,
     end: u64,
-    pub list: Vec<Whole>,
+    pub list: Vec<WholeObject>,
 }
 
-impl Wholes {
+impl WholeObjects {
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), file: None, end: 0, list: Vec::new() }
     }
@@ -58,23 +58,24 @@ impl Wholes {
         kind: Kind,
         data: &Data,
         bounds: &Bounds,
-    ) -> Result<(), Unfit> {
+    ) -> Result<(), IntakeError> {
         let file = match self.file.take() {
             Some(file) => file,
-            None => Arc::new(tempfile::tempfile_in(&self.folder).map_err(of_disk)?),
+            None => Arc::new(tempfile::tempfile_in(&self.folder).map_err(disk_error)?),
         };
         let file = self.file.insert(file);
         let start = self.end;
-        let mut encoder = ZlibEncoder::new(At { file, offset: start }, Compression::fast());
+        let mut encoder =
+            ZlibEncoder::new(OffsetWriter { file, offset: start }, Compression::fast());
         // Compression takes about twice as long as hashing, so each byte is charged twice.
-        bounds.make(2 * data.len())?;
+        bounds.count_produced(2 * data.len())?;
         spill.each_piece(data, bounds, |piece| {
-            encoder.write_all(piece).map_err(of_disk)?;
-            bounds.store(encoder.get_ref().offset)
+            encoder.write_all(piece).map_err(disk_error)?;
+            bounds.check_pack_size(encoder.get_ref().offset)
         })?;
-        self.end = encoder.finish().map_err(of_disk)?.offset;
+        self.end = encoder.finish().map_err(disk_error)?.offset;
         let (file, part) = (Arc::clone(file), start..self.end);
-        self.list.push(Whole { at, kind, size: data.len(), file, part });
+        self.list.push(WholeObject { at, kind, size: data.len(), file, part });
         Ok(())
     }
 }
@@ -85,11 +86,11 @@ pub(super) fn rewrite(
     old_end: u64,
     to: &File,
     entries: &mut [Entry],
-    mut wholes: Vec<Whole>,
+    mut wholes: Vec<WholeObject>,
     names: &[Option<(ObjectId, Kind)>],
     bounds: &Bounds,
-) -> Result<ObjectId, Unfit> {
-    let count = u32::try_from(entries.len()).map_err(|_| bad("has too many objects"))?;
+) -> Result<ObjectId, IntakeError> {
+    let count = u32::try_from(entries.len()).map_err(|_| invalid_pack("has too many objects"))?;
     wholes.sort_unstable_by_key(|whole| whole.at);
     let mut wholes = wholes.into_iter().peekable();
     let offsets: Vec<u64> = entries.iter().map(|entry| entry.offset).collect();
@@ -111,30 +112,31 @@ pub(super) fn rewrite(
         let (header, size, stored) = match (&whole, &entry.stored) {
             (Some(whole), _) => {
                 let name = names.get(at).copied().flatten();
-                let (id, kind) = name.ok_or_else(|| bad("has a delta whose base is missing"))?;
+                let (id, kind) =
+                    name.ok_or_else(|| invalid_pack("has a delta whose base is missing"))?;
                 result = whole.size;
-                (header_of(whole.kind), whole.size, Stored::Whole(kind, id))
+                (header_of(whole.kind), whole.size, EntryData::Whole(kind, id))
             }
-            (None, Stored::Whole(kind, id)) => {
-                (header_of(*kind), entry.size, Stored::Whole(*kind, *id))
+            (None, EntryData::Whole(kind, id)) => {
+                (header_of(*kind), entry.size, EntryData::Whole(*kind, *id))
             }
-            (None, Stored::DiffersFrom(base_id)) => {
+            (None, EntryData::RefDelta(base_id)) => {
                 let header = Header::RefDelta { base_id: *base_id };
-                (header, entry.size, Stored::DiffersFrom(*base_id))
+                (header, entry.size, EntryData::RefDelta(*base_id))
             }
-            (None, Stored::DiffersAt(base)) => {
+            (None, EntryData::OffsetDelta(base)) => {
                 let base = offsets.binary_search(base);
-                let base = base.map_err(|_| bad("has a delta whose base is missing"))?;
+                let base = base.map_err(|_| invalid_pack("has a delta whose base is missing"))?;
                 let base = entries[base].offset;
                 (
                     Header::OfsDelta { base_distance: offset - base },
                     entry.size,
-                    Stored::DiffersAt(base),
+                    EntryData::OffsetDelta(base),
                 )
             }
         };
         let mut bytes = Vec::with_capacity(32);
-        header.write_to(size, &mut bytes).map_err(of_disk)?;
+        header.write_to(size, &mut bytes).map_err(disk_error)?;
         writer.put(&bytes)?;
         match &whole {
             Some(whole) => writer.copy(&whole.file, whole.part.clone())?,
@@ -145,7 +147,7 @@ pub(super) fn rewrite(
     }
     let Hashed { mut inner, hasher } = writer.to;
     let checksum = finish(hasher)?;
-    inner.write_all(checksum.as_slice()).and_then(|()| inner.flush()).map_err(of_disk)?;
+    inner.write_all(checksum.as_slice()).and_then(|()| inner.flush()).map_err(disk_error)?;
     Ok(checksum)
 }
 
@@ -157,20 +159,20 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Unfit> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
         self.offset += bytes.len() as u64;
-        self.bounds.store(self.offset)?;
+        self.bounds.check_pack_size(self.offset)?;
         self.crc.update(bytes);
-        self.to.write_all(bytes).map_err(of_disk)
+        self.to.write_all(bytes).map_err(disk_error)
     }
 
-    fn copy(&mut self, from: &File, part: Range<u64>) -> Result<(), Unfit> {
+    fn copy(&mut self, from: &File, part: Range<u64>) -> Result<(), IntakeError> {
         let mut piece = vec![0; usize::try_from(part.end - part.start).unwrap_or(PIECE).min(PIECE)];
         let mut at = part.start;
         while at < part.end {
             self.bounds.check()?;
             let length = usize::try_from(part.end - at).unwrap_or(PIECE).min(piece.len());
-            from.read_exact_at(&mut piece[..length], at).map_err(of_disk)?;
+            from.read_exact_at(&mut piece[..length], at).map_err(disk_error)?;
             self.put(&piece[..length])?;
             at += length as u64;
         }

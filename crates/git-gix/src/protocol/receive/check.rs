@@ -17,8 +17,8 @@ use super::fsck::{AcceptedFaults, Fault, Fsck};
 use super::outside::Reachable;
 use crate::content::commit::to_gix;
 use crate::error::failed;
-use crate::protocol::intake::{Bounds, NewObjects, Unfit};
-use crate::protocol::limits::Stopped;
+use crate::protocol::intake::{Bounds, IntakeError, NewObjects};
+use crate::protocol::limits::StopReason;
 
 /// The size limit of a tree in bytes. Trees in use are smaller.
 const LARGEST_TREE: u64 = 32 << 20;
@@ -44,20 +44,22 @@ pub(crate) enum Wrong {
     /// An object that is not allowed in any repository; the text is for the client.
     Forbidden(String),
     /// The deadline passed, or the client hung up.
-    Stopped(Stopped),
+    Stopped(StopReason),
     /// The objects could not be read.
     Failed(GitError),
 }
 
-impl From<Unfit> for Wrong {
-    fn from(unfit: Unfit) -> Self {
-        match unfit {
-            Unfit::Bad(what) => Wrong::Forbidden(format!("the pack is not valid: it {what}")),
-            Unfit::TooMuch(text) => Wrong::Forbidden(text),
-            Unfit::Cut(error) => Wrong::Failed(crate::error::io(error)),
-            Unfit::Busy => Wrong::Failed(GitError::Busy),
-            Unfit::Stopped(stopped) => Wrong::Stopped(stopped),
-            Unfit::Failed(error) => Wrong::Failed(error),
+impl From<IntakeError> for Wrong {
+    fn from(error: IntakeError) -> Self {
+        match error {
+            IntakeError::Invalid(what) => {
+                Wrong::Forbidden(format!("the pack is not valid: it {what}"))
+            }
+            IntakeError::TooLarge(text) => Wrong::Forbidden(text),
+            IntakeError::Disconnected(error) => Wrong::Failed(crate::error::io(error)),
+            IntakeError::Busy => Wrong::Failed(GitError::Busy),
+            IntakeError::Stopped(stopped) => Wrong::Stopped(stopped),
+            IntakeError::Failed(error) => Wrong::Failed(error),
         }
     }
 }
@@ -252,7 +254,7 @@ impl Check<'_> {
         }
         // Reading the file applies every delta of its chain, so each delta is charged.
         let deltas = u64::from(header.num_deltas().unwrap_or(0));
-        self.bounds.make((deltas + 1).saturating_mul(size + COST_OF_DELTA))?;
+        self.bounds.count_produced((deltas + 1).saturating_mul(size + COST_OF_DELTA))?;
         self.special_bytes += size;
         if self.read_by_git.len() > MOST_SPECIAL_FILES || self.special_bytes > MOST_SPECIAL_BYTES {
             let text = "there are too many versions of .gitmodules and .gitattributes";

@@ -17,7 +17,7 @@ use hexforge_domain::refs::Snapshot;
 
 use super::check::Wrong;
 use crate::history::reachable::{History, ReachabilityQuery, Scope};
-use crate::protocol::limits::Stop;
+use crate::protocol::limits::StopSignal;
 use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
 
@@ -37,7 +37,7 @@ pub(crate) struct Reachable<'a> {
     /// The refs at the time the push began; the client saw them in the advertisement.
     pub(super) refs: &'a Arc<Snapshot>,
     pub(super) caller: Caller,
-    pub(super) stop: &'a Stop,
+    pub(super) stop: &'a StopSignal,
 }
 
 impl Reachable<'_> {

@@ -9,8 +9,8 @@ use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::io as disk;
-use crate::protocol::intake::{self, Bounds, NewObjects, SizeLimit, Taken, Unfit};
-use crate::protocol::limits::{PushLimits, Stop, Stopped};
+use crate::protocol::intake::{self, Bounds, IntakeError, NewObjects, ReceivedPack, SizeLimit};
+use crate::protocol::limits::{PushLimits, StopReason, StopSignal};
 use crate::storage::open::OpenRepository;
 use crate::storage::repository::{Bound, GixRepository};
 use crate::storage::store::Shared;
@@ -19,7 +19,7 @@ use crate::storage::store::Shared;
 pub(super) struct Quarantine {
     staged: Arc<OpenRepository>,
     /// The pack and its index, if the push has objects.
-    files: Option<Taken>,
+    files: Option<ReceivedPack>,
     /// A view of the new objects and of the existing ones.
     pub(super) view: gix::Repository,
     pub(super) bounds: Bounds,
@@ -30,7 +30,7 @@ pub(super) enum Refused {
     /// The objects are invalid.
     Bad(String),
     /// The deadline passed, or the client hung up.
-    Stopped(Stopped),
+    Stopped(StopReason),
     /// The server failed.
     Failed(GitError),
 }
@@ -46,7 +46,7 @@ impl Quarantine {
     pub(super) fn fill(
         repository: &GixRepository,
         from: &mut dyn Read,
-        stop: &Stop,
+        stop: &StopSignal,
     ) -> Result<Self, Refused> {
         let shared = repository.shared();
         let base = repository.bound().map(Bound::open);
@@ -82,7 +82,9 @@ impl Quarantine {
         shared: &Shared,
         project: ProjectId,
     ) -> Result<Option<Pack>, GitError> {
-        let Some(Taken { data, index, objects }) = self.files.take() else { return Ok(None) };
+        let Some(ReceivedPack { data, index, objects }) = self.files.take() else {
+            return Ok(None);
+        };
         let pack = shared.store_pack(&data, &index, objects.len())?;
         shared.register_staged(project, pack.name, &self.staged);
         Ok(Some(pack))
@@ -114,21 +116,21 @@ fn index(
     view: &gix::Repository,
     from: &mut dyn Read,
     bounds: &Bounds,
-) -> Result<Option<Taken>, Refused> {
+) -> Result<Option<ReceivedPack>, Refused> {
     let packs = view.git_dir().join("objects").join("pack");
-    intake::take_in(from, &packs, Some(view), bounds).map_err(|unfit| match unfit {
-        Unfit::Bad(what) => {
+    intake::index_pack(from, &packs, Some(view), bounds).map_err(|error| match error {
+        IntakeError::Invalid(what) => {
             tracing::info!(what, "a pushed pack is not valid");
             Refused::Bad(format!("the pack is not valid: it {what}"))
         }
-        Unfit::TooMuch(text) => {
+        IntakeError::TooLarge(text) => {
             tracing::info!(text, "a push is too large");
             Refused::Bad(text)
         }
-        Unfit::Cut(error) => Refused::Bad(error.to_string()),
-        Unfit::Busy => Refused::Failed(GitError::Busy),
-        Unfit::Stopped(stopped) => Refused::Stopped(stopped),
-        Unfit::Failed(error) => Refused::Failed(error),
+        IntakeError::Disconnected(error) => Refused::Bad(error.to_string()),
+        IntakeError::Busy => Refused::Failed(GitError::Busy),
+        IntakeError::Stopped(stopped) => Refused::Stopped(stopped),
+        IntakeError::Failed(error) => Refused::Failed(error),
     })
 }
 

@@ -9,7 +9,7 @@ fn pack(entries: &[Vec<u8>]) -> Vec<u8> {
     let mut pack = b"PACK\0\0\0\x02".to_vec();
     pack.extend_from_slice(&(entries.len() as u32).to_be_bytes());
     pack.extend(entries.concat());
-    let mut hasher = arrival::new_hasher();
+    let mut hasher = pack_reader::new_hasher();
     hasher.update(&pack);
     pack.extend_from_slice(hasher.try_finalize().expect("no collision").as_slice());
     pack
@@ -37,7 +37,7 @@ fn id(data: &[u8]) -> ObjectId {
 
 fn refusal(entries: &[Vec<u8>], repo: &gix::Repository) -> String {
     match take(&pack(entries), repo) {
-        Err(Unfit::Bad(what)) => what,
+        Err(IntakeError::Invalid(what)) => what,
         other => panic!("{other:?}"),
     }
 }

@@ -10,7 +10,7 @@ use gix::hash::Hasher;
 use gix::object::Kind;
 
 use super::bounds::Bounds;
-use super::{Entry, Stored, Unfit, bad, of_disk, patch};
+use super::{Entry, EntryData, IntakeError, disk_error, invalid_pack, patch};
 
 /// The size of the read and decompression buffers in bytes.
 const PIECE: usize = 64 << 10;
@@ -24,7 +24,7 @@ const MEMORY_OF_OBJECT: usize = 160;
 /// Memory is reserved for this many objects at a time.
 const OBJECTS_AT_ONCE: usize = 1 << 13;
 
-pub(super) struct Arrival<'a> {
+pub(super) struct PackReader<'a> {
     from: &'a mut dyn Read,
     to: BufWriter<&'a File>,
     bounds: &'a Bounds,
@@ -42,7 +42,7 @@ pub(super) struct Arrival<'a> {
     unpacked: Box<[u8]>,
 }
 
-impl<'a> Arrival<'a> {
+impl<'a> PackReader<'a> {
     pub fn new(from: &'a mut dyn Read, to: &'a File, bounds: &'a Bounds) -> Self {
         let piece = || vec![0; PIECE].into_boxed_slice();
         Self {
@@ -61,39 +61,39 @@ impl<'a> Arrival<'a> {
     }
 
     /// Reads the complete pack, and returns its entries and checksum. Does not wait for bytes after the checksum.
-    pub fn whole(mut self) -> Result<(Vec<Entry>, ObjectId), Unfit> {
+    pub fn read_pack(mut self) -> Result<(Vec<Entry>, ObjectId), IntakeError> {
         let (magic, version) = (self.bytes::<4>()?, u32::from_be_bytes(self.bytes()?));
         if &magic != b"PACK" || !matches!(version, 2 | 3) {
-            return Err(bad("has no valid pack header"));
+            return Err(invalid_pack("has no valid pack header"));
         }
         let count = u32::from_be_bytes(self.bytes()?);
         if count > MOST_OBJECTS {
-            return Err(bad("has too many objects"));
+            return Err(invalid_pack("has too many objects"));
         }
         // The announced number of objects may be false, so the initial capacity is bounded.
         let mut entries = Vec::with_capacity(count.min(1 << 16) as usize);
         for at in 1..=count as usize {
             if at.is_multiple_of(OBJECTS_AT_ONCE) {
-                self.bounds.hold(OBJECTS_AT_ONCE * MEMORY_OF_OBJECT)?;
+                self.bounds.reserve_memory(OBJECTS_AT_ONCE * MEMORY_OF_OBJECT)?;
             }
             entries.push(self.entry()?);
         }
         let checksum = finish(mem::replace(&mut self.hasher, new_hasher()))?;
         if self.bytes::<20>()? != checksum.as_slice() {
-            return Err(bad("does not match its checksum"));
+            return Err(invalid_pack("does not match its checksum"));
         }
         if self.start < self.end {
-            return Err(bad("has data after its checksum"));
+            return Err(invalid_pack("has data after its checksum"));
         }
-        self.to.flush().map_err(of_disk)?;
+        self.to.flush().map_err(disk_error)?;
         Ok((entries, checksum))
     }
 
-    fn entry(&mut self) -> Result<Entry, Unfit> {
+    fn entry(&mut self) -> Result<Entry, IntakeError> {
         let offset = self.offset;
         self.crc = Crc::new();
         let (kind, size) = self.kind_and_size()?;
-        self.bounds.object(size)?;
+        self.bounds.check_object_size(size)?;
         let kind = match kind {
             1 => Kind::Commit,
             2 => Kind::Tree,
@@ -102,39 +102,40 @@ impl<'a> Arrival<'a> {
             6 | 7 => {
                 let stored = if kind == 6 {
                     let base = self.distance()?.and_then(|distance| offset.checked_sub(distance));
-                    Stored::DiffersAt(
-                        base.ok_or_else(|| bad("has a delta whose base is outside the pack"))?,
-                    )
+                    EntryData::OffsetDelta(base.ok_or_else(|| {
+                        invalid_pack("has a delta whose base is outside the pack")
+                    })?)
                 } else {
-                    Stored::DiffersFrom(ObjectId::Sha1(self.bytes()?))
+                    EntryData::RefDelta(ObjectId::Sha1(self.bytes()?))
                 };
-                let header = self.since(offset)?;
+                let header = self.header_length(offset)?;
                 let mut start = Vec::with_capacity(patch::LONGEST_SIZES);
                 self.unpack(size, |piece| {
                     let missing = patch::LONGEST_SIZES - start.len();
                     start.extend_from_slice(&piece[..piece.len().min(missing)]);
                 })?;
                 let sizes = patch::sizes(&start);
-                let unfit = || bad("has a delta that does not fit its base");
+                let unfit = || invalid_pack("has a delta that does not fit its base");
                 let (_, result) = sizes.ok_or_else(unfit)?;
-                self.bounds.object(result)?;
+                self.bounds.check_object_size(result)?;
                 return Ok(Entry { offset, header, size, result, crc: self.crc.sum(), stored });
             }
-            _ => return Err(bad("has an object of an unknown kind")),
+            _ => return Err(invalid_pack("has an object of an unknown kind")),
         };
-        let header = self.since(offset)?;
+        let header = self.header_length(offset)?;
         let mut hasher = new_hasher();
         hasher.update(&gix::objs::encode::loose_header(kind, size));
         self.unpack(size, |piece| hasher.update(piece))?;
-        let stored = Stored::Whole(kind, finish(hasher)?);
+        let stored = EntryData::Whole(kind, finish(hasher)?);
         Ok(Entry { offset, header, size, result: size, crc: self.crc.sum(), stored })
     }
 
-    fn since(&self, offset: u64) -> Result<u8, Unfit> {
-        u8::try_from(self.offset - offset).map_err(|_| bad("has an entry header that is too long"))
+    fn header_length(&self, offset: u64) -> Result<u8, IntakeError> {
+        u8::try_from(self.offset - offset)
+            .map_err(|_| invalid_pack("has an entry header that is too long"))
     }
 
-    fn kind_and_size(&mut self) -> Result<(u8, u64), Unfit> {
+    fn kind_and_size(&mut self) -> Result<(u8, u64), IntakeError> {
         let [mut byte] = self.bytes()?;
         let kind = byte >> 4 & 7;
         let mut size = u64::from(byte & 15);
@@ -142,7 +143,7 @@ impl<'a> Arrival<'a> {
         while byte & 0x80 != 0 {
             [byte] = self.bytes()?;
             if shift > 53 {
-                return Err(bad("has an object that is too large"));
+                return Err(invalid_pack("has an object that is too large"));
             }
             size |= u64::from(byte & 0x7f) << shift;
             shift += 7;
@@ -151,7 +152,7 @@ impl<'a> Arrival<'a> {
     }
 
     /// Reads the distance to the base of an offset delta. Returns `None` if it is invalid.
-    fn distance(&mut self) -> Result<Option<u64>, Unfit> {
+    fn distance(&mut self) -> Result<Option<u64>, IntakeError> {
         let [mut byte] = self.bytes()?;
         let mut distance = u64::from(byte & 0x7f);
         while byte & 0x80 != 0 {
@@ -165,70 +166,71 @@ impl<'a> Arrival<'a> {
     }
 
     /// Decompresses an entry of this size piece by piece.
-    fn unpack(&mut self, size: u64, mut each: impl FnMut(&[u8])) -> Result<(), Unfit> {
+    fn unpack(&mut self, size: u64, mut each: impl FnMut(&[u8])) -> Result<(), IntakeError> {
         self.inflate.reset(true);
         loop {
             self.fill()?;
             let (read, written) = (self.inflate.total_in(), self.inflate.total_out());
             let from = &self.buffer[self.start..self.end];
             let status = self.inflate.decompress(from, &mut self.unpacked, FlushDecompress::None);
-            let status = status.map_err(|_| bad("has an object that cannot be decompressed"))?;
+            let status =
+                status.map_err(|_| invalid_pack("has an object that cannot be decompressed"))?;
             let read = (self.inflate.total_in() - read) as usize;
             let written = (self.inflate.total_out() - written) as usize;
-            self.bounds.make(written as u64)?;
+            self.bounds.count_produced(written as u64)?;
             each(&self.unpacked[..written]);
-            self.pass_on(read)?;
+            self.consume(read)?;
             let total = self.inflate.total_out();
             match status {
                 Status::StreamEnd if total == size => return Ok(()),
                 Status::StreamEnd => {
-                    return Err(bad("has an object whose size differs from its header"));
+                    return Err(invalid_pack("has an object whose size differs from its header"));
                 }
                 _ if total > size || (read, written) == (0, 0) => {
-                    return Err(bad("has an object whose size differs from its header"));
+                    return Err(invalid_pack("has an object whose size differs from its header"));
                 }
                 _ => (),
             }
         }
     }
 
-    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], Unfit> {
+    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], IntakeError> {
         let mut bytes = [0; N];
         let mut at = 0;
         while at < N {
             self.fill()?;
             let length = (N - at).min(self.end - self.start);
             bytes[at..at + length].copy_from_slice(&self.buffer[self.start..self.start + length]);
-            self.pass_on(length)?;
+            self.consume(length)?;
             at += length;
         }
         Ok(bytes)
     }
 
     /// Reads from the stream until the buffer has unparsed bytes.
-    fn fill(&mut self) -> Result<(), Unfit> {
+    fn fill(&mut self) -> Result<(), IntakeError> {
         while self.start == self.end {
             self.bounds.check()?;
             (self.start, self.end) = (0, 0);
             match self.from.read(&mut self.buffer) {
-                Ok(0) => return Err(bad("ends too early")),
+                Ok(0) => return Err(invalid_pack("ends too early")),
                 Ok(length) => {
                     self.end = length;
-                    self.bounds.receive(length as u64)?;
+                    self.bounds.count_received(length as u64)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
-                Err(error) => return Err(Unfit::Cut(error)),
+                Err(error) => return Err(IntakeError::Disconnected(error)),
             }
         }
         Ok(())
     }
 
     /// Marks the next bytes as parsed: hashes them and writes them to the file.
-    fn pass_on(&mut self, length: usize) -> Result<(), Unfit> {
+    fn consume(&mut self, length: usize) -> Result<(), IntakeError> {
         let bytes = &self.buffer[self.start..self.start + length];
         self.crc.update(bytes);
         self.hasher.update(bytes);
-        self.to.write_all(bytes).map_err(of_disk)?;
+        self.to.write_all(bytes).map_err(disk_error)?;
         self.start += length;
         self.offset += length as u64;
         Ok(())
@@ -240,6 +242,6 @@ pub(super) fn new_hasher() -> Hasher {
 }
 
 /// Returns the hash. Fails if the data is a SHA-1 collision attack.
-pub(super) fn finish(hasher: Hasher) -> Result<ObjectId, Unfit> {
-    hasher.try_finalize().map_err(|_| bad("has an object with a forged hash"))
+pub(super) fn finish(hasher: Hasher) -> Result<ObjectId, IntakeError> {
+    hasher.try_finalize().map_err(|_| invalid_pack("has an object with a forged hash"))
 }

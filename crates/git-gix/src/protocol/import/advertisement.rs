@@ -5,9 +5,9 @@ use std::io::BufRead;
 use gix::bstr::ByteSlice;
 use hexforge_domain::ports::imports::ImportError;
 
+use super::invalid_answer;
 use super::listing::{Listing, split_id};
 use super::packet::Packets;
-use super::strange;
 
 /// The first answer of the server.
 pub(crate) enum Advertisement {
@@ -60,7 +60,7 @@ pub(crate) fn read<R: BufRead>(
             let mut capabilities = Capabilities::default();
             while let Some(line) = packets.line()? {
                 if capabilities.0.len() > 1000 {
-                    return Err(strange("too many capabilities"));
+                    return Err(invalid_answer("too many capabilities"));
                 }
                 capabilities.0.push(line.to_vec());
             }
