@@ -202,7 +202,12 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
         "git-gix/src/content/archive/cache.rs",
         "BUDGET: u64 = 1 << 30",
     ),
-    ("scaling", "48 MB of plans", "git-gix/src/protocol/upload/plans.rs", "KEPT: usize = 48 << 20"),
+    (
+        "scaling",
+        "48 MB of plans",
+        "git-gix/src/protocol/upload/plans.rs",
+        "CACHED_BYTES: usize = 48 << 20",
+    ),
     (
         "scaling",
         "32 MB for all repositories",

@@ -1,8 +1,8 @@
 //! Reads and writes pkt-lines: packets with a length prefix, used by both sides of git's protocol.
 //!
-//! `gix-packetline` is not used, for three reasons. It refuses empty packets (`0004`), which git sends for an empty push
-//! option. It reports a stream that ends between two packets like one that ends inside a packet. Each of its readers
-//! allocates the longest packet in advance, even for a client that only sends `0000`.
+//! `gix-packetline` is not used, for three reasons. It refuses empty packets (`0004`), which git sends for an empty
+//! push option. It reports a stream that ends between two packets like one that ends inside a packet. Each of its
+//! readers allocates the longest packet in advance, even for a client that only sends `0000`.
 
 use std::io::{self, Read, Write};
 
@@ -58,8 +58,9 @@ pub(crate) fn read_into<'a>(
     }
     let mut value = 0;
     for digit in length {
-        let digit =
-            char::from(digit).to_digit(16).ok_or_else(|| wrong("a packet has no valid length"))?;
+        let digit = char::from(digit)
+            .to_digit(16)
+            .ok_or_else(|| invalid_data("a packet has no valid length"))?;
         value = value * 16 + digit as usize;
     }
     match value {
@@ -67,7 +68,7 @@ pub(crate) fn read_into<'a>(
         1 => Ok(Some(Packet::Delimiter)),
         2 => Ok(Some(Packet::End)),
         length if length == 3 || length - 4 > LONGEST => {
-            Err(wrong("a packet has an impossible length"))
+            Err(invalid_data("a packet has an impossible length"))
         }
         length => {
             data.resize(length - 4, 0);
@@ -77,7 +78,7 @@ pub(crate) fn read_into<'a>(
     }
 }
 
-fn wrong(what: &'static str) -> io::Error {
+fn invalid_data(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
@@ -89,17 +90,17 @@ pub(crate) fn write(to: &mut dyn Write, data: &[u8]) -> io::Result<()> {
 }
 
 /// Writes a packet with this line and a line break.
-pub(crate) fn line(to: &mut dyn Write, line: &str) -> io::Result<()> {
+pub(crate) fn write_line(to: &mut dyn Write, line: &str) -> io::Result<()> {
     write(to, format!("{line}\n").as_bytes())
 }
 
 /// Writes a flush packet.
-pub(crate) fn flush(to: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_flush(to: &mut dyn Write) -> io::Result<()> {
     to.write_all(FLUSH)
 }
 
 /// Writes a delimiter packet.
-pub(crate) fn delimiter(to: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_delimiter(to: &mut dyn Write) -> io::Result<()> {
     to.write_all(DELIMITER)
 }
 
@@ -115,7 +116,7 @@ pub(crate) enum Band {
 }
 
 /// Writes bytes into a side band, in as many packets as they need.
-pub(crate) fn band(to: &mut dyn Write, band: Band, data: &[u8]) -> io::Result<()> {
+pub(crate) fn write_band(to: &mut dyn Write, band: Band, data: &[u8]) -> io::Result<()> {
     for piece in data.chunks(LONGEST_IN_BAND) {
         write!(to, "{:04x}", piece.len() + 5)?;
         to.write_all(&[band as u8])?;
@@ -131,10 +132,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut wire = Vec::new();
-        line(&mut wire, "want x").expect("memory");
-        delimiter(&mut wire).expect("memory");
-        band(&mut wire, Band::Progress, b"hi").expect("memory");
-        flush(&mut wire).expect("memory");
+        write_line(&mut wire, "want x").expect("memory");
+        write_delimiter(&mut wire).expect("memory");
+        write_band(&mut wire, Band::Progress, b"hi").expect("memory");
+        write_flush(&mut wire).expect("memory");
         assert_eq!(wire, b"000bwant x\n00010007\x02hi0000");
         let from = &mut &wire[..];
         let next = |from: &mut &[u8]| read(from).expect("whole packets");

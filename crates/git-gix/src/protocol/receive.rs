@@ -33,10 +33,10 @@ use crate::history::compare;
 use crate::protocol::limits::{StopReason, StopSignal};
 use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
-use check::{Tips, Wrong};
-use commands::{Asked, Command, Outcome};
-use outside::Reachable;
-use quarantine::{Quarantine, Refused};
+use check::{CheckError, TipCheck};
+use commands::{Command, Outcome, PushRequest};
+use outside::ReachableObjects;
+use quarantine::{Quarantine, QuarantineError};
 
 /// Git's own messages for refused refs.
 const NOT_UPDATED: &str = "failed to update ref";
@@ -53,26 +53,26 @@ pub(crate) fn receive(
     from: &mut dyn Read,
     hang_up: &HangUp,
 ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
-    let Some(asked) = commands::read(from)? else { return Ok(None) };
+    let Some(request) = commands::read(from)? else { return Ok(None) };
     let shared = Arc::clone(repository.shared());
-    let mut push = Received {
+    let mut push = IncomingPush {
         stop: StopSignal::after(shared.limits.time, hang_up.clone()),
         shared,
         project: repository.project(),
         refs: Arc::clone(repository.refs()),
         caller: repository.caller(),
-        asked,
+        request,
         unpacked: Ok(()),
         quarantine: None,
         message: None,
     };
-    push.take_in_objects(repository, from)?;
-    push.compare_with(repository.refs());
+    push.receive_objects(repository, from)?;
+    push.refuse_outdated(repository.refs());
     Ok(Some(Box::new(push)))
 }
 
 /// A push that was read completely.
-struct Received {
+struct IncomingPush {
     /// The deadline and the hang-up signal of every stage.
     stop: StopSignal,
     shared: Arc<Shared>,
@@ -80,7 +80,7 @@ struct Received {
     /// The refs at the time the push began.
     refs: Arc<Snapshot>,
     caller: Caller,
-    asked: Asked,
+    request: PushRequest,
     /// The result of unpacking: the error text if the objects are invalid.
     unpacked: Result<(), String>,
     quarantine: Option<Quarantine>,
@@ -88,29 +88,30 @@ struct Received {
     message: Option<String>,
 }
 
-impl Received {
+impl IncomingPush {
     /// Reads the pack. A push that only deletes refs has none.
-    fn take_in_objects(
+    fn receive_objects(
         &mut self,
         repository: &GixRepository,
         from: &mut dyn Read,
     ) -> Result<(), GitError> {
-        if self.asked.commands.iter().all(|command| command.change.new.is_none()) {
+        if self.request.commands.iter().all(|command| command.change.new.is_none()) {
             return Ok(());
         }
         let quarantine = match Quarantine::fill(repository, from, &self.stop) {
             Ok(quarantine) => quarantine,
-            Err(Refused::Bad(reason)) => {
-                self.not_unpacked(reason);
+            Err(QuarantineError::Invalid(reason)) => {
+                self.fail_unpack(reason);
                 return Ok(());
             }
-            Err(Refused::Stopped(stopped)) => return self.stopped(stopped),
-            Err(Refused::Failed(error)) => return Err(error),
+            Err(QuarantineError::Stopped(stopped)) => return self.refuse_stopped(stopped),
+            Err(QuarantineError::Failed(error)) => return Err(error),
         };
         let (shared, stop) = (Arc::clone(&self.shared), self.stop.clone());
         let (project, caller) = (self.project, self.caller);
         let refs = Arc::clone(&self.refs);
-        let reachable = Reachable { shared: &shared, project, refs: &refs, caller, stop: &stop };
+        let reachable =
+            ReachableObjects { shared: &shared, project, refs: &refs, caller, stop: &stop };
         let (view, objects) = (&quarantine.view, quarantine.objects());
         let checked = match objects {
             Some(objects) => {
@@ -120,56 +121,56 @@ impl Received {
             None => Ok(()),
         };
         let checked = checked.and_then(|()| {
-            let tips = Tips { view, objects, reachable: &reachable };
-            let waiting = self.waiting();
-            let wrong = tips.wrong(waiting.iter())?;
-            self.refuse_waiting(MISSING, |change| wrong.contains(change.name.as_str()));
+            let tips = TipCheck { view, objects, reachable: &reachable };
+            let pending = self.pending_changes();
+            let refused = tips.refused_names(pending.iter())?;
+            self.refuse_pending(MISSING, |change| refused.contains(change.name.as_str()));
             Ok(())
         });
         self.quarantine = Some(quarantine);
         match checked {
             Ok(()) => Ok(()),
-            Err(Wrong::Missing) => {
-                let reason = if self.asked.shallow { SHALLOW } else { MISSING };
-                self.refuse_waiting(reason, |change| change.new.is_some());
+            Err(CheckError::Missing) => {
+                let reason = if self.request.shallow { SHALLOW } else { MISSING };
+                self.refuse_pending(reason, |change| change.new.is_some());
                 Ok(())
             }
-            Err(Wrong::Forbidden(reason)) => {
-                self.not_unpacked(reason);
+            Err(CheckError::Forbidden(reason)) => {
+                self.fail_unpack(reason);
                 Ok(())
             }
-            Err(Wrong::Stopped(stopped)) => self.stopped(stopped),
-            Err(Wrong::Failed(error)) => Err(error),
+            Err(CheckError::Stopped(stopped)) => self.refuse_stopped(stopped),
+            Err(CheckError::Failed(error)) => Err(error),
         }
     }
 
     /// Refuses changes of refs whose current value differs from the old value in the command, and deletions of refs
     /// that do not exist.
-    fn compare_with(&mut self, refs: &Snapshot) {
-        self.refuse_waiting(NOT_UPDATED, |change| {
+    fn refuse_outdated(&mut self, refs: &Snapshot) {
+        self.refuse_pending(NOT_UPDATED, |change| {
             let now = refs.target(&change.name);
             now != change.old || (now.is_none() && change.new.is_none())
         });
     }
 
     /// Refuses a push that took too long. Returns an error if the client hung up, because no report can be sent.
-    fn stopped(&mut self, stopped: StopReason) -> Result<(), GitError> {
+    fn refuse_stopped(&mut self, stopped: StopReason) -> Result<(), GitError> {
         match stopped {
             StopReason::TimedOut => {
-                self.not_unpacked("the push took too long".to_owned());
+                self.fail_unpack("the push took too long".to_owned());
                 Ok(())
             }
             StopReason::HungUp => Err(hung_up()),
         }
     }
 
-    fn not_unpacked(&mut self, reason: String) {
+    fn fail_unpack(&mut self, reason: String) {
         self.unpacked = Err(reason);
-        self.refuse_waiting(NOT_UNPACKED, |_| true);
+        self.refuse_pending(NOT_UNPACKED, |_| true);
     }
 
-    fn refuse_waiting(&mut self, reason: &str, which: impl Fn(&RefChange) -> bool) {
-        for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
+    fn refuse_pending(&mut self, reason: &str, which: impl Fn(&RefChange) -> bool) {
+        for command in self.request.commands.iter_mut().filter(|command| command.is_pending()) {
             if which(&command.change) {
                 command.refuse(reason);
             }
@@ -177,23 +178,23 @@ impl Received {
     }
 
     /// Refuses all remaining commands if the push is atomic and one command was refused.
-    fn keep_together(&mut self) {
+    fn enforce_atomicity(&mut self) {
         let refused = |command: &Command| matches!(command.outcome, Outcome::Refused(_));
-        if self.asked.atomic && self.asked.commands.iter().any(refused) {
-            self.refuse_waiting(NOT_ATOMIC, |_| true);
+        if self.request.atomic && self.request.commands.iter().any(refused) {
+            self.refuse_pending(NOT_ATOMIC, |_| true);
         }
     }
 
-    fn waiting(&self) -> Vec<RefChange> {
-        let waiting = self.asked.commands.iter().filter(|command| command.is_waiting());
-        waiting.map(|command| command.change.clone()).collect()
+    fn pending_changes(&self) -> Vec<RefChange> {
+        let pending = self.request.commands.iter().filter(|command| command.is_pending());
+        pending.map(|command| command.change.clone()).collect()
     }
 
     /// Peels the tag objects that refs are to point to. Also returns the names of branches whose
     /// object is not a commit.
     fn peel(&self, changes: &[RefChange]) -> Result<(Peeled, Vec<String>), GitError> {
-        let (mut peeled, mut wrong) = (Peeled::new(), Vec::new());
-        let Some(quarantine) = &self.quarantine else { return Ok((peeled, wrong)) };
+        let (mut peeled, mut refused) = (Peeled::new(), Vec::new());
+        let Some(quarantine) = &self.quarantine else { return Ok((peeled, refused)) };
         let mut peeler = Peeler::new(&quarantine.view);
         for change in changes {
             let Some(new) = change.new else { continue };
@@ -202,12 +203,12 @@ impl Received {
             let last = from_gix(&last);
             let is_branch = change.name.starts_with(BranchName::FOLDER);
             if is_branch && (last != new || kind != gix::object::Kind::Commit) {
-                wrong.push(change.name.clone());
+                refused.push(change.name.clone());
             } else if last != new {
                 peeled.insert(new, last);
             }
         }
-        Ok((peeled, wrong))
+        Ok((peeled, refused))
     }
 }
 
@@ -222,10 +223,10 @@ fn hung_up() -> GitError {
     reader_gone(io::Error::new(io::ErrorKind::ConnectionAborted, "the client hung up"))
 }
 
-impl ReceivedPush for Received {
+impl ReceivedPush for IncomingPush {
     fn changes(&self) -> Vec<&RefChange> {
-        let waiting = self.asked.commands.iter().filter(|command| command.is_waiting());
-        waiting.map(|command| &command.change).collect()
+        let pending = self.request.commands.iter().filter(|command| command.is_pending());
+        pending.map(|command| &command.change).collect()
     }
 
     fn action(&self, change: &RefChange) -> Result<RefAction, GitError> {
@@ -246,13 +247,13 @@ impl ReceivedPush for Received {
     }
 
     fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError> {
-        self.compare_with(refs);
+        self.refuse_outdated(refs);
         let is_removed = |change: &RefChange| change.new.is_none() && change.name == refs.head();
-        self.refuse_waiting(CURRENT_BRANCH, is_removed);
-        let (peeled, wrong) = self.peel(&self.waiting())?;
-        self.refuse_waiting(NOT_UPDATED, |change| wrong.contains(&change.name));
-        self.keep_together();
-        let changes = self.waiting();
+        self.refuse_pending(CURRENT_BRANCH, is_removed);
+        let (peeled, refused) = self.peel(&self.pending_changes())?;
+        self.refuse_pending(NOT_UPDATED, |change| refused.contains(&change.name));
+        self.enforce_atomicity();
+        let changes = self.pending_changes();
         let has_new = changes.iter().any(|change| change.new.is_some());
         if changes.is_empty() {
             return Ok(None);
@@ -270,16 +271,16 @@ impl ReceivedPush for Received {
         };
         let packs = pack.into_iter().collect();
         let atomicity =
-            if self.asked.atomic { Atomicity::AllOrNone } else { Atomicity::Independent };
+            if self.request.atomic { Atomicity::AllOrNone } else { Atomicity::Independent };
         Ok(Some(Proposal { changes, peeled, atomicity, packs }))
     }
 
     fn conclude(&mut self, made: &ChangedRefs, refs: &Snapshot) {
         let refused: HashSet<&str> = made.refused.iter().map(String::as_str).collect();
-        self.refuse_waiting(NOT_UPDATED, |change| refused.contains(change.name.as_str()));
-        self.keep_together();
+        self.refuse_pending(NOT_UPDATED, |change| refused.contains(change.name.as_str()));
+        self.enforce_atomicity();
         let mut tip = None;
-        for command in self.asked.commands.iter_mut().filter(|command| command.is_waiting()) {
+        for command in self.request.commands.iter_mut().filter(|command| command.is_pending()) {
             command.outcome = Outcome::Done;
             if command.change.name == self.refs.head() {
                 tip = command.change.new;
@@ -292,16 +293,16 @@ impl ReceivedPush for Received {
 
     fn no_room(&mut self) {
         let most = self.shared.limits.repository_bytes;
-        self.not_unpacked(quarantine::repository_full(most));
+        self.fail_unpack(quarantine::repository_full(most));
     }
 
     fn decline(&mut self, reason: &str) {
         self.message = Some(reason.to_owned());
-        self.refuse_waiting(DECLINED, |_| true);
+        self.refuse_pending(DECLINED, |_| true);
     }
 
     fn answer(&mut self, to: &mut dyn Write) -> Result<(), GitError> {
         let message = self.message.as_deref();
-        report::write(&self.asked, &self.unpacked, message, to).map_err(reader_gone)
+        report::write(&self.request, &self.unpacked, message, to).map_err(reader_gone)
     }
 }

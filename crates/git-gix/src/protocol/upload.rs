@@ -57,9 +57,9 @@ pub(crate) fn advertise(
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
     match version {
-        ProtocolVersion::V2 => advertise::commands(to),
+        ProtocolVersion::V2 => advertise::write_commands(to),
         ProtocolVersion::V0 | ProtocolVersion::V1 => {
-            advertise::for_fetching(&Listing::of(repository.refs()), version, to)
+            advertise::write_refs(&Listing::of(repository.refs()), version, to)
         }
     }
 }

@@ -34,8 +34,10 @@ pub(crate) fn serve(
 ) -> Result<(), GitError> {
     match prepare(repository, from) {
         Ok(answer) => {
-            packet::line(to, "ACK").and_then(|()| packet::flush(to)).map_err(reader_gone)?;
-            let mut banded = Banded { to, buffer: Vec::new() };
+            packet::write_line(to, "ACK")
+                .and_then(|()| packet::write_flush(to))
+                .map_err(reader_gone)?;
+            let mut banded = BandWriter { to, buffer: Vec::new() };
             let written = match answer {
                 Answer::Formats => {
                     let names = FORMATS.map(|format| format!("{}\n", format.extension())).concat();
@@ -47,8 +49,8 @@ pub(crate) fn serve(
         }
         Err(GitError::Protocol(why)) => {
             // A write error is ignored: the client may be gone, and the first error is the one to return.
-            let _ = packet::line(to, &format!("NACK {why}"))
-                .and_then(|()| packet::flush(to))
+            let _ = packet::write_line(to, &format!("NACK {why}"))
+                .and_then(|()| packet::write_flush(to))
                 .and_then(|()| to.flush());
             Err(GitError::Protocol(why))
         }
@@ -146,14 +148,14 @@ fn folder(prefix: &str) -> Option<String> {
 }
 
 /// Writes the archive in the data band.
-struct Banded<'a> {
+struct BandWriter<'a> {
     to: &'a mut dyn Write,
     buffer: Vec<u8>,
 }
 
-impl Banded<'_> {
+impl BandWriter<'_> {
     fn send(&mut self) -> io::Result<()> {
-        packet::band(self.to, Band::Data, &self.buffer)?;
+        packet::write_band(self.to, Band::Data, &self.buffer)?;
         self.buffer.clear();
         Ok(())
     }
@@ -165,14 +167,14 @@ impl Banded<'_> {
         }
         let end = match &written {
             Ok(()) => self.send(),
-            Err(_) => packet::band(self.to, Band::Error, b"the server failed\n"),
+            Err(_) => packet::write_band(self.to, Band::Error, b"the server failed\n"),
         };
-        let end = end.and_then(|()| packet::flush(self.to)).and_then(|()| self.to.flush());
+        let end = end.and_then(|()| packet::write_flush(self.to)).and_then(|()| self.to.flush());
         written.and(end.map_err(reader_gone))
     }
 }
 
-impl Write for Banded<'_> {
+impl Write for BandWriter<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let taken = data.len().min(LONGEST_IN_BAND - self.buffer.len());
         self.buffer.extend_from_slice(&data[..taken]);

@@ -12,7 +12,7 @@ use super::stream::{stream_error, too_late};
 use super::{failed, invalid_answer};
 use crate::protocol::intake::{self, Bounds, IntakeError, NewObjects, ReceivedPack};
 use crate::protocol::limits::StopReason;
-use crate::protocol::receive::{self, check::Wrong, fsck::AcceptedFaults};
+use crate::protocol::receive::{self, check::CheckError, fsck::AcceptedFaults};
 use crate::storage::open::open_folder;
 
 /// Receives and indexes a pack in a scratch repository.
@@ -54,11 +54,11 @@ pub(crate) fn check(
     accepted: &AcceptedFaults,
 ) -> Result<(), ImportError> {
     let repo = open_folder(repository).map_err(|error| failed(&error))?.to_thread_local();
-    receive::check::pack(&repo, objects, bounds, accepted, None).map_err(|wrong| match wrong {
-        Wrong::Missing => invalid_answer("objects are missing"),
-        Wrong::Forbidden(what) => invalid_answer(&what),
-        Wrong::Stopped(stopped) => stop_error(stopped),
-        Wrong::Failed(error) => failed(&error),
+    receive::check::pack(&repo, objects, bounds, accepted, None).map_err(|error| match error {
+        CheckError::Missing => invalid_answer("objects are missing"),
+        CheckError::Forbidden(what) => invalid_answer(&what),
+        CheckError::Stopped(stopped) => stop_error(stopped),
+        CheckError::Failed(error) => failed(&error),
     })?;
     for (name, id) in &listing.refs {
         let header = repo.try_find_header(*id);

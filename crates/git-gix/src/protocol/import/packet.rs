@@ -106,7 +106,7 @@ impl<R: Read> Read for SideBand<R> {
 
 /// Adds a line to a request.
 pub(crate) fn push_line(to: &mut Vec<u8>, line: &str) {
-    packet::line(to, line).expect("memory takes everything");
+    packet::write_line(to, line).expect("memory takes everything");
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(crate) fn advertise(
 ) -> Result<(), GitError> {
     // Protocol version 2 does not define pushes: a client that asks for it gets version 0.
     if version == ProtocolVersion::V1 {
-        packet::line(to, "version 1").map_err(reader_gone)?;
+        packet::write_line(to, "version 1").map_err(reader_gone)?;
     }
     let mut capabilities = Some(CAPABILITIES);
     for one in repository.refs().iter() {
@@ -34,7 +34,7 @@ pub(crate) fn advertise(
         let none = gix::ObjectId::null(gix::hash::Kind::Sha1);
         write(to, &none, b"capabilities^{}", capabilities).map_err(reader_gone)?;
     }
-    packet::flush(to).map_err(reader_gone)
+    packet::write_flush(to).map_err(reader_gone)
 }
 
 fn write(

@@ -14,7 +14,7 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::ports::git::{GitError, RefChange};
 
 use super::fsck::{AcceptedFaults, Fault, Fsck};
-use super::outside::Reachable;
+use super::outside::ReachableObjects;
 use crate::content::commit::to_gix;
 use crate::error::failed;
 use crate::protocol::intake::{Bounds, IntakeError, NewObjects};
@@ -34,11 +34,11 @@ const MOST_SPECIAL_FILES: usize = 10_000;
 const MOST_SPECIAL_BYTES: u64 = 256 << 20;
 
 /// The number of object ids that are cached after they were found.
-const REMEMBERED: usize = 1 << 18;
+const MOST_FOUND: usize = 1 << 18;
 
 /// The reason why objects are refused.
 #[derive(Debug)]
-pub(crate) enum Wrong {
+pub(crate) enum CheckError {
     /// An object is referred to that does not exist or is not reachable.
     Missing,
     /// An object that is not allowed in any repository; the text is for the client.
@@ -49,24 +49,24 @@ pub(crate) enum Wrong {
     Failed(GitError),
 }
 
-impl From<IntakeError> for Wrong {
+impl From<IntakeError> for CheckError {
     fn from(error: IntakeError) -> Self {
         match error {
             IntakeError::Invalid(what) => {
-                Wrong::Forbidden(format!("the pack is not valid: it {what}"))
+                CheckError::Forbidden(format!("the pack is not valid: it {what}"))
             }
-            IntakeError::TooLarge(text) => Wrong::Forbidden(text),
-            IntakeError::Disconnected(error) => Wrong::Failed(crate::error::io(error)),
-            IntakeError::Busy => Wrong::Failed(GitError::Busy),
-            IntakeError::Stopped(stopped) => Wrong::Stopped(stopped),
-            IntakeError::Failed(error) => Wrong::Failed(error),
+            IntakeError::TooLarge(text) => CheckError::Forbidden(text),
+            IntakeError::Disconnected(error) => CheckError::Failed(crate::error::io(error)),
+            IntakeError::Busy => CheckError::Failed(GitError::Busy),
+            IntakeError::Stopped(stopped) => CheckError::Stopped(stopped),
+            IntakeError::Failed(error) => CheckError::Failed(error),
         }
     }
 }
 
-impl From<GitError> for Wrong {
+impl From<GitError> for CheckError {
     fn from(error: GitError) -> Self {
-        Wrong::Failed(error)
+        CheckError::Failed(error)
     }
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn pack(
     objects: &NewObjects,
     bounds: &Bounds,
     accepted: &AcceptedFaults,
-    reachable: Option<&Reachable<'_>>,
-) -> Result<(), Wrong> {
+    reachable: Option<&ReachableObjects<'_>>,
+) -> Result<(), CheckError> {
     let mut check = Check {
         repo: view,
         objects,
@@ -95,38 +95,38 @@ pub(crate) fn pack(
         let header = view.find_header(*base).map_err(failed)?;
         check.outside.insert(*base, header.kind());
     }
-    check.outside_is_reachable()?;
-    let each = |id: ObjectId, kind, data: &[u8]| check.object(&id, kind, data);
+    check.check_outside_reachable()?;
+    let each = |id: ObjectId, kind, data: &[u8]| check.check_object(&id, kind, data);
     objects.each_but_blobs(bounds, fits, each)?;
-    check.outside_is_reachable()
+    check.check_outside_reachable()
 }
 
 /// Checks that an object is small enough to be read into memory.
-fn fits(id: ObjectId, kind: Kind, size: u64) -> Result<(), Wrong> {
+fn fits(id: ObjectId, kind: Kind, size: u64) -> Result<(), CheckError> {
     let largest = match kind {
         Kind::Tree | Kind::Blob => LARGEST_TREE,
         Kind::Commit | Kind::Tag => LARGEST_TEXT,
     };
     if size > largest {
-        return Err(Wrong::Forbidden(format!("{kind} {id} is too large")));
+        return Err(CheckError::Forbidden(format!("{kind} {id} is too large")));
     }
     Ok(())
 }
 
 /// Checks the new values of refs.
-pub(super) struct Tips<'a> {
+pub(super) struct TipCheck<'a> {
     pub(super) view: &'a gix::Repository,
     pub(super) objects: Option<&'a NewObjects>,
-    pub(super) reachable: &'a Reachable<'a>,
+    pub(super) reachable: &'a ReachableObjects<'a>,
 }
 
-impl Tips<'_> {
+impl TipCheck<'_> {
     /// Returns the names of the refs that may not get their new value.
-    pub(super) fn wrong<'c>(
+    pub(super) fn refused_names<'c>(
         &self,
         changes: impl Iterator<Item = &'c RefChange>,
-    ) -> Result<std::collections::HashSet<&'c str>, Wrong> {
-        let (mut wrong, mut outside) = (std::collections::HashSet::new(), Vec::new());
+    ) -> Result<std::collections::HashSet<&'c str>, CheckError> {
+        let (mut refused, mut outside) = (std::collections::HashSet::new(), Vec::new());
         for change in changes {
             let Some(new) = change.new.map(to_gix) else { continue };
             let header = self.view.try_find_header(new).map_err(failed)?;
@@ -139,7 +139,7 @@ impl Tips<'_> {
                     }
                 }
                 Some(_) | None => {
-                    wrong.insert(change.name.as_str());
+                    refused.insert(change.name.as_str());
                 }
             }
         }
@@ -148,11 +148,11 @@ impl Tips<'_> {
         if !self.reachable.has_all(&all)? {
             for (name, id, kind) in outside {
                 if !self.reachable.has_all(&std::iter::once((id, kind)).collect())? {
-                    wrong.insert(name);
+                    refused.insert(name);
                 }
             }
         }
-        Ok(wrong)
+        Ok(refused)
     }
 }
 
@@ -162,7 +162,7 @@ struct Check<'a> {
     bounds: &'a Bounds,
     fsck: Fsck<'a>,
     found: HashMap<ObjectId, Kind>,
-    reachable: Option<&'a Reachable<'a>>,
+    reachable: Option<&'a ReachableObjects<'a>>,
     /// Objects outside the pack that new objects refer to, and whose reachability was not checked yet.
     outside: HashMap<ObjectId, Kind>,
     /// The `.gitmodules` and `.gitattributes` files that were checked.
@@ -171,27 +171,27 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn object(&mut self, id: &gix::oid, kind: Kind, data: &[u8]) -> Result<(), Wrong> {
-        self.fsck.check(kind, data).map_err(|fault| forbidden(id, fault))?;
-        let unreadable = || Wrong::Forbidden(format!("{kind} {id} is malformed"));
+    fn check_object(&mut self, id: &gix::oid, kind: Kind, data: &[u8]) -> Result<(), CheckError> {
+        self.fsck.check(kind, data).map_err(|fault| forbidden_fault(id, fault))?;
+        let unreadable = || CheckError::Forbidden(format!("{kind} {id} is malformed"));
         match kind {
             Kind::Commit => {
                 let commit = gix::objs::CommitRef::from_bytes(data, gix::hash::Kind::Sha1)
                     .map_err(|_| unreadable())?;
-                self.leads_to(&commit.tree(), Kind::Tree)?;
+                self.check_reference(&commit.tree(), Kind::Tree)?;
                 for parent in commit.parents() {
-                    self.leads_to(&parent, Kind::Commit)?;
+                    self.check_reference(&parent, Kind::Commit)?;
                 }
             }
             Kind::Tag => {
                 let tag = gix::objs::TagRef::from_bytes(data, gix::hash::Kind::Sha1)
                     .map_err(|_| unreadable())?;
-                self.leads_to(&tag.target(), tag.target_kind)?;
+                self.check_reference(&tag.target(), tag.target_kind)?;
             }
             Kind::Tree => {
                 for entry in gix::objs::TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1) {
                     let entry = entry.map_err(|_| unreadable())?;
-                    self.entry(id, entry.filename, entry.mode.kind(), entry.oid)?;
+                    self.check_entry(id, entry.filename, entry.mode.kind(), entry.oid)?;
                 }
             }
             Kind::Blob => (),
@@ -199,47 +199,52 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn entry(
+    fn check_entry(
         &mut self,
         tree: &gix::oid,
         name: &BStr,
         kind: EntryKind,
         id: &gix::oid,
-    ) -> Result<(), Wrong> {
-        let special = Special::of(name);
-        if special == Some(Special::Modules) && kind == EntryKind::Link {
+    ) -> Result<(), CheckError> {
+        let special = SpecialFile::of(name);
+        if special == Some(SpecialFile::Modules) && kind == EntryKind::Link {
             let fault = Fault::GitmodulesSymlink;
-            self.fsck.report(fault).map_err(|fault| forbidden(tree, fault))?;
+            self.fsck.report(fault).map_err(|fault| forbidden_fault(tree, fault))?;
         }
         if !is_good_name(name) {
             let text = format!("tree {tree} has an entry named {:?}, which is not allowed", name);
-            return Err(Wrong::Forbidden(text));
+            return Err(CheckError::Forbidden(text));
         }
         match kind {
-            EntryKind::Tree => self.leads_to(id, Kind::Tree),
+            EntryKind::Tree => self.check_reference(id, Kind::Tree),
             EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
-                self.leads_to(id, Kind::Blob)
+                self.check_reference(id, Kind::Blob)
             }
             // A submodule: the commit belongs to another repository.
             EntryKind::Commit => Ok(()),
         }?;
         match special {
-            Some(special) if kind != EntryKind::Link => self.special(special, kind, id),
+            Some(special) if kind != EntryKind::Link => self.check_special_file(special, kind, id),
             _ => Ok(()),
         }
     }
 
     /// Checks a `.gitmodules` or `.gitattributes` file, which git itself interprets.
-    fn special(&mut self, special: Special, kind: EntryKind, id: &gix::oid) -> Result<(), Wrong> {
+    fn check_special_file(
+        &mut self,
+        special: SpecialFile,
+        kind: EntryKind,
+        id: &gix::oid,
+    ) -> Result<(), CheckError> {
         let (no_file, large) = match special {
-            Special::Modules => (Fault::GitmodulesBlob, Fault::GitmodulesLarge),
-            Special::Attributes => (Fault::GitattributesBlob, Fault::GitattributesLarge),
+            SpecialFile::Modules => (Fault::GitmodulesBlob, Fault::GitmodulesLarge),
+            SpecialFile::Attributes => (Fault::GitattributesBlob, Fault::GitattributesLarge),
         };
         // An error message about an unreachable file would reveal its contents.
         if self.objects.kind_of(id).is_none() && !self.read_by_git.contains(id) {
-            self.outside_is_reachable()?;
+            self.check_outside_reachable()?;
         }
-        let report = |fault| self.fsck.report(fault).map_err(|fault| forbidden(id, fault));
+        let report = |fault| self.fsck.report(fault).map_err(|fault| forbidden_fault(id, fault));
         if matches!(kind, EntryKind::Tree | EntryKind::Commit) {
             return report(no_file);
         }
@@ -258,17 +263,17 @@ impl Check<'_> {
         self.special_bytes += size;
         if self.read_by_git.len() > MOST_SPECIAL_FILES || self.special_bytes > MOST_SPECIAL_BYTES {
             let text = "there are too many versions of .gitmodules and .gitattributes";
-            return Err(Wrong::Forbidden(text.to_owned()));
+            return Err(CheckError::Forbidden(text.to_owned()));
         }
         let file = self.repo.find_object(id).map_err(failed)?;
         let checked = match special {
-            Special::Modules => self.fsck.modules(&file.data),
-            Special::Attributes => self.fsck.attributes(&file.data),
+            SpecialFile::Modules => self.fsck.modules(&file.data),
+            SpecialFile::Attributes => self.fsck.attributes(&file.data),
         };
-        checked.map_err(|fault| forbidden(id, fault))
+        checked.map_err(|fault| forbidden_fault(id, fault))
     }
 
-    fn leads_to(&mut self, id: &gix::oid, kind: Kind) -> Result<(), Wrong> {
+    fn check_reference(&mut self, id: &gix::oid, kind: Kind) -> Result<(), CheckError> {
         let known = match self.found.get(id).copied().or_else(|| self.objects.kind_of(id)) {
             Some(known) => Some(known),
             None => {
@@ -280,17 +285,17 @@ impl Check<'_> {
             }
         };
         match known {
-            None => Err(Wrong::Missing),
+            None => Err(CheckError::Missing),
             // The answer must not reveal whether an unreachable object exists.
             Some(known) if known != kind && self.objects.kind_of(id).is_none() => {
-                Err(Wrong::Missing)
+                Err(CheckError::Missing)
             }
             Some(known) if known != kind => {
-                Err(Wrong::Forbidden(format!("object {id} is a {known}, not a {kind}")))
+                Err(CheckError::Forbidden(format!("object {id} is a {known}, not a {kind}")))
             }
             Some(_) => {
-                if self.found.len() == REMEMBERED {
-                    self.outside_is_reachable()?;
+                if self.found.len() == MOST_FOUND {
+                    self.check_outside_reachable()?;
                     self.found.clear();
                 }
                 self.found.insert(id.to_owned(), kind);
@@ -300,38 +305,38 @@ impl Check<'_> {
     }
 
     /// Checks the reachability of the objects outside the pack that were found since the last call.
-    fn outside_is_reachable(&mut self) -> Result<(), Wrong> {
+    fn check_outside_reachable(&mut self) -> Result<(), CheckError> {
         let outside = std::mem::take(&mut self.outside);
         match self.reachable {
-            Some(reachable) if !reachable.has_all(&outside)? => Err(Wrong::Missing),
+            Some(reachable) if !reachable.has_all(&outside)? => Err(CheckError::Missing),
             _ => Ok(()),
         }
     }
 }
 
 /// Builds a refusal with git's name and text of the fault.
-fn forbidden(id: &gix::oid, fault: Fault) -> Wrong {
-    Wrong::Forbidden(format!("object {id}: {}: {}", fault.name(), fault.text()))
+fn forbidden_fault(id: &gix::oid, fault: Fault) -> CheckError {
+    CheckError::Forbidden(format!("object {id}: {}: {}", fault.name(), fault.text()))
 }
 
 /// Path names are checked by the rules of HFS+ and NTFS, because clones may be checked out there.
-const EVERYWHERE: component::Options =
+const ALL_PLATFORMS: component::Options =
     component::Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
 
 /// A file that git interprets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Special {
+enum SpecialFile {
     Modules,
     Attributes,
 }
 
-impl Special {
+impl SpecialFile {
     fn of(name: &BStr) -> Option<Self> {
         let as_link =
-            gix::validate::path::component(name, Some(component::Mode::Symlink), EVERYWHERE);
+            gix::validate::path::component(name, Some(component::Mode::Symlink), ALL_PLATFORMS);
         match as_link {
-            Err(component::Error::SymlinkedGitModules) => Some(Special::Modules),
-            _ if name.eq_ignore_ascii_case(b".gitattributes") => Some(Special::Attributes),
+            Err(component::Error::SymlinkedGitModules) => Some(SpecialFile::Modules),
+            _ if name.eq_ignore_ascii_case(b".gitattributes") => Some(SpecialFile::Attributes),
             _ => None,
         }
     }
@@ -341,7 +346,7 @@ impl Special {
 fn is_good_name(name: &BStr) -> bool {
     // Windows treats backslashes as slashes.
     let mut parts = name.split_str(b"\\").filter(|part| !part.is_empty());
-    gix::validate::path::component(name, None, EVERYWHERE).is_ok()
+    gix::validate::path::component(name, None, ALL_PLATFORMS).is_ok()
         && parts.all(|part| !part.eq_ignore_ascii_case(b".git") && part != b"..")
 }
 

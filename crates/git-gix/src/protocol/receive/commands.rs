@@ -20,7 +20,7 @@ const LONGEST: usize = 1000;
 const LONGEST_PART: usize = 250;
 
 /// The parsed commands and capabilities.
-pub(super) struct Asked {
+pub(super) struct PushRequest {
     pub(super) commands: Vec<Command>,
     /// `report-status`: the client expects the outcome of each command.
     pub(super) report: bool,
@@ -43,7 +43,7 @@ pub(super) struct Command {
 /// The outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    Waiting,
+    Pending,
     Done,
     Refused(String),
 }
@@ -53,14 +53,14 @@ impl Command {
         self.outcome = Outcome::Refused(reason.to_owned());
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
-        self.outcome == Outcome::Waiting
+    pub(super) fn is_pending(&self) -> bool {
+        self.outcome == Outcome::Pending
     }
 }
 
 /// Reads the commands. Returns `None` if there are none.
-pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
-    let mut asked = Asked {
+pub(super) fn read(from: &mut dyn Read) -> Result<Option<PushRequest>, GitError> {
+    let mut request = PushRequest {
         commands: Vec::new(),
         report: false,
         side_band: false,
@@ -71,47 +71,47 @@ pub(super) fn read(from: &mut dyn Read) -> Result<Option<Asked>, GitError> {
     while let Some(line) = next_line(from)? {
         bytes += line.len();
         if bytes > MOST_BYTES {
-            return Err(wrong("too many refs in one push"));
+            return Err(protocol_error("too many refs in one push"));
         }
         if line.starts_with(b"shallow ") {
             // The shallow commits of the client do not matter as long as all pushed objects are complete.
-            asked.shallow = true;
+            request.shallow = true;
             continue;
         }
         if line.starts_with(b"push-cert") {
-            return Err(wrong("signed pushes are not supported"));
+            return Err(protocol_error("signed pushes are not supported"));
         }
         let (command, capabilities) = match line.split_once_str(b"\0") {
-            Some((command, capabilities)) if asked.commands.is_empty() => (command, capabilities),
-            Some(_) => return Err(wrong("capabilities after the first command")),
+            Some((command, capabilities)) if request.commands.is_empty() => (command, capabilities),
+            Some(_) => return Err(protocol_error("capabilities after the first command")),
             None => (&line[..], &b""[..]),
         };
         for capability in capabilities.split(u8::is_ascii_whitespace) {
             match capability {
-                b"report-status" => asked.report = true,
-                b"side-band-64k" => asked.side_band = true,
-                b"atomic" => asked.atomic = true,
+                b"report-status" => request.report = true,
+                b"side-band-64k" => request.side_band = true,
+                b"atomic" => request.atomic = true,
                 // `push-options` is not advertised.
-                b"push-options" => return Err(wrong("push options are not supported")),
+                b"push-options" => return Err(protocol_error("push options are not supported")),
                 other if other.starts_with(b"object-format=") && other != b"object-format=sha1" => {
-                    return Err(wrong("only the object format sha1 is supported"));
+                    return Err(protocol_error("only the object format sha1 is supported"));
                 }
                 // Other capabilities do not change the answer.
                 _ => (),
             }
         }
-        asked.commands.push(parse(command)?);
+        request.commands.push(parse(command)?);
     }
-    if asked.commands.is_empty() {
+    if request.commands.is_empty() {
         return Ok(None);
     }
-    refuse_twice_named(&mut asked.commands);
-    Ok(Some(asked))
+    refuse_duplicates(&mut request.commands);
+    Ok(Some(request))
 }
 
 /// Reads the next line. Returns `None` at a flush packet or at the end of the stream.
 fn next_line(from: &mut dyn Read) -> Result<Option<Vec<u8>>, GitError> {
-    match packet::read(from).map_err(broken)? {
+    match packet::read(from).map_err(packet_error)? {
         Some(Packet::Data(mut line)) => {
             if line.last() == Some(&b'\n') {
                 line.pop();
@@ -120,14 +120,14 @@ fn next_line(from: &mut dyn Read) -> Result<Option<Vec<u8>>, GitError> {
         }
         Some(Packet::Flush) | None => Ok(None),
         Some(Packet::Delimiter | Packet::End) => {
-            Err(wrong("an unexpected delimiter or end packet"))
+            Err(protocol_error("an unexpected delimiter or end packet"))
         }
     }
 }
 
 /// Parses the old value, the new value and the ref name.
 fn parse(line: &[u8]) -> Result<Command, GitError> {
-    let bad = || wrong("a command is malformed");
+    let bad = || protocol_error("a command is malformed");
     let (old, rest) = line.split_once_str(b" ").ok_or_else(bad)?;
     let (new, name) = rest.split_once_str(b" ").ok_or_else(bad)?;
     let id = |text: &[u8]| {
@@ -136,7 +136,7 @@ fn parse(line: &[u8]) -> Result<Command, GitError> {
     };
     let (old, new) = (id(old).ok_or_else(bad)?, id(new).ok_or_else(bad)?);
     let change = RefChange { name: name.to_str_lossy().into_owned(), old, new };
-    let mut command = Command { name: name.to_owned(), change, outcome: Outcome::Waiting };
+    let mut command = Command { name: name.to_owned(), change, outcome: Outcome::Pending };
     if !is_good_name(name, new.is_some()) {
         command.refuse("funny refname");
     }
@@ -168,7 +168,7 @@ fn is_good_name(name: &[u8], is_kept: bool) -> bool {
     fits && FullName::try_from(name).is_ok()
 }
 
-fn refuse_twice_named(commands: &mut [Command]) {
+fn refuse_duplicates(commands: &mut [Command]) {
     let mut times: HashMap<&[u8], u32> = HashMap::new();
     for command in commands.iter() {
         *times.entry(&command.name).or_default() += 1;
@@ -181,12 +181,12 @@ fn refuse_twice_named(commands: &mut [Command]) {
 }
 
 /// The error for a line that violates the protocol.
-pub(super) fn wrong(what: &str) -> GitError {
+pub(super) fn protocol_error(what: &str) -> GitError {
     GitError::Protocol(what.to_owned())
 }
 
 /// The error for a connection that breaks off or sends invalid packets.
-fn broken(error: io::Error) -> GitError {
+fn packet_error(error: io::Error) -> GitError {
     GitError::Protocol(error.to_string())
 }
 
@@ -197,18 +197,18 @@ mod tests {
     const ZERO: &str = "0000000000000000000000000000000000000000";
     const ONE: &str = "1111111111111111111111111111111111111111";
 
-    fn asked(lines: &[&str]) -> Result<Option<Asked>, GitError> {
+    fn request(lines: &[&str]) -> Result<Option<PushRequest>, GitError> {
         let mut wire = Vec::new();
         for line in lines {
             packet::write(&mut wire, line.as_bytes()).expect("memory");
         }
-        packet::flush(&mut wire).expect("memory");
+        packet::write_flush(&mut wire).expect("memory");
         read(&mut &wire[..])
     }
 
     #[test]
     fn nothing_is_asked_for_by_an_end_alone() {
-        assert!(asked(&[]).expect("packets").is_none());
+        assert!(request(&[]).expect("packets").is_none());
         assert!(read(&mut &b""[..]).expect("packets").is_none());
     }
 
@@ -216,12 +216,12 @@ mod tests {
     fn commands_have_capabilities_behind_the_first() {
         let first = format!("{ZERO} {ONE} refs/heads/a\0 report-status side-band-64k atomic x=y");
         let second = format!("{ONE} {ZERO} refs/tags/b\n");
-        let asked = asked(&[&first, &second]).expect("packets").expect("commands");
-        assert!(asked.report && asked.side_band && asked.atomic);
-        let made = &asked.commands[0].change;
+        let request = request(&[&first, &second]).expect("packets").expect("commands");
+        assert!(request.report && request.side_band && request.atomic);
+        let made = &request.commands[0].change;
         assert_eq!((made.name.as_str(), made.old), ("refs/heads/a", None));
-        assert_eq!(asked.commands[1].change.new, None);
-        assert!(asked.commands.iter().all(Command::is_waiting));
+        assert_eq!(request.commands[1].change.new, None);
+        assert!(request.commands.iter().all(Command::is_pending));
     }
 
     #[test]
@@ -249,14 +249,14 @@ mod tests {
     #[test]
     fn what_no_client_says_ends_it() {
         for lines in [&["push-cert\0x"][..], &["hello"], &["1 2 refs/heads/a"]] {
-            assert!(matches!(asked(lines), Err(GitError::Protocol(_))), "{lines:?}");
+            assert!(matches!(request(lines), Err(GitError::Protocol(_))), "{lines:?}");
         }
     }
 
     #[test]
     fn a_ref_is_changed_once_in_a_push() {
         let line = format!("{ZERO} {ONE} refs/heads/a");
-        let asked = asked(&[&line, &line]).expect("packets").expect("commands");
-        assert!(asked.commands.iter().all(|command| !command.is_waiting()));
+        let request = request(&[&line, &line]).expect("packets").expect("commands");
+        assert!(request.commands.iter().all(|command| !command.is_pending()));
     }
 }

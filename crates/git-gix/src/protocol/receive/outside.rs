@@ -15,7 +15,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::refs::Snapshot;
 
-use super::check::Wrong;
+use super::check::CheckError;
 use crate::history::reachable::{History, ReachabilityQuery, Scope};
 use crate::protocol::limits::StopSignal;
 use crate::storage::repository::GixRepository;
@@ -25,13 +25,13 @@ use crate::storage::store::Shared;
 const SLICE: Duration = Duration::from_millis(100);
 
 /// The time limit of one reachability check. The walk is cached, so the next push continues it.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST_CHECK: Duration = Duration::from_secs(60);
 
 /// The number of commits whose trees are read first: most bases of a push are in the trees of the commits it builds on.
 const MOST_FIRST: usize = 256;
 
 /// The objects of a repository that its refs reach.
-pub(crate) struct Reachable<'a> {
+pub(crate) struct ReachableObjects<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) project: ProjectId,
     /// The refs at the time the push began; the client saw them in the advertisement.
@@ -40,29 +40,30 @@ pub(crate) struct Reachable<'a> {
     pub(super) stop: &'a StopSignal,
 }
 
-impl Reachable<'_> {
+impl ReachableObjects<'_> {
     /// Returns whether all of these existing objects are reachable.
-    pub(super) fn has_all(&self, objects: &HashMap<ObjectId, Kind>) -> Result<bool, Wrong> {
+    pub(super) fn has_all(&self, objects: &HashMap<ObjectId, Kind>) -> Result<bool, CheckError> {
         let is_history = |kind: &Kind| matches!(kind, Kind::Commit | Kind::Tag);
-        let of =
+        let of_kind =
             |history: bool| objects.iter().filter(move |(_, kind)| is_history(kind) == history);
-        let ids = |history: bool| of(history).map(|(id, _)| *id).collect::<HashSet<ObjectId>>();
+        let ids =
+            |history: bool| of_kind(history).map(|(id, _)| *id).collect::<HashSet<ObjectId>>();
         // Commits are checked first: only reachable ones show where to look for the other objects.
-        if !self.find(ids(true), &[], false)? {
+        if !self.are_reachable(ids(true), &[], false)? {
             return Ok(false);
         }
-        let commits = of(true).filter(|(_, kind)| **kind == Kind::Commit).map(|(id, _)| *id);
+        let commits = of_kind(true).filter(|(_, kind)| **kind == Kind::Commit).map(|(id, _)| *id);
         let first: Vec<ObjectId> = commits.take(MOST_FIRST).collect();
-        self.find(ids(false), &first, true)
+        self.are_reachable(ids(false), &first, true)
     }
 
-    fn find(
+    fn are_reachable(
         &self,
         mut open: HashSet<ObjectId>,
         first: &[ObjectId],
         with_contents: bool,
-    ) -> Result<bool, Wrong> {
-        let until = Instant::now() + LONGEST;
+    ) -> Result<bool, CheckError> {
+        let until = Instant::now() + LONGEST_CHECK;
         while !open.is_empty() {
             let (shared, refs) = (Arc::clone(self.shared), Arc::clone(self.refs));
             let repository = GixRepository::open(shared, self.project, refs, self.caller)?;
@@ -76,7 +77,7 @@ impl Reachable<'_> {
             match walks.retain_unreachable(history, place, query, &mut open, slice) {
                 Ok(()) => return Ok(open.is_empty()),
                 Err(GitError::Unfinished) if Instant::now() < until => {
-                    self.stop.check().map_err(Wrong::Stopped)?;
+                    self.stop.check().map_err(CheckError::Stopped)?;
                 }
                 Err(GitError::Unfinished) => return Err(GitError::Busy.into()),
                 Err(error) => return Err(error.into()),

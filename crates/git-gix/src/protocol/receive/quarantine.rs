@@ -26,18 +26,18 @@ pub(super) struct Quarantine {
 }
 
 /// The reason why objects were refused; the text is for the client.
-pub(super) enum Refused {
+pub(super) enum QuarantineError {
     /// The objects are invalid.
-    Bad(String),
+    Invalid(String),
     /// The deadline passed, or the client hung up.
     Stopped(StopReason),
     /// The server failed.
     Failed(GitError),
 }
 
-impl From<GitError> for Refused {
+impl From<GitError> for QuarantineError {
     fn from(error: GitError) -> Self {
-        Refused::Failed(error)
+        QuarantineError::Failed(error)
     }
 }
 
@@ -47,7 +47,7 @@ impl Quarantine {
         repository: &GixRepository,
         from: &mut dyn Read,
         stop: &StopSignal,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, QuarantineError> {
         let shared = repository.shared();
         let base = repository.bound().map(Bound::open);
         let staged = Arc::new(shared.stage(base, 1)?);
@@ -116,21 +116,21 @@ fn index(
     view: &gix::Repository,
     from: &mut dyn Read,
     bounds: &Bounds,
-) -> Result<Option<ReceivedPack>, Refused> {
+) -> Result<Option<ReceivedPack>, QuarantineError> {
     let packs = view.git_dir().join("objects").join("pack");
     intake::index_pack(from, &packs, Some(view), bounds).map_err(|error| match error {
         IntakeError::Invalid(what) => {
             tracing::info!(what, "a pushed pack is not valid");
-            Refused::Bad(format!("the pack is not valid: it {what}"))
+            QuarantineError::Invalid(format!("the pack is not valid: it {what}"))
         }
         IntakeError::TooLarge(text) => {
             tracing::info!(text, "a push is too large");
-            Refused::Bad(text)
+            QuarantineError::Invalid(text)
         }
-        IntakeError::Disconnected(error) => Refused::Bad(error.to_string()),
-        IntakeError::Busy => Refused::Failed(GitError::Busy),
-        IntakeError::Stopped(stopped) => Refused::Stopped(stopped),
-        IntakeError::Failed(error) => Refused::Failed(error),
+        IntakeError::Disconnected(error) => QuarantineError::Invalid(error.to_string()),
+        IntakeError::Busy => QuarantineError::Failed(GitError::Busy),
+        IntakeError::Stopped(stopped) => QuarantineError::Stopped(stopped),
+        IntakeError::Failed(error) => QuarantineError::Failed(error),
     })
 }
 

@@ -2,42 +2,46 @@
 
 use std::io::{self, Write};
 
-use super::commands::{Asked, Outcome};
+use super::commands::{Outcome, PushRequest};
 use crate::protocol::packet::{self, Band};
 
 /// Writes the outcome of each command, and a message for the user.
 pub(super) fn write(
-    asked: &Asked,
+    request: &PushRequest,
     unpacked: &Result<(), String>,
     message: Option<&str>,
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    if asked.side_band
+    if request.side_band
         && let Some(message) = message
     {
         let lines: String = message.lines().map(|line| format!("GitLab: {line}\n")).collect();
-        packet::band(to, Band::Progress, lines.as_bytes())?;
+        packet::write_band(to, Band::Progress, lines.as_bytes())?;
     }
     let mut report = Vec::new();
-    if asked.report {
-        outcomes(asked, unpacked, &mut report)?;
+    if request.report {
+        write_outcomes(request, unpacked, &mut report)?;
     }
-    match asked.side_band {
+    match request.side_band {
         true => {
-            packet::band(to, Band::Data, &report)?;
-            packet::flush(to)?;
+            packet::write_band(to, Band::Data, &report)?;
+            packet::write_flush(to)?;
         }
         false => to.write_all(&report)?,
     }
     to.flush()
 }
 
-fn outcomes(asked: &Asked, unpacked: &Result<(), String>, to: &mut dyn Write) -> io::Result<()> {
+fn write_outcomes(
+    request: &PushRequest,
+    unpacked: &Result<(), String>,
+    to: &mut dyn Write,
+) -> io::Result<()> {
     match unpacked {
-        Ok(()) => packet::line(to, "unpack ok")?,
-        Err(reason) => packet::line(to, &format!("unpack {}", one_line(reason)))?,
+        Ok(()) => packet::write_line(to, "unpack ok")?,
+        Err(reason) => packet::write_line(to, &format!("unpack {}", one_line(reason)))?,
     }
-    for command in &asked.commands {
+    for command in &request.commands {
         let mut line = Vec::new();
         match &command.outcome {
             Outcome::Done => {
@@ -49,7 +53,7 @@ fn outcomes(asked: &Asked, unpacked: &Result<(), String>, to: &mut dyn Write) ->
                 line.extend_from_slice(&command.name);
                 line.extend_from_slice(format!(" {}", one_line(reason)).as_bytes());
             }
-            Outcome::Waiting => {
+            Outcome::Pending => {
                 line.extend_from_slice(b"ng ");
                 line.extend_from_slice(&command.name);
                 line.extend_from_slice(b" failed to update ref");
@@ -59,7 +63,7 @@ fn outcomes(asked: &Asked, unpacked: &Result<(), String>, to: &mut dyn Write) ->
         line.truncate(packet::LONGEST);
         packet::write(to, &line)?;
     }
-    packet::flush(to)
+    packet::write_flush(to)
 }
 
 fn one_line(text: &str) -> String {
@@ -71,35 +75,35 @@ mod tests {
     use super::*;
     use crate::protocol::receive::commands;
 
-    fn asked(capabilities: &str) -> Asked {
+    fn request(capabilities: &str) -> PushRequest {
         let (zero, one) = ("0".repeat(40), "1".repeat(40));
         let mut wire = Vec::new();
         let first = format!("{zero} {one} refs/heads/a\0{capabilities}");
         packet::write(&mut wire, first.as_bytes()).expect("memory");
         packet::write(&mut wire, format!("{zero} {one} refs/heads/b").as_bytes()).expect("memory");
-        packet::flush(&mut wire).expect("memory");
+        packet::write_flush(&mut wire).expect("memory");
         commands::read(&mut &wire[..]).expect("packets").expect("commands")
     }
 
-    fn written(asked: &Asked, message: Option<&str>) -> Vec<u8> {
+    fn written(request: &PushRequest, message: Option<&str>) -> Vec<u8> {
         let mut to = Vec::new();
-        write(asked, &Ok(()), message, &mut to).expect("memory");
+        write(request, &Ok(()), message, &mut to).expect("memory");
         to
     }
 
     #[test]
     fn each_command_has_its_line() {
-        let mut asked = asked("report-status");
-        asked.commands[0].outcome = Outcome::Done;
-        asked.commands[1].refuse("no\nway");
+        let mut request = request("report-status");
+        request.commands[0].outcome = Outcome::Done;
+        request.commands[1].refuse("no\nway");
         let expected =
             b"000eunpack ok\n0014ok refs/heads/a\n001bng refs/heads/b no way\n0000".to_vec();
-        assert_eq!(written(&asked, Some("unseen")), expected);
+        assert_eq!(written(&request, Some("unseen")), expected);
     }
 
     #[test]
     fn in_side_bands_people_are_told_more() {
-        let asked = asked("side-band-64k");
-        assert_eq!(written(&asked, Some("No.")), b"0011\x02GitLab: No.\n0000");
+        let request = request("side-band-64k");
+        assert_eq!(written(&request, Some("No.")), b"0011\x02GitLab: No.\n0000");
     }
 }

@@ -13,12 +13,12 @@ use crate::error::reader_gone;
 use crate::protocol::packet;
 
 /// The capabilities of protocol versions 0 and 1.
-const FETCHING: &str = "multi_ack multi_ack_detailed thin-pack side-band side-band-64k ofs-delta shallow \
+const CAPABILITIES: &str = "multi_ack multi_ack_detailed thin-pack side-band side-band-64k ofs-delta shallow \
                         deepen-since deepen-not deepen-relative no-progress include-tag no-done filter \
                         allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1";
 
 /// Writes the capability advertisement of protocol version 2: the commands and their features.
-pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
+pub(super) fn write_commands(to: &mut dyn Write) -> Result<(), GitError> {
     for line in [
         "version 2",
         AGENT,
@@ -27,23 +27,23 @@ pub(super) fn commands(to: &mut dyn Write) -> Result<(), GitError> {
         "server-option",
         "object-format=sha1",
     ] {
-        packet::line(to, line).map_err(reader_gone)?;
+        packet::write_line(to, line).map_err(reader_gone)?;
     }
-    packet::flush(to).map_err(reader_gone)
+    packet::write_flush(to).map_err(reader_gone)
 }
 
 /// Writes all refs, and for each annotated tag also the object that it peels to.
-pub(super) fn for_fetching(
+pub(super) fn write_refs(
     listing: &Listing,
     version: ProtocolVersion,
     to: &mut dyn Write,
 ) -> Result<(), GitError> {
-    let mut capabilities = format!("{FETCHING} {AGENT}").into_bytes();
+    let mut capabilities = format!("{CAPABILITIES} {AGENT}").into_bytes();
     if let Some(branch) = listing.head().and_then(|head| head.symbolic) {
         capabilities.extend_from_slice(b" symref=HEAD:");
         capabilities.extend_from_slice(branch);
     }
-    let mut lines = Lines::begin(version, capabilities, to)?;
+    let mut lines = RefLines::begin(version, capabilities, to)?;
     for one in listing.all() {
         lines.write(one.target, one.name, "")?;
         if let Some(peeled) = one.peeled {
@@ -54,19 +54,19 @@ pub(super) fn for_fetching(
 }
 
 /// Writes ref lines; the first one carries the capabilities.
-struct Lines<'a> {
+struct RefLines<'a> {
     to: &'a mut dyn Write,
     capabilities: Option<Vec<u8>>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> RefLines<'a> {
     fn begin(
         version: ProtocolVersion,
         capabilities: Vec<u8>,
         to: &'a mut dyn Write,
     ) -> Result<Self, GitError> {
         if version == ProtocolVersion::V1 {
-            packet::line(to, "version 1").map_err(reader_gone)?;
+            packet::write_line(to, "version 1").map_err(reader_gone)?;
         }
         Ok(Self { to, capabilities: Some(capabilities) })
     }
@@ -88,6 +88,6 @@ impl<'a> Lines<'a> {
             let none = ObjectId::null(gix::hash::Kind::Sha1);
             self.write(none, "capabilities".into(), "^{}")?;
         }
-        packet::flush(self.to).map_err(reader_gone)
+        packet::write_flush(self.to).map_err(reader_gone)
     }
 }

@@ -73,14 +73,14 @@ pub(super) struct Bitmap<'a> {
     opened: &'a Pack,
     file: Vec<u8>,
     pub(super) blobs: Bits,
-    /// Maps each commit with a bitmap to its index in `notes`.
-    noted: HashMap<ObjectId, usize>,
-    notes: Vec<Note>,
+    /// Maps each commit with a bitmap to its index in `bitmaps`.
+    by_commit: HashMap<ObjectId, usize>,
+    bitmaps: Vec<StoredBitmap>,
 }
 
 /// The position of a bitmap in the file. The bitmap is XORed with the one `differs_from` entries
 /// before it; 0 means that it is stored as it is.
-struct Note {
+struct StoredBitmap {
     at: usize,
     differs_from: usize,
 }
@@ -114,8 +114,8 @@ impl<'a> Bitmap<'a> {
                 blobs.flip(&bits, count)?;
             }
         }
-        let mut noted = HashMap::default();
-        let mut notes = Vec::new();
+        let mut by_commit = HashMap::default();
+        let mut bitmaps = Vec::new();
         for entry in 0..entries {
             let (position, behind) = number(rest)?;
             let (&[differs_from, _flags], behind) = behind.split_first_chunk()?;
@@ -124,14 +124,14 @@ impl<'a> Bitmap<'a> {
                 return None;
             }
             rest = behind;
-            noted.insert(opened.index.oid_at_index(position).to_owned(), entry);
-            notes.push(Note { at: file.len() - rest.len(), differs_from });
+            by_commit.insert(opened.index.oid_at_index(position).to_owned(), entry);
+            bitmaps.push(StoredBitmap { at: file.len() - rest.len(), differs_from });
             compressed(&mut rest)?;
         }
-        Some(Self { pack: at, opened, file, blobs, noted, notes })
+        Some(Self { pack: at, opened, file, blobs, by_commit, bitmaps })
     }
 
-    pub(super) fn none(&self) -> Bits {
+    pub(super) fn no_bits(&self) -> Bits {
         Bits::of(self.count())
     }
 
@@ -151,16 +151,16 @@ impl<'a> Bitmap<'a> {
     }
 
     /// Returns all objects reachable from a commit, if the commit has a bitmap.
-    pub(super) fn noted(&self, commit: ObjectId) -> Option<Bits> {
-        let mut bits = self.none();
-        let mut at = *self.noted.get(&commit)?;
+    pub(super) fn reachable_from(&self, commit: ObjectId) -> Option<Bits> {
+        let mut bits = self.no_bits();
+        let mut at = *self.by_commit.get(&commit)?;
         loop {
-            let note = &self.notes[at];
-            bits.flip(&compressed(&mut &self.file[note.at..])?, self.count())?;
-            if note.differs_from == 0 {
+            let stored = &self.bitmaps[at];
+            bits.flip(&compressed(&mut &self.file[stored.at..])?, self.count())?;
+            if stored.differs_from == 0 {
                 return Some(bits);
             }
-            at -= note.differs_from;
+            at -= stored.differs_from;
         }
     }
 }

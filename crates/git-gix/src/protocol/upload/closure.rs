@@ -37,10 +37,11 @@ pub(super) fn find(
         return Ok(None);
     }
     let Some(bitmap) = Bitmap::find(&source.packs) else { return Ok(None) };
-    let mut found = Found { packed: bitmap.none(), others: Vec::new(), seen: HashSet::default() };
-    let uncovered = found.commits(repo, &bitmap, &roots.commits)?;
+    let mut found =
+        FoundObjects { packed: bitmap.no_bits(), others: Vec::new(), seen: HashSet::default() };
+    let uncovered = found.add_commits(repo, &bitmap, &roots.commits)?;
     for commit in uncovered {
-        found.tree(repo, &bitmap, entries::tree_of(repo, commit)?, without_files)?;
+        found.add_tree(repo, &bitmap, entries::tree_of(repo, commit)?, without_files)?;
     }
     if without_files {
         found.packed.remove(&bitmap.blobs);
@@ -65,13 +66,13 @@ pub(super) fn find(
 }
 
 /// The reachable objects: those in the pack with the bitmap, and others.
-struct Found {
+struct FoundObjects {
     packed: Bits,
     others: Vec<ObjectId>,
     seen: HashSet<ObjectId>,
 }
 
-impl Found {
+impl FoundObjects {
     /// Adds an object. Returns whether it was not in the set before.
     fn insert(&mut self, bitmap: &Bitmap<'_>, id: ObjectId) -> bool {
         if let Some(position) = bitmap.position(id) {
@@ -91,7 +92,7 @@ impl Found {
 
     /// Adds the commits and their ancestors. Returns the commits whose trees were not added,
     /// because no bitmap covers them.
-    fn commits(
+    fn add_commits(
         &mut self,
         repo: &gix::Repository,
         bitmap: &Bitmap<'_>,
@@ -103,8 +104,8 @@ impl Found {
             if self.contains(bitmap, commit) {
                 continue;
             }
-            if let Some(noted) = bitmap.noted(commit) {
-                self.packed.add(&noted);
+            if let Some(bits) = bitmap.reachable_from(commit) {
+                self.packed.add(&bits);
                 continue;
             }
             self.insert(bitmap, commit);
@@ -115,7 +116,7 @@ impl Found {
         Ok(uncovered)
     }
 
-    fn tree(
+    fn add_tree(
         &mut self,
         repo: &gix::Repository,
         bitmap: &Bitmap<'_>,

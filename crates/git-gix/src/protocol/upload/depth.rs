@@ -10,7 +10,7 @@ use super::Source;
 use super::reachable;
 use super::refs::Listing;
 use super::request::Request;
-use super::walk::{self, Ask};
+use super::walk::{self, WalkInput};
 use crate::content::peel::to_commit;
 use crate::error::failed;
 
@@ -19,7 +19,7 @@ const ENDLESS: u64 = 0x7fff_ffff;
 
 /// The new shallow boundary of the client, and what has to be sent because of it.
 #[derive(Default)]
-pub(super) struct Ends {
+pub(super) struct ShallowBoundary {
     /// Commits that become shallow: the client will not have their parents.
     pub(super) shallow: Vec<ObjectId>,
     /// Commits that stop being shallow: the client will get their parents.
@@ -32,21 +32,21 @@ pub(super) struct Ends {
 
 /// The commits inside the depth, and those at which the history is cut.
 #[derive(Default)]
-struct Cut {
+struct CutHistory {
     whole: HashSet<ObjectId>,
     cut: Vec<ObjectId>,
 }
 
 /// Decides where the history of the wanted commits ends.
-pub(super) fn ends(
+pub(super) fn shallow_boundary(
     source: &Source,
     listing: &Listing,
     request: &Request,
     wants: &[ObjectId],
-) -> Result<Ends, GitError> {
-    let mut ends = Ends { all: request.shallow.clone(), ..Ends::default() };
+) -> Result<ShallowBoundary, GitError> {
+    let mut ends = ShallowBoundary { all: request.shallow.clone(), ..ShallowBoundary::default() };
     let depth = &request.depth;
-    if !depth.is_asked_for() {
+    if !depth.is_requested() {
         return Ok(ends);
     }
     let repo = source.repo()?;
@@ -60,7 +60,7 @@ pub(super) fn ends(
     let cut = match depth.commits {
         // `--unshallow` completes the history at every shallow commit, whether a wanted commit
         // leads to it or not.
-        Some(ENDLESS..) => Cut { whole: visible()?, cut: Vec::new() },
+        Some(ENDLESS..) => CutHistory { whole: visible()?, cut: Vec::new() },
         Some(commits) if depth.relative => {
             let from: Vec<ObjectId> = visible()?.into_iter().collect();
             by_depth(source, &from, commits.saturating_add(1))?
@@ -83,9 +83,9 @@ pub(super) fn ends(
     Ok(ends)
 }
 
-fn by_depth(source: &Source, from: &[ObjectId], depth: u64) -> Result<Cut, GitError> {
+fn by_depth(source: &Source, from: &[ObjectId], depth: u64) -> Result<CutHistory, GitError> {
     let (repo, mut buffer) = (source.repo()?, Vec::new());
-    let mut result = Cut::default();
+    let mut result = CutHistory::default();
     let mut seen = HashSet::default();
     let mut queue = VecDeque::new();
     for &id in from {
@@ -116,7 +116,7 @@ fn by_date_and_history(
     source: &Source,
     request: &Request,
     wants: &[ObjectId],
-) -> Result<Cut, GitError> {
+) -> Result<CutHistory, GitError> {
     let repo = source.repo()?;
     let mut haves = Vec::new();
     for &tip in &request.depth.not {
@@ -124,13 +124,19 @@ fn by_date_and_history(
         haves.extend(to_commit(repo, tip)?);
     }
     let since = request.depth.since;
-    let region = walk::region(repo, source.lineages(), Ask { wants, haves, ends: None, since })?;
-    if region.commits.is_empty() {
+    let missing = walk::find_missing_commits(
+        repo,
+        source.lineages(),
+        WalkInput { wants, haves, ends: None, since },
+    )?;
+    if missing.commits.is_empty() {
         return Err(GitError::Protocol("no commits selected for shallow requests".into()));
     }
-    let mut result =
-        Cut { whole: region.commits.iter().map(|found| found.id).collect(), cut: Vec::new() };
-    for found in &region.commits {
+    let mut result = CutHistory {
+        whole: missing.commits.iter().map(|found| found.id).collect(),
+        cut: Vec::new(),
+    };
+    for found in &missing.commits {
         if found.parents.iter().any(|parent| !result.whole.contains(parent)) {
             result.cut.push(found.id);
         }

@@ -2,7 +2,7 @@
 
 use hexforge_domain::ports::git::GitError;
 
-use super::wire::shown;
+use super::wire::printable;
 
 /// The blobs and trees that are sent. Objects requested by id are always sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) enum Filter {
 
 impl Filter {
     pub(super) fn parse(spec: &[u8]) -> Result<Self, GitError> {
-        let refused = || GitError::Protocol(format!("filter '{}' not supported", shown(spec)));
+        let refused = || GitError::Protocol(format!("filter '{}' not supported", printable(spec)));
         let text = std::str::from_utf8(spec).map_err(|_| refused())?;
         if text == "blob:none" {
             return Ok(Filter::BlobsBelow(0));

@@ -38,7 +38,7 @@ const KEPT_TREE_BYTES: usize = 8 << 20;
 
 /// Objects that the client has.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct KnownObjects {
     pub(super) ids: HashSet<ObjectId>,
     /// For objects that the client may lack: an object that it has at the same path, as a delta base.
     versions: hashtable::HashMap<ObjectId, ObjectId>,
@@ -50,7 +50,7 @@ pub(super) struct Known {
 /// The state of one comparison.
 struct Comparison<'a> {
     repo: &'a gix::Repository,
-    known: Known,
+    known: KnownObjects,
     /// How many more tree entries may be read.
     budget: usize,
     /// Paths that were compared, by a hash of their trees.
@@ -67,19 +67,19 @@ struct Comparison<'a> {
 }
 
 /// Why a comparison ended early.
-enum Stopped {
+enum EarlyEnd {
     BudgetSpent,
     Failed(GitError),
 }
 
 /// The trees, or the blobs, at one path: those of the sent commits and those of the boundary commits.
 #[derive(Default)]
-struct AtPath {
+struct ObjectsAtPath {
     sent: Vec<ObjectId>,
     known: Vec<ObjectId>,
 }
 
-impl Known {
+impl KnownObjects {
     /// Compares the root trees of the commits that are sent with those of the boundary commits.
     pub(super) fn compare(
         repo: &gix::Repository,
@@ -97,12 +97,12 @@ impl Known {
             unread: VecDeque::new(),
             has_new_paths: false,
         };
-        let roots = AtPath { sent: unique(sent), known: unique(known) };
+        let roots = ObjectsAtPath { sent: unique(sent), known: unique(known) };
         comparison.known.note_versions(&roots);
         match comparison.run(roots, tick) {
             // Objects found before the budget was spent are valid.
-            Ok(()) | Err(Stopped::BudgetSpent) => Ok(comparison.known),
-            Err(Stopped::Failed(error)) => Err(error),
+            Ok(()) | Err(EarlyEnd::BudgetSpent) => Ok(comparison.known),
+            Err(EarlyEnd::Failed(error)) => Err(error),
         }
     }
 
@@ -128,7 +128,7 @@ impl Known {
         }
     }
 
-    fn note_versions(&mut self, path: &AtPath) {
+    fn note_versions(&mut self, path: &ObjectsAtPath) {
         let Some(&version) = path.known.first() else { return };
         for &id in &path.sent {
             self.versions.entry(id).or_insert(version);
@@ -139,9 +139,9 @@ impl Known {
 impl Comparison<'_> {
     fn run(
         &mut self,
-        roots: AtPath,
+        roots: ObjectsAtPath,
         mut tick: impl FnMut() -> Result<(), GitError>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), EarlyEnd> {
         let commits = roots.sent.len();
         let mut open = vec![roots];
         while let Some(folder) = open.pop() {
@@ -163,7 +163,7 @@ impl Comparison<'_> {
     }
 
     /// Compares the trees at one path. Returns the paths below it at which both sides have different trees.
-    fn compare_folder(&mut self, folder: AtPath) -> Result<Vec<AtPath>, Stopped> {
+    fn compare_folder(&mut self, folder: ObjectsAtPath) -> Result<Vec<ObjectsAtPath>, EarlyEnd> {
         let mut known_trees = Vec::new();
         let mut bytes = 0;
         for &tree in &folder.known {
@@ -205,9 +205,9 @@ impl Comparison<'_> {
     fn group_by_name(
         &mut self,
         trees: Vec<ObjectId>,
-    ) -> Result<(HashMap<(BString, bool), usize>, Vec<(bool, AtPath)>), Stopped> {
+    ) -> Result<(HashMap<(BString, bool), usize>, Vec<(bool, ObjectsAtPath)>), EarlyEnd> {
         let mut names: HashMap<(BString, bool), usize> = HashMap::new();
-        let mut paths: Vec<(bool, AtPath)> = Vec::new();
+        let mut paths: Vec<(bool, ObjectsAtPath)> = Vec::new();
         // Most entries occur in many trees, so each object is handled once.
         let mut seen: HashSet<ObjectId> = HashSet::default();
         for tree in trees {
@@ -229,7 +229,7 @@ impl Comparison<'_> {
                 }
                 let is_tree = entry.mode.is_tree();
                 let at = *names.entry((entry.filename.to_owned(), is_tree)).or_insert_with(|| {
-                    paths.push((is_tree, AtPath::default()));
+                    paths.push((is_tree, ObjectsAtPath::default()));
                     paths.len() - 1
                 });
                 paths[at].1.sent.push(id);
@@ -241,7 +241,7 @@ impl Comparison<'_> {
 
     /// Reads a tree of the client and adds its entries to the known objects. Returns `None` if the repository lacks the
     /// tree: a client may have commits of deleted branches.
-    fn read_known_tree(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, Stopped> {
+    fn read_known_tree(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, EarlyEnd> {
         let Some(data) = read(self.repo, tree)? else { return Ok(None) };
         let is_new = self.read_known.insert(tree);
         for entry in entries(tree, &data) {
@@ -255,13 +255,13 @@ impl Comparison<'_> {
         Ok(Some(data))
     }
 
-    fn charge_entry(&mut self) -> Result<(), Stopped> {
-        self.budget = self.budget.checked_sub(1).ok_or(Stopped::BudgetSpent)?;
+    fn charge_entry(&mut self) -> Result<(), EarlyEnd> {
+        self.budget = self.budget.checked_sub(1).ok_or(EarlyEnd::BudgetSpent)?;
         Ok(())
     }
 }
 
-impl AtPath {
+impl ObjectsAtPath {
     /// Hashes the trees at this path. On a collision, a path is not compared, and more objects are sent than needed.
     fn hash_of_trees(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
@@ -270,9 +270,9 @@ impl AtPath {
     }
 }
 
-impl From<GitError> for Stopped {
+impl From<GitError> for EarlyEnd {
     fn from(error: GitError) -> Self {
-        Stopped::Failed(error)
+        EarlyEnd::Failed(error)
     }
 }
 

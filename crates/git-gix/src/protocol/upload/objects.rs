@@ -6,10 +6,10 @@ use gix::object::Kind;
 use hexforge_domain::ports::git::GitError;
 
 use super::filter::Filter;
-use super::known::Known;
+use super::known::KnownObjects;
 use super::output::Output;
 use super::refs::Listing;
-use super::walk::Region;
+use super::walk::MissingCommits;
 use crate::content::tree::entries::{Entry, entries, entries_in, tree_of};
 use crate::error::failed;
 
@@ -51,15 +51,15 @@ impl Roots {
 
 /// Selects the objects that are sent.
 ///
-/// **Why the selection is complete.** The client has every object in `known`, and all objects reachable from it. A tree
-/// is added to `sent` only by [`Collector::add_tree`], which then reads all of its entries: each entry is in `known`, is
-/// left out by the filter, or is added in turn. No entry is skipped because another commit has it, so the result does
-/// not depend on the order of commits, on their dates or parents, or on how often a tree occurs.
+/// **Why the selection is complete.** The client has every object in `known`, and all objects reachable from it. A
+/// tree is added to `sent` only by [`Collector::add_tree`], which then reads all of its entries. Each entry is in
+/// `known`, is left out by the filter, or is added in turn. No entry is skipped because another commit has it, so the
+/// result does not depend on the order of commits, on their dates or parents, or on how often a tree occurs.
 pub(super) struct Collector<'a, 'to> {
     repo: &'a gix::Repository,
     filter: Filter,
     output: &'a mut Output<'to>,
-    known: Known,
+    known: KnownObjects,
     ids: Vec<ObjectId>,
     sent: HashSet<ObjectId>,
     /// The least depth of the entries of each tree, recorded only if the filter depends on it.
@@ -70,7 +70,7 @@ pub(super) struct Collector<'a, 'to> {
 pub(super) struct Selection {
     pub(super) ids: Vec<ObjectId>,
     /// Objects of the client; none of them is sent.
-    pub(super) known: Known,
+    pub(super) known: KnownObjects,
 }
 
 impl<'a, 'to> Collector<'a, 'to> {
@@ -83,7 +83,7 @@ impl<'a, 'to> Collector<'a, 'to> {
             repo,
             filter,
             output,
-            known: Known::default(),
+            known: KnownObjects::default(),
             ids: Vec::new(),
             sent: HashSet::default(),
             depths: HashMap::default(),
@@ -93,11 +93,11 @@ impl<'a, 'to> Collector<'a, 'to> {
     /// Adds the commits, the roots and everything below them. The client has the commits in `had` with their trees.
     pub(super) fn collect(
         &mut self,
-        region: &Region,
+        missing: &MissingCommits,
         roots: &Roots,
         had: &[ObjectId],
     ) -> Result<(), GitError> {
-        for found in &region.commits {
+        for found in &missing.commits {
             self.add(found.id);
         }
         for &id in roots.tags.iter().chain(&roots.blobs) {
@@ -106,8 +106,8 @@ impl<'a, 'to> Collector<'a, 'to> {
         if self.filter == Filter::Depth(0) {
             return self.add_wanted_trees(roots);
         }
-        let mut trees = Vec::with_capacity(region.commits.len());
-        for found in &region.commits {
+        let mut trees = Vec::with_capacity(missing.commits.len());
+        for found in &missing.commits {
             trees.push(tree_of(self.repo, found.id)?);
         }
         if !had.is_empty() {
@@ -115,8 +115,8 @@ impl<'a, 'to> Collector<'a, 'to> {
             for &commit in had {
                 known.push(tree_of(self.repo, commit)?);
             }
-            let tick = || self.output.tick(|| "Comparing trees\r".to_owned());
-            self.known = Known::compare(self.repo, trees.clone(), known, tick)?;
+            let tick = || self.output.keep_alive(|| "Comparing trees\r".to_owned());
+            self.known = KnownObjects::compare(self.repo, trees.clone(), known, tick)?;
         }
         self.add_wanted_trees(roots)?;
         trees.into_iter().try_for_each(|tree| self.add_tree(tree, false))
@@ -154,9 +154,9 @@ impl<'a, 'to> Collector<'a, 'to> {
         self.known.ids.contains(&id)
     }
 
-    fn tick(&mut self) -> Result<(), GitError> {
+    fn report_progress(&mut self) -> Result<(), GitError> {
         let count = self.ids.len();
-        self.output.tick(|| format!("Enumerating objects: {count}\r"))
+        self.output.keep_alive(|| format!("Enumerating objects: {count}\r"))
     }
 
     /// Adds an object. Returns whether it was not selected before.
@@ -183,7 +183,7 @@ impl<'a, 'to> Collector<'a, 'to> {
                 continue;
             }
             self.note_depth(tree, depth);
-            self.tick()?;
+            self.report_progress()?;
             let repo = self.repo;
             let kept = self.known.take_tree_data(tree);
             let each = |entry| {

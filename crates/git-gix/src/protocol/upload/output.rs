@@ -50,30 +50,30 @@ impl<'a> Output<'a> {
         if self.bands == Bands::None {
             self.to.write_all(&self.buffer)?;
         } else {
-            packet::band(self.to, Band::Data, &self.buffer)?;
+            packet::write_band(self.to, Band::Data, &self.buffer)?;
         }
         self.buffer.clear();
         Ok(())
     }
 
     /// Sends a progress message, if the client wants progress.
-    pub(super) fn say(&mut self, text: &str) -> Result<(), GitError> {
+    pub(super) fn send_progress(&mut self, text: &str) -> Result<(), GitError> {
         if self.progress {
             for piece in text.as_bytes().chunks(self.piece()) {
-                packet::band(self.to, Band::Progress, piece).map_err(reader_gone)?;
+                packet::write_band(self.to, Band::Progress, piece).map_err(reader_gone)?;
             }
         }
         Ok(())
     }
 
     /// Sends a progress message or an empty packet as keep-alive, if nothing was sent for [`SILENCE`].
-    pub(super) fn tick(&mut self, text: impl FnOnce() -> String) -> Result<(), GitError> {
+    pub(super) fn keep_alive(&mut self, text: impl FnOnce() -> String) -> Result<(), GitError> {
         if self.bands == Bands::None || self.last.elapsed() < SILENCE {
             return Ok(());
         }
         self.last = Instant::now();
         if self.progress {
-            self.say(&text())?;
+            self.send_progress(&text())?;
         } else {
             // An empty packet in the data band keeps the connection alive.
             packet::write(self.to, &[Band::Data as u8]).map_err(reader_gone)?;
@@ -85,7 +85,7 @@ impl<'a> Output<'a> {
     pub(super) fn end(mut self) -> Result<(), GitError> {
         self.send().map_err(reader_gone)?;
         if self.bands != Bands::None {
-            packet::flush(self.to).map_err(reader_gone)?;
+            packet::write_flush(self.to).map_err(reader_gone)?;
         }
         self.to.flush().map_err(reader_gone)
     }
@@ -94,9 +94,13 @@ impl<'a> Output<'a> {
     pub(super) fn fail(self, why: &str) {
         if self.bands != Bands::None {
             // A write error is ignored: the client may be gone already.
-            let _ = packet::band(self.to, Band::Error, format!("upload-pack: {why}\n").as_bytes())
-                .and_then(|()| packet::flush(self.to))
-                .and_then(|()| self.to.flush());
+            let _ = packet::write_band(
+                self.to,
+                Band::Error,
+                format!("upload-pack: {why}\n").as_bytes(),
+            )
+            .and_then(|()| packet::write_flush(self.to))
+            .and_then(|()| self.to.flush());
         }
     }
 }

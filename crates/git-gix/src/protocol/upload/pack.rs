@@ -21,7 +21,7 @@ use hexforge_domain::ports::git::GitError;
 use super::Source;
 use super::compressed::{self, Compressed};
 use super::delta;
-use super::known::Known;
+use super::known::KnownObjects;
 use super::output::Output;
 use super::packs::{Pack, Place};
 use super::plan::{Entry, Objects};
@@ -46,7 +46,7 @@ pub(super) struct Deltas {
 #[derive(Clone, Copy)]
 pub(super) struct ClientState<'a> {
     /// Objects that can serve as delta bases.
-    pub(super) known: &'a Known,
+    pub(super) known: &'a KnownObjects,
     /// All objects of the client, only present if answers are verified.
     pub(super) all_objects: Option<&'a ClientObjects>,
 }
@@ -151,7 +151,7 @@ enum Base {
 
 struct Writer<'a, 'to> {
     source: &'a Source,
-    known: &'a Known,
+    known: &'a KnownObjects,
     all_client_objects: Option<&'a ClientObjects>,
     deltas: Deltas,
     sink: Sink<'a, 'to>,
@@ -173,7 +173,7 @@ impl Writer<'_, '_> {
                 open.pop();
                 continue;
             }
-            let stored = self.stored(next)?;
+            let stored = self.find_stored(next)?;
             match stored.base {
                 Base::Sent(base) if !self.sent[base] => {
                     if open.len() > self.sent.len() {
@@ -186,7 +186,7 @@ impl Writer<'_, '_> {
                 }
                 Base::None | Base::Sent(_) | Base::Known(_) | Base::Missing => {
                     self.plan.record_offset(next, self.sink.written);
-                    self.entry(next, stored)?;
+                    self.write_entry(next, stored)?;
                     self.sent[next] = true;
                     open.pop();
                 }
@@ -196,7 +196,7 @@ impl Writer<'_, '_> {
     }
 
     /// Finds the stored form of an object, and whether its base is sent or with the client.
-    fn stored(&self, at: usize) -> Result<Stored, GitError> {
+    fn find_stored(&self, at: usize) -> Result<Stored, GitError> {
         let Entry { place, id, .. } = self.plan.entries()[at];
         let Some(place) = place else { return Ok(Stored { entry: None, base: Base::Missing }) };
         let pack = self.source.packs.get(place.pack());
@@ -230,7 +230,7 @@ impl Writer<'_, '_> {
     }
 
     /// Writes an object whose base, if any, was written before.
-    fn entry(&mut self, at: usize, stored: Stored) -> Result<(), GitError> {
+    fn write_entry(&mut self, at: usize, stored: Stored) -> Result<(), GitError> {
         let Some(entry) = stored.entry else { return self.write_recompressed(at) };
         let header = match stored.base {
             Base::None => entry.header,
@@ -244,17 +244,17 @@ impl Writer<'_, '_> {
         let Entry { place, id, .. } = self.plan.entries()[at];
         let corrupt = || GitError::Corrupt(format!("the pack entry of {id} cannot be read"));
         let pack = self.source.packs.get(place.ok_or_else(corrupt)?.pack());
-        let end = self.end(pack, at)?;
+        let end = self.end_of_entry(pack, at)?;
         if matches!(stored.base, Base::None) && self.try_write_delta(at, end - entry.data_offset)? {
             return Ok(());
         }
         let data = pack.data().and_then(|data| data.entry_slice(entry.data_offset..end));
-        self.begin(at, header, entry.decompressed_size)?;
+        self.write_header(at, header, entry.decompressed_size)?;
         self.sink.put(data.ok_or_else(corrupt)?)
     }
 
     /// Writes the header of an object. Refuses a delta whose base is neither in the pack nor with the client.
-    fn begin(&mut self, at: usize, header: Header, size: u64) -> Result<(), GitError> {
+    fn write_header(&mut self, at: usize, header: Header, size: u64) -> Result<(), GitError> {
         if let Header::RefDelta { base_id } = header
             && self.plan.find_id(&self.source.packs, base_id).is_none()
         {
@@ -274,7 +274,7 @@ impl Writer<'_, '_> {
     }
 
     /// The offset at which an entry ends in its pack.
-    fn end(&self, pack: &Pack, at: usize) -> Result<u64, GitError> {
+    fn end_of_entry(&self, pack: &Pack, at: usize) -> Result<u64, GitError> {
         let entry = &self.plan.entries()[at];
         let end = entry.end().or_else(|| pack.end_of(entry.place?.offset));
         end.ok_or_else(|| {
@@ -284,7 +284,7 @@ impl Writer<'_, '_> {
 
     /// Writes an object whose stored form cannot be copied: as a delta on an object of the client, or else whole.
     fn write_recompressed(&mut self, at: usize) -> Result<(), GitError> {
-        if self.try_write_delta(at, u64::MAX)? { Ok(()) } else { self.whole(at) }
+        if self.try_write_delta(at, u64::MAX)? { Ok(()) } else { self.write_whole(at) }
     }
 
     /// Writes an object as a delta on a version that the client has, if there is one and the delta
@@ -312,24 +312,24 @@ impl Writer<'_, '_> {
             return Ok(false);
         }
         let header = Header::RefDelta { base_id };
-        self.begin(at, header, delta.len() as u64)?;
+        self.write_header(at, header, delta.len() as u64)?;
         self.sink.put(&compressed)?;
         Ok(true)
     }
 
     /// Writes an object without a delta.
-    fn whole(&mut self, at: usize) -> Result<(), GitError> {
+    fn write_whole(&mut self, at: usize) -> Result<(), GitError> {
         let id = self.plan.entries()[at].id;
         let cache = &self.source.shared.compressed;
         if let Some(kept) = cache.get(id) {
-            self.begin(at, kept.header, kept.size)?;
+            self.write_header(at, kept.header, kept.size)?;
             return self.sink.put(&kept.data);
         }
         let repo = self.source.repo()?;
         let stored = repo.find_header(id).map_err(failed)?;
         let (header, size) = (header_of(stored.kind()), stored.size());
         if stored.kind() == gix::object::Kind::Blob && size > blob::SMALL {
-            self.begin(at, header, size)?;
+            self.write_header(at, header, size)?;
             let mut encoder = ZlibEncoder::new(&mut self.sink, Compression::default());
             blob::write(repo, id, &mut encoder)?;
             encoder.finish().map_err(reader_gone)?;
@@ -345,11 +345,11 @@ impl Writer<'_, '_> {
         }
         let data = compress(data)?;
         if size > compressed::LARGEST {
-            self.begin(at, header, size)?;
+            self.write_header(at, header, size)?;
             return self.sink.put(&data);
         }
         let kept = cache.keep(id, Compressed { header, size, data });
-        self.begin(at, header, size)?;
+        self.write_header(at, header, size)?;
         self.sink.put(&kept.data)
     }
 }

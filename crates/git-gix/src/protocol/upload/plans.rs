@@ -10,7 +10,7 @@ use hexforge_domain::limiter::{Caller, Lane, QueueFull};
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
-use super::depth::Ends;
+use super::depth::ShallowBoundary;
 use super::output::Output;
 use super::plan::Plan;
 use super::refs::Listing;
@@ -19,16 +19,16 @@ use crate::block::{processors, wait_for};
 use crate::error::failed;
 
 /// The most bytes of plans that are cached.
-const KEPT: usize = 48 << 20;
+const CACHED_BYTES: usize = 48 << 20;
 
 /// How often a waiting thread wakes up to send a keep-alive to its client.
-const LOOK_UP: Duration = Duration::from_millis(500);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The plans in use and the cached ones.
 pub(crate) struct Plans {
     state: Mutex<State>,
-    made: Condvar,
-    making: Lane,
+    computed: Condvar,
+    permits: Lane,
 }
 
 #[derive(Default)]
@@ -36,89 +36,89 @@ struct State {
     /// `None` while a thread computes the plan.
     plans: HashMap<ObjectId, Option<Weak<Plan>>>,
     /// In order of use; the most recently used plan is last.
-    kept: VecDeque<(ObjectId, Arc<Plan>)>,
+    cached: VecDeque<(ObjectId, Arc<Plan>)>,
     weight: usize,
 }
 
 impl Default for Plans {
     fn default() -> Self {
-        Self { state: Mutex::default(), made: Condvar::new(), making: processors() }
+        Self { state: Mutex::default(), computed: Condvar::new(), permits: processors() }
     }
 }
 
 impl Plans {
     /// Returns the plan for a request, and computes it if it is not cached.
-    pub(super) fn get_or_make<'to>(
+    pub(super) fn get_or_compute<'to>(
         &self,
         request: ObjectId,
         caller: Caller,
         output: &mut Output<'to>,
         make: impl FnOnce(&mut Output<'to>) -> Result<Plan, GitError>,
     ) -> Result<Arc<Plan>, GitError> {
-        let mut permit = self.making.enter(caller);
+        let mut permit = self.permits.enter(caller);
         loop {
             let state = match self.find(request, self.lock()) {
-                Found::Plan(plan) => return Ok(plan),
-                Found::Nothing(state) => state,
-                Found::Making(state) => {
+                Lookup::Plan(plan) => return Ok(plan),
+                Lookup::Missing(state) => state,
+                Lookup::InProgress(state) => {
                     // A caller that waits for the plan of another caller gives up its own permit.
-                    permit = self.making.enter(caller);
-                    drop(self.made.wait_timeout(state, LOOK_UP));
-                    output.tick(waiting)?;
+                    permit = self.permits.enter(caller);
+                    drop(self.computed.wait_timeout(state, KEEP_ALIVE_INTERVAL));
+                    output.keep_alive(waiting_message)?;
                     continue;
                 }
             };
             drop(state);
             // A plan is announced as being computed only once its caller has a permit. Otherwise
             // other callers would wait for the share of that caller.
-            let permit = match wait_for(&mut permit, LOOK_UP) {
+            let permit = match wait_for(&mut permit, KEEP_ALIVE_INTERVAL) {
                 Some(Ok(permit)) => permit,
                 Some(Err(QueueFull)) => return Err(GitError::Busy),
                 None => {
-                    output.tick(waiting)?;
+                    output.keep_alive(waiting_message)?;
                     continue;
                 }
             };
-            let Found::Nothing(mut state) = self.find(request, self.lock()) else {
+            let Lookup::Missing(mut state) = self.find(request, self.lock()) else {
                 drop(permit);
-                return self.get_or_make(request, caller, output, make);
+                return self.get_or_compute(request, caller, output, make);
             };
             state.plans.insert(request, None);
             drop(state);
-            let mut made = Making { plans: self, request, plan: None };
+            let mut in_progress = PlanInProgress { plans: self, request, plan: None };
             let plan = make(output)?;
-            return Ok(Arc::clone(made.plan.insert(Arc::new(plan))));
+            return Ok(Arc::clone(in_progress.plan.insert(Arc::new(plan))));
         }
     }
 
     /// Looks up the plan of a request.
-    fn find<'a>(&self, request: ObjectId, mut state: MutexGuard<'a, State>) -> Found<'a> {
+    fn find<'a>(&self, request: ObjectId, mut state: MutexGuard<'a, State>) -> Lookup<'a> {
         match state.plans.get(&request) {
-            Some(None) => Found::Making(state),
+            Some(None) => Lookup::InProgress(state),
             Some(Some(plan)) => match plan.upgrade() {
                 Some(plan) => {
-                    state.keep(request, &plan);
-                    Found::Plan(plan)
+                    state.add_to_cache(request, &plan);
+                    Lookup::Plan(plan)
                 }
-                None => Found::Nothing(state),
+                None => Lookup::Missing(state),
             },
-            None => Found::Nothing(state),
+            None => Lookup::Missing(state),
         }
     }
 
     /// Computes a plan once a permit is free, because each computation takes memory and a processor.
-    pub(super) fn make<'to, T>(
+    pub(super) fn compute<'to, T>(
         &self,
         caller: Caller,
         output: &mut Output<'to>,
         make: impl FnOnce(&mut Output<'to>) -> Result<T, GitError>,
     ) -> Result<T, GitError> {
-        let mut permit = self.making.enter(caller);
+        let mut permit = self.permits.enter(caller);
         loop {
-            match wait_for(&mut permit, LOOK_UP) {
+            match wait_for(&mut permit, KEEP_ALIVE_INTERVAL) {
                 Some(Ok(_permit)) => return make(output),
                 Some(Err(QueueFull)) => return Err(GitError::Busy),
-                None => output.tick(waiting)?,
+                None => output.keep_alive(waiting_message)?,
             }
         }
     }
@@ -129,70 +129,70 @@ impl Plans {
     }
 }
 
-fn waiting() -> String {
+fn waiting_message() -> String {
     "Waiting for other fetches\r".to_owned()
 }
 
 impl State {
     /// Moves a plan to the end of the cache, or adds it and evicts the oldest plans beyond the capacity.
-    fn keep(&mut self, request: ObjectId, plan: &Arc<Plan>) {
-        if let Some(at) = self.kept.iter().position(|(kept, _)| *kept == request) {
-            if let Some(kept) = self.kept.remove(at) {
-                self.kept.push_back(kept);
+    fn add_to_cache(&mut self, request: ObjectId, plan: &Arc<Plan>) {
+        if let Some(at) = self.cached.iter().position(|(cached, _)| *cached == request) {
+            if let Some(cached) = self.cached.remove(at) {
+                self.cached.push_back(cached);
             }
             return;
         }
-        if plan.weight() > KEPT {
+        if plan.weight() > CACHED_BYTES {
             return;
         }
         self.weight += plan.weight();
-        self.kept.push_back((request, Arc::clone(plan)));
-        while self.weight > KEPT {
-            let Some((_, left)) = self.kept.pop_front() else { return };
+        self.cached.push_back((request, Arc::clone(plan)));
+        while self.weight > CACHED_BYTES {
+            let Some((_, left)) = self.cached.pop_front() else { return };
             self.weight -= left.weight();
         }
     }
 }
 
 /// The result of a lookup, with the lock where the caller has to act under it.
-enum Found<'a> {
+enum Lookup<'a> {
     Plan(Arc<Plan>),
-    Making(MutexGuard<'a, State>),
-    Nothing(MutexGuard<'a, State>),
+    InProgress(MutexGuard<'a, State>),
+    Missing(MutexGuard<'a, State>),
 }
 
 /// Publishes the result when it is dropped, also after an error or panic, and wakes up the waiting threads.
-struct Making<'a> {
+struct PlanInProgress<'a> {
     plans: &'a Plans,
     request: ObjectId,
     plan: Option<Arc<Plan>>,
 }
 
-impl Drop for Making<'_> {
+impl Drop for PlanInProgress<'_> {
     fn drop(&mut self) {
         let mut state = self.plans.lock();
         state.plans.retain(|_, plan| plan.as_ref().is_none_or(|plan| plan.strong_count() > 0));
         match &self.plan {
             Some(plan) => {
                 state.plans.insert(self.request, Some(Arc::downgrade(plan)));
-                state.keep(self.request, plan);
+                state.add_to_cache(self.request, plan);
             }
             None => {
                 state.plans.remove(&self.request);
             }
         }
         drop(state);
-        self.plans.made.notify_all();
+        self.plans.computed.notify_all();
     }
 }
 
 /// Returns the cache key for a request of a client without objects: a hash of everything that
 /// decides which objects are sent and from which packs.
-pub(super) fn name_of(
+pub(super) fn request_key(
     source: &Source,
     listing: &Listing,
     request: &Request,
-    ends: &Ends,
+    ends: &ShallowBoundary,
 ) -> Result<ObjectId, GitError> {
     let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha1);
     let mut part = |name: &str, ids: &mut dyn Iterator<Item = ObjectId>| {

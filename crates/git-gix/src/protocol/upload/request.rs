@@ -10,7 +10,7 @@ use hexforge_domain::ports::git::GitError;
 use super::Source;
 use super::filter::Filter;
 use super::refs::Listing;
-use super::wire::{object, shown};
+use super::wire::{parse_id, printable};
 
 /// Everything that the client sent before the pack.
 #[derive(Default)]
@@ -45,7 +45,7 @@ pub(super) struct Depth {
 }
 
 impl Depth {
-    pub(super) fn is_asked_for(&self) -> bool {
+    pub(super) fn is_requested(&self) -> bool {
         self.commits.is_some() || self.since.is_some() || !self.not.is_empty()
     }
 }
@@ -59,7 +59,7 @@ impl Request {
     }
 
     /// Parses a line that is common to all protocol versions. Returns whether it was one.
-    pub(super) fn take(
+    pub(super) fn parse_line(
         &mut self,
         line: &[u8],
         listing: &Listing,
@@ -68,7 +68,7 @@ impl Request {
         let (word, rest) = line.split_once_str(" ").unwrap_or((line, b""));
         match word {
             b"shallow" => {
-                let id = object(rest)?;
+                let id = parse_id(rest)?;
                 // A shallow commit that the repository lacks does not influence the answer.
                 if source.is_commit(id)? {
                     self.shallow.insert(id);
@@ -83,8 +83,8 @@ impl Request {
                 self.depth.since = Some(number(rest).ok_or_else(|| invalid(line))?);
             }
             b"deepen-not" => {
-                let tip = not_from(rest, listing).ok_or_else(|| {
-                    GitError::Protocol(format!("deepen-not is not a ref: {}", shown(rest)))
+                let tip = find_excluded(rest, listing).ok_or_else(|| {
+                    GitError::Protocol(format!("deepen-not is not a ref: {}", printable(rest)))
                 })?;
                 self.depth.not.push(tip);
             }
@@ -109,11 +109,11 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 fn invalid(line: &[u8]) -> GitError {
-    GitError::Protocol(format!("invalid line: '{}'", shown(line)))
+    GitError::Protocol(format!("invalid line: '{}'", printable(line)))
 }
 
 /// Finds a ref by its full name or by a short name of a branch or tag.
-fn not_from(name: &[u8], listing: &Listing) -> Option<ObjectId> {
+fn find_excluded(name: &[u8], listing: &Listing) -> Option<ObjectId> {
     ["", "refs/", "refs/tags/", "refs/heads/"].into_iter().find_map(|prefix| {
         let full = BString::from([prefix.as_bytes(), name].concat());
         listing.find(full.as_bstr()).map(|found| found.target)

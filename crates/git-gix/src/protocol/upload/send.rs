@@ -7,9 +7,9 @@ use hexforge_domain::ports::git::GitError;
 
 use super::Source;
 use super::closure::{self, Closure};
-use super::depth::Ends;
+use super::depth::ShallowBoundary;
 use super::filter::Filter;
-use super::known::Known;
+use super::known::KnownObjects;
 use super::objects::{Collector, Roots, Selection};
 use super::output::Output;
 use super::pack::{self, ClientState, Deltas};
@@ -18,7 +18,7 @@ use super::plans;
 use super::refs::Listing;
 use super::request::Request;
 use super::verify::ClientObjects;
-use super::walk::{self, Ask};
+use super::walk::{self, WalkInput};
 
 /// The size of the cache of delta bases while objects are searched, in bytes.
 const DELTA_BASE_CACHE_BYTES: usize = 32 << 20;
@@ -32,7 +32,7 @@ pub(super) fn is_ready(
     source: &Source,
     request: &Request,
     wants: &[ObjectId],
-    ends: &Ends,
+    ends: &ShallowBoundary,
 ) -> Result<bool, GitError> {
     if request.common.is_empty() || !ends.wants.is_empty() {
         return Ok(false);
@@ -45,7 +45,7 @@ pub(super) fn pack(
     source: &Source,
     listing: &Listing,
     request: &Request,
-    ends: &Ends,
+    ends: &ShallowBoundary,
     mut output: Output<'_>,
 ) -> Result<(), GitError> {
     match try_pack(source, listing, request, ends, &mut output) {
@@ -63,7 +63,7 @@ fn try_pack(
     source: &Source,
     listing: &Listing,
     request: &Request,
-    ends: &Ends,
+    ends: &ShallowBoundary,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
     let answer = Answer { source, listing, request, ends };
@@ -78,14 +78,14 @@ fn try_pack(
     };
     let by_offset = request.ofs_delta;
     if request.common.is_empty() && request.shallow.is_empty() {
-        let name = plans::name_of(source, listing, request, ends)?;
+        let name = plans::request_key(source, listing, request, ends)?;
         let make = |output: &mut Output<'_>| Ok(answer.plan(output)?.0);
-        let plan = source.shared.plans.get_or_make(name, source.caller, output, make)?;
+        let plan = source.shared.plans.get_or_compute(name, source.caller, output, make)?;
         if plan.packs_are_open(source) {
             verify(&plan)?;
             let client_state =
-                ClientState { known: &Known::default(), all_objects: client.as_ref() };
-            return carry_out(
+                ClientState { known: &KnownObjects::default(), all_objects: client.as_ref() };
+            return send_plan(
                 source,
                 &plan,
                 client_state,
@@ -95,12 +95,12 @@ fn try_pack(
         }
     }
     let (plan, known) =
-        source.shared.plans.make(source.caller, output, |output| answer.plan(output))?;
+        source.shared.plans.compute(source.caller, output, |output| answer.plan(output))?;
     verify(&plan)?;
     // A thin pack is impossible for a partial clone: the client may lack the bases.
     let thin = request.thin && request.filter == Filter::All;
     let client_state = ClientState { known: &known, all_objects: client.as_ref() };
-    carry_out(source, &plan, client_state, Deltas { thin, by_offset }, output)
+    send_plan(source, &plan, client_state, Deltas { thin, by_offset }, output)
 }
 
 /// The input for the plan of an answer.
@@ -108,12 +108,12 @@ struct Answer<'a> {
     source: &'a Source,
     listing: &'a Listing,
     request: &'a Request,
-    ends: &'a Ends,
+    ends: &'a ShallowBoundary,
 }
 
 impl Answer<'_> {
     /// Computes the objects to send, and some of those that the client has.
-    fn plan(&self, output: &mut Output<'_>) -> Result<(Plan, Known), GitError> {
+    fn plan(&self, output: &mut Output<'_>) -> Result<(Plan, KnownObjects), GitError> {
         let Self { source, listing, request, ends } = *self;
         let mut repo = source.repo()?.clone();
         // Each object is read once, so only delta bases are cached.
@@ -125,27 +125,27 @@ impl Answer<'_> {
             let tags = request.include_tag.then_some(listing);
             match closure::find(source, &repo, &roots, request.filter, tags)? {
                 Some(Closure::Pack(stored)) if request.ofs_delta => {
-                    return Ok((Plan::Pack(stored), Known::default()));
+                    return Ok((Plan::Pack(stored), KnownObjects::default()));
                 }
                 Some(Closure::Objects(ids)) => {
-                    return Ok((Plan::of(source, ids)?, Known::default()));
+                    return Ok((Plan::of(source, ids)?, KnownObjects::default()));
                 }
                 Some(Closure::Pack(_)) | None => {}
             }
         }
         // The client also has the commits that stop being shallow.
         let haves = request.common.iter().chain(&ends.unshallow).copied().collect();
-        let ask = Ask { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
-        let region = walk::region(&repo, source.lineages(), ask)?;
+        let input = WalkInput { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
+        let missing = walk::find_missing_commits(&repo, source.lineages(), input)?;
         // The client has the trees of the boundary commits, and of its own commits that a shallow boundary separates
         // from the commits that are sent.
-        let mut had = region.boundary.clone();
+        let mut had = missing.boundary.clone();
         had.extend(&ends.unshallow);
         if !ends.all.is_empty() {
             had.extend(newest(source, &repo, &request.common)?);
         }
         let mut collector = Collector::new(&repo, request.filter, output);
-        collector.collect(&region, &roots, &had)?;
+        collector.collect(&missing, &roots, &had)?;
         if request.include_tag {
             collector.add_tags_of_sent(listing)?;
         }
@@ -171,7 +171,7 @@ fn newest(
     Ok(dated.into_iter().take(MOST_COMPARED_HAVES).map(|(_, commit)| commit).collect())
 }
 
-fn carry_out(
+fn send_plan(
     source: &Source,
     plan: &Plan,
     client: ClientState<'_>,
@@ -183,7 +183,7 @@ fn carry_out(
         Plan::Objects(objects) => objects,
     };
     let count = objects.entries().len();
-    output.say(&format!("Enumerating objects: {count}, done.\n"))?;
+    output.send_progress(&format!("Enumerating objects: {count}, done.\n"))?;
     pack::write(source, objects, client, deltas, output)?;
-    output.say(&format!("Total {count}\n"))
+    output.send_progress(&format!("Total {count}\n"))
 }

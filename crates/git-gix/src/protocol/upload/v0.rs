@@ -4,12 +4,12 @@ use gix::ObjectId;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::Conversation;
 
-use super::depth::Ends;
+use super::depth::ShallowBoundary;
 use super::objects::Roots;
 use super::output::{Bands, Output};
 use super::refs::Listing;
 use super::request::Request;
-use super::wire::{Wire, object, unexpected};
+use super::wire::{Wire, parse_id, unexpected};
 use super::{Source, depth, reachable, send};
 use crate::protocol::packet::Packet;
 
@@ -41,12 +41,14 @@ pub(super) fn serve(
     let listing = Listing::of(&source.refs);
     let mut request = Request::default();
     wire.begin_request(listing.len() + 1);
-    let Some(capabilities) = needs(source, &listing, &mut request, wire)? else { return Ok(()) };
+    let Some(capabilities) = read_wants(source, &listing, &mut request, wire)? else {
+        return Ok(());
+    };
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
-    let ends = depth::ends(source, &listing, &request, &wants)?;
-    if request.depth.is_asked_for() {
+    let ends = depth::shallow_boundary(source, &listing, &request, &wants)?;
+    if request.depth.is_requested() {
         for id in &ends.shallow {
             wire.line(&format!("shallow {id}"))?;
         }
@@ -67,7 +69,7 @@ pub(super) fn serve(
 }
 
 /// Reads the wants. Returns `None` if the client only read the advertisement.
-fn needs(
+fn read_wants(
     source: &Source,
     listing: &Listing,
     request: &mut Request,
@@ -84,13 +86,13 @@ fn needs(
         if let Some(want) = line.strip_prefix(b"want ") {
             // Some clients separate the object id and the capabilities by a space, some do not.
             let (hex, rest) = want.split_at(want.len().min(40));
-            request.want(object(hex)?);
+            request.want(parse_id(hex)?);
             if capabilities.is_none() {
                 capabilities = Some(read_capabilities(rest, request)?);
             } else if !rest.is_empty() {
                 return Err(unexpected(&line));
             }
-        } else if !request.take(&line, listing, source)? {
+        } else if !request.parse_line(&line, listing, source)? {
             return Err(unexpected(&line));
         }
     }
@@ -124,7 +126,7 @@ fn read_capabilities(text: &[u8], request: &mut Request) -> Result<Capabilities,
 struct Negotiation<'a> {
     source: &'a Source,
     wants: &'a [ObjectId],
-    ends: &'a Ends,
+    ends: &'a ShallowBoundary,
     capabilities: Capabilities,
     /// The last common commit.
     last: Option<ObjectId>,
@@ -160,7 +162,7 @@ impl Negotiation<'_> {
             };
             first = false;
             if let Some(hex) = line.strip_prefix(b"have ") {
-                self.have(object(hex)?, request, wire)?;
+                self.have(parse_id(hex)?, request, wire)?;
             } else if line == b"done" {
                 match self.last.filter(|_| self.capabilities.acks != Acks::One) {
                     Some(last) => wire.line(&format!("ACK {last}"))?,

@@ -10,7 +10,7 @@ use super::objects::Roots;
 use super::output::{Bands, Output};
 use super::refs::{Listing, Ref};
 use super::request::Request;
-use super::wire::{Wire, object, shown, unexpected};
+use super::wire::{Wire, parse_id, printable, unexpected};
 use super::{Source, depth, reachable, send};
 use crate::protocol::packet::Packet;
 
@@ -48,7 +48,7 @@ pub(super) fn serve(
             b"ls-refs" => list(source, wire)?,
             b"fetch" => fetch(source, wire)?,
             other => {
-                let why = format!("unknown command '{}'", shown(other));
+                let why = format!("unknown command '{}'", printable(other));
                 return Err(GitError::Protocol(why));
             }
         }
@@ -129,12 +129,12 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     }
     prefixes.sort();
     let all = prefixes.is_empty() && (too_many || !has_hopeless);
-    let shown = |name: &BStr| all || starts_with_any(name, &prefixes);
+    let is_requested = |name: &BStr| all || starts_with_any(name, &prefixes);
     let listing = Listing::of(&source.refs);
-    if let Some(branch) = listing.unborn().filter(|_| unborn && shown("HEAD".into())) {
+    if let Some(branch) = listing.unborn().filter(|_| unborn && printable("HEAD".into())) {
         wire.bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;
     }
-    for one in listing.all().filter(|one| shown(one.name)) {
+    for one in listing.all().filter(|one| is_requested(one.name)) {
         let line = ref_line(&one, symbolic, peel);
         wire.bytes(&[&line])?;
     }
@@ -178,7 +178,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let mut options = FetchOptions::default();
     wire.begin_request(listing.len() + 1);
     while let Some(line) = argument(wire)? {
-        take(source, &listing, &mut request, &mut options, &line)?;
+        parse_fetch_argument(source, &listing, &mut request, &mut options, &line)?;
     }
     if request.wants.is_empty() && !(options.wait_for_done && options.haves) {
         // A request without wants gets an empty answer.
@@ -188,7 +188,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let repo = source.repo()?;
     let wants = Roots::of(repo, &request.wants)?.commits;
     // Computed before the first line of the answer, so that the request can still be refused with an error.
-    let ends = depth::ends(source, &listing, &request, &wants)?;
+    let ends = depth::shallow_boundary(source, &listing, &request, &wants)?;
     if options.haves && !options.done {
         wire.line("acknowledgments")?;
         if request.common.is_empty() {
@@ -206,7 +206,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     if request.wants.is_empty() {
         return wire.end();
     }
-    if request.depth.is_asked_for() {
+    if request.depth.is_requested() {
         wire.line("shallow-info")?;
         for id in &ends.shallow {
             wire.line(&format!("shallow {id}"))?;
@@ -229,7 +229,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     send::pack(source, &listing, &request, &ends, output)
 }
 
-fn take(
+fn parse_fetch_argument(
     source: &Source,
     listing: &Listing,
     request: &mut Request,
@@ -238,15 +238,15 @@ fn take(
 ) -> Result<(), GitError> {
     if let Some(hex) = line.strip_prefix(b"have ") {
         options.haves = true;
-        request.have(object(hex)?, source)?;
+        request.have(parse_id(hex)?, source)?;
     } else if let Some(hex) = line.strip_prefix(b"want ") {
-        request.want(object(hex)?);
+        request.want(parse_id(hex)?);
     } else if let Some(name) = line.strip_prefix(b"want-ref ") {
         let found = listing.find(name.as_bstr());
-        let unknown = || GitError::Protocol(format!("unknown ref {}", shown(name)));
+        let unknown = || GitError::Protocol(format!("unknown ref {}", printable(name)));
         let target = found.ok_or_else(unknown)?.target;
         if request.refs.insert(name.into(), target).is_some() {
-            return Err(GitError::Protocol(format!("duplicate want-ref {}", shown(name))));
+            return Err(GitError::Protocol(format!("duplicate want-ref {}", printable(name))));
         }
         request.want(target);
     } else {
@@ -258,7 +258,7 @@ fn take(
             b"include-tag" => request.include_tag = true,
             b"no-progress" => request.no_progress = true,
             b"deepen-relative" => request.depth.relative = true,
-            _ if request.take(line, listing, source)? => {}
+            _ if request.parse_line(line, listing, source)? => {}
             _ => return Err(unexpected(line)),
         }
     }

@@ -1,5 +1,5 @@
-//! Verifies a complete answer by walks without shortcuts. The time grows with the length of the
-//! history, so it runs only in debug builds and if `HEXFORGE_VERIFY_FETCHES` is set.
+//! Verifies a complete answer by walks without shortcuts. The time grows with the length of the history, so release
+//! builds verify answers only if `HEXFORGE_VERIFY_FETCHES` is set.
 //!
 //! It shares no shortcut with the selection: commits are read from the repository, each history is walked to its end,
 //! and every tree of every commit is read. Only the rule that decides where a shallow history ends is shared.
@@ -8,7 +8,7 @@ use gix::ObjectId;
 use gix::hashtable::{HashMap, HashSet};
 use hexforge_domain::ports::git::GitError;
 
-use super::depth::Ends;
+use super::depth::ShallowBoundary;
 use super::filter::Filter;
 use super::objects::Roots;
 use super::request::Request;
@@ -52,7 +52,7 @@ impl ClientObjects {
         &self,
         repo: &gix::Repository,
         request: &Request,
-        ends: &Ends,
+        ends: &ShallowBoundary,
         sent: &HashSet<ObjectId>,
     ) -> Result<(), GitError> {
         let mut roots = Roots::of(repo, &request.wants)?;

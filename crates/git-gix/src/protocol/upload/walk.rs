@@ -11,14 +11,14 @@ use crate::history::lineage::{Lineage, Lineages};
 
 /// How many more commits are visited once all queued commits are known: wrong clocks can make a
 /// commit look older than its parents.
-const MISTRUST: usize = 16;
+const EXTRA_COMMITS: usize = 16;
 
 /// The most commits found to be known late that are added to the boundary. There are many only if clocks were wrong.
 const MOST_TURNED_OUT_KNOWN: usize = 256;
 
 /// The input of a walk: from the wants, excluding everything reachable from the haves.
 #[derive(Default)]
-pub(super) struct Ask<'a> {
+pub(super) struct WalkInput<'a> {
     pub(super) wants: &'a [ObjectId],
     pub(super) haves: Vec<ObjectId>,
     /// Commits whose parents are not visited.
@@ -28,27 +28,27 @@ pub(super) struct Ask<'a> {
 }
 
 /// The result of a walk.
-pub(super) struct Region {
+pub(super) struct MissingCommits {
     /// Commits that the client lacks, newest first.
-    pub(super) commits: Vec<Found>,
+    pub(super) commits: Vec<MissingCommit>,
     /// Commits that the client has: parents of the above, and some that the walk visited before
     /// they turned out to be known.
     pub(super) boundary: Vec<ObjectId>,
 }
 
 /// A commit that the client lacks.
-pub(super) struct Found {
+pub(super) struct MissingCommit {
     pub(super) id: ObjectId,
     pub(super) parents: Vec<ObjectId>,
 }
 
 /// Finds the commits that are reachable from the wants and not from the haves. With wrong clocks,
 /// some commits reachable from the haves are found too, which only costs time.
-pub(super) fn region(
+pub(super) fn find_missing_commits(
     repo: &gix::Repository,
     lineages: &Lineages,
-    ask: Ask<'_>,
-) -> Result<Region, GitError> {
+    input: WalkInput<'_>,
+) -> Result<MissingCommits, GitError> {
     let mut walk = Walk {
         repo,
         lineages,
@@ -57,17 +57,17 @@ pub(super) fn region(
         queue: BinaryHeap::new(),
         queued_wanted: 0,
         visited: Vec::new(),
-        ends: ask.ends,
-        since: ask.since,
+        ends: input.ends,
+        since: input.since,
     };
-    for &id in ask.wants {
+    for &id in input.wants {
         walk.reach(id, false)?;
     }
-    for id in ask.haves {
+    for id in input.haves {
         walk.reach(id, true)?;
     }
     walk.run()?;
-    Ok(walk.found())
+    Ok(walk.into_missing())
 }
 
 /// Whether each wanted commit leads to a commit that the client named, or to a parent of one, without passing a commit
@@ -140,7 +140,7 @@ pub(super) fn all_lead_to_named(
 }
 
 /// A visited or queued commit.
-struct Met {
+struct WalkedCommit {
     lineage: Arc<Lineage>,
     known: bool,
     queued: bool,
@@ -150,7 +150,7 @@ struct Walk<'a> {
     repo: &'a gix::Repository,
     lineages: &'a Lineages,
     buffer: Vec<u8>,
-    met: HashMap<ObjectId, Met>,
+    met: HashMap<ObjectId, WalkedCommit>,
     /// Ordered by date, so that children come before their parents unless clocks were wrong.
     queue: BinaryHeap<(i64, ObjectId)>,
     queued_wanted: usize,
@@ -164,7 +164,7 @@ impl Walk<'_> {
     /// Walks until no wanted commit is queued, and no queued commit can show that a wanted one is known.
     fn run(&mut self) -> Result<(), GitError> {
         let mut oldest_wanted: Option<i64> = None;
-        let mut patience = MISTRUST;
+        let mut extra = EXTRA_COMMITS;
         while let Some((time, id)) = self.queue.pop() {
             let Some(met) = self.met.get_mut(&id) else { continue };
             met.queued = false;
@@ -176,11 +176,11 @@ impl Walk<'_> {
                 oldest_wanted = Some(oldest_wanted.map_or(time, |oldest| oldest.min(time)));
             } else if self.queued_wanted == 0 {
                 if oldest_wanted.is_some_and(|oldest| time >= oldest) {
-                    patience = MISTRUST;
-                } else if patience > 0 {
-                    patience -= 1;
-                } else if self.know_newer_parents(&lineage)? | self.know_behind_wrong_dates()? {
-                    patience = MISTRUST;
+                    extra = EXTRA_COMMITS;
+                } else if extra > 0 {
+                    extra -= 1;
+                } else if self.mark_newer_parents(&lineage)? | self.mark_behind_wrong_dates()? {
+                    extra = EXTRA_COMMITS;
                 } else {
                     return Ok(());
                 }
@@ -197,19 +197,19 @@ impl Walk<'_> {
 
     /// For each queued known commit, marks the parents that are not older than it as known: in a queue ordered by date,
     /// such a commit is reached too late. Returns whether a parent was marked.
-    fn know_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
+    fn mark_behind_wrong_dates(&mut self) -> Result<bool, GitError> {
         let waiting: Vec<ObjectId> = self.queue.iter().map(|&(_, id)| id).collect();
         let mut found = false;
         for id in waiting {
             let met = self.met.get(&id).filter(|met| met.known && !self.is_end(&id));
             let Some(lineage) = met.map(|met| Arc::clone(&met.lineage)) else { continue };
-            found |= self.know_newer_parents(&lineage)?;
+            found |= self.mark_newer_parents(&lineage)?;
         }
         Ok(found)
     }
 
     /// Marks the parents of a known commit that are not older than it as known. Returns whether there was one.
-    fn know_newer_parents(&mut self, commit: &Lineage) -> Result<bool, GitError> {
+    fn mark_newer_parents(&mut self, commit: &Lineage) -> Result<bool, GitError> {
         let mut found = false;
         for &parent in &commit.parents {
             if self.met.get(&parent).is_some_and(|met| met.known) {
@@ -257,15 +257,15 @@ impl Walk<'_> {
             return Ok(());
         }
         self.queue.push((lineage.time, id));
-        self.met.insert(id, Met { lineage, known, queued: true });
+        self.met.insert(id, WalkedCommit { lineage, known, queued: true });
         self.queued_wanted += usize::from(!known);
         Ok(())
     }
 
-    fn found(self) -> Region {
+    fn into_missing(self) -> MissingCommits {
         let Self { met, visited, ends, .. } = self;
         let mut once = HashSet::default();
-        let mut region = Region { commits: Vec::new(), boundary: Vec::new() };
+        let mut missing = MissingCommits { commits: Vec::new(), boundary: Vec::new() };
         let mut turned_out_known = Vec::new();
         for id in visited {
             let Some(found) = met.get(&id) else { continue };
@@ -278,14 +278,14 @@ impl Walk<'_> {
             for parent in &parents {
                 let known = met.get(parent).is_some_and(|parent| parent.known);
                 if known && once.insert(*parent) {
-                    region.boundary.push(*parent);
+                    missing.boundary.push(*parent);
                 }
             }
-            region.commits.push(Found { id, parents });
+            missing.commits.push(MissingCommit { id, parents });
         }
         turned_out_known.retain(|id| once.insert(*id));
         turned_out_known.truncate(MOST_TURNED_OUT_KNOWN);
-        region.boundary.extend(turned_out_known);
-        region
+        missing.boundary.extend(turned_out_known);
+        missing
     }
 }

@@ -81,7 +81,7 @@ impl<'a> Wire<'a> {
     }
 
     pub(super) fn line(&mut self, line: &str) -> Result<(), GitError> {
-        packet::line(self.to, line).map_err(reader_gone)
+        packet::write_line(self.to, line).map_err(reader_gone)
     }
 
     /// Writes the parts as one packet. Takes bytes because ref names need not be UTF-8.
@@ -90,12 +90,12 @@ impl<'a> Wire<'a> {
     }
 
     pub(super) fn end_section(&mut self) -> Result<(), GitError> {
-        packet::delimiter(self.to).map_err(reader_gone)
+        packet::write_delimiter(self.to).map_err(reader_gone)
     }
 
     /// Writes a flush packet and flushes the stream, because the client may wait for it.
     pub(super) fn end(&mut self) -> Result<(), GitError> {
-        packet::flush(self.to).map_err(reader_gone)?;
+        packet::write_flush(self.to).map_err(reader_gone)?;
         self.flush()
     }
 
@@ -105,20 +105,20 @@ impl<'a> Wire<'a> {
 }
 
 /// Parses an object id.
-pub(super) fn object(hex: &[u8]) -> Result<ObjectId, GitError> {
+pub(super) fn parse_id(hex: &[u8]) -> Result<ObjectId, GitError> {
     ObjectId::from_hex(hex)
         .ok()
         .filter(|id| id.kind() == gix::hash::Kind::Sha1)
-        .ok_or_else(|| GitError::Protocol(format!("'{}' is not a valid object id", shown(hex))))
+        .ok_or_else(|| GitError::Protocol(format!("'{}' is not a valid object id", printable(hex))))
 }
 
 /// A line of the client, shortened and without control characters, for error messages.
-pub(super) fn shown(line: &[u8]) -> String {
+pub(super) fn printable(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(&line[..line.len().min(200)]);
     text.chars().filter(|one| !one.is_control()).collect()
 }
 
 /// The error for a line that the protocol does not allow here.
 pub(super) fn unexpected(line: &[u8]) -> GitError {
-    GitError::Protocol(format!("unexpected line: '{}'", shown(line)))
+    GitError::Protocol(format!("unexpected line: '{}'", printable(line)))
 }
