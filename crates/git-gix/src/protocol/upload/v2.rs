@@ -131,7 +131,7 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let all = prefixes.is_empty() && (too_many || !has_hopeless);
     let is_requested = |name: &BStr| all || starts_with_any(name, &prefixes);
     let listing = Listing::of(&source.refs);
-    if let Some(branch) = listing.unborn().filter(|_| unborn && printable("HEAD".into())) {
+    if let Some(branch) = listing.unborn().filter(|_| unborn && is_requested("HEAD".into())) {
         wire.bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;
     }
     for one in listing.all().filter(|one| is_requested(one.name)) {
