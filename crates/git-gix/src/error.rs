@@ -19,7 +19,7 @@ pub(crate) fn failed(error: impl Into<gix::Error>) -> GitError {
 
 /// Returns whether the machine caused the error, such as a full disk or too many open files, and not the request or the
 /// data.
-pub(crate) fn is_of_the_machine(error: &gix::Error) -> bool {
+pub(crate) fn is_machine_error(error: &gix::Error) -> bool {
     error.iter_errors().any(|cause| {
         let Some(io) = cause.downcast_ref::<io::Error>() else { return false };
         // Errors that libraries report about data have no OS error number. Neither has a full disk once a library has
@@ -70,7 +70,7 @@ mod tests {
         let of_machine = [(too_many_open, true), (full, true), (with_text, true)];
         for (error, ours) in of_machine.into_iter().chain([(missing, false), (data, false)]) {
             let text = error.to_string();
-            assert_eq!(is_of_the_machine(&gix::Error::from_error(error)), ours, "{text}");
+            assert_eq!(is_machine_error(&gix::Error::from_error(error)), ours, "{text}");
         }
     }
 

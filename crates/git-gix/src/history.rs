@@ -24,14 +24,14 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 impl GitHistory for GixRepository {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
+        let handle = self.handle().ok_or(GitError::Missing)?;
         // Both ids are object ids, so the comparison never changes.
         let key = (self.project(), from, to);
         if let Some(kept) = self.shared().comparisons.get(&key) {
             return Ok(kept);
         }
         let effort = Effort::new(REQUEST_LIMITS);
-        let made = Arc::new(compare::compare(bound.repo(), to_gix(from), to_gix(to), &effort)?);
+        let made = Arc::new(compare::compare(handle.repo(), to_gix(from), to_gix(to), &effort)?);
         // A comparison that hit a limit is incomplete, and the next attempt may get further.
         if !effort.is_spent() {
             self.shared().comparisons.insert(key, Arc::clone(&made));
@@ -45,32 +45,32 @@ impl GitHistory for GixRepository {
         to: ObjectId,
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
+        let handle = self.handle().ok_or(GitError::Missing)?;
         let hidden: Vec<gix::ObjectId> = hidden.iter().copied().map(to_gix).collect();
         let effort = Effort::new(PUSH_LIMITS);
         let ancestry = self.ancestry();
-        compare::commits_between(bound.repo(), ancestry, &hidden, to_gix(to), limit, &effort)
+        compare::commits_between(handle.repo(), ancestry, &hidden, to_gix(to), limit, &effort)
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        compare::changed_paths(bound.repo(), to_gix(commit), &Effort::new(PUSH_LIMITS))
+        let handle = self.handle().ok_or(GitError::Missing)?;
+        compare::changed_paths(handle.repo(), to_gix(commit), &Effort::new(PUSH_LIMITS))
     }
 
     fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        compare::is_ancestor(bound.repo(), to_gix(ancestor), to_gix(descendant))
+        let handle = self.handle().ok_or(GitError::Missing)?;
+        compare::is_ancestor(handle.repo(), to_gix(ancestor), to_gix(descendant))
     }
 
     fn write_archive(&self, wanted: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        let make = |to: &mut dyn Write| archive::write(bound.repo(), self.refs(), wanted, to);
+        let handle = self.handle().ok_or(GitError::Missing)?;
+        let make = |to: &mut dyn Write| archive::write(handle.repo(), self.refs(), wanted, to);
         self.shared().archives.write((self.project(), self.caller()), wanted, to, make)
     }
 
     fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        let (repository, tip) = (bound.open(), to_gix(tip));
+        let handle = self.handle().ok_or(GitError::Missing)?;
+        let (repository, tip) = (handle.open(), to_gix(tip));
         self.shared().contributors.contributors(repository, tip, LONGEST_WAIT, self.caller())
     }
 }

@@ -1,10 +1,10 @@
 //! Repositories on disk: packs, pack indexes, refs, opening and maintenance.
 
 pub(crate) mod examine;
-pub(crate) mod held;
 pub mod layout;
 pub(crate) mod maintenance;
 pub(crate) mod open;
+pub(crate) mod open_repositories;
 pub(crate) mod pack_file;
 pub(crate) mod pack_index;
 pub mod refs;

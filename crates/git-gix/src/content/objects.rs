@@ -19,8 +19,8 @@ const SLICE: Duration = Duration::from_millis(30);
 
 impl GitObjects for GixRepository {
     fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(None) };
-        revision::resolve(bound.repo(), self.refs(), revision)
+        let Some(handle) = self.handle() else { return Ok(None) };
+        revision::resolve(handle.repo(), self.refs(), revision)
     }
 
     fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError> {
@@ -29,18 +29,18 @@ impl GitObjects for GixRepository {
     }
 
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(None) };
-        let header = bound.repo().try_find_header(to_gix(id)).map_err(failed)?;
+        let Some(handle) = self.handle() else { return Ok(None) };
+        let header = handle.repo().try_find_header(to_gix(id)).map_err(failed)?;
         match header {
             Some(header) if header.kind() == gix::object::Kind::Commit => {
-                self.shared().commit(self.project(), bound.repo(), to_gix(id)).map(Some)
+                self.shared().commit(self.project(), handle.repo(), to_gix(id)).map(Some)
             }
             _ => Ok(None),
         }
     }
 
     fn tree(&self, commit: ObjectId, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, GitError> {
-        let repo = self.bound().ok_or(GitError::Missing)?.repo();
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
         let root = self.root(repo, commit)?;
         let folder = path.strip_suffix('/').unwrap_or(path);
         let found = if folder.is_empty() {
@@ -58,7 +58,7 @@ impl GitObjects for GixRepository {
     }
 
     fn blob_at(&self, commit: ObjectId, path: &str) -> Result<Option<Blob>, GitError> {
-        let repo = self.bound().ok_or(GitError::Missing)?.repo();
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
         match tree::entry_at(repo, self.root(repo, commit)?, path)? {
             Some((mode, id)) if mode.is_blob_or_symlink() => {
                 let header = repo.find_header(id).map_err(failed)?;
@@ -69,8 +69,8 @@ impl GitObjects for GixRepository {
     }
 
     fn find_blob(&self, name: &str) -> Result<Option<Blob>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(None) };
-        let repo = bound.repo();
+        let Some(handle) = self.handle() else { return Ok(None) };
+        let repo = handle.repo();
         let id = match gix::ObjectId::from_hex(name.as_bytes()) {
             Ok(id) => id,
             Err(_) => {
@@ -87,8 +87,8 @@ impl GitObjects for GixRepository {
     }
 
     fn write_blob(&self, id: ObjectId, to: &mut dyn Write) -> Result<(), GitError> {
-        let bound = self.bound().ok_or(GitError::Missing)?;
-        self.shared().files.write(self.project(), bound.repo(), to_gix(id), to)
+        let handle = self.handle().ok_or(GitError::Missing)?;
+        self.shared().files.write(self.project(), handle.repo(), to_gix(id), to)
     }
 }
 
@@ -102,12 +102,12 @@ impl GixRepository {
         kept: &[ObjectId],
         until: Option<Instant>,
     ) -> Result<bool, GitError> {
-        let Some(bound) = self.bound() else { return Ok(false) };
-        let mut tips = self.derived(bound).tips.clone();
+        let Some(handle) = self.handle() else { return Ok(false) };
+        let mut tips = self.derived(handle).tips.clone();
         tips.extend(kept.iter().copied().map(to_gix));
         let scope = if kept.is_empty() { Scope::Refs } else { Scope::RefsAndKept };
         let shared = self.shared();
-        let history = History { repo: bound.repo(), lineages: &shared.lineages };
+        let history = History { repo: handle.repo(), lineages: &shared.lineages };
         let place = (self.project(), scope);
         let ids = std::iter::once(id);
         Ok(shared.walks.unreachable(history, place, tips, ids, until)?.is_empty())
@@ -119,7 +119,7 @@ impl GixRepository {
         repo: &'r gix::Repository,
         commit: ObjectId,
     ) -> Result<gix::Tree<'r>, GitError> {
-        let root = self.shared().root(self.project(), repo, to_gix(commit))?;
+        let root = self.shared().root_tree(self.project(), repo, to_gix(commit))?;
         repo.find_tree(root).map_err(failed)
     }
 }

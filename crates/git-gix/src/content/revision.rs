@@ -9,7 +9,7 @@ use hexforge_domain::refs::Snapshot;
 
 use crate::content::commit::{from_gix, to_gix};
 use crate::content::peel::to_commit;
-use crate::error::{failed, is_of_the_machine};
+use crate::error::{failed, is_machine_error};
 
 /// The maximum length of a revision.
 const LONGEST: usize = 1000;
@@ -41,7 +41,7 @@ pub(crate) fn resolve(
         Ok(id) => id,
         Err(_) => match repo.rev_parse_single(named.as_str()) {
             Ok(id) => id.detach(),
-            Err(error) if error.is_corrupted() || is_of_the_machine(&error) => {
+            Err(error) if error.is_corrupted() || is_machine_error(&error) => {
                 return Err(failed(error));
             }
             // An unknown, ambiguous or malformed revision names no commit.

@@ -107,10 +107,10 @@ struct Source {
 
 impl Source {
     fn open(repository: &GixRepository) -> Result<Self, GitError> {
-        let (repo, packs) = match repository.bound() {
-            Some(bound) => {
-                let repo = bound.repo().clone();
-                let packs = Packs::open(&repo, &bound.open().packs)?;
+        let (repo, packs) = match repository.handle() {
+            Some(handle) => {
+                let repo = handle.repo().clone();
+                let packs = Packs::open(&repo, &handle.open().packs)?;
                 (Some(repo), packs)
             }
             None => (None, Packs::default()),

@@ -11,17 +11,17 @@ use crate::protocol::upload::packs::Pack;
 use crate::storage::store::GixStore;
 
 /// The maximum number of faults reported per repository.
-const MAX_SHOWN: usize = 10;
+const MOST_FAULTS: usize = 10;
 
 impl GixStore {
     /// Returns the faults of a repository, as text. Checks that its packs and indexes exist and contain the targets of
     /// all refs, and with `deep` also the checksums of indexes. The pack store checks the bytes of packs.
     pub fn examine(&self, refs: &Snapshot, deep: bool) -> Vec<String> {
-        let (mut wrong, mut packs) = (Vec::new(), Vec::new());
+        let (mut faults, mut packs) = (Vec::new(), Vec::new());
         for pack in refs.packs() {
             match self.examine_pack(pack, deep) {
                 Ok(opened) => packs.push(opened),
-                Err(fault) => wrong.push(fault),
+                Err(fault) => faults.push(fault),
             }
         }
         let is_missing = |one: &&Ref| {
@@ -30,9 +30,9 @@ impl GixStore {
         };
         let message =
             |one: &Ref| format!("{} points to {}, which does not exist", one.name, one.target);
-        wrong.extend(refs.iter().filter(is_missing).take(MAX_SHOWN).map(message));
-        wrong.truncate(MAX_SHOWN);
-        wrong
+        faults.extend(refs.iter().filter(is_missing).take(MOST_FAULTS).map(message));
+        faults.truncate(MOST_FAULTS);
+        faults
     }
 
     fn examine_pack(&self, pack: &StoredPack, deep: bool) -> Result<Pack, String> {
@@ -76,8 +76,8 @@ mod tests {
         };
         assert_eq!(store.examine(&with(tip), true), Vec::<String>::new());
         let gone = with(ObjectId::parse(&"1".repeat(40)).expect("an id"));
-        let wrong = store.examine(&gone, false).join("; ");
-        assert!(wrong.contains("refs/heads/a points to 1111"), "{wrong}");
+        let faults = store.examine(&gone, false).join("; ");
+        assert!(faults.contains("refs/heads/a points to 1111"), "{faults}");
         let name = packs[0].name.to_string();
         let file = data.path().join("packs").join(&name[..2]).join(format!("{name}.idx"));
         let mut index = fs::read(&file).expect("each pack has an index");
@@ -88,13 +88,16 @@ mod tests {
         };
         replace(&file, &index);
         assert_eq!(store.examine(&with(tip), false), Vec::<String>::new());
-        let wrong = store.examine(&with(tip), true).join("; ");
-        assert!(wrong.contains(&format!("the index of the pack {name}")), "{wrong}");
+        let faults = store.examine(&with(tip), true).join("; ");
+        assert!(faults.contains(&format!("the index of the pack {name}")), "{faults}");
         replace(&file.with_extension("pack"), b"PACK");
-        let wrong = store.examine(&with(tip), false).join("; ");
-        assert!(wrong.contains(&format!("the pack {name} is damaged: it has 4 bytes")), "{wrong}");
+        let faults = store.examine(&with(tip), false).join("; ");
+        assert!(
+            faults.contains(&format!("the pack {name} is damaged: it has 4 bytes")),
+            "{faults}"
+        );
         fs::remove_file(file.with_extension("pack")).expect("it is there");
-        let wrong = store.examine(&with(tip), false).join("; ");
-        assert!(wrong.contains(&format!("the pack {name} is missing")), "{wrong}");
+        let faults = store.examine(&with(tip), false).join("; ");
+        assert!(faults.contains(&format!("the pack {name} is missing")), "{faults}");
     }
 }

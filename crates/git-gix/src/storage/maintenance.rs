@@ -29,7 +29,7 @@ pub(crate) fn merge_packs(
     let mut small = packs.to_vec();
     small.sort_by_key(|pack| pack.objects);
     let sizes: Vec<u64> = small.iter().map(|pack| pack.objects).collect();
-    small.truncate(choice::to_merge(&sizes));
+    small.truncate(choice::count_to_merge(&sizes));
     if small.is_empty() {
         return Ok(None);
     }

@@ -22,14 +22,14 @@ use tempfile::NamedTempFile;
 use crate::content::peel::to_commit;
 use crate::error::{failed, io};
 use crate::protocol::upload::packs::OpenPacks;
-use crate::storage::refs::Derived;
+use crate::storage::refs::DerivedRefs;
 use crate::storage::scratch::ScratchFolder;
-use crate::storage::store::folders;
+use crate::storage::store::list_folder;
 
 /// The maximum number of idle handles kept per repository.
 const IDLE_HANDLES: usize = 8;
 
-/// The maximum number of entries in the cache of [`OpenRepository::leads_to_commit`], per repository.
+/// The maximum number of entries in the cache of [`OpenRepository::peels_to_commit`], per repository.
 const MOST_TAGS: usize = 100_000;
 
 /// The maximum number of packs of one repository that are fetched in parallel.
@@ -47,7 +47,7 @@ pub(crate) struct OpenRepository {
     opened: gix::ThreadSafeRepository,
     idle: Mutex<Vec<gix::Repository>>,
     /// Data derived from one version of the refs.
-    derived: Mutex<Option<Arc<Derived>>>,
+    derived: Mutex<Option<Arc<DerivedRefs>>>,
     /// Packs that running fetches read.
     pub(crate) packs: OpenPacks,
     /// Whether the target of a tag peels to a commit. Objects never change, so entries never become stale.
@@ -72,18 +72,18 @@ struct LinkedPacks {
 }
 
 /// The outcome of linking packs.
-pub(crate) enum Linked {
+pub(crate) enum LinkOutcome {
     /// All packs are linked and loaded.
     All,
     /// The repository must be opened again: it has unlinked files mapped, or too few free slots.
-    OpenAnew,
+    Reopen,
 }
 
 impl OpenRepository {
     /// Opens the repository in a folder, with slots for at least `packs` packs.
     pub(crate) fn open(folder: &Path, packs: usize) -> Result<Self, GitError> {
         let slots = slots_for(packs.max(count_packs(folder)));
-        Ok(Self::with(open_with(folder, Slots::Given(slots))?, slots.into(), None, None))
+        Ok(Self::new(open_with(folder, Slots::Given(slots))?, slots.into(), None, None))
     }
 
     /// Opens a staged repository with slots for `packs` packs. It owns its scratch folder and reads the objects of
@@ -94,10 +94,10 @@ impl OpenRepository {
         packs: usize,
     ) -> Result<Self, GitError> {
         let slots = Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 64 + 2 * packs };
-        Ok(Self::with(open_with(folder.path(), slots)?, usize::MAX, Some(folder), base))
+        Ok(Self::new(open_with(folder.path(), slots)?, usize::MAX, Some(folder), base))
     }
 
-    fn with(
+    fn new(
         opened: gix::ThreadSafeRepository,
         slots: usize,
         scratch: Option<ScratchFolder>,
@@ -119,22 +119,26 @@ impl OpenRepository {
 
     /// Links and loads the packs of a refs snapshot. Only one thread at a time does so: while two threads load the same
     /// index, gix may miss an object for a moment.
-    pub(crate) fn link(&self, store: &dyn PackStore, refs: &Snapshot) -> Result<Linked, GitError> {
+    pub(crate) fn link(
+        &self,
+        store: &dyn PackStore,
+        refs: &Snapshot,
+    ) -> Result<LinkOutcome, GitError> {
         let is_committed = refs.version() != Snapshot::UNCOMMITTED;
         let is_done = || is_committed && refs.version() <= self.version.load(Ordering::Acquire);
         if is_done() {
-            return Ok(Linked::All);
+            return Ok(LinkOutcome::All);
         }
         // Fetching or checking packs is slow, so it happens before the lock is taken.
         self.fetch(store, refs)?;
         let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
         if is_done() {
-            return Ok(Linked::All);
+            return Ok(LinkOutcome::All);
         }
         let is_missing = |pack: &&Pack| !linked.names.contains(&pack.name);
         let missing: Vec<&Pack> = refs.packs().iter().filter(is_missing).collect();
         if (linked.names.len() + missing.len()) * 4 > self.slots.saturating_mul(3) {
-            return Ok(Linked::OpenAnew);
+            return Ok(LinkOutcome::Reopen);
         }
         for pack in &missing {
             self.link_pack(store, pack)?;
@@ -144,7 +148,7 @@ impl OpenRepository {
             if !missing.is_empty() {
                 self.load_packs();
             }
-            return Ok(Linked::All);
+            return Ok(LinkOutcome::All);
         }
         self.load_packs();
         let names: HashSet<PackName> = refs.packs().iter().map(|pack| pack.name).collect();
@@ -157,7 +161,7 @@ impl OpenRepository {
         }
         linked.names = names;
         self.version.store(refs.version(), Ordering::Release);
-        Ok(if retired.is_empty() { Linked::All } else { Linked::OpenAnew })
+        Ok(if retired.is_empty() { LinkOutcome::All } else { LinkOutcome::Reopen })
     }
 
     /// Makes the store fetch the packs of these refs that are not linked yet.
@@ -230,7 +234,7 @@ impl OpenRepository {
 
     /// Removes leftover temporary files, and leftover links to packs that the repository does not have.
     fn remove_leftovers(&self, names: &HashSet<PackName>) -> Result<(), GitError> {
-        for file in folders(&self.git_dir().join("objects/pack")) {
+        for file in list_folder(&self.git_dir().join("objects/pack")) {
             let name = file.file_stem().and_then(|stem| stem.to_str()?.strip_prefix("pack-"));
             let is_temporary =
                 file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp"));
@@ -251,7 +255,7 @@ impl OpenRepository {
         let handle = self.handle();
         // A lookup of an unknown object searches every index and then scans the folder for new ones.
         let _ = handle.has_object(gix::ObjectId::null(gix::hash::Kind::Sha1));
-        self.put_back(handle);
+        self.return_handle(handle);
     }
 
     /// Takes an idle handle or creates one, for one request.
@@ -261,7 +265,7 @@ impl OpenRepository {
     }
 
     /// Puts a handle back into the pool of idle handles.
-    pub(crate) fn put_back(&self, mut handle: gix::Repository) {
+    pub(crate) fn return_handle(&self, mut handle: gix::Repository) {
         handle.object_cache_size(None);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_HANDLES {
@@ -270,22 +274,22 @@ impl OpenRepository {
     }
 
     /// The data derived from these refs. The cache holds the data of one version; uncommitted refs are not cached.
-    pub(crate) fn derived(&self, refs: &Snapshot) -> Arc<Derived> {
+    pub(crate) fn derived(&self, refs: &Snapshot) -> Arc<DerivedRefs> {
         if refs.version() == Snapshot::UNCOMMITTED {
-            return Arc::new(Derived::of(refs));
+            return Arc::new(DerivedRefs::of(refs));
         }
         let mut kept = self.derived.lock().unwrap_or_else(PoisonError::into_inner);
         match &*kept {
             Some(kept) if kept.version == refs.version() => Arc::clone(kept),
-            _ => Arc::clone(kept.insert(Arc::new(Derived::of(refs)))),
+            _ => Arc::clone(kept.insert(Arc::new(DerivedRefs::of(refs)))),
         }
     }
 
     /// Returns whether the target of a tag peels to a commit, `false` when an object cannot be read.
-    pub(crate) fn leads_to_commit(&self, repo: &gix::Repository, target: gix::ObjectId) -> bool {
+    pub(crate) fn peels_to_commit(&self, repo: &gix::Repository, target: gix::ObjectId) -> bool {
         let known = self.tags.lock().unwrap_or_else(PoisonError::into_inner).get(&target).copied();
         known.unwrap_or_else(|| {
-            let leads = match to_commit(repo, target) {
+            let peels = match to_commit(repo, target) {
                 Ok(commit) => commit.is_some(),
                 // Read errors are not cached: the object may be readable later.
                 Err(_) => return false,
@@ -294,8 +298,8 @@ impl OpenRepository {
             if tags.len() >= MOST_TAGS {
                 tags.clear();
             }
-            tags.insert(target, leads);
-            leads
+            tags.insert(target, peels);
+            peels
         })
     }
 
@@ -375,5 +379,5 @@ const MOST_SLOTS: u16 = (1 << 15) - 1;
 
 fn count_packs(git_dir: &Path) -> usize {
     let is_index = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "idx");
-    folders(&git_dir.join("objects").join("pack")).iter().filter(|file| is_index(file)).count()
+    list_folder(&git_dir.join("objects").join("pack")).iter().filter(|file| is_index(file)).count()
 }

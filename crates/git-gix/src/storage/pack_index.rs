@@ -29,7 +29,7 @@ pub(crate) fn write(
     to.write_all(&2_u32.to_be_bytes())?;
     for first in 0..=u8::MAX {
         let count = objects.partition_point(|object| object.id.first_byte() <= first);
-        to.write_all(&small(count)?.to_be_bytes())?;
+        to.write_all(&to_u32(count)?.to_be_bytes())?;
     }
     for object in &objects {
         to.write_all(object.id.as_slice())?;
@@ -45,7 +45,7 @@ pub(crate) fn write(
             large.push(object.offset);
             LARGE | (large.len() as u64 - 1)
         };
-        to.write_all(&small(offset)?.to_be_bytes())?;
+        to.write_all(&to_u32(offset)?.to_be_bytes())?;
     }
     for offset in large {
         to.write_all(&offset.to_be_bytes())?;
@@ -65,7 +65,7 @@ pub(crate) fn header_of(kind: Kind) -> Header {
     }
 }
 
-fn small(number: impl TryInto<u32>) -> io::Result<u32> {
+fn to_u32(number: impl TryInto<u32>) -> io::Result<u32> {
     number.try_into().map_err(|_| io::Error::other("more objects than an index can have"))
 }
 

@@ -2,7 +2,7 @@
 
 mod derived;
 pub mod disk;
-pub(crate) mod shown;
+pub(crate) mod export;
 mod tag;
 
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use hexforge_domain::tag::{Tag, TagName};
 use crate::content::commit::to_gix;
 use crate::error::failed;
 use crate::history::compare;
-use crate::storage::repository::{Bound, GixRepository};
-pub(crate) use derived::Derived;
+use crate::storage::repository::{GixRepository, RepositoryHandle};
+pub(crate) use derived::DerivedRefs;
 
 /// The size in bytes of the object cache of a history walk.
 pub(crate) const WALK_CACHE: usize = 16 * 1024 * 1024;
@@ -32,13 +32,13 @@ impl GitRefs for GixRepository {
     fn branches(&self, page: Page) -> Result<Paged<Branch>, GitError> {
         let places = self.refs().folder(BranchName::FOLDER);
         let total = places.len() as u64;
-        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total }) };
+        let Some(handle) = self.handle() else { return Ok(Paged { items: vec![], total }) };
         let mut items = Vec::new();
-        for one in self.refs().range(cut(places, page)) {
+        for one in self.refs().range(page_range(places, page)) {
             // A branch with a missing or damaged commit is left out, so that the list still shows the others.
-            match self.branch_at(bound, one) {
+            match self.branch_at(handle, one) {
                 Ok(branch) => items.push(branch),
-                Err(GitError::Corrupt(why)) => warn(&one.name, &why),
+                Err(GitError::Corrupt(why)) => warn_unreadable(&one.name, &why),
                 Err(error) => return Err(error),
             }
         }
@@ -46,23 +46,23 @@ impl GitRefs for GixRepository {
     }
 
     fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
-        match (self.bound(), self.refs().find(&name.full())) {
-            (Some(bound), Some(found)) => self.branch_at(bound, found).map(Some),
+        match (self.handle(), self.refs().find(&name.full())) {
+            (Some(handle), Some(found)) => self.branch_at(handle, found).map(Some),
             _ => Ok(None),
         }
     }
 
     fn tags(&self, page: Page) -> Result<Paged<Tag>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(Paged { items: vec![], total: 0 }) };
-        let derived = self.derived(bound);
+        let Some(handle) = self.handle() else { return Ok(Paged { items: vec![], total: 0 }) };
+        let derived = self.derived(handle);
         let refs = self.refs();
         let tags =
-            derived.tags_of_commits(refs, |id| bound.open().leads_to_commit(bound.repo(), id));
+            derived.tags_of_commits(refs, |id| handle.open().peels_to_commit(handle.repo(), id));
         let mut items = Vec::new();
-        for one in &tags[cut(0..tags.len(), page)] {
-            match self.tag_at(bound, one) {
+        for one in &tags[page_range(0..tags.len(), page)] {
+            match self.tag_at(handle, one) {
                 Ok(tag) => items.extend(tag),
-                Err(GitError::Corrupt(why)) => warn(&one.name, &why),
+                Err(GitError::Corrupt(why)) => warn_unreadable(&one.name, &why),
                 Err(error) => return Err(error),
             }
         }
@@ -70,14 +70,14 @@ impl GitRefs for GixRepository {
     }
 
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {
-        match (self.bound(), self.refs().find(&name.full())) {
-            (Some(bound), Some(found)) => self.tag_at(bound, found),
+        match (self.handle(), self.refs().find(&name.full())) {
+            (Some(handle), Some(found)) => self.tag_at(handle, found),
             _ => Ok(None),
         }
     }
 
     fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(Vec::new()) };
+        let Some(handle) = self.handle() else { return Ok(Vec::new()) };
         let wanted: std::collections::HashSet<gix::ObjectId> = self
             .branch_refs()
             .map(|one| one.target)
@@ -86,7 +86,7 @@ impl GitRefs for GixRepository {
             .collect();
         // One history walk serves all branches. It ends when it has met every branch tip.
         let mut met = std::collections::HashSet::new();
-        let mut repo = bound.repo().clone();
+        let mut repo = handle.repo().clone();
         repo.object_cache_size_if_unset(WALK_CACHE);
         let walk = repo.rev_walk([to_gix(tip)]).use_commit_graph(true).all().map_err(failed)?;
         for commit in walk {
@@ -103,9 +103,9 @@ impl GitRefs for GixRepository {
     }
 
     fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
-        let Some(bound) = self.bound() else { return Ok(None) };
+        let Some(handle) = self.handle() else { return Ok(None) };
         let tips: Vec<gix::ObjectId> = self.branch_refs().map(|one| to_gix(one.target)).collect();
-        let place = compare::first_containing(bound.repo(), &tips, to_gix(commit))?;
+        let place = compare::first_containing(handle.repo(), &tips, to_gix(commit))?;
         Ok(place.and_then(|place| self.branch_refs().nth(place)).map(branch_name))
     }
 
@@ -127,44 +127,44 @@ impl GixRepository {
     }
 
     /// The cached data derived from the refs.
-    pub(crate) fn derived(&self, bound: &Bound) -> Arc<Derived> {
-        bound.open().derived(self.refs())
+    pub(crate) fn derived(&self, handle: &RepositoryHandle) -> Arc<DerivedRefs> {
+        handle.open().derived(self.refs())
     }
 
-    fn branch_at(&self, bound: &Bound, one: &Ref) -> Result<Branch, GitError> {
-        let commit = self.shared().commit(self.project(), bound.repo(), to_gix(one.target))?;
+    fn branch_at(&self, handle: &RepositoryHandle, one: &Ref) -> Result<Branch, GitError> {
+        let commit = self.shared().commit(self.project(), handle.repo(), to_gix(one.target))?;
         Ok(Branch { name: branch_name(one), commit })
     }
 
     /// Returns the tag, or `None` if it does not peel to a commit.
-    fn tag_at(&self, bound: &Bound, one: &Ref) -> Result<Option<Tag>, GitError> {
+    fn tag_at(&self, handle: &RepositoryHandle, one: &Ref) -> Result<Option<Tag>, GitError> {
         let target = to_gix(one.target);
-        let Some(peeled) = self.shared().peel_tag(self.project(), bound.repo(), target)? else {
+        let Some(peeled) = self.shared().peel_tag(self.project(), handle.repo(), target)? else {
             return Ok(None);
         };
-        let commit = self.shared().commit(self.project(), bound.repo(), peeled.commit)?;
-        let name = TagName::of_stored(short(one, TagName::FOLDER).to_owned());
+        let commit = self.shared().commit(self.project(), handle.repo(), peeled.commit)?;
+        let name = TagName::of_stored(short_name(one, TagName::FOLDER).to_owned());
         Ok(Some(Tag { name, message: peeled.message, commit }))
     }
 }
 
 fn branch_name(one: &Ref) -> BranchName {
-    BranchName::of_stored(short(one, BranchName::FOLDER).to_owned())
+    BranchName::of_stored(short_name(one, BranchName::FOLDER).to_owned())
 }
 
 /// The name of a ref without its prefix, such as `refs/heads/`.
-fn short<'a>(one: &'a Ref, folder: &str) -> &'a str {
+fn short_name<'a>(one: &'a Ref, folder: &str) -> &'a str {
     one.name.strip_prefix(folder).unwrap_or(&one.name)
 }
 
 /// Returns the part of a range that a page shows.
-fn cut(places: std::ops::Range<usize>, page: Page) -> std::ops::Range<usize> {
+fn page_range(places: std::ops::Range<usize>, page: Page) -> std::ops::Range<usize> {
     let offset = usize::try_from(page.offset()).unwrap_or(usize::MAX);
     let start = places.start.saturating_add(offset).min(places.end);
     let limit = page.limit().map_or(usize::MAX, |limit| limit as usize);
     start..start.saturating_add(limit).min(places.end)
 }
 
-fn warn(name: &str, why: &str) {
+fn warn_unreadable(name: &str, why: &str) {
     tracing::warn!(name, why, "the target of a ref cannot be read");
 }

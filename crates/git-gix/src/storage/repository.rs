@@ -11,18 +11,18 @@ use crate::history::compare::AncestorCache;
 use crate::storage::open::OpenRepository;
 use crate::storage::store::Shared;
 
-/// The repository of a project. It has no [`Bound`] until the first objects are stored.
+/// The repository of a project. It has no [`RepositoryHandle`] until the first objects are stored.
 pub(crate) struct GixRepository {
     shared: Arc<Shared>,
     project: ProjectId,
     refs: Arc<Snapshot>,
     caller: Caller,
-    bound: Option<Bound>,
+    handle: Option<RepositoryHandle>,
     ancestry: AncestorCache,
 }
 
 /// An open repository and a handle that this request owns.
-pub(crate) struct Bound {
+pub(crate) struct RepositoryHandle {
     open: Arc<OpenRepository>,
     repo: Option<gix::Repository>,
 }
@@ -35,12 +35,12 @@ impl GixRepository {
         caller: Caller,
     ) -> Result<Self, GitError> {
         let open = shared.open(project, &refs)?;
-        let bound = open.map(|open| Bound { repo: Some(open.handle()), open });
-        Ok(Self { shared, project, refs, caller, bound, ancestry: AncestorCache::default() })
+        let handle = open.map(|open| RepositoryHandle { repo: Some(open.handle()), open });
+        Ok(Self { shared, project, refs, caller, handle, ancestry: AncestorCache::default() })
     }
 
-    pub(crate) fn bound(&self) -> Option<&Bound> {
-        self.bound.as_ref()
+    pub(crate) fn handle(&self) -> Option<&RepositoryHandle> {
+        self.handle.as_ref()
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -66,7 +66,7 @@ impl GixRepository {
     }
 }
 
-impl Bound {
+impl RepositoryHandle {
     pub(crate) fn repo(&self) -> &gix::Repository {
         self.repo.as_ref().expect("the handle is given back only when this is dropped")
     }
@@ -76,10 +76,10 @@ impl Bound {
     }
 }
 
-impl Drop for Bound {
+impl Drop for RepositoryHandle {
     fn drop(&mut self) {
         if let Some(repo) = self.repo.take() {
-            self.open.put_back(repo);
+            self.open.return_handle(repo);
         }
     }
 }

@@ -13,10 +13,13 @@ pub fn rewind(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> i
     for name in refs.keys() {
         let is_ref = name.starts_with("refs/") && FullName::try_from(name.as_str()).is_ok();
         if !is_ref {
-            return Err(io::Error::new(ErrorKind::InvalidData, format!("`{name}` is no ref")));
+            return Err(io::Error::new(
+                ErrorKind::InvalidData,
+                format!("`{name}` is not a valid ref name"),
+            ));
         }
     }
-    unpack(repository, refs)?;
+    remove_packed(repository, refs)?;
     for name in refs.keys() {
         let file = repository.join(name);
         match fs::remove_file(&file) {
@@ -48,7 +51,7 @@ pub fn rewind(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> i
 }
 
 /// Removes these refs from the `packed-refs` file.
-fn unpack(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> io::Result<()> {
+fn remove_packed(repository: &Path, refs: &BTreeMap<String, Option<ObjectId>>) -> io::Result<()> {
     let file = repository.join("packed-refs");
     let packed = match fs::read_to_string(&file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

@@ -14,7 +14,7 @@ use crate::error::io as disk;
 use crate::storage::store::init_with;
 
 /// The maximum number of idle folders in the pool.
-const KEPT: usize = 16;
+const MOST_IDLE: usize = 16;
 
 /// The git file that lists further object folders.
 pub(crate) const ALTERNATES: &str = "objects/info/alternates";
@@ -31,9 +31,9 @@ impl ScratchPool {
         alternate: Option<&Path>,
         make: impl FnOnce() -> Result<TempDir, GitError>,
     ) -> Result<ScratchFolder, GitError> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         // A cleanup may have removed the folder.
-        let folder = match kept.filter(|folder| folder.path().join("HEAD").exists()) {
+        let folder = match idle.filter(|folder| folder.path().join("HEAD").exists()) {
             Some(folder) => folder,
             None => {
                 let folder = make()?;
@@ -68,18 +68,18 @@ impl ScratchFolder {
 impl Drop for ScratchFolder {
     fn drop(&mut self) {
         let Some(folder) = self.folder.take() else { return };
-        if empty(folder.path()).is_err() {
+        if remove_added_files(folder.path()).is_err() {
             return;
         }
-        let mut kept = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < KEPT {
-            kept.push(folder);
+        let mut idle = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < MOST_IDLE {
+            idle.push(folder);
         }
     }
 }
 
 /// Removes all files that were added since the repository was created. Fails when a folder was added.
-fn empty(folder: &Path) -> io::Result<()> {
+fn remove_added_files(folder: &Path) -> io::Result<()> {
     match fs::remove_file(folder.join(ALTERNATES)) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => (),
@@ -126,9 +126,9 @@ mod tests {
         fs::create_dir(first.join("objects/pack/folder")).expect("it can be made");
         drop(one);
         assert!(!first.exists());
-        let kept: Vec<_> = (0..2 * KEPT).map(|_| take(None)).collect();
-        drop(kept);
+        let idle: Vec<_> = (0..2 * MOST_IDLE).map(|_| take(None)).collect();
+        drop(idle);
         let left = fs::read_dir(data.path()).expect("it is there").count();
-        assert_eq!(left, KEPT + 1, "with the one that is in use");
+        assert_eq!(left, MOST_IDLE + 1, "with the one that is in use");
     }
 }

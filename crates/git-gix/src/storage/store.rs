@@ -31,11 +31,11 @@ use crate::history::reachable::WalkCache;
 use crate::protocol::limits::{MemoryBudget, PushLimits};
 use crate::protocol::receive::fsck::AcceptedFaults;
 use crate::protocol::upload::{CompressedObjects, Plans};
-use crate::storage::held::HeldRepositories;
 use crate::storage::layout::Layout;
 use crate::storage::maintenance;
-use crate::storage::open::{Linked, OpenRepository};
-use crate::storage::refs::shown;
+use crate::storage::open::{LinkOutcome, OpenRepository};
+use crate::storage::open_repositories::OpenRepositories;
+use crate::storage::refs::export;
 use crate::storage::repository::GixRepository;
 use crate::storage::scratch::ScratchPool;
 
@@ -55,7 +55,7 @@ const ROOTS: usize = 20_000;
 const COMPARISONS: u64 = 32 * 1024 * 1024;
 
 /// Commits and tags with longer messages are not cached, which keeps the cache within some tens of MB.
-const LONGEST_KEPT_MESSAGE: usize = 2000;
+const LONGEST_CACHED_MESSAGE: usize = 2000;
 
 /// The number of attempts to open a repository while its packs change.
 const TRIES: u32 = 10;
@@ -84,7 +84,7 @@ pub(crate) struct Shared {
     staged: Mutex<HashMap<(ProjectId, PackName), Weak<OpenRepository>>>,
     open: Cache<ProjectId, Arc<OpenRepository>>,
     /// All open repositories, including those that the `open` cache evicted.
-    held: HeldRepositories,
+    open_repositories: OpenRepositories,
     commits: Cache<(ProjectId, gix::ObjectId), Arc<Commit>>,
     annotations: Cache<(ProjectId, gix::ObjectId), Arc<PeeledTag>>,
     roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
@@ -143,7 +143,7 @@ impl GixStore {
                 limits,
                 discard: Box::new(discard),
                 open: Cache::new(OPEN_REPOSITORIES),
-                held: HeldRepositories::default(),
+                open_repositories: OpenRepositories::default(),
                 commits: Cache::new(COMMITS),
                 annotations: Cache::new(ANNOTATIONS),
                 roots: Cache::new(ROOTS),
@@ -249,7 +249,7 @@ impl Shared {
             let open = match self.open.get(&project) {
                 Some(open) => open,
                 None => {
-                    let _turn = self.held.turn(project);
+                    let _lock = self.open_repositories.lock(project);
                     if !folder.join("HEAD").exists() {
                         if refs.packs().is_empty() {
                             return Ok(None);
@@ -257,15 +257,15 @@ impl Shared {
                         self.make_folder(&folder)?;
                     }
                     let open = Arc::new(OpenRepository::open(&folder, refs.packs().len())?);
-                    self.held.note(project, &open);
+                    self.open_repositories.register(project, &open);
                     self.open.insert(project, Arc::clone(&open));
                     open
                 }
             };
             match open.link(&*self.packs, refs)? {
-                Linked::All => return Ok(Some(open)),
+                LinkOutcome::All => return Ok(Some(open)),
                 // The open handle has unlinked files mapped, or no free slots for more packs.
-                Linked::OpenAnew => self.forget_open(project),
+                LinkOutcome::Reopen => self.evict_open(project),
             }
         }
         Err(GitError::Busy)
@@ -273,16 +273,16 @@ impl Shared {
 
     /// Creates the folder of a repository without packs. Several threads or processes may do so at the same time.
     fn make_folder(&self, folder: &Path) -> Result<(), GitError> {
-        let made = self.scratch()?;
-        init(made.path())?;
+        let scratch = self.scratch()?;
+        init(scratch.path())?;
         let parent = folder
             .parent()
             .ok_or_else(|| GitError::Failed("a repository folder has no parent".into()))?;
         fs::create_dir_all(parent).map_err(io)?;
-        match fs::rename(made.path(), folder) {
+        match fs::rename(scratch.path(), folder) {
             Ok(()) => {
                 // The folder was renamed, so the temporary folder must not be removed on drop.
-                let _ = made.keep();
+                let _ = scratch.keep();
                 Ok(())
             }
             Err(_) if folder.join("HEAD").exists() => Ok(()),
@@ -350,17 +350,17 @@ impl Shared {
     /// Removes the pack links of a repository unless it is in use. Returns whether there were any.
     fn unlink(&self, project: ProjectId) -> Result<bool, GitError> {
         // This lock keeps others from opening the repository meanwhile.
-        let _turn = self.held.turn(project);
-        let kept = self.open.remove(&project).map(|(_, open)| open);
+        let _lock = self.open_repositories.lock(project);
+        let cached = self.open.remove(&project).map(|(_, open)| open);
         // The cache itself holds one reference.
-        if self.held.count(project) > usize::from(kept.is_some()) {
-            if let Some(kept) = kept {
-                self.open.insert(project, kept);
+        if self.open_repositories.count_references(project) > usize::from(cached.is_some()) {
+            if let Some(cached) = cached {
+                self.open.insert(project, cached);
             }
             return Ok(false);
         }
-        drop(kept);
-        let links = folders(&self.layout.repository(project).join(PACKS));
+        drop(cached);
+        let links = list_folder(&self.layout.repository(project).join(PACKS));
         for link in &links {
             let removed =
                 if link.is_dir() { fs::remove_dir_all(link) } else { fs::remove_file(link) };
@@ -373,7 +373,7 @@ impl Shared {
     }
 
     /// Evicts a repository from the cache, so that the next request opens it again.
-    pub(crate) fn forget_open(&self, project: ProjectId) {
+    pub(crate) fn evict_open(&self, project: ProjectId) {
         self.open.remove(&project);
     }
 
@@ -388,7 +388,7 @@ impl Shared {
             return Ok(Commit::clone(&commit));
         }
         let commit = commit::read(repo, id)?;
-        if commit.message.len() <= LONGEST_KEPT_MESSAGE {
+        if commit.message.len() <= LONGEST_CACHED_MESSAGE {
             self.commits.insert((project, id), Arc::new(commit.clone()));
         }
         Ok(commit)
@@ -410,7 +410,7 @@ impl Shared {
         }
         let peeled = annotation::read(repo, id)?;
         if let Some(peeled) = &peeled
-            && peeled.message.as_ref().is_some_and(|text| text.len() <= LONGEST_KEPT_MESSAGE)
+            && peeled.message.as_ref().is_some_and(|text| text.len() <= LONGEST_CACHED_MESSAGE)
         {
             self.annotations.insert((project, id), Arc::new(peeled.clone()));
         }
@@ -418,7 +418,7 @@ impl Shared {
     }
 
     /// Returns the id of the root tree of a commit.
-    pub(crate) fn root(
+    pub(crate) fn root_tree(
         &self,
         project: ProjectId,
         repo: &gix::Repository,
@@ -444,8 +444,8 @@ impl Shared {
 impl ProjectFiles for GixStore {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
         let layout = self.shared.layout.clone();
-        let shards = (0..=u8::MAX).flat_map(move |shard| folders(&layout.shard(shard)));
-        let repositories = shards.flat_map(|shard| folders(&shard));
+        let shards = (0..=u8::MAX).flat_map(move |shard| list_folder(&layout.shard(shard)));
+        let repositories = shards.flat_map(|shard| list_folder(&shard));
         Ok(Box::new(repositories.filter_map(|folder| Layout::project(&folder))))
     }
 
@@ -454,13 +454,13 @@ impl ProjectFiles for GixStore {
         if let Err(error) = (self.shared.discard)(&folder) {
             tracing::warn!(folder = %folder.display(), %error, "a repository cannot be removed");
         }
-        self.shared.forget_open(project);
+        self.shared.evict_open(project);
         self.shared.archives.forget(project);
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
         // Younger folders may be in use by another process.
-        for folder in folders(&self.shared.layout.scratch()) {
+        for folder in list_folder(&self.shared.layout.scratch()) {
             if is_old(&folder)
                 && let Err(error) = (self.shared.discard)(&folder)
             {
@@ -490,7 +490,7 @@ impl GitStore for GixStore {
 
     fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError> {
         match self.shared.open(project, refs)? {
-            Some(open) => shown::write(open.git_dir(), refs),
+            Some(open) => export::write(open.git_dir(), refs),
             None => Ok(()),
         }
     }
@@ -522,7 +522,7 @@ pub(crate) fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
 }
 
 /// The entries of a folder; empty when it cannot be read.
-pub(crate) fn folders(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn list_folder(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
 }

@@ -94,10 +94,11 @@ impl GixStore {
 /// The ids of the loose objects in an object folder.
 fn loose_objects(objects: &Path) -> Result<Vec<ObjectId>, GitError> {
     let mut found = Vec::new();
-    for shelf in entries(objects)?.into_iter().filter(|shelf| name_of(shelf).len() == 2) {
-        let name = name_of(&shelf);
-        let id = |file: PathBuf| ObjectId::from_hex(format!("{name}{}", name_of(&file)).as_bytes());
-        found.extend(entries(&shelf)?.into_iter().filter_map(|file| id(file).ok()));
+    for folder in entries(objects)?.into_iter().filter(|folder| file_name(folder).len() == 2) {
+        let name = file_name(&folder);
+        let id =
+            |file: PathBuf| ObjectId::from_hex(format!("{name}{}", file_name(&file)).as_bytes());
+        found.extend(entries(&folder)?.into_iter().filter_map(|file| id(file).ok()));
     }
     Ok(found)
 }
@@ -113,6 +114,6 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     }
 }
 
-fn name_of(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -67,9 +67,9 @@ impl ReachableObjects<'_> {
         while !open.is_empty() {
             let (shared, refs) = (Arc::clone(self.shared), Arc::clone(self.refs));
             let repository = GixRepository::open(shared, self.project, refs, self.caller)?;
-            let Some(bound) = repository.bound() else { return Ok(false) };
-            let refs = repository.derived(bound);
-            let history = History { repo: bound.repo(), lineages: &self.shared.lineages };
+            let Some(handle) = repository.handle() else { return Ok(false) };
+            let refs = repository.derived(handle);
+            let history = History { repo: handle.repo(), lineages: &self.shared.lineages };
             let place = (self.project, Scope::Refs);
             let query = ReachabilityQuery { tips: &refs.tips, first, with_contents };
             let slice = Some(Instant::now() + SLICE);

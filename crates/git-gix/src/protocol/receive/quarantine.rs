@@ -12,7 +12,7 @@ use crate::error::io as disk;
 use crate::protocol::intake::{self, Bounds, IntakeError, NewObjects, ReceivedPack, SizeLimit};
 use crate::protocol::limits::{PushLimits, StopReason, StopSignal};
 use crate::storage::open::OpenRepository;
-use crate::storage::repository::{Bound, GixRepository};
+use crate::storage::repository::{GixRepository, RepositoryHandle};
 use crate::storage::store::Shared;
 
 /// The new objects of one push.
@@ -49,7 +49,7 @@ impl Quarantine {
         stop: &StopSignal,
     ) -> Result<Self, QuarantineError> {
         let shared = repository.shared();
-        let base = repository.bound().map(Bound::open);
+        let base = repository.handle().map(RepositoryHandle::open);
         let staged = Arc::new(shared.stage(base, 1)?);
         let view = staged.handle();
         let limits = &shared.limits;

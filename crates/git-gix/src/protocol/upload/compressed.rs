@@ -49,7 +49,7 @@ impl CompressedObjects {
         self.0.get(&id)
     }
 
-    pub(super) fn keep(&self, id: ObjectId, object: Compressed) -> Arc<Compressed> {
+    pub(super) fn insert(&self, id: ObjectId, object: Compressed) -> Arc<Compressed> {
         let object = Arc::new(object);
         self.0.insert(id, Arc::clone(&object));
         object

@@ -321,9 +321,9 @@ impl Writer<'_, '_> {
     fn write_whole(&mut self, at: usize) -> Result<(), GitError> {
         let id = self.plan.entries()[at].id;
         let cache = &self.source.shared.compressed;
-        if let Some(kept) = cache.get(id) {
-            self.write_header(at, kept.header, kept.size)?;
-            return self.sink.put(&kept.data);
+        if let Some(cached) = cache.get(id) {
+            self.write_header(at, cached.header, cached.size)?;
+            return self.sink.put(&cached.data);
         }
         let repo = self.source.repo()?;
         let stored = repo.find_header(id).map_err(failed)?;
@@ -348,9 +348,9 @@ impl Writer<'_, '_> {
             self.write_header(at, header, size)?;
             return self.sink.put(&data);
         }
-        let kept = cache.keep(id, Compressed { header, size, data });
+        let cached = cache.insert(id, Compressed { header, size, data });
         self.write_header(at, header, size)?;
-        self.sink.put(&kept.data)
+        self.sink.put(&cached.data)
     }
 }
 

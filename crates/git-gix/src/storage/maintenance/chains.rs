@@ -45,11 +45,11 @@ pub(super) fn too_long(packs: &[Pack], limits: Chain) -> Result<HashSet<ObjectId
         }
     }
     drop(seen);
-    Ok(cut(&stored, limits))
+    Ok(find_too_long(&stored, limits))
 }
 
 /// Returns the deltas that must be stored whole. `stored` maps each delta to its base and size.
-fn cut(stored: &HashMap<ObjectId, (ObjectId, u64)>, limits: Chain) -> HashSet<ObjectId> {
+fn find_too_long(stored: &HashMap<ObjectId, (ObjectId, u64)>, limits: Chain) -> HashSet<ObjectId> {
     let mut chains: HashMap<ObjectId, Chain> = HashMap::default();
     let (mut whole, mut open) = (HashSet::default(), Vec::new());
     for &first in stored.keys() {
@@ -102,10 +102,10 @@ mod tests {
             (chain(100_000, 1), 10, 100, 100_000 / 11),
             (HashMap::default(), 10, 100, 0),
         ] {
-            let whole = cut(&stored, Chain { deltas, bytes });
+            let whole = find_too_long(&stored, Chain { deltas, bytes });
             assert_eq!(whole.len(), expected, "{deltas} {bytes}");
         }
         let round = [(id(1), (id(2), 1)), (id(2), (id(1), 1))].into_iter().collect();
-        cut(&round, Chain { deltas: 10, bytes: 100 });
+        find_too_long(&round, Chain { deltas: 10, bytes: 100 });
     }
 }

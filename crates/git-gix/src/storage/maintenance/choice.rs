@@ -6,7 +6,7 @@ const FACTOR: u64 = 2;
 /// Returns how many packs to merge, counted from the smallest. Each remaining pack is then at least twice as large as
 /// all smaller ones together, so n pushes leave about log n packs, and each object is copied about log n times. `sizes`
 /// must be sorted in ascending order.
-pub(super) fn to_merge(sizes: &[u64]) -> usize {
+pub(super) fn count_to_merge(sizes: &[u64]) -> usize {
     let grows = |at: &usize| sizes[*at] >= FACTOR * sizes[at - 1];
     let fits = (1..sizes.len()).rev().take_while(grows).count();
     let mut count = sizes.len() - fits;
@@ -41,7 +41,7 @@ mod tests {
             (&[1, 2, 400, 401, 10_000], 4),
             (&[1, 100, 150, 200, 800], 5),
         ] {
-            assert_eq!(to_merge(sizes), count, "{sizes:?}");
+            assert_eq!(count_to_merge(sizes), count, "{sizes:?}");
         }
     }
 
@@ -53,7 +53,7 @@ mod tests {
             sizes.push(3);
             sizes.sort_unstable();
             if sizes.len() >= MANY_PACKS {
-                let small: u64 = sizes.drain(..to_merge(&sizes)).sum();
+                let small: u64 = sizes.drain(..count_to_merge(&sizes)).sum();
                 copied += small;
                 sizes.push(small);
                 sizes.sort_unstable();

@@ -27,7 +27,7 @@ pub(super) type Read<'a> = &'a dyn Fn(ObjectId) -> Result<(Kind, Vec<u8>), GitEr
 /// Writes one pack with all objects of these packs into a folder.
 pub(super) fn merge(packs: &[Pack], folder: &Path, read: Read<'_>) -> Result<PackFiles, GitError> {
     let too_long = chains::too_long(packs, LIMITS)?;
-    let to = PackWriter::new(folder, count(packs)?)?;
+    let to = PackWriter::new(folder, count_objects(packs)?)?;
     let mut writer = Writer { to, places: HashMap::default(), too_long, read };
     for pack in packs {
         writer.copy(pack)?;
@@ -36,7 +36,7 @@ pub(super) fn merge(packs: &[Pack], folder: &Path, read: Read<'_>) -> Result<Pac
 }
 
 /// The number of distinct objects in these packs.
-fn count(packs: &[Pack]) -> Result<u32, GitError> {
+fn count_objects(packs: &[Pack]) -> Result<u32, GitError> {
     let mut ids = HashSet::default();
     for pack in packs {
         ids.extend((0..pack.index.num_objects()).map(|at| pack.index.oid_at_index(at).to_owned()));

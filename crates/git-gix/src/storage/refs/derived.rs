@@ -9,33 +9,33 @@ use crate::content::commit::to_gix;
 
 /// Data derived from one version of the refs.
 #[derive(Debug)]
-pub(crate) struct Derived {
+pub(crate) struct DerivedRefs {
     /// The version of the refs.
     pub(crate) version: i64,
     /// The targets of all refs, sorted, without duplicates.
     pub(crate) tips: Vec<gix::ObjectId>,
     /// The tags that peel to commits, in descending byte order of their names. Computed at the first request.
-    of_commits: OnceLock<Vec<Ref>>,
+    tags_of_commits: OnceLock<Vec<Ref>>,
 }
 
-impl Derived {
+impl DerivedRefs {
     pub(crate) fn of(refs: &Snapshot) -> Self {
         let mut tips: Vec<gix::ObjectId> = refs.iter().map(|one| to_gix(one.target)).collect();
         tips.sort_unstable();
         tips.dedup();
-        Self { version: refs.version(), tips, of_commits: OnceLock::new() }
+        Self { version: refs.version(), tips, tags_of_commits: OnceLock::new() }
     }
 
     /// The tags that peel to commits, in descending byte order of their names.
     pub(crate) fn tags_of_commits(
         &self,
         refs: &Snapshot,
-        leads: impl Fn(gix::ObjectId) -> bool,
+        peels: impl Fn(gix::ObjectId) -> bool,
     ) -> &[Ref] {
-        self.of_commits.get_or_init(|| {
+        self.tags_of_commits.get_or_init(|| {
             let tags = refs.range(refs.folder(TagName::FOLDER));
             let mut tags: Vec<Ref> =
-                tags.filter(|one| leads(to_gix(one.target))).cloned().collect();
+                tags.filter(|one| peels(to_gix(one.target))).cloned().collect();
             tags.reverse();
             tags
         })

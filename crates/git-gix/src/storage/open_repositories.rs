@@ -8,29 +8,29 @@ use hexforge_domain::id::ProjectId;
 use crate::storage::open::OpenRepository;
 
 /// The number of locks. Projects that share a lock are opened one after the other.
-const TURNS: usize = 64;
+const LOCKS: usize = 64;
 
 /// Weak references to all open repositories. The pack links of a repository that is not open may be removed.
-pub(crate) struct HeldRepositories {
+pub(crate) struct OpenRepositories {
     open: Mutex<HashMap<ProjectId, Vec<Weak<OpenRepository>>>>,
-    turns: [Mutex<()>; TURNS],
+    locks: [Mutex<()>; LOCKS],
 }
 
-impl Default for HeldRepositories {
+impl Default for OpenRepositories {
     fn default() -> Self {
-        Self { open: Mutex::default(), turns: std::array::from_fn(|_| Mutex::default()) }
+        Self { open: Mutex::default(), locks: std::array::from_fn(|_| Mutex::default()) }
     }
 }
 
-impl HeldRepositories {
+impl OpenRepositories {
     /// Locks a repository: only the holder may open it or remove its links.
-    pub(crate) fn turn(&self, project: ProjectId) -> MutexGuard<'_, ()> {
-        let place = project.0.unsigned_abs() as usize % TURNS;
-        self.turns[place].lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self, project: ProjectId) -> MutexGuard<'_, ()> {
+        let place = project.0.unsigned_abs() as usize % LOCKS;
+        self.locks[place].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers an opened repository.
-    pub(crate) fn note(&self, project: ProjectId, opened: &Arc<OpenRepository>) {
+    pub(crate) fn register(&self, project: ProjectId, opened: &Arc<OpenRepository>) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= open.capacity() {
             open.retain(|_, all| all.iter().any(|one| one.strong_count() > 0));
@@ -41,7 +41,7 @@ impl HeldRepositories {
     }
 
     /// The number of strong references to an open repository.
-    pub(crate) fn count(&self, project: ProjectId) -> usize {
+    pub(crate) fn count_references(&self, project: ProjectId) -> usize {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.get(&project).map_or(0, |all| all.iter().map(Weak::strong_count).sum())
     }
