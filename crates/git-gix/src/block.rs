@@ -11,7 +11,7 @@ use hexforge_domain::limiter::{Lane, Shares};
 
 /// Permits for work that keeps a processor busy: twice as many as processors, half of them for one caller, so that a
 /// caller who is alone keeps all processors busy.
-pub(crate) fn processors() -> Lane {
+pub(crate) fn processor_permits() -> Lane {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     Lane::new(Shares { all: 2 * processors, one: processors, network: 2 * processors })
 }

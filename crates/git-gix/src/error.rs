@@ -38,7 +38,7 @@ pub(crate) fn is_machine_error(error: &gix::Error) -> bool {
 }
 
 /// Maps an I/O error: no disk space, or another failure.
-pub(crate) fn io(error: io::Error) -> GitError {
+pub(crate) fn io_failed(error: io::Error) -> GitError {
     if is_no_room(&error) {
         GitError::Full(error.to_string())
     } else {
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_known_wherever_it_is_met() {
         let full = || io::Error::from_raw_os_error(28);
-        assert!(matches!(io(full()), GitError::Full(_)));
+        assert!(matches!(io_failed(full()), GitError::Full(_)));
         assert!(matches!(failed(gix::Error::from_error(full())), GitError::Full(_)));
         let other = io::Error::from_raw_os_error(24);
         assert!(matches!(failed(gix::Error::from_error(other)), GitError::Failed(_)));

@@ -1,14 +1,15 @@
 //! hexforge's git ports on gix: repositories on disk, read and written in this process.
 //!
-//! [`GixStore`] reads objects from packs of the pack store, which it links into one folder per repository. Refs and the
-//! list of packs are handed in as a snapshot. Cached data is named by its content or by the version of the repository.
+//! [`GixStore`] reads objects from packs of the pack store, which it links into one folder per repository. The caller
+//! passes the refs and the list of packs as a snapshot. Cache keys are object ids or versions of the repository, so
+//! that no entry becomes stale.
 //!
-//! - `storage`: repositories in folders, their packs and their upkeep;
+//! - `storage`: repositories in folders, their packs and maintenance;
 //! - `content`: commits, tags, folders, files and archives;
 //! - `history`: comparisons, contributors, and which objects refs reach;
 //! - `protocol`: fetches, pushes and imports.
 
-// Tests of the whole crate and those inside of it use the same helpers.
+// The helpers in `tests/support` name this crate in the same way in unit tests and in integration tests.
 #[cfg(test)]
 extern crate self as hexforge_git_gix;
 

@@ -97,8 +97,8 @@ impl StoredBlob {
             let _only_one = DECODING_LARGE_DELTA.lock().unwrap_or_else(PoisonError::into_inner);
             let mut buffer = Vec::new();
             self.read(repo, &mut buffer)?;
-            let mut file = tempfile::tempfile_in(repo.git_dir()).map_err(error::io)?;
-            file.write_all(&buffer).and_then(|()| file.rewind()).map_err(error::io)?;
+            let mut file = tempfile::tempfile_in(repo.git_dir()).map_err(error::io_failed)?;
+            file.write_all(&buffer).and_then(|()| file.rewind()).map_err(error::io_failed)?;
             file
         };
         self.stream(file, to)
@@ -129,7 +129,7 @@ fn unreadable(error: io::Error, id: gix::ObjectId) -> GitError {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {
         InvalidData | InvalidInput | UnexpectedEof => damaged(id),
-        _ => error::io(error),
+        _ => error::io_failed(error),
     }
 }
 

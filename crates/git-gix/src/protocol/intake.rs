@@ -24,7 +24,7 @@ use gix::ObjectId;
 use gix::object::Kind;
 use hexforge_domain::ports::git::GitError;
 
-use crate::error::io as disk;
+use crate::error::io_failed;
 use crate::protocol::limits::StopReason;
 use crate::storage::pack_index::{self, Indexed};
 use complete::AddedBases;
@@ -248,5 +248,5 @@ fn invalid_pack(what: &str) -> IntakeError {
 }
 
 fn disk_error(error: io::Error) -> IntakeError {
-    IntakeError::Failed(disk(error))
+    IntakeError::Failed(io_failed(error))
 }

@@ -20,7 +20,7 @@ use hexforge_domain::refs::Snapshot;
 use tempfile::NamedTempFile;
 
 use crate::content::peel::to_commit;
-use crate::error::{failed, io};
+use crate::error::{failed, io_failed};
 use crate::protocol::upload::packs::OpenPacks;
 use crate::storage::refs::DerivedRefs;
 use crate::storage::scratch::ScratchFolder;
@@ -204,7 +204,7 @@ impl OpenRepository {
             match linked {
                 // A store that caches packs may have dropped this one meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => (),
-                linked => return linked.map_err(io),
+                linked => return linked.map_err(io_failed),
             }
         }
         Err(GitError::Busy)
@@ -225,7 +225,7 @@ impl OpenRepository {
         let path = self.pack_path(name);
         for file in [path.with_extension("idx"), path] {
             match fs::remove_file(file) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(io_failed(error)),
                 Ok(()) | Err(_) => (),
             }
         }

@@ -12,7 +12,7 @@ use gix::odb::pack::data;
 use gix::odb::pack::data::entry::Header;
 use hexforge_domain::ports::git::GitError;
 
-use crate::error::{failed, io as disk};
+use crate::error::{failed, io_failed};
 use crate::storage::pack_index::{self, Hashed, Indexed, header_of};
 
 /// The size of the write buffer in bytes.
@@ -38,7 +38,7 @@ impl PackWriter {
     /// Starts a pack with this number of objects in a folder that has no `pack-new.pack` yet.
     pub(crate) fn new(folder: &Path, objects: u32) -> Result<Self, GitError> {
         let data = folder.join("pack-new.pack");
-        let file = BufWriter::with_capacity(BUFFER, File::create_new(&data).map_err(disk)?);
+        let file = BufWriter::with_capacity(BUFFER, File::create_new(&data).map_err(io_failed)?);
         let to = Hashed { inner: file, hasher: gix::hash::hasher(gix::hash::Kind::Sha1) };
         let mut writer = Self { to, data, written: 0, objects: Vec::new() };
         writer.put(&data::header::encode(data::Version::V2, objects))?;
@@ -58,7 +58,8 @@ impl PackWriter {
         data: &[u8],
     ) -> Result<(), GitError> {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-        let compressed = encoder.write_all(data).and_then(|()| encoder.finish()).map_err(disk)?;
+        let compressed =
+            encoder.write_all(data).and_then(|()| encoder.finish()).map_err(io_failed)?;
         self.put_entry(id, header_of(kind), data.len() as u64, &compressed)
     }
 
@@ -71,7 +72,7 @@ impl PackWriter {
         compressed: &[u8],
     ) -> Result<(), GitError> {
         let mut bytes = Vec::with_capacity(32);
-        header.write_to(size, &mut bytes).map_err(disk)?;
+        header.write_to(size, &mut bytes).map_err(io_failed)?;
         let mut crc = Crc::new();
         crc.update(&bytes);
         crc.update(compressed);
@@ -86,17 +87,17 @@ impl PackWriter {
         let count = objects.len();
         let checksum = to.hasher.try_finalize().map_err(failed)?;
         let mut file = to.inner;
-        file.write_all(checksum.as_slice()).and_then(|()| file.flush()).map_err(disk)?;
+        file.write_all(checksum.as_slice()).and_then(|()| file.flush()).map_err(io_failed)?;
         let index = data.with_extension("idx");
-        let mut file = BufWriter::new(File::create_new(&index).map_err(disk)?);
+        let mut file = BufWriter::new(File::create_new(&index).map_err(io_failed)?);
         pack_index::write(objects, &checksum, &mut file)
             .and_then(|()| file.flush())
-            .map_err(disk)?;
+            .map_err(io_failed)?;
         Ok(PackFiles { data, index, objects: count })
     }
 
     fn put(&mut self, data: &[u8]) -> Result<(), GitError> {
         self.written += data.len() as u64;
-        self.to.write_all(data).map_err(disk)
+        self.to.write_all(data).map_err(io_failed)
     }
 }

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use hexforge_domain::ports::git::GitError;
 use tempfile::TempDir;
 
-use crate::error::io as disk;
+use crate::error::io_failed;
 use crate::storage::store::init_with;
 
 /// The maximum number of idle folders in the pool.
@@ -44,10 +44,10 @@ impl ScratchPool {
         // The cleanup of leftovers removes folders by their modification time.
         let opened =
             fs::File::open(folder.path()).and_then(|opened| opened.set_modified(SystemTime::now()));
-        opened.map_err(disk)?;
+        opened.map_err(io_failed)?;
         if let Some(alternate) = alternate {
             let line = format!("{}\n", alternate.display());
-            fs::write(folder.path().join(ALTERNATES), line).map_err(disk)?;
+            fs::write(folder.path().join(ALTERNATES), line).map_err(io_failed)?;
         }
         Ok(ScratchFolder { folder: Some(folder), pool: self.clone() })
     }
@@ -106,7 +106,7 @@ mod tests {
         let data = tempfile::tempdir().expect("a folder for temporary files exists");
         let pool = ScratchPool::default();
         let take = |alternate: Option<&Path>| {
-            let make = || tempfile::tempdir_in(data.path()).map_err(disk);
+            let make = || tempfile::tempdir_in(data.path()).map_err(io_failed);
             pool.take(alternate, make).expect("a folder can be made")
         };
         let one = take(Some(data.path()));

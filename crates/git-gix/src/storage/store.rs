@@ -24,7 +24,7 @@ use crate::content::annotation::{self, PeeledTag};
 use crate::content::archive::cache::{self, ArchiveCache};
 use crate::content::blob::cache::BlobCache;
 use crate::content::commit;
-use crate::error::{failed, io};
+use crate::error::{failed, io_failed};
 use crate::history::contributors::ContributorIndex;
 use crate::history::lineage::Lineages;
 use crate::history::reachable::WalkCache;
@@ -278,7 +278,7 @@ impl Shared {
         let parent = folder
             .parent()
             .ok_or_else(|| GitError::Failed("a repository folder has no parent".into()))?;
-        fs::create_dir_all(parent).map_err(io)?;
+        fs::create_dir_all(parent).map_err(io_failed)?;
         match fs::rename(scratch.path(), folder) {
             Ok(()) => {
                 // The folder was renamed, so the temporary folder must not be removed on drop.
@@ -286,7 +286,7 @@ impl Shared {
                 Ok(())
             }
             Err(_) if folder.join("HEAD").exists() => Ok(()),
-            Err(error) => Err(io(error)),
+            Err(error) => Err(io_failed(error)),
         }
     }
 
@@ -297,7 +297,7 @@ impl Shared {
         packs: usize,
     ) -> Result<OpenRepository, GitError> {
         let objects = base.map(|base| fs::canonicalize(base.git_dir().join("objects")));
-        let objects = objects.transpose().map_err(io)?;
+        let objects = objects.transpose().map_err(io_failed)?;
         let folder = self.scratch_pool.take(objects.as_deref(), || self.scratch())?;
         OpenRepository::in_scratch(folder, base.cloned(), packs)
     }
@@ -365,7 +365,7 @@ impl Shared {
             let removed =
                 if link.is_dir() { fs::remove_dir_all(link) } else { fs::remove_file(link) };
             match removed {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(io_failed(error)),
                 Ok(()) | Err(_) => (),
             }
         }
@@ -436,8 +436,8 @@ impl Shared {
     /// Creates an empty temporary folder, in which a repository can be assembled.
     pub(crate) fn scratch(&self) -> Result<tempfile::TempDir, GitError> {
         let scratch = self.layout.scratch();
-        fs::create_dir_all(&scratch).map_err(io)?;
-        tempfile::tempdir_in(scratch).map_err(io)
+        fs::create_dir_all(&scratch).map_err(io_failed)?;
+        tempfile::tempdir_in(scratch).map_err(io_failed)
     }
 }
 
@@ -512,13 +512,13 @@ pub(crate) fn init(folder: &Path) -> Result<(), GitError> {
 /// Like [`init`], with these folders.
 pub(crate) fn init_with(folder: &Path, parts: &[&str]) -> Result<(), GitError> {
     for part in parts {
-        fs::create_dir_all(folder.join(part)).map_err(io)?;
+        fs::create_dir_all(folder.join(part)).map_err(io_failed)?;
     }
     // Keeps other git programs that repack this repository from making deltas that take much memory to read.
     let config = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
         \tbigFileThreshold = 8m\n";
-    fs::write(folder.join("config"), config).map_err(io)?;
-    fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io)
+    fs::write(folder.join("config"), config).map_err(io_failed)?;
+    fs::write(folder.join("HEAD"), "ref: refs/heads/master\n").map_err(io_failed)
 }
 
 /// The entries of a folder; empty when it cannot be read.

@@ -12,7 +12,7 @@ use gix::progress::Discard;
 use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::GitError;
 
-use crate::error::{failed, io};
+use crate::error::{failed, io_failed};
 use crate::storage::open::open_folder;
 use crate::storage::pack_file::PackWriter;
 use crate::storage::store::GixStore;
@@ -24,7 +24,7 @@ impl GixStore {
     /// [`GitError::Corrupt`] when a pack is damaged.
     pub fn take_over(&self, folder: &Path) -> Result<Vec<Pack>, GitError> {
         let own = folder.join("objects");
-        let here = std::env::current_dir().map_err(io)?;
+        let here = std::env::current_dir().map_err(io_failed)?;
         let borrowed = gix::odb::alternate::resolve(own.clone(), &here).map_err(failed)?;
         let (mut packs, mut loose) = (Vec::new(), Vec::new());
         for objects in [own].into_iter().chain(borrowed) {
@@ -33,7 +33,7 @@ impl GixStore {
                     continue;
                 }
                 // An interrupted push or merge of an earlier release left a pack without index; git ignores it.
-                if !file.with_extension("idx").try_exists().map_err(io)? {
+                if !file.with_extension("idx").try_exists().map_err(io_failed)? {
                     tracing::warn!(file = %file.display(), "a pack without an index is skipped");
                     continue;
                 }
@@ -108,8 +108,8 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, GitError> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(vec![]),
         entries => {
-            let paths = entries.map_err(io)?.map(|entry| entry.map(|entry| entry.path()));
-            paths.collect::<Result<_, _>>().map_err(io)
+            let paths = entries.map_err(io_failed)?.map(|entry| entry.map(|entry| entry.path()));
+            paths.collect::<Result<_, _>>().map_err(io_failed)
         }
     }
 }

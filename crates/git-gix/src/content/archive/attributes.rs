@@ -9,7 +9,7 @@ use gix::filter::plumbing::{Pipeline, eol, pipeline};
 use gix::glob::pattern::Case;
 use hexforge_domain::ports::git::GitError;
 
-use crate::error::{failed, io};
+use crate::error::{failed, io_failed};
 
 const NAMES: [&str; 5] = ["export-ignore", "export-subst", "ident", "eol", "working-tree-encoding"];
 
@@ -38,7 +38,8 @@ impl AttributeRules {
     pub(super) fn new() -> Result<Self, GitError> {
         let mut names = MetadataCollection::default();
         let nowhere: [&Path; 0] = [];
-        let search = Search::new_globals(nowhere, &mut Vec::new(), &mut names).map_err(io)?;
+        let search =
+            Search::new_globals(nowhere, &mut Vec::new(), &mut names).map_err(io_failed)?;
         let mut found = Outcome::default();
         found.initialize_with_selection(&names, NAMES);
         // Lines end in LF, and external filter programs are never run.
@@ -58,7 +59,7 @@ impl AttributeRules {
         let root = Some(Path::new(""));
         self.search
             .add_patterns_buffer(rules, source, root, &mut self.names, macros)
-            .map_err(io)?;
+            .map_err(io_failed)?;
         self.found.initialize(&self.names);
         self.files += 1;
         Ok(())

@@ -22,7 +22,7 @@ use self::copying::{CopyingWriter, Processors};
 use self::files::Files;
 use super::Cacheable;
 use crate::block;
-use crate::error::{io, reader_gone};
+use crate::error::{io_failed, reader_gone};
 
 /// The default size limit of the cache, in bytes.
 pub(crate) const BUDGET: u64 = 1 << 30;
@@ -42,7 +42,7 @@ impl ArchiveCache {
     /// Keeps at most `budget` bytes in the folder. The callers limit the number of archives in progress by permits of
     /// their own.
     pub(crate) fn new(folder: PathBuf, budget: u64) -> Self {
-        Self { files: Files::new(folder, budget), processors: block::processors() }
+        Self { files: Files::new(folder, budget), processors: block::processor_permits() }
     }
 
     /// Sends a cached archive, or makes one and sends it while it is written.
@@ -80,7 +80,7 @@ fn send_cached(mut cached: File, to: &mut dyn Write) -> Result<(), GitError> {
     let _ = cached.set_modified(SystemTime::now());
     let mut buffer = vec![0; PIECE];
     loop {
-        let length = cached.read(&mut buffer).map_err(io)?;
+        let length = cached.read(&mut buffer).map_err(io_failed)?;
         if length == 0 {
             return to.flush().map_err(reader_gone);
         }

@@ -9,7 +9,7 @@ use gix::odb::pack;
 use hexforge_domain::ports::git::GitError;
 
 use super::{PIECE, damaged, unreadable};
-use crate::error::{failed, io as io_failed};
+use crate::error::{failed, io_failed};
 
 /// A stream at the start of a blob's content.
 pub(super) type Source = BufReader<ZlibDecoder<BufReader<File>>>;

@@ -56,7 +56,7 @@ impl From<IntakeError> for CheckError {
                 CheckError::Forbidden(format!("the pack is not valid: it {what}"))
             }
             IntakeError::TooLarge(text) => CheckError::Forbidden(text),
-            IntakeError::Disconnected(error) => CheckError::Failed(crate::error::io(error)),
+            IntakeError::Disconnected(error) => CheckError::Failed(crate::error::io_failed(error)),
             IntakeError::Busy => CheckError::Failed(GitError::Busy),
             IntakeError::Stopped(stopped) => CheckError::Stopped(stopped),
             IntakeError::Failed(error) => CheckError::Failed(error),
@@ -267,8 +267,8 @@ impl Check<'_> {
         }
         let file = self.repo.find_object(id).map_err(failed)?;
         let checked = match special {
-            SpecialFile::Modules => self.fsck.modules(&file.data),
-            SpecialFile::Attributes => self.fsck.attributes(&file.data),
+            SpecialFile::Modules => self.fsck.check_modules(&file.data),
+            SpecialFile::Attributes => self.fsck.check_attributes(&file.data),
         };
         checked.map_err(|fault| forbidden_fault(id, fault))
     }

@@ -34,12 +34,12 @@ impl Fsck<'_> {
     }
 
     /// Returns the first fault of a `.gitmodules` file that is not accepted.
-    pub(super) fn modules(&self, data: &[u8]) -> Result<(), Fault> {
+    pub(super) fn check_modules(&self, data: &[u8]) -> Result<(), Fault> {
         modules::faults(data).into_iter().try_for_each(|fault| self.report(fault))
     }
 
     /// Returns the fault of a `.gitattributes` file, unless it is accepted.
-    pub(super) fn attributes(&self, data: &[u8]) -> Result<(), Fault> {
+    pub(super) fn check_attributes(&self, data: &[u8]) -> Result<(), Fault> {
         let is_long = |line: &[u8]| line.len() >= LONGEST_ATTRIBUTES_LINE;
         match data.split(|&byte| byte == b'\n').any(is_long) {
             true => self.report(Fault::GitattributesLineLength),

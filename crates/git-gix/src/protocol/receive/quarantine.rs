@@ -8,7 +8,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::GitError;
 
-use crate::error::io as disk;
+use crate::error::io_failed;
 use crate::protocol::intake::{self, Bounds, IntakeError, NewObjects, ReceivedPack, SizeLimit};
 use crate::protocol::limits::{PushLimits, StopReason, StopSignal};
 use crate::storage::open::OpenRepository;
@@ -71,7 +71,7 @@ impl Quarantine {
     /// The length of the pack in bytes.
     pub(super) fn bytes(&self) -> Result<u64, GitError> {
         match &self.files {
-            Some(files) => Ok(std::fs::metadata(&files.data).map_err(disk)?.len()),
+            Some(files) => Ok(std::fs::metadata(&files.data).map_err(io_failed)?.len()),
             None => Ok(0),
         }
     }

@@ -27,7 +27,7 @@ use super::packs::{Pack, Place};
 use super::plan::{Entry, Objects};
 use super::verify::ClientObjects;
 use crate::content::blob;
-use crate::error::{failed, io as io_failed, reader_gone};
+use crate::error::{failed, io_failed, reader_gone};
 use crate::storage::pack_index::header_of;
 
 /// Larger objects are not compared with an earlier version, in bytes.

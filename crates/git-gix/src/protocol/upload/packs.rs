@@ -14,7 +14,7 @@ use gix::odb::pack;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
-use crate::error::{failed, io as io_failed};
+use crate::error::{failed, io_failed};
 
 /// A pack and its index.
 pub(crate) struct Pack {

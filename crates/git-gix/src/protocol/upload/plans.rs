@@ -15,7 +15,7 @@ use super::output::Output;
 use super::plan::Plan;
 use super::refs::Listing;
 use super::request::Request;
-use crate::block::{processors, wait_for};
+use crate::block::{processor_permits, wait_for};
 use crate::error::failed;
 
 /// The most bytes of plans that are cached.
@@ -42,7 +42,7 @@ struct State {
 
 impl Default for Plans {
     fn default() -> Self {
-        Self { state: Mutex::default(), computed: Condvar::new(), permits: processors() }
+        Self { state: Mutex::default(), computed: Condvar::new(), permits: processor_permits() }
     }
 }
 

@@ -9,7 +9,7 @@ use hexforge_domain::ports::git_transport::Conversation;
 use crate::error::reader_gone;
 use crate::protocol::packet::{self, Packet};
 
-/// The most bytes of one request, besides those for each ref. Compressed, they can take a hundredth of that.
+/// The most bytes of one request, besides those for each ref. A client may send them compressed to a hundredth.
 const REQUEST_BYTES: u64 = 16 << 20;
 
 /// Additional bytes per ref of the repository, because a clone names each ref.

@@ -8,7 +8,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::refs::{Ref, Snapshot};
 use tempfile::NamedTempFile;
 
-use crate::error::io;
+use crate::error::io_failed;
 
 /// The first line of `packed-refs`, as git writes it. It declares that the peeled target follows each tag.
 const HEADER: &str = "# pack-refs with: peeled fully-peeled sorted \n";
@@ -28,8 +28,8 @@ pub(crate) fn write(folder: &Path, refs: &Snapshot) -> Result<(), GitError> {
 
 /// Writes a file atomically, and replaces an existing file of that name.
 fn replace(folder: &Path, name: &str, content: &str) -> Result<(), GitError> {
-    let mut file = NamedTempFile::new_in(folder).map_err(io)?;
-    file.write_all(content.as_bytes()).map_err(io)?;
-    file.persist(folder.join(name)).map_err(|error| io(error.error))?;
+    let mut file = NamedTempFile::new_in(folder).map_err(io_failed)?;
+    file.write_all(content.as_bytes()).map_err(io_failed)?;
+    file.persist(folder.join(name)).map_err(|error| io_failed(error.error))?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::tag::TagName;
 
 use crate::content::commit::from_gix;
-use crate::error::{failed, io as disk};
+use crate::error::{failed, io_failed};
 use crate::storage::pack_file::PackWriter;
 use crate::storage::store::Shared;
 
@@ -35,7 +35,7 @@ pub(super) fn write(
         signature: None,
     };
     let mut data = Vec::new();
-    tag.write_to(&mut data).map_err(disk)?;
+    tag.write_to(&mut data).map_err(io_failed)?;
     let kind = gix::object::Kind::Tag;
     let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, &data).map_err(failed)?;
     let scratch = shared.scratch()?;

@@ -173,7 +173,7 @@ fn a_full_disk_ends_the_copy_only() {
     let (_, path) = tempfile::NamedTempFile::new_in(folder.path()).expect("a file").into_parts();
     let full = NamedTempFile::from_parts(full, path);
     let mut got = Vec::new();
-    let lane = block::processors();
+    let lane = block::processor_permits();
     let processors = Processors { lane: &lane, caller: Caller::BACKGROUND };
     let mut copying =
         CopyingWriter::new(&mut got, Some(full), BUDGET, processors).expect("one is free");
