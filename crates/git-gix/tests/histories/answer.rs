@@ -5,7 +5,7 @@ use gix::ObjectId;
 use crate::objects::Ids;
 use crate::request::{Acks, Bands, Request, Wire};
 
-/// What a server said.
+/// A parsed answer of a server.
 #[derive(Debug, Default)]
 pub struct Answer {
     pub shallow: Ids,
@@ -20,7 +20,7 @@ pub struct Answer {
     pub error: Option<String>,
 }
 
-/// A packet, and what is left after it.
+/// A packet of the answer.
 enum Packet<'a> {
     Data(&'a [u8]),
     Flush,
@@ -86,7 +86,7 @@ impl Answer {
                     }
                     self.add_line(&line)?;
                     if request.acks == Acks::One && line.starts_with("ACK") {
-                        // Git acknowledges parents of the first commit again; only that there is one matters.
+                        // Git also acknowledges parents of the first commit, so ids are not compared.
                         self.last_ack = "ACK".to_owned();
                     } else if line.starts_with("ACK") || line.starts_with("NAK") {
                         self.last_ack = line;
@@ -148,7 +148,7 @@ fn next_packet<'a>(rest: &mut &'a [u8]) -> Result<Packet<'a>, String> {
     Ok(packet)
 }
 
-/// What follows the first flush packet: the conversation after the advertisement.
+/// Returns the bytes after the first flush packet: the conversation without the advertisement.
 pub fn after_advertisement(mut bytes: &[u8]) -> Result<&[u8], String> {
     while !bytes.is_empty() {
         if let Packet::Flush = next_packet(&mut bytes)? {

@@ -1,4 +1,4 @@
-//! A client in memory: what it has, what it asks for, and what it makes of the answer.
+//! A simulated client: its objects, its requests, and its handling of the answers.
 
 use gix::ObjectId;
 use gix::object::Kind;
@@ -12,24 +12,24 @@ use crate::support::Random;
 const FILTERS: [&str; 6] =
     ["blob:none", "blob:limit=1500", "blob:limit=3000", "tree:0", "tree:1", "tree:2"];
 
-/// More refs make requests longer and find nothing more.
+/// The maximum number of refs. More make requests longer and reveal no further bugs.
 const MOST_TIPS: usize = 8;
 
 /// The state of a client.
 #[derive(Clone, Debug, Default)]
 pub struct Client {
-    /// All objects that it has.
+    /// All objects of the client.
     pub has: Ids,
-    /// The objects its refs point at.
+    /// The targets of its refs.
     pub tips: Ids,
-    /// Commits whose parents it does not have.
+    /// Its shallow commits: it lacks their parents.
     pub shallow: Ids,
-    /// It left out objects by a filter. What it does not have of a commit is promised by the server.
+    /// Whether this is a partial clone: the server promises the objects that a filter left out.
     pub filter: Option<String>,
 }
 
 impl Client {
-    /// An empty client, or one that stands at some commits. The server may not know them.
+    /// Creates an empty client, or one with some commits, which the server may lack.
     pub fn start(history: &History, random: &mut Random) -> Self {
         if history.commits.is_empty() || random.one_in(3) {
             return Self::default();
@@ -51,7 +51,7 @@ impl Client {
         Self { has, tips, shallow, filter: None }
     }
 
-    /// The next request of this client. The server must have refs.
+    /// Returns the next request of this client. The server must have refs.
     pub fn plan(&mut self, history: &History, server: &Server, random: &mut Random) -> Request {
         let wire = *random.pick(&[Wire::V2, Wire::V2, Wire::V2]);
         let wire = if random.one_in(2) { wire } else { *random.pick(&Wire::ALL) };
@@ -67,7 +67,7 @@ impl Client {
             let missing = self.promised(history).into_iter().filter(|id| reachable.contains(id));
             let missing: Vec<ObjectId> = missing.collect();
             if !missing.is_empty() {
-                // Objects that were left out are fetched by id, without telling what the client has.
+                // Objects that were left out are fetched by id, without haves.
                 request.wants = pick_some(&missing, 1 + random.below(6), random);
                 request.filter = random.one_in(2).then(|| "blob:none".to_owned());
                 return request;
@@ -81,7 +81,7 @@ impl Client {
         request.wants = self.choose_wants(history, server, &reachable, random);
         request.haves = self.choose_haves(history, random);
         request.depth = self.choose_depth(history, server, random);
-        // In version 0 the server says by itself that it knows enough only in the detailed way.
+        // In version 0 the server ends the negotiation by itself only with `multi_ack_detailed`.
         let may_ask = match wire {
             Wire::V2 => !request.haves.is_empty(),
             Wire::V0Stateless => !request.haves.is_empty() && request.acks == Acks::Detailed,
@@ -175,13 +175,13 @@ impl Client {
         depth
     }
 
-    /// The objects that it left out and may fetch later.
+    /// Returns the objects that a filter left out and that the client may fetch later.
     pub fn promised(&self, history: &History) -> Ids {
         let all = history.objects.closure(self.tips.iter().copied(), &self.shallow);
         all.difference(&self.has).copied().collect()
     }
 
-    /// Takes over what was sent, and checks that nothing is missing that the refs lead to.
+    /// Adds the sent objects, and checks that no object reachable from the refs is missing.
     pub fn take_over(
         &mut self,
         history: &History,
@@ -197,7 +197,7 @@ impl Client {
         let tags = sent.iter().copied().filter(|&id| objects.get(id).kind == Kind::Tag);
         self.tips.extend(request.wants.iter().copied().chain(tags));
         let needed = objects.closure(self.tips.iter().copied(), &self.shallow);
-        // A partial client may ask for trees and blobs later.
+        // A partial clone may fetch trees and blobs later.
         let is_needed = |id: &ObjectId| {
             self.filter.is_none() || matches!(objects.get(*id).kind, Kind::Commit | Kind::Tag)
         };
@@ -207,12 +207,12 @@ impl Client {
             let missing = objects.describe_all(&missing);
             return Err(format!("the client is not connected, these are missing:\n{missing}"));
         }
-        self.forget_some(history, random);
+        self.drop_unreachable(history, random);
         Ok(())
     }
 
-    /// Drops refs that are too many, and what no ref leads to, as `git gc` does.
-    fn forget_some(&mut self, history: &History, random: &mut Random) {
+    /// Drops surplus refs, and then unreachable objects, as `git gc` does.
+    fn drop_unreachable(&mut self, history: &History, random: &mut Random) {
         while self.tips.len() > MOST_TIPS {
             let tips: Vec<ObjectId> = self.tips.iter().copied().collect();
             self.tips.remove(random.pick(&tips));

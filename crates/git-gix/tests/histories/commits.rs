@@ -1,7 +1,7 @@
-//! What lies between two commits, which branches have a commit, and who wrote it.
+//! Checks the commits between two commits, the branches that contain a commit, and contributors.
 //!
-//! Git follows dates and stops early, and so lists too much in some histories with wrong dates. The model of the history
-//! knows the exact answer. The server may list what git lists, and nothing more.
+//! Git walks by date and stops early, so it lists too many commits in some histories with wrong dates. The model of the
+//! history has the exact answer. The server may list as much as git, and no more.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::support::Random;
 
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/// So often is asked for the same commits: later answers are found in another way.
+/// How often the same question is asked: later answers come from a cache.
 const TIMES: usize = 4;
 
 impl Reader<'_> {
@@ -48,7 +48,7 @@ impl Reader<'_> {
         self.check_branches(from, to)
     }
 
-    /// The commit and all that led to it.
+    /// Returns the commit and its ancestors.
     fn ancestors(&self, of: ObjectId) -> Ids {
         let objects = &self.history.objects;
         let all = objects.closure([of], &Ids::new());
@@ -106,13 +106,13 @@ impl Reader<'_> {
         let by_git: Ids = listed.iter().copied().collect();
         let is_git_exact = by_git == expected;
         assert!(is_git_exact || has_wrong_dates(self.history), "git knows what the model knows");
-        // Where git stops too early, the server may show what git shows.
+        // Where git stops too early, the server may list the same commits as git.
         let (extra, missing) = (&(&found - &expected) - &by_git, &expected - &found);
         if !extra.is_empty() || !missing.is_empty() || found.len() != ids.len() {
             let difference = format!("extra commits {extra:?}, missing commits {missing:?}");
             return Err(self.fail(question, &difference));
         }
-        // Of commits with equal dates any may come first, but parents come before their children.
+        // Commits with equal dates may come in any order, but parents come before their children.
         let dates: BTreeSet<i64> = ids.iter().map(|&id| date(self.history, id)).collect();
         let place = |id: &ObjectId| ids.iter().position(|other| other == id);
         let is_early = |id: &ObjectId| {
@@ -150,7 +150,7 @@ impl Reader<'_> {
         Err(self.fail(&question, &format!("the file {first:#?} differs from git's {by_git:#?}")))
     }
 
-    /// The newest of the common commits that are no ancestors of others. Of several with the same date any is right.
+    /// Returns the newest merge bases. If several have the same date, each of them is right.
     fn newest_bases(&self, from: ObjectId, to: ObjectId) -> Vec<String> {
         let common = &self.ancestors(from) & &self.ancestors(to);
         let parents = |id: &ObjectId| self.history.objects.get(*id).parents.clone();
@@ -187,7 +187,7 @@ impl Reader<'_> {
         diffs
     }
 
-    /// A moved file counts as a new one, and a file that became a link is a changed one.
+    /// A renamed file counts as added, and a file that became a link as modified.
     fn check_changed_paths(&self, commit: ObjectId) -> Result<(), Failure> {
         let question = format!("changed_paths {commit}");
         let parent = self.history.objects.get(commit).parents.first();
@@ -236,7 +236,7 @@ impl Reader<'_> {
         self.check(&format!("merged_into {tip}"), answer, &merged)
     }
 
-    /// Authors come in the order of `git log`, each with the name of the newest commit.
+    /// Checks the contributors: in the order of `git log`, each with the name in the newest commit.
     pub fn check_contributors(&self, tip: ObjectId) -> Result<(), Failure> {
         let format = "--format=author %ae %an";
         let id = tip.to_string();
@@ -271,7 +271,7 @@ impl Reader<'_> {
     }
 }
 
-/// Adds a line of `git diff --raw`. A file that became a link goes, and the link comes.
+/// Adds a line of `git diff --raw`. A file that became a link counts as a deletion and an addition.
 fn add_raw(line: &str, diffs: &mut Vec<FileDiff>) {
     let mut fields = line.trim_start_matches(':').split('\t');
     let header: Vec<&str> = fields.next().unwrap_or_default().split(' ').collect();

@@ -1,4 +1,4 @@
-//! Folders, files and archives of a commit.
+//! Checks the folders, files and archives of a commit.
 
 use gix::ObjectId;
 use hexforge_domain::ports::git::{Blob, Depth};
@@ -10,7 +10,7 @@ use crate::process::parse_id;
 use crate::readings::{Reader, to_domain};
 use crate::support::Random;
 
-/// So many paths of a commit are read.
+/// The number of paths that are read per commit.
 const PATHS: usize = 6;
 
 impl Reader<'_> {
@@ -25,7 +25,7 @@ impl Reader<'_> {
         self.check_archive(commit)
     }
 
-    /// All entries of a commit by git.
+    /// Lists all entries of a commit with git.
     fn list(&self, commit: ObjectId) -> Vec<TreeEntry> {
         let entry = |line: &String| {
             let (header, path) = line.split_once('\t')?;
@@ -92,7 +92,7 @@ impl Reader<'_> {
             format: ArchiveFormat::Tar,
             folder: "folder".to_owned(),
         };
-        // The second one comes from the cache.
+        // The second archive comes from the cache.
         for _ in 0..2 {
             let mut bytes = Vec::new();
             self.answer(&question, self.repository.write_archive(&archive, &mut bytes))?;

@@ -23,7 +23,7 @@ pub enum Kind {
     Import,
 }
 
-/// Runs a scenario with fetches. After each push the repository is copied, and everything else is done to the copy.
+/// Runs a scenario with fetches. After each push the repository is copied, and the scenario goes on with the copy.
 pub fn run_copies(operations: &[Operation], under_test: UnderTest) -> Result<(), Failure> {
     run_fetches_with(operations, under_test, &|operation, history, server| match operation.action {
         Action::Push if !server.refs.is_empty() => {
@@ -59,7 +59,7 @@ pub fn copy(history: &History, server: &mut Server, kind: Kind) -> Result<(), Fa
     check_complete(history, server, &question)
 }
 
-/// The repository has the refs and objects that it should have, and git finds nothing wrong with it.
+/// Checks that the repository has the expected refs and objects, and that `git fsck` finds no fault.
 pub fn check_complete(history: &History, server: &Server, question: &str) -> Result<(), Failure> {
     let fail = |difference: String| {
         Err(Failure::of(server, question, format!("{question}: {difference}")))
@@ -89,15 +89,15 @@ pub fn check_complete(history: &History, server: &Server, question: &str) -> Res
 fn go_on_with_fork(server: &mut Server) -> Result<(), String> {
     let target = ProjectId(server.project.0 + 1);
     refs::fork(&server.store, server.project, target);
-    // The copy has no refs of its own.
+    // The copy has no ref files.
     let copied = refs::refs_of(&server.path());
     server.project = target;
     let all: Vec<Ref> = copied.iter().cloned().collect();
-    refs::put(&server.path(), Some(copied.head()), &all);
+    refs::write_refs(&server.path(), Some(copied.head()), &all);
     Ok(())
 }
 
-/// A backup has the stored packs, and rows for the rest.
+/// A backup consists of the stored packs and of database rows.
 fn go_on_with_backup(server: &mut Server) -> Result<(), String> {
     let data = server.data.join("backup");
     let source = server.path();
@@ -107,7 +107,7 @@ fn go_on_with_backup(server: &mut Server) -> Result<(), String> {
     let all = refs::refs_of(&source);
     (server.store, server.data) = (store, data);
     let refs: Vec<Ref> = all.iter().cloned().collect();
-    refs::put(&server.path(), Some(all.head()), &refs);
+    refs::write_refs(&server.path(), Some(all.head()), &refs);
     Ok(())
 }
 
@@ -116,7 +116,7 @@ fn go_on_with_import(server: &mut Server) -> Result<(), String> {
     let root = source.parent().expect("it is in a folder");
     let name = source.file_name().and_then(|name| name.to_str()).expect("plain names");
     let backend = Backend::new(root);
-    let network = Network::new(move |seen| Ok(backend.answer(&seen)));
+    let network = Network::new(move |request| Ok(backend.answer(&request)));
     let target = ProjectId(server.project.0 + 1);
     let imports = HttpImports::new(&server.store, Arc::new(network), ImportLimits::default());
     let imported = imports.fetch(&format!("http://host/{name}"));
@@ -126,6 +126,6 @@ fn go_on_with_import(server: &mut Server) -> Result<(), String> {
         return Err(format!("other refs are imported: {imported:?}"));
     }
     server.project = target;
-    refs::put(&server.path(), imported.head.as_deref(), &imported.refs);
+    refs::write_refs(&server.path(), imported.head.as_deref(), &imported.refs);
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Where a history ends that is asked for since a date, without the history of some refs, or from its old end on.
+//! Computes the shallow boundary for `deepen-since`, `deepen-not` and `deepen-relative`.
 //!
-//! Git walks by date and stops soon after all that is left seems to be left out. In a history with wrong dates it
-//! stops too soon and selects commits that it should leave out. So for such histories the exact answers are computed
+//! Git walks by date and stops soon after all remaining commits seem to be excluded. In a history with wrong dates it
+//! stops too soon and selects commits that it should exclude. So the exact answers for such histories are computed
 //! here.
 
 use gix::ObjectId;
@@ -11,11 +11,11 @@ use crate::objects::Ids;
 use crate::request::Request;
 use crate::server::Server;
 
-/// What a client is told: new shallow commits, and commits that are no longer shallow.
+/// The lines of the answer: new shallow commits, and commits that are no longer shallow.
 pub type Ends = (Ids, Ids);
 
-/// The right answers. There are two when a selected commit can also be reached through one that is too old: git leaves
-/// out all that is behind an old commit.
+/// Returns the right answers. There are two if a selected commit can also be reached through one that is too old: git
+/// excludes all ancestors of a commit that is too old.
 pub fn exact_ends(history: &History, server: &Server, request: &Request) -> [Ends; 2] {
     if request.depth.is_relative {
         let ends = relative_ends(history, server, request);
@@ -43,7 +43,7 @@ pub fn exact_ends(history: &History, server: &Server, request: &Request) -> [End
     [all, fewer].map(|selected| ends_of(history, request, &selected))
 }
 
-/// The history goes on from where it ended, if a ref leads there, for so many commits.
+/// The boundary for `deepen-relative`: the history is deepened at the shallow commits that are reachable from a ref.
 fn relative_ends(history: &History, server: &Server, request: &Request) -> Ends {
     let reachable = history.reachable(&server.refs);
     let known: Ids = request.shallow.iter().copied().collect();
@@ -73,7 +73,7 @@ pub fn date(history: &History, id: ObjectId) -> i64 {
     history.dates[at.expect("the commit is of this history")]
 }
 
-/// Whether some commit is older than one of its parents, or as old.
+/// Whether some commit is not newer than one of its parents.
 pub fn has_wrong_dates(history: &History) -> bool {
     let is_wrong = |at: usize| {
         let parents = history.commits[at].parents.iter();

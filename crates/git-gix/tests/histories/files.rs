@@ -1,4 +1,4 @@
-//! The files of one commit, and the changes that people make to them.
+//! The files of one commit, and changes to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,14 +26,14 @@ impl File {
         Self { mode, content: Arc::new(content.into()) }
     }
 
-    /// A text that is long enough for deltas.
+    /// Creates a text that is long enough for deltas.
     pub fn text(number: usize, lines: usize) -> Self {
         let lines: Vec<String> =
             (0..lines).map(|line| format!("line {line} of the text {number}\n")).collect();
         Self::new(PLAIN, lines.concat())
     }
 
-    /// The text with another line.
+    /// Returns the text with one more line.
     pub fn with_line(&self, at: usize, line: &str) -> Self {
         let text = String::from_utf8_lossy(&self.content).into_owned();
         let mut lines: Vec<&str> = text.lines().collect();
@@ -57,7 +57,7 @@ impl File {
 pub struct Files(pub BTreeMap<String, File>);
 
 impl Files {
-    /// Puts a file at a path. Files that were in the way are removed.
+    /// Puts a file at a path. Files that conflict with the path are removed.
     pub fn put(&mut self, path: &str, file: File) {
         self.remove_folder(path);
         let parents = path.char_indices().filter(|(_, char)| *char == '/');
@@ -67,7 +67,7 @@ impl Files {
         self.0.insert(path.to_owned(), file);
     }
 
-    /// Makes a path what it is in another commit.
+    /// Gives a path the state that it has in another commit.
     pub fn put_or_remove(&mut self, path: &str, file: Option<&File>) {
         match file {
             Some(file) => self.put(path, file.clone()),
@@ -79,7 +79,7 @@ impl Files {
         self.0.retain(|path, _| inside(path, folder).is_none());
     }
 
-    /// The files in a folder, by their path in it.
+    /// Returns the files in a folder, with their paths relative to it.
     pub fn in_folder(&self, folder: &str) -> Vec<(String, File)> {
         let files = self.0.iter();
         files
@@ -87,7 +87,7 @@ impl Files {
             .collect()
     }
 
-    /// All folders but the root.
+    /// Returns all folders except the root.
     pub fn folders(&self) -> Vec<String> {
         let mut folders = BTreeSet::new();
         for path in self.0.keys() {
@@ -120,7 +120,7 @@ impl Files {
     }
 }
 
-/// The path inside of a folder.
+/// Returns the path relative to a folder, if it is inside.
 fn inside<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }

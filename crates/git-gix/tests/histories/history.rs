@@ -1,4 +1,4 @@
-//! Makes a history of a list of operations: in memory, and as a stream for `git fast-import`.
+//! Builds a history from a list of operations: in memory, and as a stream for `git fast-import`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use crate::files::{Files, SUBMODULE};
 use crate::objects::{Ids, Objects};
 use crate::operation::{Action, Clock, Operation};
 
-/// Ref names and the ids they point at.
+/// Ref names and their targets.
 pub type Refs = BTreeMap<String, ObjectId>;
 
 pub const MAIN_BRANCH: &str = "refs/heads/master";
@@ -23,7 +23,7 @@ const FIRST_DATE: i64 = 1_400_000_000;
 const HOUR: i64 = 60 * 60;
 const YEAR: i64 = 365 * 24 * HOUR;
 
-/// A commit with the files it has.
+/// A commit and its files.
 pub struct Commit {
     pub id: ObjectId,
     pub parents: Vec<usize>,
@@ -31,7 +31,7 @@ pub struct Commit {
     pub is_revert: bool,
 }
 
-/// Everything that the operations made.
+/// The result of the operations.
 #[derive(Default)]
 pub struct History {
     pub objects: Objects,
@@ -58,7 +58,7 @@ impl History {
         history
     }
 
-    /// The input of `git fast-import` that makes all objects, and no ref but those of tag objects.
+    /// Returns the input of `git fast-import` that creates all objects, and only the refs of annotated tags.
     pub fn stream(&self) -> String {
         let end = match self.commits.is_empty() {
             true => "",
@@ -72,13 +72,13 @@ impl History {
         branches.chain(self.tags.clone()).collect()
     }
 
-    /// A number that was not used before.
+    /// Returns a number that was not used before.
     pub fn next_number(&mut self) -> usize {
         self.made += 1;
         self.made
     }
 
-    /// The name of the branch that an operation is about.
+    /// Returns the branch of an operation.
     pub fn branch_of(&self, operation: &Operation) -> String {
         let names: Vec<&String> = self.branches.keys().collect();
         match names.len() {
@@ -168,7 +168,7 @@ impl History {
         self.write(&format!("{listing}\n"));
     }
 
-    /// Makes an annotated tag and a ref to it.
+    /// Creates an annotated tag and its ref.
     pub fn tag(&mut self, target: ObjectId) {
         let number = self.next_number();
         let name = format!("v{number}");
@@ -187,7 +187,7 @@ impl History {
         self.tags.insert(format!("refs/tags/{name}"), id);
     }
 
-    /// Makes a ref to any object, as lightweight tags are.
+    /// Creates a lightweight tag of any object.
     pub fn point_at(&mut self, target: ObjectId) {
         let number = self.next_number();
         self.tags.insert(format!("refs/tags/light{number}"), target);
@@ -198,7 +198,7 @@ impl History {
         *self.marks.entry(id).or_insert(next)
     }
 
-    /// The mark of a blob, which is written the first time it is needed.
+    /// Returns the mark of a blob, and writes the blob at the first call.
     fn mark_blob(&mut self, id: ObjectId) -> usize {
         if let Some(&mark) = self.marks.get(&id) {
             return mark;
@@ -218,7 +218,7 @@ impl History {
         self.stream.push_str(text);
     }
 
-    /// The commits that a commit leads to, in no particular order, itself first.
+    /// Returns the commit and then its ancestors, in no particular order.
     pub fn ancestors(&self, from: usize) -> Vec<usize> {
         let mut found = vec![from];
         let mut next = 0;
@@ -233,7 +233,7 @@ impl History {
         found
     }
 
-    /// All objects that these refs lead to.
+    /// Returns all objects that are reachable from these refs.
     pub fn reachable(&self, refs: &Refs) -> Ids {
         self.objects.closure(refs.values().copied(), &Ids::new())
     }

@@ -1,4 +1,4 @@
-//! What each operation does to a history.
+//! Applies operations to a history.
 
 use gix::ObjectId;
 use gix::object::Kind;
@@ -8,7 +8,7 @@ use crate::history::{History, MAIN_BRANCH};
 use crate::objects::Ids;
 use crate::operation::{Action, Operation};
 
-/// More tips make requests longer and find nothing more.
+/// The maximum number of branches. More make requests longer and reveal no further bugs.
 const MOST_BRANCHES: usize = 5;
 
 impl History {
@@ -46,7 +46,7 @@ impl History {
         let mut files = self.files_of(&branch);
         let number = self.next_number();
         if change(&mut files, operation, number).is_none() {
-            // There was nothing to change: the history starts, or everything was deleted.
+            // There is no file to change: the history starts, or everything was deleted.
             files.put(&format!("file{number}"), File::text(number, 30 + operation.picks[1] % 120));
         }
         self.commit(&branch, &[], files, operation);
@@ -131,7 +131,7 @@ impl History {
         let positions: Vec<usize> = others.iter().map(|(_, at)| *at).collect();
         self.commit(&branch, &positions, files.clone(), operation);
         if matches!(operation.action, Action::CrissCross) {
-            // The other branch merges what this one was before.
+            // The other branch merges the former tip of this one.
             self.commit(&others[0].0, &[tip], files, operation);
         }
     }
@@ -184,7 +184,7 @@ impl History {
     }
 }
 
-/// One of these, if there is any.
+/// Picks one of these, if there is any.
 fn pick<T: Clone>(from: &[T], number: usize) -> Option<T> {
     if from.is_empty() { None } else { Some(from[number % from.len()].clone()) }
 }
@@ -241,7 +241,7 @@ fn move_files(files: &mut Files, operation: &Operation, number: usize) -> Option
         _ => {
             let folder = pick(&files.folders(), first)?;
             let moved = files.in_folder(&folder);
-            // A copy may also lie inside of another folder.
+            // The copy may be inside another folder.
             let place = pick(&files.folders(), second).filter(|_| second % 3 == 0);
             let place = place.map(|place| place + "/").unwrap_or_default();
             if matches!(operation.action, Action::MoveFolder) {

@@ -1,8 +1,8 @@
-//! Histories as people make them are pushed, fetched, read and copied, and each answer is compared with git's.
+//! Pushes, fetches, reads and copies random histories that resemble real ones, and compares each answer with git's.
 //!
 //! `HEXFORGE_TEST_HISTORIES` is the number of histories and `HEXFORGE_TEST_HISTORIES_SEED` the first seed.
-//! `HEXFORGE_TEST_HISTORIES_OUTPUT` names a folder: then all seeds are run and each failure is written to a file there.
-//! `HEXFORGE_TEST_HISTORIES_SERVER=git` checks the test itself: git is the server under test, and nothing may fail.
+//! `HEXFORGE_TEST_HISTORIES_OUTPUT` names a folder: then all seeds run, and each failure is written to a file there.
+//! `HEXFORGE_TEST_HISTORIES_SERVER=git` checks the tests themselves: git is the server under test, and none may fail.
 
 mod answer;
 #[path = "../import/backend.rs"]

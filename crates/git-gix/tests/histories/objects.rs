@@ -1,4 +1,4 @@
-//! Git objects in memory, with the links between them. This is the independent model that answers are checked with.
+//! Git objects in memory and the links between them: the independent model with which answers are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use gix::object::Kind;
 /// A set of object ids, in an order that is the same in each run.
 pub type Ids = BTreeSet<ObjectId>;
 
-/// One object and the objects it names.
+/// One object and the objects it refers to.
 pub struct Object {
     pub kind: Kind,
     pub data: Vec<u8>,
@@ -43,7 +43,7 @@ impl Objects {
         self.0.get(&id).is_some_and(|object| object.kind == Kind::Commit)
     }
 
-    /// All objects that `tips` lead to. Commits in `cut` count as commits without parents.
+    /// Returns all objects reachable from `tips`. Commits in `cut` count as commits without parents.
     pub fn closure(&self, tips: impl IntoIterator<Item = ObjectId>, cut: &Ids) -> Ids {
         let mut found = Ids::new();
         let mut stack: Vec<ObjectId> = tips.into_iter().collect();
@@ -60,7 +60,7 @@ impl Objects {
         found
     }
 
-    /// The object that a chain of tags ends at.
+    /// Peels a chain of tags.
     pub fn peel(&self, mut id: ObjectId) -> ObjectId {
         while self.get(id).kind == Kind::Tag {
             id = self.get(id).links[0];
@@ -68,7 +68,7 @@ impl Objects {
         id
     }
 
-    /// The commits among these, in the order of their ids.
+    /// Returns the commits among these, in the order of their ids.
     pub fn commits(&self, ids: &Ids) -> Vec<ObjectId> {
         ids.iter().copied().filter(|&id| self.is_commit(id)).collect()
     }
@@ -88,7 +88,7 @@ impl Objects {
     }
 }
 
-/// The id of an object.
+/// Computes the id of an object.
 pub fn hash(kind: Kind, data: &[u8]) -> ObjectId {
     gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, data).expect("no colliding objects")
 }

@@ -1,9 +1,9 @@
-//! What people do to a repository, and what a server and its clients do meanwhile.
+//! The operations of a scenario: changes of a history, pushes, fetches and maintenance.
 
 use crate::support::Random;
 
-/// One step of a scenario. It picks what it is about modulo what there is at that moment, so a list of operations
-/// stays valid when any of them is removed.
+/// One step of a scenario. It picks its subject by a number modulo the number of candidates at that moment, so a list
+/// of operations stays valid when any of them is removed.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     pub action: Action,
@@ -13,7 +13,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// What this operation decides by chance, the same in each run.
+    /// The random numbers of this operation, the same in each run.
     pub fn random(&self) -> Random {
         Random::new(1 + self.picks[0] as u64 * 10_000 + self.branch as u64)
     }
@@ -29,7 +29,7 @@ pub enum Clock {
     Zero,
 }
 
-/// How the server's repository is reorganized.
+/// A way to reorganize the repository of the server.
 #[derive(Clone, Copy, Debug)]
 pub enum Maintenance {
     Repack,
@@ -85,7 +85,7 @@ pub enum Action {
     Fetch,
 }
 
-/// Actions on the history with their weights: edits and reverts are what people do most.
+/// Actions on the history with their weights: edits and reverts are most frequent.
 const ON_HISTORY: &[(usize, Action)] = &[
     (12, Action::EditLine),
     (4, Action::AppendLine),
@@ -139,11 +139,11 @@ const MAINTENANCE: [Maintenance; 5] = [
     Maintenance::Loose,
 ];
 
-/// A history that is pushed in one to four steps, with fetches in between and after the last.
+/// Generates a history that is pushed in one to four steps, with fetches in between and after the last.
 pub fn generate(random: &mut Random) -> Vec<Operation> {
     let pushes = 1 + random.below(4);
     let length = 5 + random.below(36);
-    // Half of the histories have a good clock, since a bad one hides other things.
+    // Half of the histories have right dates, because wrong ones hide other bugs.
     let is_skewed = random.one_in(2);
     let mut operations = Vec::new();
     for push in 0..pushes {
@@ -168,13 +168,13 @@ pub fn generate(random: &mut Random) -> Vec<Operation> {
     operations
 }
 
-/// A history that is pushed in so many steps that the server merges its packs, with fetches after the last.
+/// Generates a history that is pushed in so many steps that the server merges its packs, with fetches after the last.
 pub fn generate_many_pushes(random: &mut Random) -> Vec<Operation> {
     let is_skewed = random.one_in(2);
     let mut operations = Vec::new();
     for _ in 0..26 + random.below(10) {
         let action = pick_weighted(random, ON_HISTORY);
-        // Each push has a commit, and so leaves a pack.
+        // Each push has a commit and so adds a pack.
         for action in [action, Action::EditLine] {
             operations.push(operation(random, action, is_skewed));
         }

@@ -1,4 +1,4 @@
-//! Compares an answer with that of git to the same bytes, and with what `git rev-list` lists.
+//! Compares an answer with the answer of git to the same bytes, and with the output of `git rev-list`.
 
 use gix::ObjectId;
 use gix::object::Kind;
@@ -21,17 +21,17 @@ pub enum UnderTest {
     Git,
 }
 
-/// An answer that is wrong.
+/// A wrong answer.
 #[derive(Debug)]
 pub struct Failure {
     pub request: String,
     pub difference: String,
-    /// Shell commands that make the repository and send the request.
+    /// Shell commands that create the repository and send the request.
     pub script: String,
 }
 
 impl Failure {
-    /// A question to the server's repository that is answered wrongly.
+    /// Creates the failure for a wrong answer to a question about the repository of the server.
     pub fn of(server: &Server, question: &str, difference: String) -> Self {
         let script = format!("{}# then {question}\n", server.script);
         Self { request: question.to_owned(), difference, script }
@@ -46,7 +46,7 @@ pub struct Oracle<'a> {
 }
 
 impl Oracle<'_> {
-    /// Sends a request to both servers, compares the answers and gives the client what was sent.
+    /// Sends a request to both servers, compares the answers and adds the sent objects to the client.
     pub fn fetch(
         &self,
         client: &mut Client,
@@ -79,7 +79,7 @@ impl Oracle<'_> {
         let git_failed = git_result.is_err() || git.error.is_some();
         let failed = result.is_err() || answer.error.is_some();
         if failed && !git_failed && !request.done && git.pack.is_none() {
-            // Git looks at the depth only when it sends the pack.
+            // Git checks the depth only when it sends the pack.
             let request = Request { done: true, ..request.clone() };
             return self.try_fetch(client, &request, random);
         }
@@ -93,8 +93,8 @@ impl Oracle<'_> {
         if failed {
             return Ok(());
         }
-        // In version 2 git looks behind shallow commits to decide whether it knows enough, so it is ready sooner. A
-        // server that goes on to ask learns more, and sends less.
+        // In version 2 git also follows the parents of shallow commits to decide whether it is ready, so it is ready
+        // sooner. A server that negotiates longer learns of more common commits and sends less.
         let is_git_hasty = !client.shallow.is_empty() || request.depth != Depth::default();
         if answer.pack.is_none() && !request.done && (git.pack.is_none() || is_git_hasty) {
             if git.pack.is_none() {
@@ -104,7 +104,7 @@ impl Oracle<'_> {
             return self.try_fetch(client, &request, random);
         }
         if git.pack.is_none() && answer.pack.is_some() {
-            // For git, a commit of 1970 has no date. Nor is git ready in a round with a commit that only the client has.
+            // For git, a commit of 1970 has no date. And git is not ready in a round with a have that it lacks.
             let is_unknown = |id: &ObjectId| !self.server.stored.contains(id);
             if !self.history.dates.contains(&0) && !request.haves.iter().any(is_unknown) {
                 return Err("the server is ready, though git is not".to_owned());
@@ -117,14 +117,14 @@ impl Oracle<'_> {
         let sent = self.read_pack(client, request, &pack)?;
         let by_git = self.read_git_pack(client, request, &git_pack)?;
         let shallow = (&answer.shallow, &answer.unshallow);
-        // Where the server sends just what git sends, the list tells nothing more.
+        // If the server sends the same objects as git, the comparison with the list adds nothing.
         let is_same = sent == by_git && self.under_test == UnderTest::Hexforge;
         let listed = if is_same { Ids::new() } else { self.listed(request, shallow) };
         let had = self.had(client, request, &answer.unshallow);
         let mut extra = self.compare_objects(request, &sent, &by_git, &listed, &had)?;
         if has_wrong_dates(self.history) {
-            // By accident of its order git then meets commits before it knows that the client has them, and learns from
-            // their trees too. Only the commits at the edge count.
+            // Because of its order, git then visits commits before it learns that the client has them, and excludes the
+            // objects in their trees too. Only the boundary commits count.
             let at_edge = self.trees_at_edge(&sent);
             extra.retain(|id| at_edge.contains(id));
         }
@@ -135,7 +135,7 @@ impl Oracle<'_> {
         client.take_over(self.history, request, &sent, shallow, random)
     }
 
-    /// What is in the trees of the parents of sent commits that are not sent themselves.
+    /// Returns the objects in the trees of the boundary commits: parents of sent commits that are not sent themselves.
     fn trees_at_edge(&self, sent: &Ids) -> Ids {
         let objects = &self.history.objects;
         let commits = objects.commits(sent).into_iter();
@@ -148,7 +148,7 @@ impl Oracle<'_> {
     /// Whether git's answer depends on wrong dates.
     fn has_no_right_answer(&self, request: &Request) -> bool {
         let depth = &request.depth;
-        // From where a history ended git goes on if a ref leads there, which it looks for by date.
+        // Git deepens a shallow commit if a ref reaches it, and decides that by a walk by date.
         let is_by_date = depth.since.is_some() || !depth.not.is_empty() || depth.is_relative;
         is_by_date && has_wrong_dates(self.history)
     }
@@ -158,7 +158,7 @@ impl Oracle<'_> {
             true => Ok(()),
             false => Err(format!("{what}: git {git:?}, the server {ours:?}")),
         };
-        // Asked for everything, git also shows what is behind a commit that no ref leads to, if the client names it.
+        // For `--unshallow`, git also deepens an unreachable shallow commit if the client names it.
         let reachable = self.history.reachable(&self.server.refs);
         let ends = |answer: &Answer| (answer.shallow.clone(), &answer.unshallow & &reachable);
         if ends(git) != ends(ours)
@@ -171,7 +171,7 @@ impl Oracle<'_> {
         if request.wire == Wire::V2 {
             compare("acknowledged", &git.acks, &ours.acks)?;
         } else if request.acks != Acks::One {
-            // Once git is ready it acknowledges everything, also what it does not have.
+            // Once git is ready it acknowledges every have, also of commits that it lacks.
             let known = |acks: &Ids| acks.intersection(&self.server.stored).copied().collect();
             compare("acknowledged", &known(&git.acks), &known(&ours.acks))?;
         }
@@ -190,7 +190,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Git bases deltas also on objects that a partial client left out: such a client fetches the bases.
+    /// Reads a pack of git. Its deltas may be based on objects that a partial clone lacks and then fetches.
     fn read_git_pack(
         &self,
         client: &Client,
@@ -218,14 +218,14 @@ impl Oracle<'_> {
         }
     }
 
-    /// The haves that the server has too.
+    /// Returns the haves that the server has too.
     fn common(&self, request: &Request) -> Vec<ObjectId> {
         let haves = request.haves.iter().copied();
         haves.filter(|id| self.server.stored.contains(id)).collect()
     }
 
-    /// The objects that git lists for the request, as `git upload-pack` asks `git pack-objects` for them: the parents
-    /// of unshallowed commits are wanted too, those commits are had, and all shallow commits, old and new, are cut.
+    /// Returns the objects that git lists for the request, as `git upload-pack` passes it to `git pack-objects`: the
+    /// parents of unshallowed commits are wants too, these commits are haves, and all shallow commits are cut.
     fn listed(&self, request: &Request, (shallow, unshallow): (&Ids, &Ids)) -> Ids {
         let stored = |id: &ObjectId| self.server.stored.contains(id);
         let old = request.shallow.iter().copied().filter(stored);
@@ -241,21 +241,20 @@ impl Oracle<'_> {
         self.server.rev_list(&cut, &arguments)
     }
 
-    /// Everything that the client said it has: what the common commits lead to, and the commits that it could not
-    /// follow further until now.
+    /// Returns all objects that the client has according to its request: those reachable from the common commits, and
+    /// the commits that were shallow until now.
     fn had(&self, client: &Client, request: &Request, unshallow: &Ids) -> Ids {
         let commits = self.common(request).into_iter().chain(unshallow.iter().copied());
         self.history.objects.closure(commits, &client.shallow)
     }
 
-    /// Checks `listed - had ⊆ sent`, and returns what is sent and is neither listed nor sent by git.
+    /// Checks `listed - had ⊆ sent`, and returns the objects that are sent and neither listed nor sent by git.
     ///
-    /// Git lists more than it needs to: it looks only into the newest commits that both sides have, and not at all
-    /// where a cut commit hides them. With a bitmap it knows better and sends less than it lists. So the server may
-    /// leave out what the client certainly has.
+    /// Git lists more than needed: it reads only the newest common commits, and none that a cut commit hides. With a
+    /// bitmap it sends less than it lists. So the server may leave out objects that the client certainly has.
     ///
-    /// With a filter git leaves out a blob that is wanted by its id when a tree that is wanted too has the blob and
-    /// comes first. That is a mistake of git: the client asked for the blob.
+    /// With a filter, git leaves out a blob that is wanted by id if an earlier wanted tree contains the blob. That is a
+    /// bug of git: the client asked for the blob.
     fn compare_objects(
         &self,
         request: &Request,
@@ -269,14 +268,14 @@ impl Oracle<'_> {
         let mut allowed: Ids = listed.union(by_git).copied().collect();
         let roots = request.wants.iter().map(|&want| objects.peel(want));
         let roots = roots.filter(|&root| !objects.is_commit(root));
-        // What is wanted by its id may be sent whether the client has it or not.
+        // An object that is wanted by id may be sent even if the client has it.
         allowed.extend(objects.closure(roots, &Ids::new()));
         allowed.extend(&request.wants);
         if self.under_test == UnderTest::Hexforge {
             needed.extend(request.wants.iter().filter(|want| !had.contains(*want)));
         }
         if request.include_tag {
-            // Tags follow the object they are about.
+            // Tags are sent with their targets.
             let is_about_sent = |id: ObjectId| sent.contains(&objects.peel(id));
             let is_tag = |id: &ObjectId| objects.get(*id).kind == Kind::Tag;
             needed.extend(by_git.iter().filter(|id| is_tag(id) && is_about_sent(**id)));
@@ -310,7 +309,7 @@ fn request_script(request: &Request) -> String {
         Wire::V0Stateful => ("version=0", ""),
         Wire::V1Stateful => ("version=1", ""),
     };
-    // The escaped line ends keep the request readable.
+    // Escaped line breaks keep the request readable.
     let bytes = bytes.replace("\\\n", "'\\\n'");
     format!(
         "printf '{bytes}' > request\n\

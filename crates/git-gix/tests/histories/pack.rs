@@ -1,4 +1,4 @@
-//! Reads packs as a client does, and refuses what a client cannot use.
+//! Reads packs as a client does, and refuses packs that a client cannot use.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -9,28 +9,28 @@ use gix::object::Kind;
 
 use crate::objects::{Ids, hash};
 
-/// What a client said about packs and has for deltas.
+/// The kinds of deltas that a client accepts, and its objects that may serve as bases.
 pub struct Limits<'a> {
-    /// Offset deltas are allowed.
+    /// Whether offset deltas are allowed.
     pub offset_deltas: bool,
-    /// The content of an object outside of the pack that a delta may be based on.
+    /// Returns the content of a base outside the pack.
     pub base: &'a dyn Fn(ObjectId) -> Option<(Kind, &'a [u8])>,
 }
 
-/// Where the content of an entry comes from.
+/// The content of an entry.
 enum Content {
     Whole(Kind, Vec<u8>),
     OnOffset(usize, Vec<u8>),
     OnObject(ObjectId, Vec<u8>),
 }
 
-/// The ids of all objects in a pack, or what is wrong with the pack.
+/// Returns the ids of all objects in a pack.
 pub fn read(pack: &[u8], limits: &Limits<'_>) -> Result<Ids, String> {
     let entries = entries(pack, limits)?;
     let mut resolved: BTreeMap<usize, (Kind, Vec<u8>)> = BTreeMap::new();
     let mut by_id: BTreeMap<ObjectId, usize> = BTreeMap::new();
     let mut waiting: Vec<(usize, Content)> = entries.into_iter().collect();
-    // First everything based on objects in the pack, then what needs objects of the client.
+    // First the deltas on objects in the pack are resolved, then those on objects of the client.
     let mut is_thin_allowed = false;
     while !waiting.is_empty() {
         let before = waiting.len();
@@ -167,7 +167,7 @@ fn entry(pack: &[u8], offset: usize, limits: &Limits<'_>) -> Result<(Content, us
     Ok((content, next))
 }
 
-/// The object that a delta makes of its base.
+/// Applies a delta to its base.
 fn apply_delta(base: &[u8], delta: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = delta.iter().copied();
     let early = || "a delta that ends early".to_owned();

@@ -1,4 +1,4 @@
-//! Runs git, and reads what it prints.
+//! Runs git and parses its output.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,13 +8,13 @@ use gix::ObjectId;
 use crate::objects::Ids;
 use crate::support::{self, git_command};
 
-/// Nothing has to outlive the machine, and histories are small.
-pub const QUICK: [&str; 4] = ["-c", "core.fsync=none", "-c", "pack.threads=1"];
+/// Options that make git faster: no data has to survive a crash, and histories are small.
+pub const FAST: [&str; 4] = ["-c", "core.fsync=none", "-c", "pack.threads=1"];
 
-/// What git prints. It must succeed.
+/// Runs git, which must succeed, and returns its output.
 pub fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut git = git_command();
-    git.current_dir(folder).args(QUICK).args(arguments);
+    git.current_dir(folder).args(FAST).args(arguments);
     let (is_ok, stdout, stderr) = run_command(git, input);
     assert!(is_ok, "git {arguments:?}: {stderr}");
     stdout

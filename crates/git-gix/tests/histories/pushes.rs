@@ -11,7 +11,7 @@ use crate::oracle::Failure;
 use crate::server::{RefCommand, Server, changes};
 use crate::support::Random;
 
-/// Pushes a history in its steps, each first without one object and then with all.
+/// Pushes a history step by step, each step first without one object and then with all.
 pub fn run_pushes(operations: &[Operation]) -> Result<(), Failure> {
     let history = History::of(operations);
     let mut server = Server::new(&history);
@@ -36,12 +36,12 @@ fn push_incomplete(
     random: &mut Random,
 ) -> Result<(), Failure> {
     let mut commands = changes(&server.refs, refs);
-    // A command that only removes a ref needs no objects.
+    // A deletion needs no objects.
     commands.retain(|(_, _, new)| new.is_some());
     let needed = history.reachable(refs);
     let reachable = history.reachable(&server.refs);
     let mut sent: Ids = needed.difference(&reachable).copied().collect();
-    // Git treats the empty tree as always there.
+    // Git treats the empty tree as existing in every repository.
     let empty_tree = hash(Kind::Tree, b"");
     let candidates: Vec<ObjectId> = sent.iter().copied().filter(|&id| id != empty_tree).collect();
     if candidates.is_empty() {
@@ -62,7 +62,7 @@ fn push_incomplete(
         return fail(format!("the push was accepted: {report}"));
     }
     let now = server.refs_by_git();
-    // Unless all refs must change together, those that do not need the object may be accepted.
+    // Unless the push is atomic, refs that do not need the object may be accepted.
     let needs_it = |id: ObjectId| history.objects.closure([id], &Ids::new()).contains(&lacking);
     let is_wrong = |(_, _, new): &RefCommand| is_atomic || new.is_some_and(needs_it);
     if let Some(change) = changes(&server.refs, &now).into_iter().find(is_wrong) {

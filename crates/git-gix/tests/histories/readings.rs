@@ -1,4 +1,4 @@
-//! Reads the server's repository in all ways that prune, and compares what is read with git.
+//! Reads the repository of the server by all calls that prune a walk, and compares the answers with git.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use crate::oracle::Failure;
 use crate::server::Server;
 use crate::support::Random;
 
-/// Pushes a history in its steps. Where the list has a fetch, two commits are read and compared.
+/// Pushes a history step by step. In place of each fetch, two commits are read and compared.
 pub fn run_readings(operations: &[Operation]) -> Result<(), Failure> {
     let history = History::of(operations);
     let mut server = Server::new(&history);
@@ -28,9 +28,9 @@ pub fn run_readings(operations: &[Operation]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads two commits in all ways.
+/// Reads two commits by all calls.
 pub fn read(history: &History, server: &Server, random: &mut Random) -> Result<(), Failure> {
-    // Commits that no ref leads to any more can be read as well.
+    // Unreachable commits can be read as well.
     let commits = history.objects.commits(&server.stored);
     if commits.is_empty() {
         return Ok(());
@@ -40,12 +40,12 @@ pub fn read(history: &History, server: &Server, random: &mut Random) -> Result<(
     let (from, to) = (*random.pick(&commits), tip.unwrap_or_else(|| *random.pick(&commits)));
     reader.check_commits(from, to, &commits, random)?;
     reader.check_contents(to, random)?;
-    // What was counted for one commit is used for the next.
+    // The count for one commit is used for the next.
     reader.check_contributors(from)?;
     reader.check_contributors(to)
 }
 
-/// An open repository with what it should have.
+/// An open repository and the history that it should have.
 pub struct Reader<'a> {
     pub history: &'a History,
     pub server: &'a Server,
@@ -57,12 +57,12 @@ impl Reader<'_> {
         Failure::of(self.server, question, format!("{question}: {difference}"))
     }
 
-    /// What the server answers, unless it fails.
+    /// Returns the answer of the server, or a failure.
     pub fn answer<T>(&self, question: &str, answer: Result<T, GitError>) -> Result<T, Failure> {
         answer.map_err(|error| self.fail(question, &format!("{error:?}")))
     }
 
-    /// Compares an answer with the right one.
+    /// Compares an answer with the expected one.
     pub fn check<T: Debug + PartialEq>(
         &self,
         question: &str,
@@ -76,14 +76,14 @@ impl Reader<'_> {
         }
     }
 
-    /// What git prints about the repository, in lines.
+    /// Runs git in the repository and returns its output by line.
     pub fn git_lines(&self, arguments: &[&str]) -> Vec<String> {
         let output = self.server.git(arguments);
         String::from_utf8_lossy(&output).lines().map(str::to_owned).collect()
     }
 }
 
-/// The id as the ports have it.
+/// Converts an id to the type of the ports.
 pub fn to_domain(id: ObjectId) -> commit::ObjectId {
     commit::ObjectId::parse(&id.to_string()).expect("ids are hexadecimal")
 }

@@ -1,4 +1,4 @@
-//! Small histories for which too little was sent once.
+//! Regression tests: small histories for which a fetch once sent too few objects.
 
 use crate::client::Client;
 use crate::files::{File, Files};
@@ -11,7 +11,7 @@ use crate::server::Server;
 use crate::support::Random;
 use crate::under_test;
 
-/// The time between two commits is 60 seconds and 20 for each of these.
+/// The number of steps for a day between two commits: their distance is 60 seconds plus 20 per step.
 const A_DAY: usize = (24 * 60 * 60 - 60) / 20;
 
 /// A history with one commit a day.
@@ -34,7 +34,7 @@ fn history(commits: &[&[(&str, &str)]]) -> History {
     history
 }
 
-/// Clones and fetches in all versions, from a server that stores the history in several ways.
+/// Clones and fetches in all protocol versions, from a server that stores the history in several ways.
 fn check(history: &History) {
     let last = history.pushed.last().expect("there are commits");
     let mut servers: Vec<Server> = (0..4).map(|_| Server::new(history)).collect();
@@ -81,7 +81,7 @@ fn a_folder_that_is_changed_back_is_sent_completely() {
     let two = [("d/x", "1"), ("d/y", "new")];
     let three = [("d/x", "2"), ("d/y", "new")];
     check(&history(&[&one, &two, &three, &two]));
-    // A file outside of the folder keeps the whole trees apart.
+    // A file outside the folder makes the root trees differ.
     let two = [("d/x", "1"), ("d/y", "new"), ("other", "0")];
     let three = [("d/x", "2"), ("d/y", "new"), ("other", "1")];
     let four = [("d/x", "1"), ("d/y", "new"), ("other", "2")];

@@ -1,12 +1,12 @@
-//! A fetch request as bytes, in each version of the protocol.
+//! Encodes fetch requests in each protocol version.
 
 use gix::ObjectId;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion};
 
-/// The depth by which clients ask for the whole history.
+/// The depth with which clients ask for the complete history.
 pub const ENDLESS: u32 = 0x7fff_ffff;
 
-/// The version and the way of the conversation.
+/// The protocol version, and whether the conversation is stateful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     V2,
@@ -34,7 +34,7 @@ impl Wire {
     }
 }
 
-/// How the client wants common commits to be acknowledged. Version 2 has one way only.
+/// The acknowledgment mode. Version 2 has only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acks {
     One,
@@ -42,7 +42,7 @@ pub enum Acks {
     Detailed,
 }
 
-/// How the pack is sent in versions 0 and 1.
+/// The side band of the pack in versions 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bands {
     None,
@@ -50,7 +50,7 @@ pub enum Bands {
     Large,
 }
 
-/// How much of the history is asked for.
+/// The requested depth.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
     pub commits: Option<u32>,
@@ -59,7 +59,7 @@ pub struct Depth {
     pub not: Vec<String>,
 }
 
-/// All that a client says in one fetch.
+/// A fetch request.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub wire: Wire,
@@ -73,12 +73,12 @@ pub struct Request {
     pub include_tag: bool,
     pub acks: Acks,
     pub bands: Bands,
-    /// The client says `done`. Otherwise the server decides whether the haves are enough.
+    /// Whether the client sends `done`. Otherwise the server decides whether the haves suffice.
     pub done: bool,
 }
 
 impl Request {
-    /// A request for these objects from a client that has nothing.
+    /// Creates a request for these objects from a client without objects.
     pub fn clone_of(wire: Wire, wants: Vec<ObjectId>) -> Self {
         Self {
             wire,
@@ -156,7 +156,7 @@ impl Request {
         self.write_limits(lines);
         lines.push("0000".to_owned());
         for (number, id) in self.haves.iter().enumerate() {
-            // Only where both sides remember what was said, haves come in rounds.
+            // Haves come in rounds only in a stateful conversation.
             if self.wire.conversation() == Conversation::Stateful && number % 4 == 3 {
                 lines.push("0000".to_owned());
             }

@@ -1,4 +1,4 @@
-//! Runs a list of operations against a server, and makes the list short when something is wrong.
+//! Runs a list of operations against a server, and shrinks the list if it fails.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,22 +9,22 @@ use crate::oracle::{Failure, Oracle, UnderTest};
 use crate::server::Server;
 use crate::support::Random;
 
-/// How often a failing list is run again to make it shorter.
+/// How often a failing list runs again to shrink it.
 const MOST_RUNS: usize = 300;
 
-/// What is done besides the operations: after each push, and before each fetch.
-pub type Aside<'a> = &'a dyn Fn(&Operation, &History, &mut Server) -> Result<(), Failure>;
+/// A callback that runs after each push and before each fetch.
+pub type Callback<'a> = &'a dyn Fn(&Operation, &History, &mut Server) -> Result<(), Failure>;
 
 /// Runs operations from the first to the last.
 pub fn run_fetches(operations: &[Operation], under_test: UnderTest) -> Result<(), Failure> {
     run_fetches_with(operations, under_test, &|_, _, _| Ok(()))
 }
 
-/// Runs operations from the first to the last, and something besides.
+/// Runs operations from the first to the last, with a callback.
 pub fn run_fetches_with(
     operations: &[Operation],
     under_test: UnderTest,
-    aside: Aside<'_>,
+    callback: Callback<'_>,
 ) -> Result<(), Failure> {
     let history = History::of(operations);
     if history.pushed.iter().all(std::collections::BTreeMap::is_empty) {
@@ -38,30 +38,30 @@ pub fn run_fetches_with(
         match operation.action {
             Action::Push => {
                 server.push(&history, pushes.next().expect("one for each push"));
-                aside(operation, &history, &mut server)?;
+                callback(operation, &history, &mut server)?;
             }
             Action::Maintain(how) => server.maintain(how, operation.branch % 2 == 0),
             Action::StartClient => client = Client::start(&history, &mut random),
             Action::Fetch if !server.refs.is_empty() => {
-                aside(operation, &history, &mut server)?;
+                callback(operation, &history, &mut server)?;
                 let request = client.plan(&history, &server, &mut random);
                 let oracle = Oracle { history: &history, server: &server, under_test };
                 oracle.fetch(&mut client, &request, &mut random)?;
             }
-            // Everything else was done when the history was made.
+            // All other operations were applied when the history was built.
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Makes the operations of a scenario.
+/// Generates the operations of a scenario.
 pub type Generate = fn(&mut Random) -> Vec<Operation>;
 
 /// A run of one kind of scenario.
 pub type Run<'a> = &'a (dyn Fn(&[Operation]) -> Result<(), Failure> + Sync);
 
-/// Runs the scenario of a seed; the report of the shortest list that still fails, if it fails.
+/// Runs the scenario of a seed. If it fails, returns the report of the shortest list that still fails.
 pub fn check_seed(seed: u64, generate: Generate, run: Run<'_>) -> Option<String> {
     let operations = generate(&mut Random::new(seed));
     let failure = run_caught(&operations, run).err()?;
@@ -83,7 +83,7 @@ fn run_caught(operations: &[Operation], run: Run<'_>) -> Result<(), Failure> {
     })
 }
 
-/// Removes operations, first many at once and then single ones, as long as the rest fails.
+/// Removes operations, first many at once and then single ones, as long as the rest still fails.
 fn shrink(
     mut operations: Vec<Operation>,
     mut failure: Failure,
@@ -112,7 +112,7 @@ fn shrink(
     }
 }
 
-/// Whether two failures begin with the same words. Otherwise a list could be shortened to another mistake.
+/// Whether two failures begin with the same words. Without this check, shrinking could end at another bug.
 fn is_same_kind(one: &Failure, other: &Failure) -> bool {
     let words = |failure: &Failure| failure.difference.chars().take(8).collect::<String>();
     words(one) == words(other)

@@ -1,4 +1,4 @@
-//! The server under test with one repository that histories are pushed to, and git on the same repository.
+//! The server under test with one repository to which histories are pushed, and git on the same repository.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,13 +15,13 @@ use crate::answer::after_advertisement;
 use crate::history::{History, Refs};
 use crate::objects::Ids;
 use crate::operation::Maintenance;
-use crate::process::{QUICK, parse_id, parse_ids, run, run_command};
+use crate::process::{FAST, parse_id, parse_ids, run, run_command};
 use crate::request::{Request, Wire};
 use crate::support::{git_command, refs};
 
 const WRITE_GRAPH: &[&[&str]] = &[&["commit-graph", "write", "--reachable"]];
 
-/// A repository on the server, and the one that it is pushed from.
+/// A repository on the server, and the source repository of the pushes.
 pub struct Server {
     pub folder: TempDir,
     /// The data folder of the store.
@@ -32,12 +32,12 @@ pub struct Server {
     pub refs: Refs,
     /// All objects in the server's repository, reachable or not.
     pub stored: Ids,
-    /// Shell commands that make the same repository with git alone.
+    /// Shell commands that create the same repository with git alone.
     pub script: String,
 }
 
 impl Server {
-    /// An empty server, and a repository with all objects of a history to push from.
+    /// Creates an empty server, and a source repository with all objects of a history.
     pub fn new(history: &History) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let source = folder.path().join("source");
@@ -63,7 +63,7 @@ impl Server {
         refs::open(&self.store, self.project)
     }
 
-    /// What git prints about the server's repository.
+    /// Runs git in the repository of the server and returns its output.
     pub fn git(&self, arguments: &[&str]) -> Vec<u8> {
         run(&self.path(), arguments, b"")
     }
@@ -105,7 +105,7 @@ impl Server {
         report.expect("the push is answered")
     }
 
-    /// Reorganizes the repository by git. The store learns of it, or is opened again.
+    /// Reorganizes the repository with git. The store notices the change, or is opened again.
     pub fn maintain(&mut self, how: Maintenance, reopen: bool) {
         let folder = self.path();
         if !folder.exists() {
@@ -121,7 +121,7 @@ impl Server {
                 &[]
             }
         };
-        // Repacking drops what no ref leads to. A commit-graph that still names it is damaged, as git sees it.
+        // Repacking drops unreachable objects. For git, a commit-graph that still names them is damaged.
         let graph: &[&[&str]] = match how {
             Maintenance::Repack | Maintenance::Bitmap if self.has_commit_graph() => WRITE_GRAPH,
             _ => &[],
@@ -165,7 +165,7 @@ impl Server {
         );
     }
 
-    /// All objects in the server's repository, as git sees it now.
+    /// Lists all objects in the repository of the server with git.
     pub fn list_stored(&self) -> Ids {
         if !self.path().exists() {
             return Ids::new();
@@ -188,7 +188,7 @@ impl Server {
         }
     }
 
-    /// What the server under test answers.
+    /// Sends a request to the server under test.
     pub fn ask_hexforge(&self, request: &Request) -> (Result<(), String>, Vec<u8>) {
         let repository = self.open();
         let (wire, bytes, mut answer) = (request.wire, request.encode(), Vec::new());
@@ -197,10 +197,10 @@ impl Server {
         (result.map_err(|error| format!("{error:?}")), answer)
     }
 
-    /// What git answers to the same bytes.
+    /// Sends the same bytes to git.
     pub fn ask_git(&self, request: &Request) -> (Result<(), String>, Vec<u8>) {
         let mut git = git_command();
-        git.args(QUICK).args(UPLOAD_OPTIONS).arg("upload-pack");
+        git.args(FAST).args(UPLOAD_OPTIONS).arg("upload-pack");
         match request.wire {
             Wire::V2 => drop(git.arg("--stateless-rpc").env("GIT_PROTOCOL", "version=2")),
             Wire::V0Stateless => drop(git.arg("--stateless-rpc")),
@@ -219,7 +219,7 @@ impl Server {
         }
     }
 
-    /// What git lists on the server's repository.
+    /// Runs `git rev-list` in the repository of the server.
     pub fn rev_list(&self, shallow: &Ids, arguments: &[String]) -> Ids {
         let file = self.folder.path().join("shallow");
         let lines: String = shallow.iter().map(|id| format!("{id}\n")).collect();
@@ -230,12 +230,12 @@ impl Server {
         parse_ids(&run(&self.path(), &all, b""))
     }
 
-    /// Runs git in the repository that is pushed from.
+    /// Runs git in the source repository.
     pub fn run_in_source(&self, arguments: &[&str], input: &[u8]) -> Vec<u8> {
         run(&self.source, arguments, input)
     }
 
-    /// The refs that git sees on the server.
+    /// Lists the refs on the server with git.
     pub fn refs_by_git(&self) -> Refs {
         if !self.path().exists() {
             return Refs::new();
@@ -258,7 +258,7 @@ const PACK_REVISIONS: &[&str] =
 const UPLOAD_OPTIONS: [&str; 4] =
     ["-c", "uploadpack.allowAnySHA1InWant=true", "-c", "uploadpack.allowFilter=true"];
 
-/// The commands that turn some refs into others.
+/// Returns the commands that turn the old refs into the new ones.
 pub fn changes(old: &Refs, new: &Refs) -> Vec<RefCommand> {
     let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let command = |name: &String| (name.clone(), old.get(name).copied(), new.get(name).copied());
@@ -269,7 +269,7 @@ pub fn open_store(data: &Path) -> GixStore {
     refs::store(data)
 }
 
-/// Makes what `git init --bare` makes, without a process.
+/// Creates the files of `git init --bare`, without a process.
 fn init_bare(folder: &Path) {
     for name in ["objects/pack", "objects/info", "refs/heads", "refs/tags"] {
         fs::create_dir_all(folder.join(name)).expect("a folder can be made");

@@ -1,4 +1,4 @@
-//! Many pushes leave many packs, which are merged.
+//! Merges the packs of many pushes.
 
 use hexforge_domain::pack::{MANY_PACKS, Pack};
 use hexforge_domain::ports::git::{GitStore, MergedPacks};
@@ -19,9 +19,9 @@ pub fn run_tidying(operations: &[Operation], under_test: UnderTest) -> Result<()
         match operation.action {
             Action::Push if !is_many => Ok(()),
             Action::Push => match operation.branch % 4 {
-                // The next push comes before packs are merged.
+                // The next push is received before packs are merged.
                 0 => Ok(()),
-                // Or somebody copies the repository before.
+                // Or the repository is copied before.
                 1 => copy(history, server, Kind::Fork),
                 2 => copy(history, server, Kind::Backup),
                 _ => merge_and_check(history, server),
@@ -40,7 +40,7 @@ fn packs_of(server: &Server) -> Vec<Pack> {
     refs::refs_of(&server.path()).packs().to_vec()
 }
 
-/// Merges packs, and checks that everything is there.
+/// Merges packs, and checks that no object is missing.
 fn merge_and_check(history: &History, server: &Server) -> Result<(), Failure> {
     let question = "merged packs";
     let fail = |difference: String| {

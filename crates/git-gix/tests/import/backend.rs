@@ -1,4 +1,4 @@
-//! `git http-backend`, answering requests without a network between.
+//! Answers requests with `git http-backend`, without a network.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use hexforge_domain::ports::outgoing::{
     Redirects,
 };
 
-/// What a server sees of a request.
+/// A request as the server receives it.
 #[derive(Debug)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub method: OutgoingMethod,
     /// From the scheme to the port, with user name and password.
     pub origin: String,
@@ -24,12 +24,12 @@ pub struct Seen {
     pub follows: bool,
 }
 
-/// What it answers.
+/// The answer of the server.
 pub struct Answer {
     pub status: u16,
     pub kind: String,
     pub body: Box<dyn Read + Send>,
-    /// Another address that answered in the end.
+    /// The address after redirects.
     pub url: Option<String>,
 }
 
@@ -40,25 +40,25 @@ impl Answer {
     }
 }
 
-type Answering = dyn Fn(Seen) -> Result<Answer, OutgoingError> + Send + Sync;
+type Answering = dyn Fn(ReceivedRequest) -> Result<Answer, OutgoingError> + Send + Sync;
 
 /// A network with one server.
 pub struct Network {
     answering: Box<Answering>,
-    pub asked: Mutex<Vec<String>>,
+    pub urls: Mutex<Vec<String>>,
 }
 
 impl Network {
     pub fn new(
-        answering: impl Fn(Seen) -> Result<Answer, OutgoingError> + Send + Sync + 'static,
+        answering: impl Fn(ReceivedRequest) -> Result<Answer, OutgoingError> + Send + Sync + 'static,
     ) -> Self {
-        Self { answering: Box::new(answering), asked: Mutex::default() }
+        Self { answering: Box::new(answering), urls: Mutex::default() }
     }
 }
 
 impl Outgoing for Network {
     fn send(&self, request: OutgoingRequest) -> Result<OutgoingResponse, OutgoingError> {
-        self.asked.lock().expect("no panic").push(request.url.clone());
+        self.urls.lock().expect("no panic").push(request.url.clone());
         let (address, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
         let start = address.find("://").expect("a scheme") + 3;
         let end = address[start..].find('/').map_or(address.len(), |end| start + end);
@@ -66,7 +66,7 @@ impl Outgoing for Network {
             let found = request.headers.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.clone())
         };
-        let seen = Seen {
+        let received = ReceivedRequest {
             method: request.method,
             origin: address[..end].into(),
             path: address[end..].into(),
@@ -79,7 +79,7 @@ impl Outgoing for Network {
             },
             follows: request.redirects == Redirects::Checked,
         };
-        let answer = (self.answering)(seen)?;
+        let answer = (self.answering)(received)?;
         let url = answer.url.unwrap_or_else(|| match request.url.split_once('@') {
             Some((_, rest)) => format!("http://{rest}"),
             None => request.url.clone(),
@@ -93,10 +93,10 @@ impl Outgoing for Network {
     }
 }
 
-/// How git's own server answers for the repositories in a folder.
+/// Answers for the repositories in a folder with git's own server.
 pub struct Backend {
     pub root: PathBuf,
-    /// Instead of the version that the client asks for.
+    /// Overrides the protocol version of the client.
     pub protocol: Option<&'static str>,
 }
 
@@ -105,8 +105,8 @@ impl Backend {
         Self { root: root.to_owned(), protocol: None }
     }
 
-    pub fn answer(&self, seen: &Seen) -> Answer {
-        let protocol = self.protocol.map(str::to_owned).or_else(|| seen.protocol.clone());
+    pub fn answer(&self, received: &ReceivedRequest) -> Answer {
+        let protocol = self.protocol.map(str::to_owned).or_else(|| received.protocol.clone());
         let mut child = Command::new("git")
             .arg("http-backend")
             .env_clear()
@@ -115,13 +115,13 @@ impl Backend {
             .env("GIT_PROJECT_ROOT", &self.root)
             .env("GIT_HTTP_EXPORT_ALL", "1")
             .env("GIT_PROTOCOL", protocol.unwrap_or_default())
-            .env("PATH_INFO", &seen.path)
-            .env("QUERY_STRING", &seen.query)
-            .env("CONTENT_TYPE", seen.kind.clone().unwrap_or_default())
-            .env("CONTENT_LENGTH", seen.body.len().to_string())
+            .env("PATH_INFO", &received.path)
+            .env("QUERY_STRING", &received.query)
+            .env("CONTENT_TYPE", received.kind.clone().unwrap_or_default())
+            .env("CONTENT_LENGTH", received.body.len().to_string())
             .env(
                 "REQUEST_METHOD",
-                match seen.method {
+                match received.method {
                     OutgoingMethod::Get => "GET",
                     OutgoingMethod::Post => "POST",
                 },
@@ -132,7 +132,7 @@ impl Backend {
             .spawn()
             .expect("git is installed");
         let mut input = child.stdin.take().expect("piped");
-        let body = seen.body.clone();
+        let body = received.body.clone();
         let writer = std::thread::spawn(move || drop(input.write_all(&body)));
         let output = child.wait_with_output().expect("git ends").stdout;
         writer.join().expect("it was written");

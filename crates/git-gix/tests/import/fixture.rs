@@ -14,7 +14,7 @@ use crate::support::refs;
 
 pub const PROJECT: ProjectId = ProjectId(7);
 
-/// Runs git, and says what it says.
+/// Runs git and returns its output.
 pub fn git(folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(arguments)
@@ -38,7 +38,7 @@ impl Source {
         Self(tempfile::tempdir().expect("a folder"))
     }
 
-    /// One with two branches, several commits, deltas, two kinds of tags, and refs that are not imported.
+    /// Creates a repository with two branches, several commits, deltas, two kinds of tags, and refs that imports skip.
     pub fn filled() -> Self {
         let source = Self::new();
         let work = source.0.path().join("work");
@@ -72,14 +72,14 @@ impl Source {
         Backend::new(self.0.path())
     }
 
-    /// git's own server for it.
+    /// A network with git's own server for it.
     pub fn network(&self) -> Network {
         let backend = self.backend();
-        Network::new(move |seen| Ok(backend.answer(&seen)))
+        Network::new(move |request| Ok(backend.answer(&request)))
     }
 }
 
-/// A store, and what was asked of the network.
+/// A store in a temporary folder.
 pub struct Store {
     data: TempDir,
     pub store: GixStore,
@@ -111,7 +111,7 @@ impl Store {
         Ok(imported)
     }
 
-    /// Every file below the data folder.
+    /// Returns every file below the data folder.
     pub fn files(&self) -> Vec<PathBuf> {
         fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
             for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -127,7 +127,7 @@ impl Store {
         files
     }
 
-    /// The scratch folder has nothing in it.
+    /// Whether the scratch folder is empty.
     pub fn is_tidy(&self) -> bool {
         match std::fs::read_dir(self.data.path().join("repositories").join("scratch")) {
             Ok(mut entries) => entries.next().is_none(),
@@ -136,7 +136,7 @@ impl Store {
     }
 }
 
-/// Branches, tags and what they hold.
+/// Lists branches and tags with their targets.
 pub fn refs(repository: &Path) -> String {
     git(
         repository,

@@ -1,4 +1,4 @@
-//! What no honest server sends: a clear error, and nothing is left behind.
+//! Invalid answers of other servers: each import fails with a clear error and leaves no file behind.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use hexforge_git_gix::ImportLimits;
 
 use crate::backend::{Answer, Network};
 use crate::fixture::{Source, Store, git};
-use crate::support::refs::put;
+use crate::support::refs::write_refs;
 
-const TELLS: &str = "application/x-git-upload-pack-advertisement";
-const SENDS: &str = "application/x-git-upload-pack-result";
+const ADVERTISEMENT: &str = "application/x-git-upload-pack-advertisement";
+const RESULT: &str = "application/x-git-upload-pack-result";
 
-/// A server with one answer to the question for refs and one to that for objects.
-fn server(told: Vec<u8>, sent: Vec<u8>) -> Arc<Network> {
-    Arc::new(Network::new(move |seen| {
-        Ok(match seen.method {
-            OutgoingMethod::Get => Answer::new(200, TELLS, told.clone()),
-            OutgoingMethod::Post => Answer::new(200, SENDS, sent.clone()),
+/// A server with one answer to the request for refs and one to the request for objects.
+fn server(advertisement: Vec<u8>, sent: Vec<u8>) -> Arc<Network> {
+    Arc::new(Network::new(move |request| {
+        Ok(match request.method {
+            OutgoingMethod::Get => Answer::new(200, ADVERTISEMENT, advertisement.clone()),
+            OutgoingMethod::Post => Answer::new(200, RESULT, sent.clone()),
         })
     }))
 }
@@ -33,8 +33,8 @@ fn packet(line: &[u8]) -> Vec<u8> {
     [format!("{:04x}", line.len() + 4).as_bytes(), line].concat()
 }
 
-/// Refs as the first version tells them.
-fn told(refs: &[(&str, &str)], capabilities: &str) -> Vec<u8> {
+/// A ref advertisement of protocol version 0.
+fn advertisement(refs: &[(&str, &str)], capabilities: &str) -> Vec<u8> {
     let mut bytes = packet(b"# service=git-upload-pack\n");
     bytes.extend_from_slice(b"0000");
     for (index, (id, name)) in refs.iter().enumerate() {
@@ -45,7 +45,7 @@ fn told(refs: &[(&str, &str)], capabilities: &str) -> Vec<u8> {
     bytes
 }
 
-/// What is answered to a wish for objects, without and with side bands.
+/// Answers to a request for objects, without and with side bands.
 fn plain(pack: &[u8]) -> Vec<u8> {
     [&packet(b"NAK\n"), pack].concat()
 }
@@ -60,7 +60,7 @@ fn banded(pack: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Some branch of a source, and all its objects as a pack.
+/// Returns the tip of a branch of a source, and all its objects as a pack.
 fn packed(source: &Source) -> (String, Vec<u8>) {
     let head = git(&source.repository(), &["rev-parse", "HEAD"]);
     let output = Command::new("git")
@@ -73,7 +73,7 @@ fn packed(source: &Source) -> (String, Vec<u8>) {
     (head, output.stdout)
 }
 
-/// Imports and finds nothing afterwards.
+/// Imports, and asserts that the failure leaves no file behind.
 fn import(network: &Arc<Network>) -> ImportError {
     let store = Store::new();
     let error = store.import(network, "http://h/a.git").expect_err("a hostile server");
@@ -90,16 +90,16 @@ fn an_old_server_without_any_capability_is_understood() {
     let source = Source::filled();
     let (head, pack) = packed(&source);
     for (capabilities, sent) in [("", plain(&pack)), ("side-band", banded(&pack))] {
-        let refs_told = told(&[(&head, "HEAD"), (&head, "refs/heads/x")], capabilities);
+        let advertised = advertisement(&[(&head, "HEAD"), (&head, "refs/heads/x")], capabilities);
         let store = Store::new();
-        let imported = store.import(&server(refs_told, sent), "http://h/a.git");
+        let imported = store.import(&server(advertised, sent), "http://h/a.git");
         let target = ObjectId::parse(&head).expect("an id");
         let one = Ref { name: "refs/heads/x".to_owned(), target, peeled: None };
         let imported = imported.expect("it comes");
         let packs = imported.packs.clone();
         let expected = Imported { head: Some(one.name.clone()), refs: vec![one], packs };
         assert_eq!(imported, expected);
-        put(&store.repository(), expected.head.as_deref(), &expected.refs);
+        write_refs(&store.repository(), expected.head.as_deref(), &expected.refs);
         git(&store.repository(), &["fsck", "--strict", "--full"]);
     }
 }
@@ -120,17 +120,17 @@ fn refs_that_make_no_sense_are_refused() {
             packet(b"ERR not for you\n"),
             ImportError::Refused("the server refused: not for you".into()),
         ),
-        (told(&[("1234", "refs/heads/x")], ""), invalid("a ref has no object id")),
+        (advertisement(&[("1234", "refs/heads/x")], ""), invalid("a ref has no object id")),
         (
-            told(&[(&one, "refs/heads/../../../x")], ""),
+            advertisement(&[(&one, "refs/heads/../../../x")], ""),
             invalid("`refs/heads/../../../x` is not a valid ref name"),
         ),
         (
-            told(&[(&one, "refs/heads/x y")], ""),
+            advertisement(&[(&one, "refs/heads/x y")], ""),
             invalid("`refs/heads/x y` is not a valid ref name"),
         ),
         (
-            told(&[(&one, "refs/heads/x"), (&one, "refs/heads/x")], ""),
+            advertisement(&[(&one, "refs/heads/x"), (&one, "refs/heads/x")], ""),
             invalid("`refs/heads/x` is listed twice"),
         ),
     ] {
@@ -147,7 +147,7 @@ fn refs_of_version_2_are_checked_too() {
     for (line, expected) in [
         (format!("{one} refs/heads/x~1\n"), invalid("`refs/heads/x~1` is not a valid ref name")),
         ("nonsense\n".into(), invalid("a ref has no object id")),
-        // The same answer to the wish for objects is none.
+        // As the answer to the request for objects, the same bytes are invalid.
         (format!("{one} refs/heads/x\n"), invalid("it contains no objects")),
     ] {
         let sent = [packet(line.as_bytes()), b"0000".to_vec()].concat();
@@ -189,19 +189,19 @@ fn objects_that_make_no_sense_are_refused() {
             ImportError::Failed("the server's answer broke off".into()),
         ),
     ] {
-        let refs_told = told(&[(&head, "refs/heads/x")], "side-band-64k ofs-delta");
-        assert_eq!(import(&server(refs_told, sent)), expected);
+        let advertised = advertisement(&[(&head, "refs/heads/x")], "side-band-64k ofs-delta");
+        assert_eq!(import(&server(advertised, sent)), expected);
     }
-    // What is wrong depends on where the damage is, and on what the checksum means where an object is expected: it may
-    // be the size of an object.
+    // The error depends on the position of the damage: bytes of the checksum may be parsed as an entry, such as the
+    // size of an object.
     for sent in [damaged, counted_wrong] {
-        let refs_told = told(&[(&head, "refs/heads/x")], "side-band-64k ofs-delta");
-        let refused = import(&server(refs_told, banded(&sent)));
+        let advertised = advertisement(&[(&head, "refs/heads/x")], "side-band-64k ofs-delta");
+        let refused = import(&server(advertised, banded(&sent)));
         assert!(matches!(refused, ImportError::Refused(_)), "{refused:?}");
     }
 }
 
-/// A pack of nothing.
+/// A pack without objects.
 fn git_empty_pack() -> Vec<u8> {
     let output = Command::new("git")
         .args(["pack-objects", "--stdout", "-q"])
@@ -221,16 +221,16 @@ fn refs_to_what_was_not_sent_are_refused() {
     for (name, id) in [
         ("refs/heads/gone", &one),
         ("refs/tags/gone", &one),
-        // There, but no commit.
+        // It exists, but is not a commit.
         ("refs/heads/tree", &tree),
     ] {
-        let refs_told = told(&[(&head, "refs/heads/x"), (id, name)], "side-band-64k");
+        let advertised = advertisement(&[(&head, "refs/heads/x"), (id, name)], "side-band-64k");
         let expected = invalid(&format!("the target of `{name}` is missing or is not a commit"));
-        assert_eq!(import(&server(refs_told, banded(&pack))), expected);
+        assert_eq!(import(&server(advertised, banded(&pack))), expected);
     }
 }
 
-/// Something again and again, for ever.
+/// A reader that repeats the same bytes without end.
 struct Endless {
     part: Vec<u8>,
     at: usize,
@@ -249,7 +249,7 @@ impl Read for Endless {
 #[test]
 fn nobody_listens_for_ever() {
     let head = "1".repeat(40);
-    let refs_told = told(&[(&head, "refs/heads/x")], "side-band-64k");
+    let advertised = advertisement(&[(&head, "refs/heads/x")], "side-band-64k");
     let limits =
         ImportLimits { bytes: 1 << 20, time: Duration::from_secs(1), ..ImportLimits::default() };
     let large = ImportError::Refused("the repository is too large".into());
@@ -263,25 +263,25 @@ fn nobody_listens_for_ever() {
             invalid("its objects cannot be read"),
         ),
     ] {
-        let refs_told = refs_told.clone();
-        let network = Arc::new(Network::new(move |seen| {
-            if seen.method == OutgoingMethod::Get {
-                return Ok(Answer::new(200, TELLS, refs_told.clone()));
+        let advertised = advertised.clone();
+        let network = Arc::new(Network::new(move |request| {
+            if request.method == OutgoingMethod::Get {
+                return Ok(Answer::new(200, ADVERTISEMENT, advertised.clone()));
             }
             let endless = Endless { part: part.clone(), at: 0, pause };
             let body = io::Cursor::new(packet(b"NAK\n")).chain(endless);
-            Ok(Answer { body: Box::new(body), ..Answer::new(200, SENDS, "") })
+            Ok(Answer { body: Box::new(body), ..Answer::new(200, RESULT, "") })
         }));
         let store = Store::new();
         let error = store.import_within(&network, "http://h/a.git", limits).expect_err("endless");
         assert_eq!(error, expected);
         assert_eq!(store.files(), Vec::<PathBuf>::new());
     }
-    // Refs for ever.
+    // An endless list of refs.
     let line = packet(format!("{head} refs/pull/1/head\n").as_bytes());
     let network = Arc::new(Network::new(move |_| {
         let endless = Endless { part: line.clone(), at: 0, pause: Duration::ZERO };
-        Ok(Answer { body: Box::new(endless), ..Answer::new(200, TELLS, "") })
+        Ok(Answer { body: Box::new(endless), ..Answer::new(200, ADVERTISEMENT, "") })
     }));
     assert_eq!(Store::new().import_within(&network, "http://h/a.git", limits), Err(large));
 }
@@ -296,7 +296,7 @@ fn too_many_refs_are_refused() {
         (&all[..], ImportError::Refused("the repository has too many branches and tags".into())),
         (&all[1..], invalid("it contains no objects")),
     ] {
-        let network = server(told(refs, ""), packet(b"ACK\n"));
+        let network = server(advertisement(refs, ""), packet(b"ACK\n"));
         let imported = Store::new().import_within(&network, "http://h/a.git", limits);
         assert_eq!(imported, Err(expected));
     }

@@ -1,4 +1,4 @@
-//! Imports from the real `git http-backend` and from servers that nobody should trust.
+//! Imports from the real `git http-backend` and from hostile servers.
 
 mod backend;
 mod fixture;

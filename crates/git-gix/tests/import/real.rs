@@ -1,4 +1,4 @@
-//! What git's own server sends.
+//! Imports from git's own server.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use hexforge_git_gix::ImportLimits;
 
 use crate::backend::{Answer, Backend, Network};
 use crate::fixture::{PROJECT, Source, Store, git, refs};
-use crate::support::refs::{open, put, refs_of};
+use crate::support::refs::{open, refs_of, write_refs};
 
 fn refused(why: &str) -> Result<Imported, ImportError> {
     Err(ImportError::Refused(why.into()))
 }
 
-/// The project has the objects that the source has, and these are the refs of the source. The project gets them.
+/// Asserts that the import has the objects and the refs of the source, and writes the refs to the project.
 fn assert_imported(store: &Store, source: &Source, imported: &Imported) {
     assert_objects_alone(store);
     let (to, from) = (store.repository(), source.repository());
@@ -28,13 +28,13 @@ fn assert_imported(store: &Store, source: &Source, imported: &Imported) {
     let expected = refs_of(&from);
     let expected: Vec<&Ref> = expected.iter().filter(is_imported).collect();
     assert!(imported.refs.iter().eq(expected), "only branches and tags: {imported:?}");
-    put(&to, imported.head.as_deref(), &imported.refs);
+    write_refs(&to, imported.head.as_deref(), &imported.refs);
     assert_eq!(refs(&to), refs(&from));
     assert_eq!(git(&to, &["symbolic-ref", "HEAD"]), head);
     git(&to, &["fsck", "--strict", "--full"]);
 }
 
-/// An import writes no refs, and leaves nothing else.
+/// Asserts that an import writes objects only: no refs and no leftovers.
 fn assert_objects_alone(store: &Store) {
     assert_eq!(git(&store.repository(), &["for-each-ref"]), "");
     assert!(store.is_tidy());
@@ -50,16 +50,16 @@ fn all_branches_and_tags_come_in_each_version_of_the_protocol() {
     let source = Source::filled();
     for protocol in [None, Some("version=2"), Some("version=1"), Some("version=0"), Some("")] {
         let backend = Backend { protocol, ..source.backend() };
-        let network = Arc::new(Network::new(move |seen| Ok(backend.answer(&seen))));
+        let network = Arc::new(Network::new(move |request| Ok(backend.answer(&request))));
         let store = Store::new();
         let imported = store.import(&network, "http://h/a.git");
         let imported = imported.unwrap_or_else(|error| panic!("{protocol:?}: {error}"));
         assert_imported(&store, &source, &imported);
-        // In version 2 refs are asked for by a request of their own.
-        let asked = network.asked.lock().expect("no panic").len();
+        // In version 2 the refs take a request of their own.
+        let asked = network.urls.lock().expect("no panic").len();
         let is_second = matches!(protocol, None | Some("version=2"));
         assert_eq!(asked, if is_second { 3 } else { 2 }, "{protocol:?}");
-        // And the store sees them.
+        // The store reads the imported objects.
         let repository = open(&store.store, PROJECT);
         let default = repository.refs().default_branch().expect("there");
         assert_eq!(default.as_str(), "trunk");
@@ -86,7 +86,7 @@ fn an_empty_repository_leaves_the_project_empty() {
     let source = Source::empty();
     for protocol in [None, Some("version=1"), Some("")] {
         let backend = Backend { protocol, ..source.backend() };
-        let network = Arc::new(Network::new(move |seen| Ok(backend.answer(&seen))));
+        let network = Arc::new(Network::new(move |request| Ok(backend.answer(&request))));
         let store = Store::new();
         let imported = store.import(&network, "http://h/a.git");
         assert_eq!(imported, Ok(Imported::default()), "{protocol:?}");
@@ -97,16 +97,17 @@ fn an_empty_repository_leaves_the_project_empty() {
 #[test]
 fn the_suffix_of_repositories_may_be_left_out() {
     let source = Source::filled();
-    // git's own server would look for the longer name by itself.
+    // git's own server would try the longer name by itself.
     let backend = source.backend();
-    let network = Arc::new(Network::new(move |seen| match seen.path.starts_with("/a.git/") {
-        true => Ok(backend.answer(&seen)),
-        false => Ok(Answer::new(404, "text/plain", "")),
-    }));
+    let network =
+        Arc::new(Network::new(move |request| match request.path.starts_with("/a.git/") {
+            true => Ok(backend.answer(&request)),
+            false => Ok(Answer::new(404, "text/plain", "")),
+        }));
     let store = Store::new();
     let imported = store.import(&network, "http://h/a/").expect("it comes");
     assert_imported(&store, &source, &imported);
-    let asked = network.asked.lock().expect("no panic").clone();
+    let asked = network.urls.lock().expect("no panic").clone();
     assert_eq!(asked[0], "http://h/a/info/refs?service=git-upload-pack");
     assert_eq!(asked[1], "http://h/a.git/info/refs?service=git-upload-pack");
     assert_eq!(asked[2], "http://h/a.git/git-upload-pack");
@@ -127,21 +128,21 @@ fn after_a_redirect_objects_are_asked_for_at_the_new_place() {
     let source = Source::filled();
     for (to, expected) in [
         ("http://h", "http://ada:s3cret@h"),
-        // Another server gets no password.
+        // The password is not sent to another server.
         ("https://h", "https://h"),
         ("http://other", "http://other"),
     ] {
         let backend = source.backend();
-        let network = Arc::new(Network::new(move |mut seen| {
-            if seen.path.starts_with("/old") {
-                assert!(seen.follows, "redirects of the first request are followed");
-                seen.path = "/a.git/info/refs".into();
+        let network = Arc::new(Network::new(move |mut request| {
+            if request.path.starts_with("/old") {
+                assert!(request.follows, "redirects of the first request are followed");
+                request.path = "/a.git/info/refs".into();
                 let url = format!("{to}/a.git/info/refs?service=git-upload-pack");
-                return Ok(Answer { url: Some(url), ..backend.answer(&seen) });
+                return Ok(Answer { url: Some(url), ..backend.answer(&request) });
             }
-            assert!(!seen.follows, "those of others are not");
-            assert_eq!(seen.origin, expected);
-            Ok(backend.answer(&seen))
+            assert!(!request.follows, "those of others are not");
+            assert_eq!(request.origin, expected);
+            Ok(backend.answer(&request))
         }));
         let store = Store::new();
         let imported = store.import(&network, "http://ada:s3cret@h/old").expect("it comes");
@@ -153,8 +154,8 @@ fn after_a_redirect_objects_are_asked_for_at_the_new_place() {
 fn a_redirect_to_something_else_is_no_repository() {
     let source = Source::filled();
     let backend = source.backend();
-    let network = Arc::new(Network::new(move |seen| {
-        Ok(Answer { url: Some("http://h/login".into()), ..backend.answer(&seen) })
+    let network = Arc::new(Network::new(move |request| {
+        Ok(Answer { url: Some("http://h/login".into()), ..backend.answer(&request) })
     }));
     let imported = Store::new().import(&network, "http://h/a.git");
     assert_eq!(
@@ -213,7 +214,7 @@ fn repositories_that_cannot_be_here_are_refused() {
     git(folder, &["clone", "-q", "--bare", "long", "long.git"]);
     for protocol in [None, Some("")] {
         let backend = Backend { protocol, ..source.backend() };
-        let network = Arc::new(Network::new(move |seen| Ok(backend.answer(&seen))));
+        let network = Arc::new(Network::new(move |request| Ok(backend.answer(&request))));
         let store = Store::new();
         assert_eq!(
             store.import(&network, "http://h/shallow.git"),
@@ -243,13 +244,13 @@ fn an_import_takes_no_more_than_allowed() {
     assert_eq!(within(short), Err(ImportError::Failed("the import took too long".into())));
 }
 
-/// All objects in a repository.
+/// Lists all objects in a repository.
 fn objects(repository: &std::path::Path) -> BTreeSet<String> {
     let all = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
     git(repository, &all).lines().map(str::to_owned).collect()
 }
 
-/// What came after the import may have failed, so that all of it is tried again.
+/// A step after the import may fail, and then the whole import is repeated.
 #[test]
 fn an_import_may_be_done_again() {
     let source = Source::filled();
@@ -290,14 +291,14 @@ fn what_is_put_into_the_project_meanwhile_stays() {
     let store = Store::new();
     let (backend, folder, from) = (source.backend(), store.repository(), source.repository());
     let commit = mine.clone();
-    let network = Arc::new(Network::new(move |seen| {
-        if seen.path.ends_with("git-upload-pack") && !folder.exists() {
+    let network = Arc::new(Network::new(move |request| {
+        if request.path.ends_with("git-upload-pack") && !folder.exists() {
             std::fs::create_dir_all(folder.parent().expect("a parent")).expect("a folder");
             let to = folder.to_str().expect("text");
             git(&from, &["init", "-q", "--bare", to]);
             git(&from, &["push", "-q", to, &format!("{commit}:refs/heads/mine")]);
         }
-        Ok(backend.answer(&seen))
+        Ok(backend.answer(&request))
     }));
     let imported = store.import(&network, "http://h/a.git").expect("it comes");
     assert_eq!(refs(&store.repository()), format!("{mine} refs/heads/mine"));
@@ -313,7 +314,7 @@ fn a_repository_without_refs_is_filled() {
     let folder = store.repository();
     std::fs::create_dir_all(folder.parent().expect("a parent")).expect("a folder");
     git(source.0.path(), &["init", "-q", "--bare", folder.to_str().expect("text")]);
-    // Somebody looked into it before.
+    // The store has opened the empty repository before.
     let before = open(&store.store, PROJECT);
     assert!(!before.refs().has_branches());
     let imported = store.import(&Arc::new(source.network()), "http://h/a.git").expect("it comes");

@@ -1,4 +1,4 @@
-//! What a push may cost: hostile packs, measured by counters of the kernel.
+//! The cost limits of pushes: CPU time and memory of hostile packs, measured by the kernel.
 
 mod packs;
 #[path = "../support/mod.rs"]
@@ -35,7 +35,7 @@ impl Server {
         Self { data, store }
     }
 
-    /// Pushes a new branch; answers the report.
+    /// Pushes a new branch and returns the report.
     fn push(&self, pack: &[u8], tip: ObjectId, branch: &str) -> String {
         let wire = wire(pack, tip, branch);
         self.receive(&mut &wire[..], &HangUp::default()).expect("the push is answered")
@@ -45,7 +45,7 @@ impl Server {
         refs::receive(&self.store, PROJECT, from, hang_up)
     }
 
-    /// Asserts that a push was refused with this text, and left no byte.
+    /// Asserts that a push was refused with this text, and left no file.
     #[track_caller]
     fn assert_refused(&self, report: &str, text: &str) {
         assert!(report.contains(text), "{text:?} is not in {report:?}");
@@ -70,7 +70,7 @@ impl Server {
     }
 }
 
-/// What a client sends to make a branch.
+/// Encodes a push that creates a branch.
 fn wire(pack: &[u8], tip: ObjectId, branch: &str) -> Vec<u8> {
     let line = format!("{ZERO} {tip} refs/heads/{branch}\0report-status");
     let mut bytes = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
@@ -78,13 +78,13 @@ fn wire(pack: &[u8], tip: ObjectId, branch: &str) -> Vec<u8> {
     bytes
 }
 
-/// Names the file for what a process measured.
+/// The environment variable with the file for the measured value.
 const RESULT: &str = "HEXFORGE_TEST_MEASURED";
-/// Says what a process is to measure.
+/// The environment variable with the task to measure.
 const TASK: &str = "HEXFORGE_TEST_MEASURE";
 
-/// Runs a test of this file again in a process of its own; answers what it measured.
-fn measured(test: &str, task: &str) -> u64 {
+/// Runs a test of this file again in its own process, and returns the measured value.
+fn measure_in_process(test: &str, task: &str) -> u64 {
     let folder = tempfile::tempdir().expect("a folder");
     let result = folder.path().join("result");
     let output = Command::new(std::env::current_exe().expect("this program"))
@@ -97,24 +97,24 @@ fn measured(test: &str, task: &str) -> u64 {
     fs::read_to_string(result).expect("a result").parse().expect("a number")
 }
 
-/// What is to be measured, in a process that was started for that.
+/// Returns the task, in a process that was started to measure one.
 fn to_measure() -> Option<String> {
     std::env::var(TASK).ok()
 }
 
-fn tell(result: u64) {
+fn write_result(result: u64) {
     let file = std::env::var_os(RESULT).expect("a file is named");
     fs::write(file, result.to_string()).expect("it can be written");
 }
 
-/// Hundredths of a second that this process has computed.
+/// The CPU time of this process, in hundredths of a second.
 fn cpu() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
 }
 
-/// KiB of memory that this process had at most.
+/// The peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a line");
@@ -149,11 +149,11 @@ fn the_cost_of_a_push_grows_with_its_objects_and_not_with_its_chains() {
         let before = cpu();
         let report = server.push(&pack, tip, "master");
         assert!(report.contains("ok refs/heads/master"), "{report}");
-        tell(cpu() - before);
+        write_result(cpu() - before);
         return;
     }
     let name = "the_cost_of_a_push_grows_with_its_objects_and_not_with_its_chains";
-    let cost = |what| measured(name, what);
+    let cost = |what| measure_in_process(name, what);
     let (short, long, twice) = (cost("1600x10"), cost("4x4000"), cost("8x4000"));
     assert!(short >= 10, "too little to compare: {short}");
     assert!(long <= 2 * short, "the same objects in long chains: {short} and {long}");
@@ -177,8 +177,8 @@ fn large_objects_in_deltas_take_little_memory_to_push_and_to_read() {
             repository.write_blob(id, &mut read).expect("it can be read");
             assert_eq!(read.0, FILE + 1);
         }
-        tell(peak() - before);
-        // The memory of git is not ours. Nothing that is large is a delta, so that all readers stream it.
+        write_result(peak() - before);
+        // The memory of the git process does not count. No large object is a delta, so all readers stream it.
         server.git(&["fsck", "--full"]);
         let index = server.git(&["rev-parse", "--git-path", "objects/pack"]);
         let packs = server.store.layout().repository(PROJECT).join(index.trim());
@@ -193,11 +193,11 @@ fn large_objects_in_deltas_take_little_memory_to_push_and_to_read() {
         return;
     }
     let name = "large_objects_in_deltas_take_little_memory_to_push_and_to_read";
-    let used = measured(name, "memory");
+    let used = measure_in_process(name, "memory");
     assert!(used < MOST, "{used} KiB");
 }
 
-/// A pack of a commit with one file that cannot be compressed.
+/// Builds a pack with a commit of one incompressible file.
 fn file(size: usize, seed: u32) -> (Vec<u8>, ObjectId) {
     let mut state = seed;
     let noise = std::iter::repeat_with(|| {
@@ -215,7 +215,7 @@ fn file(size: usize, seed: u32) -> (Vec<u8>, ObjectId) {
     (pack.finish(), id_of(Kind::Commit, &text))
 }
 
-/// The name of an object as the port has it.
+/// Converts an object id to the type of the ports.
 fn port_id(id: &gix::oid) -> hexforge_domain::commit::ObjectId {
     hexforge_domain::commit::ObjectId::parse(&id.to_string()).expect("a name")
 }
@@ -235,7 +235,7 @@ impl Write for Counted {
 
 #[test]
 fn large_objects_that_are_based_on_each_other_are_taken() {
-    // A file of 9 MiB, two of its versions in a chain, and a small one made of the last.
+    // A file of 9 MiB, a chain of two deltas on it, and a small object based on the last.
     let first: Vec<u8> = (0..9_u32 << 20).map(|at| (at ^ at >> 9) as u8).collect();
     let mut pack = PackBuilder::default();
     let mut at = pack.whole(Kind::Blob, &first);
@@ -292,7 +292,7 @@ fn what_is_beyond_a_limit_is_refused_and_leaves_no_byte() {
     let (pack, tip) = file(4 << 20, 1);
     let report = server.push(&pack, tip, "large");
     server.assert_refused(&report, "unpack the push is larger than the limit of 3 MiB");
-    // What is small on its way counts by what it becomes.
+    // An object counts by its size after decompression.
     let bomb = Bomb::new(1, 11 << 4);
     let report = server.push(&bomb.pack, bomb.commit, "bomb");
     server.assert_refused(&report, "unpack an object of 11 MiB is larger than the limit of 10 MiB");
@@ -312,7 +312,7 @@ fn what_is_beyond_a_limit_is_refused_and_leaves_no_byte() {
     server.git(&["fsck", "--full"]);
 }
 
-/// The transaction that adds a pack looks whether there is still room for it.
+/// The transaction that adds a pack checks again whether the repository has room for it.
 #[test]
 fn a_push_that_finds_no_room_in_the_end_is_refused() {
     let limits = PushLimits { repository_bytes: 3 << 20, ..PushLimits::default() };
@@ -331,7 +331,7 @@ fn a_push_that_finds_no_room_in_the_end_is_refused() {
     server.assert_refused(&String::from_utf8_lossy(&answer), text);
 }
 
-/// Signals the hang-up of its client with its last byte.
+/// A reader that signals the hang-up of its client with its last byte.
 struct HangsUp<'a> {
     from: &'a [u8],
     hang_up: HangUp,

@@ -1,4 +1,4 @@
-//! Packs that no git makes, entry by entry.
+//! Builds packs that git never writes, entry by entry.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use flate2::write::ZlibEncoder;
 use gix::ObjectId;
 use gix::object::Kind;
 
-/// A pack in the making.
+/// Builds a pack.
 #[derive(Default)]
 pub struct PackBuilder {
     bytes: Vec<u8>,
@@ -15,7 +15,7 @@ pub struct PackBuilder {
 }
 
 impl PackBuilder {
-    /// Adds an object, whole; answers where it is.
+    /// Adds an object without delta, and returns its offset.
     pub fn whole(&mut self, kind: Kind, data: &[u8]) -> u64 {
         let number = match kind {
             Kind::Commit => 1,
@@ -26,7 +26,7 @@ impl PackBuilder {
         self.entry(number, &[], data)
     }
 
-    /// Adds a delta on the object there; answers where it is.
+    /// Adds a delta on the entry at an offset, and returns its own offset.
     pub fn delta(&mut self, base: u64, delta: &[u8]) -> u64 {
         let distance = self.end() - base;
         let mut bytes = vec![(distance & 0x7f) as u8];
@@ -74,7 +74,7 @@ pub fn id_of(kind: Kind, data: &[u8]) -> ObjectId {
     gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, data).expect("no collision")
 }
 
-/// The sizes that a delta begins with.
+/// Encodes the two sizes at the start of a delta.
 pub fn delta_sizes(base: usize, result: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for mut size in [base, result] {
@@ -87,13 +87,13 @@ pub fn delta_sizes(base: usize, result: usize) -> Vec<u8> {
     bytes
 }
 
-/// A commit of this tree, with a number in its message.
+/// Builds a commit of this tree, with a number in its message.
 pub fn commit(tree: ObjectId, number: usize) -> Vec<u8> {
     let who = "Ada <ada@example.com> 1474540200 +0000";
     format!("tree {tree}\nauthor {who}\ncommitter {who}\n\n{number:08}").into_bytes()
 }
 
-/// A pack of commits: so many chains of so many deltas each. Answers the last commit, too.
+/// Builds a pack of commits in `chains` delta chains of `length` deltas each. Also returns the last commit.
 pub fn chains(chains: usize, length: usize) -> (Vec<u8>, ObjectId) {
     let mut pack = PackBuilder::default();
     let tree = id_of(Kind::Tree, b"");
@@ -115,7 +115,7 @@ pub fn chains(chains: usize, length: usize) -> (Vec<u8>, ObjectId) {
     (pack.finish(), id_of(Kind::Commit, &commit(tree, number - 1)))
 }
 
-/// A pack of a commit with files that are each a delta: 64 KiB again and again, and one byte of their own.
+/// A pack with a commit whose files are deltas: each repeats 64 KiB many times and adds one byte of its own.
 pub struct Bomb {
     pub pack: Vec<u8>,
     pub commit: ObjectId,
@@ -123,7 +123,7 @@ pub struct Bomb {
 }
 
 impl Bomb {
-    /// So many files of so many times 64 KiB.
+    /// Builds a pack of `files` files of `times` × 64 KiB.
     pub fn new(files: u8, times: usize) -> Self {
         const BLOCK: usize = 64 << 10;
         let block: Vec<u8> = (0..BLOCK).map(|at| ((at * 7) >> 3) as u8).collect();

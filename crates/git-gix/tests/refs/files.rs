@@ -1,4 +1,4 @@
-//! What others have put into repositories.
+//! Ref files that git or other programs wrote.
 
 use hexforge_git_gix::refs::disk;
 
@@ -11,7 +11,7 @@ fn refs_in_files_are_read_as_git_lists_them() {
     world.git(&["tag", "-a", "nested", "-m", "m", "packed"]);
     world.git(&["update-ref", "refs/tags/tree", "master^{tree}"]);
     world.git(&["pack-refs", "--all", "--prune"]);
-    // What is loose counts before what is packed.
+    // Loose refs take precedence over packed refs.
     world.git(&["update-ref", "refs/heads/master", "master~1"]);
     world.git(&["tag", "-a", "loose", "-m", "m", "master"]);
     world.git(&["branch", "a/b", "master"]);
@@ -48,7 +48,7 @@ fn refs_in_files_that_make_no_sense_are_told() {
     write("refs/heads/gone", format!("{}\n", "1".repeat(40)).as_bytes());
     write("refs/heads/master", format!("{one}\n").as_bytes());
     write("refs/heads/nonsense", b"nonsense\n");
-    for (head, told) in [
+    for (head, expected) in [
         (format!("{one}\n").as_bytes(), "HEAD points to no branch"),
         (
             b"ref: refs/heads/gr\xfcn\n",
@@ -66,8 +66,8 @@ fn refs_in_files_that_make_no_sense_are_told() {
             "the target of refs/heads/gone cannot be read",
             "refs/heads/gr\u{fffd}n cannot",
         ];
-        for told in [told].iter().chain(&of_refs) {
-            assert!(wrong.contains(told), "{told:?} is not in {wrong}");
+        for expected in [expected].iter().chain(&of_refs) {
+            assert!(wrong.contains(expected), "{expected:?} is not in {wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Branches, tags, pushes and copies, each compared with what the real git says.
+//! Branches, tags, pushes and copies, each compared with the output of the real git.
 
 mod files;
 mod pushes;
@@ -53,7 +53,7 @@ impl World {
         git_in(&self.bare(), arguments)
     }
 
-    /// What git prints, byte for byte, without any input.
+    /// Runs git without input and returns its output.
     fn git_bytes(&self, arguments: &[&str]) -> Vec<u8> {
         let mut command = git_command();
         command.current_dir(self.bare()).args(arguments).stdin(std::process::Stdio::null());
@@ -66,13 +66,13 @@ impl World {
         refs::open(&self.store, PROJECT)
     }
 
-    /// Makes changes with git.
+    /// Changes refs with git.
     #[track_caller]
     fn update(&self, changes: &[RefChange]) {
         assert!(refs::update(&self.bare(), changes), "{changes:?}");
     }
 
-    /// All refs by git, with what they hold.
+    /// Lists all refs with their targets, with git.
     fn refs(&self) -> BTreeSet<String> {
         let refs = self.git(&["for-each-ref", "--format=%(refname) %(objectname)"]);
         refs.lines().map(str::to_owned).collect()
@@ -152,7 +152,7 @@ fn head_and_annotated_tags_are_as_git_writes_them() {
     world.assert_sound();
 }
 
-/// A push may be opened before the copy of a fork is there, and send its commands afterwards.
+/// A client may connect before the copy of a fork is complete, and send its commands afterwards.
 #[test]
 fn a_push_that_began_before_a_copy_leads_to_nothing_unreachable() {
     let world = World::new();
@@ -162,11 +162,11 @@ fn a_push_that_began_before_a_copy_leads_to_nothing_unreachable() {
     refs::fork(&world.store, PROJECT, OTHER);
     let all: Vec<Ref> = world.open().refs().iter().cloned().collect();
     let copy = world.store.layout().repository(OTHER);
-    refs::put(&copy, None, &all);
+    refs::write_refs(&copy, None, &all);
     let late = refs::open(&world.store, OTHER);
     let empty = world.git_bytes(&["pack-objects", "--stdout", "-q"]);
     const MISSING: &str = "ng refs/heads/x missing necessary objects";
-    // The client of the early push was told of no refs, so it has to send everything.
+    // The advertisement of the early push had no refs, so its client has to send all objects.
     for (handle, new, expected) in [
         (&early, three, MISSING),
         (&early, one, MISSING),
@@ -177,7 +177,8 @@ fn a_push_that_began_before_a_copy_leads_to_nothing_unreachable() {
         let mut bytes = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
         bytes.extend_from_slice(&empty);
         let push = handle.receive(&mut &bytes[..], &HangUp::default()).expect("it can be read");
-        let answer = refs::take(&world.store, OTHER, push.expect("it has a command").as_mut());
+        let answer =
+            refs::apply_push(&world.store, OTHER, push.expect("it has a command").as_mut());
         let answer = answer.expect("it is answered");
         assert!(answer.contains(expected), "{answer}");
     }
@@ -203,7 +204,7 @@ fn a_copy_has_all_objects_and_a_life_of_its_own() {
     let objects = |folder: &Path| git_in(folder, &["cat-file", "--batch-all-objects", BATCH]);
     assert_eq!(objects(&copy), objects(&world.bare()));
     let all: Vec<Ref> = world.open().refs().iter().cloned().collect();
-    refs::put(&copy, Some("refs/heads/moved"), &all);
+    refs::write_refs(&copy, Some("refs/heads/moved"), &all);
     assert_eq!(list(&copy), list(&world.bare()));
     git_in(&copy, &["fsck", "--strict", "--full"]);
     let before = list(&world.bare());
@@ -220,7 +221,7 @@ fn a_copy_has_all_objects_and_a_life_of_its_own() {
     world.update(&[change("refs/heads/master", Some(three), None)]);
     world.git(&["gc", "-q", "--prune=now"]);
     git_in(&copy, &["fsck", "--strict", "--full"]);
-    // Again: what is there stays.
+    // A second copy changes nothing.
     refs::fork(&world.store, PROJECT, OTHER);
     assert!(git_in(&copy, &["rev-parse", "refs/heads/new"]) == two.to_string());
 }

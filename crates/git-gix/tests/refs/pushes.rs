@@ -1,8 +1,8 @@
-//! Which refs a push may change, and what its client is told.
+//! Which refs a push may change, and the report for its client.
 
 use super::*;
 
-/// What a client sends, with a pack if an object is to be held.
+/// Encodes a push, with a pack if a ref gets a new value.
 fn wire(world: &World, changes: &[RefChange], capabilities: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (number, RefChange { name, old, new }) in changes.iter().enumerate() {
@@ -18,7 +18,7 @@ fn wire(world: &World, changes: &[RefChange], capabilities: &str) -> Vec<u8> {
     bytes
 }
 
-/// Pushes changes whose objects are all there. Returns what became of each, as the client is told.
+/// Pushes changes whose objects all exist. Returns the reported outcome of each.
 fn push(world: &World, changes: &[RefChange], capabilities: &str) -> Vec<String> {
     let bytes = wire(world, changes, capabilities);
     let hang_up = HangUp::default();
@@ -80,10 +80,11 @@ fn a_push_is_decided_by_the_refs_of_its_end() {
             push.expect("it can be read").expect("it has commands")
         };
         let mut push = read(&bytes);
-        // Somebody else makes one of the branches meanwhile.
+        // Another client creates one of the branches meanwhile.
         world.update(&[change(names[1], None, Some(two))]);
         let before = world.refs();
-        let report = refs::take(&world.store, PROJECT, push.as_mut()).expect("it is answered");
+        let report =
+            refs::apply_push(&world.store, PROJECT, push.as_mut()).expect("it is answered");
         if capabilities.ends_with("atomic") {
             let expected = [
                 "ng refs/heads/a atomic transaction failed".to_owned(),

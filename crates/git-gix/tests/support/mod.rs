@@ -1,6 +1,6 @@
-//! Repositories in temporary folders, made by the real git.
+//! Repositories in temporary folders, created by the real git.
 //!
-//! Tests of the whole crate and those inside of it use this file; not each of them uses all of it.
+//! Unit tests and integration tests share this file; each uses only a part of it.
 #![allow(dead_code)]
 
 pub mod refs;
@@ -15,17 +15,17 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The date of the first commit of a [`Scratch`]; each next one is a minute later.
+/// The date of the first commit of a [`Scratch`]. Each further commit is a minute later.
 pub const FIRST_COMMIT: i64 = 1_400_000_000;
 
-/// A repository with a working tree that goes away with the value.
+/// A repository with a working tree, removed on drop.
 pub struct Scratch {
     folder: TempDir,
     commits: Cell<i64>,
 }
 
 impl Scratch {
-    /// An empty repository whose branch will be `master`.
+    /// Creates an empty repository whose HEAD is the branch `master`.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let scratch = Self { folder, commits: Cell::new(0) };
@@ -43,14 +43,14 @@ impl Scratch {
         self.path().join(".git")
     }
 
-    /// What git prints, without the line end.
+    /// Runs git and returns its output without the final line break.
     pub fn git(&self, args: &[&str]) -> String {
         let output = self.git_bytes(args, b"");
         let text = String::from_utf8(output).expect("git printed UTF-8");
         text.trim_end_matches('\n').to_owned()
     }
 
-    /// All bytes that git prints when it reads `input`.
+    /// Runs git with this input and returns its output.
     pub fn git_bytes<Arg: AsRef<OsStr>>(&self, args: &[Arg], input: &[u8]) -> Vec<u8> {
         let (ok, stdout, stderr) = self.try_git(args, input);
         let args: Vec<_> = args.iter().map(AsRef::as_ref).collect();
@@ -58,7 +58,7 @@ impl Scratch {
         stdout
     }
 
-    /// Whether git succeeded, and what it printed.
+    /// Runs git and returns whether it succeeded, its output and its error output.
     pub fn try_git<Arg: AsRef<OsStr>>(
         &self,
         args: &[Arg],
@@ -74,7 +74,7 @@ impl Scratch {
         [("GIT_AUTHOR_DATE", date.clone()), ("GIT_COMMITTER_DATE", date)]
     }
 
-    /// Makes a file, and the folders it is in.
+    /// Writes a file, and creates its folders.
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.folder_of(path.as_ref());
         fs::write(path, content).expect("the file can be written");
@@ -91,7 +91,7 @@ impl Scratch {
         fs::rename(self.path().join(from), to).expect("the file is there");
     }
 
-    /// Makes a symbolic link.
+    /// Creates a symbolic link.
     pub fn link(&self, path: impl AsRef<Path>, target: &str) {
         symlink(target, self.folder_of(path.as_ref())).expect("the link can be made");
     }
@@ -103,19 +103,19 @@ impl Scratch {
             .expect("the file is there");
     }
 
-    /// Puts a submodule at a commit into the index.
+    /// Adds a submodule at a commit to the index.
     pub fn submodule(&self, path: &str, commit: &str) {
         fs::create_dir_all(self.path().join(path)).expect("the folder can be made");
         self.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},{path}")]);
     }
 
-    /// Commits all that is in the working tree, a minute after the last commit. Returns the commit.
+    /// Commits the whole working tree, a minute after the last commit. Returns the commit.
     pub fn commit(&self, message: &str) -> String {
         self.git(&["add", "--all"]);
         self.commit_index(message)
     }
 
-    /// Commits what is in the index.
+    /// Commits the index.
     pub fn commit_index(&self, message: &str) -> String {
         self.commits.set(self.commits.get() + 1);
         self.git(&["commit", "--quiet", "--allow-empty", "--no-verify", "--message", message]);
@@ -138,7 +138,7 @@ impl Scratch {
     }
 }
 
-/// git that knows nothing of the machine and the person it runs for.
+/// Creates a git command that ignores the configuration of the machine and of the user.
 pub fn git_command() -> Command {
     let mut git = Command::new("git");
     for (name, _) in std::env::vars_os() {
@@ -148,7 +148,7 @@ pub fn git_command() -> Command {
     }
     git.env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        // Tidying in the background would change packs under what is looked at next.
+        // Background maintenance would change packs during a test.
         .env("GIT_CONFIG_COUNT", "1")
         .env("GIT_CONFIG_KEY_0", "gc.auto")
         .env("GIT_CONFIG_VALUE_0", "0")
@@ -160,29 +160,29 @@ pub fn git_command() -> Command {
     git
 }
 
-/// Runs a command that reads `input`. Returns whether it succeeded, and what it printed.
+/// Runs a command with this input. Returns whether it succeeded, its output and its error output.
 pub fn run_command(mut command: Command, input: &[u8]) -> (bool, Vec<u8>, Vec<u8>) {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("git is installed");
     let mut stdin = child.stdin.take().expect("it was asked for");
     let output = std::thread::scope(|scope| {
-        // git may end without reading all of it.
+        // git may end without reading all input.
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().expect("git ends")
     });
     (output.status.success(), output.stdout, output.stderr)
 }
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudo-random numbers, the same for the same seed.
 pub struct Random(u64);
 
 impl Random {
-    /// All that follows depends on the seed.
+    /// Creates a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number less than `end`.
+    /// Returns a number less than `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -190,12 +190,12 @@ impl Random {
         usize::try_from(self.0 >> 33).expect("31 bits") % end
     }
 
-    /// True once in `times`.
+    /// Returns true with the probability 1 in `times`.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
-    /// One of these.
+    /// Picks one of these.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }

@@ -1,4 +1,4 @@
-//! Refs of bare repositories. Git keeps them in files, and the store gets them as a value.
+//! Refs of bare repositories. Git stores them in files, and the store gets them as a snapshot.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -20,16 +20,16 @@ use hexforge_pack_store::FolderPacks;
 
 use super::{git_command, run_command};
 
-/// No two snapshots of different refs have the same version. Only repositories that were never made have version 0.
+/// The last version. Snapshots of different refs have different versions; only missing repositories have version 0.
 static LAST_VERSION: AtomicI64 = AtomicI64::new(0);
 
-/// The packs that pushes, imports and forks gave to repositories, as the rows of the database have them.
+/// The packs of repositories, which the server stores as rows of the database.
 static PACKS: LazyLock<Mutex<HashMap<PathBuf, Vec<Pack>>>> = LazyLock::new(Mutex::default);
 
 /// The last snapshot of each repository. Refs that did not change keep their version, as they do in the database.
 static LAST: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::new(Mutex::default);
 
-/// The refs that git keeps in a folder. A folder without a repository has none.
+/// Reads the ref files in a folder. A folder without a repository has no refs.
 pub fn refs_of(folder: &Path) -> Arc<Snapshot> {
     if !folder.join("HEAD").exists() {
         return Arc::new(Snapshot::empty());
@@ -60,18 +60,18 @@ fn packs_of(folder: &Path) -> Vec<Pack> {
     packs.get(folder).cloned().unwrap_or_default()
 }
 
-/// A store of repositories in a data folder.
+/// Creates a store in a data folder.
 pub fn store(data: &Path) -> GixStore {
     store_within(data, PushLimits::default())
 }
 
-/// The same, with limits.
+/// Like [`store`], with push limits.
 pub fn store_within(data: &Path, limits: PushLimits) -> GixStore {
     let packs = Arc::new(FolderPacks::new(data.join("packs")));
     GixStore::with_limits(data, packs, limits, |folder: &Path| std::fs::remove_dir_all(folder))
 }
 
-/// Gives the repository of a project packs of the store, as a transaction does.
+/// Adds packs of the store to the repository of a project, as a transaction does.
 pub fn add_packs(store: &GixStore, project: ProjectId, new: &[Pack]) {
     let folder = store.layout().repository(project);
     let refs = refs_of(&folder);
@@ -83,30 +83,30 @@ pub fn add_packs(store: &GixStore, project: ProjectId, new: &[Pack]) {
     store.open(project, Arc::new(snapshot), Caller::BACKGROUND).expect("packs can be linked");
 }
 
-/// Takes all packs of the store from a repository: git has put their objects into files of its own.
+/// Removes all packs of the store from a repository whose objects git has written to its own files.
 pub fn forget_packs(folder: &Path) {
     PACKS.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
 }
 
-/// Gives the repository of a project these packs in place of all others.
+/// Replaces all packs of the repository of a project.
 pub fn replace_packs(store: &GixStore, project: ProjectId, packs: &[Pack]) {
     forget_packs(&store.layout().repository(project));
     add_packs(store, project, packs);
 }
 
-/// Gives a project all objects of another.
+/// Adds all objects of a project to another.
 pub fn fork(store: &GixStore, source: ProjectId, target: ProjectId) {
     let packs = store.take_over(&store.layout().repository(source)).expect("packs can be stored");
     add_packs(store, target, &packs);
 }
 
-/// The repository of a project with the refs that git keeps in its folder.
+/// Opens the repository of a project with the refs in its files.
 pub fn open(store: &GixStore, project: ProjectId) -> Box<dyn Repository> {
     let refs = refs_of(&store.layout().repository(project));
     store.open(project, refs, Caller::BACKGROUND).expect("the repository can be opened")
 }
 
-/// Reads a push and makes the changes that it asks for. Returns the report.
+/// Receives a push and changes the refs. Returns the report.
 pub fn receive(
     store: &GixStore,
     project: ProjectId,
@@ -114,11 +114,11 @@ pub fn receive(
     hang_up: &HangUp,
 ) -> Result<String, GitError> {
     let push = open(store, project).receive(from, hang_up)?;
-    take(store, project, push.expect("there are commands").as_mut())
+    apply_push(store, project, push.expect("there are commands").as_mut())
 }
 
-/// Makes the changes that a push asks for, in the files that git keeps. Returns the report.
-pub fn take(
+/// Applies a received push to the ref files. Returns the report.
+pub fn apply_push(
     store: &GixStore,
     project: ProjectId,
     push: &mut dyn ReceivedPush,
@@ -127,20 +127,20 @@ pub fn take(
     let before = refs_of(folder);
     if let Some(mut proposal) = push.keep(&before)? {
         add_packs(store, project, &proposal.packs);
-        let made = make(folder, &proposal);
-        proposal.changes.retain(|change| made.done.contains(&change.name));
+        let changed = apply_proposal(folder, &proposal);
+        proposal.changes.retain(|change| changed.done.contains(&change.name));
         let expected = proposal.applied(&before);
         let after = refs_of(folder);
         assert!(expected.iter().eq(after.iter()), "{expected:?} is proposed and not {after:?}");
-        push.conclude(&made, &after);
+        push.conclude(&changed, &after);
     }
     let mut answer = Vec::new();
     push.answer(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Changes refs with git. What git refuses is refused.
-pub fn make(folder: &Path, proposal: &Proposal) -> ChangedRefs {
+/// Changes refs with git, and reports the changes that git refuses as refused.
+pub fn apply_proposal(folder: &Path, proposal: &Proposal) -> ChangedRefs {
     let names = |changes: &[RefChange]| changes.iter().map(|change| change.name.clone()).collect();
     if update(folder, &proposal.changes) {
         return ChangedRefs { done: names(&proposal.changes), refused: vec![] };
@@ -148,7 +148,7 @@ pub fn make(folder: &Path, proposal: &Proposal) -> ChangedRefs {
     if proposal.atomicity == Atomicity::AllOrNone {
         return ChangedRefs { done: vec![], refused: names(&proposal.changes) };
     }
-    // The names of removed refs are free for new refs.
+    // Deletions come first, because their names may block new refs.
     let mut ordered: Vec<&RefChange> = proposal.changes.iter().collect();
     ordered.sort_by_key(|change| change.new.is_some());
     let (mut done, mut refused) = (Vec::new(), Vec::new());
@@ -160,8 +160,8 @@ pub fn make(folder: &Path, proposal: &Proposal) -> ChangedRefs {
     ChangedRefs { done, refused }
 }
 
-/// Gives the repository in a folder these refs, and HEAD if there is one.
-pub fn put(folder: &Path, head: Option<&str>, refs: &[Ref]) {
+/// Writes these refs to the repository in a folder, and HEAD if it is given.
+pub fn write_refs(folder: &Path, head: Option<&str>, refs: &[Ref]) {
     let created =
         |one: &Ref| RefChange { name: one.name.clone(), old: None, new: Some(one.target) };
     let changes: Vec<RefChange> = refs.iter().map(created).collect();
@@ -172,13 +172,13 @@ pub fn put(folder: &Path, head: Option<&str>, refs: &[Ref]) {
     }
 }
 
-/// Makes all changes or none. Returns whether git made them.
+/// Applies all changes or none. Returns whether git applied them.
 pub fn update(folder: &Path, changes: &[RefChange]) -> bool {
     let mut lines = String::new();
     for RefChange { name, old, new } in changes {
         let or_zero = |id: &Option<ObjectId>| id.unwrap_or(ObjectId::ZERO);
         let (old, new) = (or_zero(old), or_zero(new));
-        // Names may have characters that git would read as quotes.
+        // Names may contain characters that git would parse as quotes.
         write!(lines, "update {name}\0{new}\0{old}\0").expect("strings grow");
     }
     git(folder, &["update-ref", "--stdin", "-z"], lines.as_bytes()).0

@@ -1,12 +1,12 @@
-//! Clones of repositories that were packed with notes of what belongs to which commit.
+//! Clones of repositories with reachability bitmaps.
 
 use std::path::Path;
 
-use crate::clients::{Clones, check, grow, history, objects, ways};
+use crate::clients::{Clones, check, grow, history, objects, transports};
 use crate::server::{Server, run};
 use crate::support::Random;
 
-/// What git notes when it packs a repository.
+/// Repacks a repository and writes a bitmap.
 const WITH_BITMAP: [&str; 5] = ["repack", "-q", "-a", "-d", "--write-bitmap-index"];
 
 #[test]
@@ -24,13 +24,13 @@ fn bitmaps_find_the_same() {
     assert!(bitmap.exists());
     for round in ["whole", "newer", "unreachable", "damaged"] {
         match round {
-            // Objects that the bitmap does not know.
+            // Adds objects that are not in the bitmap.
             "newer" => {
                 grow(&scratch, &mut Random::new(7), 4);
                 scratch.git(&["tag", "-a", "-m", "note", "later"]);
                 server.push(&scratch);
             }
-            // Objects in the pack that no ref leads to any more.
+            // Some objects of the pack become unreachable.
             "unreachable" => {
                 server.run(&WITH_BITMAP);
                 server.run(&["update-ref", "refs/heads/master", "master~5"]);
@@ -45,7 +45,7 @@ fn bitmaps_find_the_same() {
             _ => {}
         }
         let clones = Clones::new();
-        for (name, version, url) in ways(&server) {
+        for (name, version, url) in transports(&server) {
             let folder = clones.make(&name, version, &url, &["--mirror"]);
             check(&server, &folder);
             let name_of = |folder: &Path| pack(folder)[0].file_name().expect("a name").to_owned();

@@ -1,4 +1,4 @@
-//! Clones and fetches in all versions, over both ways.
+//! Clones and fetches in all protocol versions, over HTTP and over git's own protocol.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::support::{Random, Scratch};
 
 pub const VERSIONS: [&str; 3] = ["0", "1", "2"];
 
-/// Where clones are made.
+/// The folder of the clones.
 pub struct Clones(pub TempDir);
 
 impl Clones {
@@ -18,7 +18,7 @@ impl Clones {
         Self(tempfile::tempdir().expect("a folder"))
     }
 
-    /// A clone by a version of the protocol.
+    /// Clones with a version of the protocol.
     pub fn make(&self, name: &str, version: &str, url: &str, options: &[&str]) -> PathBuf {
         let version = format!("protocol.version={version}");
         let args = [&["-c", &version, "clone", "-q"], options, &[url, name]].concat();
@@ -29,23 +29,23 @@ impl Clones {
     }
 }
 
-/// For each version and way, a name and an address.
-pub fn ways(server: &Server) -> Vec<(String, &'static str, String)> {
-    let mut ways = Vec::new();
+/// Returns a name, the version and a URL for each combination of version and transport.
+pub fn transports(server: &Server) -> Vec<(String, &'static str, String)> {
+    let mut transports = Vec::new();
     for version in VERSIONS {
-        ways.push((format!("http{version}"), version, server.http_url()));
-        ways.push((format!("git{version}"), version, server.git_url()));
+        transports.push((format!("http{version}"), version, server.http_url()));
+        transports.push((format!("git{version}"), version, server.git_url()));
     }
-    ways
+    transports
 }
 
-/// All objects that refs lead to.
+/// Lists all objects that are reachable from refs.
 pub fn objects(folder: &Path, refs: &[&str]) -> BTreeSet<String> {
     let args = [&["rev-list", "--objects", "--no-object-names"], refs].concat();
     run(folder, &args).lines().map(str::to_owned).collect()
 }
 
-/// The clone is whole, and has exactly what the server's refs lead to.
+/// Asserts that the clone is complete, and has exactly the objects reachable from the refs of the server.
 pub fn check(server: &Server, folder: &Path) {
     run(folder, &["fsck", "--strict", "--connectivity-only"]);
     run(folder, &["fsck", "--strict"]);
@@ -96,7 +96,7 @@ fn everything_is_cloned() {
             _ => {}
         }
         let clones = Clones::new();
-        for (name, version, url) in ways(&server) {
+        for (name, version, url) in transports(&server) {
             let folder = clones.make(&name, version, &url, &["--mirror"]);
             check(&server, &folder);
             assert_eq!(
@@ -114,7 +114,7 @@ fn everything_is_cloned() {
     }
 }
 
-/// Grows in one of the ways in which repositories do.
+/// Adds commits, merges and tags to a random branch, or replaces its last commit.
 fn grow_somehow(scratch: &Scratch, random: &mut Random) {
     let branches = ["master", "topic", "third"];
     let branch = *random.pick(&branches);
@@ -134,7 +134,7 @@ fn grow_somehow(scratch: &Scratch, random: &mut Random) {
         scratch.git(&["tag", "-a", "-m", "note", &name]);
     }
     if random.one_in(4) {
-        // Some work is thrown away.
+        // The last commit is replaced.
         scratch.git(&["reset", "-q", "--hard", "HEAD~1"]);
         grow(scratch, random, 1);
     }
@@ -147,7 +147,7 @@ fn fetches_bring_what_is_new() {
         let scratch = history();
         let server = Server::of(&scratch);
         let clones = Clones::new();
-        let folders: Vec<PathBuf> = ways(&server)
+        let folders: Vec<PathBuf> = transports(&server)
             .into_iter()
             .map(|(name, version, url)| clones.make(&name, version, &url, &["--mirror"]))
             .collect();
@@ -160,7 +160,7 @@ fn fetches_bring_what_is_new() {
                 _ => {}
             }
             for folder in &folders {
-                // Not everybody comes each time.
+                // Not every clone fetches each time.
                 if round == 3 || random.one_in(2) {
                     run(folder, &["fetch", "-q", "--prune", "origin"]);
                     run(folder, &["fsck", "--strict"]);
@@ -179,7 +179,7 @@ fn a_fetch_sends_little() {
     let server = Server::of(&scratch);
     server.run(&["gc", "-q", "--prune=now"]);
     let clones = Clones::new();
-    let made: Vec<_> = ways(&server)
+    let made: Vec<_> = transports(&server)
         .into_iter()
         .map(|(name, version, url)| clones.make(&name, version, &url, &[]))
         .collect();
@@ -195,7 +195,7 @@ fn a_fetch_sends_little() {
         let packs = packed(&folder);
         run(&folder, &["fetch", "-q"]);
         run(&folder, &["fsck", "--strict"]);
-        // Bases that complete the pack are counted too.
+        // Delta bases that complete the pack are counted too.
         let sent = packed(&folder) - packs;
         assert!((5..=10).contains(&sent), "{} {sent}", folder.display());
         run(&folder, &["fetch", "-q"]);
@@ -203,7 +203,7 @@ fn a_fetch_sends_little() {
     }
 }
 
-/// What is worked out for one is carried out for all.
+/// A plan that is computed for one clone serves all of them.
 #[test]
 fn many_clone_the_same_at_once() {
     let scratch = history();
@@ -213,7 +213,7 @@ fn many_clone_the_same_at_once() {
         let clones = Clones::new();
         std::thread::scope(|scope| {
             for number in 0..3 {
-                for (name, version, url) in ways(&server) {
+                for (name, version, url) in transports(&server) {
                     let (clones, server) = (&clones, &server);
                     scope.spawn(move || {
                         let name = format!("{name}.{number}");
@@ -231,13 +231,13 @@ fn many_clone_the_same_at_once() {
     }
 }
 
-/// As builds do it that keep their clone.
+/// CI builds that keep their clone fetch like this.
 #[test]
 fn a_shallow_fetch_sends_little() {
     let scratch = history();
     let server = Server::of(&scratch);
     let clones = Clones::new();
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let folder = clones.make(&name, version, &url, &["--depth", "1"]);
         run(&folder, &["config", "fetch.unpackLimit", "1"]);
         let packs = packed(&folder);
@@ -251,20 +251,20 @@ fn a_shallow_fetch_sends_little() {
     }
 }
 
-/// How many objects are in packs, those in several counted as often.
+/// Counts the objects in packs. An object in several packs counts several times.
 fn packed(folder: &Path) -> usize {
     let counts = run(folder, &["count-objects", "-v"]);
     let line = counts.lines().find_map(|line| line.strip_prefix("in-pack: "));
     line.expect("a count").parse().expect("a number")
 }
 
-/// Makes a tree of these entries.
+/// Creates a tree of these entries.
 fn tree_of(scratch: &Scratch, entries: &str) -> String {
     let id = scratch.git_bytes(&["mktree"], entries.as_bytes());
     String::from_utf8(id).expect("an id").trim().to_owned()
 }
 
-/// Reading what the client has is bounded; folders as people have them stay below that.
+/// The search for objects of the client is limited; ordinary folders stay below the limit.
 #[test]
 fn a_fetch_sends_little_where_folders_are_large() {
     let scratch = Scratch::new();
@@ -294,12 +294,12 @@ fn a_fetch_sends_little_where_folders_are_large() {
     server.push(&scratch);
     let packs = packed(&folder);
     run(&folder, &["fetch", "-q", "origin", "master"]);
-    // The commit, two trees and a file, and bases that complete the pack.
+    // The commit, two trees and a file, and delta bases that complete the pack.
     let sent = packed(&folder) - packs;
     assert!((4..=8).contains(&sent), "{sent}");
 }
 
-/// The same tree under many names is looked at once. More levels keep the git that pushes busy for hours.
+/// A tree at many paths is compared once. More levels would keep the pushing git busy for hours.
 #[test]
 fn a_fetch_ends_where_the_same_tree_has_many_paths() {
     let scratch = Scratch::new();
@@ -332,7 +332,7 @@ fn unrelated_work_of_the_client_does_not_matter() {
     let scratch = history();
     let server = Server::of(&scratch);
     let clones = Clones::new();
-    let made: Vec<_> = ways(&server)
+    let made: Vec<_> = transports(&server)
         .into_iter()
         .map(|(name, version, url)| clones.make(&name, version, &url, &[]))
         .collect();
@@ -361,7 +361,7 @@ fn one_branch_is_fetched_with_its_tags() {
     let scratch = history();
     let server = Server::of(&scratch);
     let clones = Clones::new();
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let folder = clones.make(&name, version, &url, &["--single-branch", "--branch", "topic"]);
         assert_eq!(run(&folder, &["branch", "-r"]).trim(), "origin/topic", "{name}");
         run(&folder, &["fsck", "--strict"]);
@@ -380,7 +380,7 @@ fn empty_repositories_can_be_cloned() {
     made.run(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
     for server in [Server::empty(), made] {
         let clones = Clones::new();
-        for (name, version, url) in ways(&server) {
+        for (name, version, url) in transports(&server) {
             let folder = clones.make(&name, version, &url, &[]);
             assert_eq!(run(&folder, &["for-each-ref"]), "", "{name}");
             assert_eq!(run(&folder, &["ls-remote", "origin"]), "", "{name}");
@@ -401,7 +401,7 @@ fn refs_are_listed() {
             server.run(&["pack-refs", "--all"]);
         }
         let clones = Clones::new();
-        for (name, version, url) in ways(&server) {
+        for (name, version, url) in transports(&server) {
             let version = format!("protocol.version={version}");
             for args in [&["--symref"][..], &["--heads"], &["--tags"], &["--refs"]] {
                 let list = |url: &str| {
@@ -431,7 +431,7 @@ fn many_refs_are_cloned() {
     let server = Server::of(&scratch);
     server.run(&["pack-refs", "--all"]);
     let clones = Clones::new();
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let folder = clones.make(&name, version, &url, &["--mirror"]);
         assert_eq!(run(&folder, &["for-each-ref"]), server.run(&["for-each-ref"]), "{name}");
     }
@@ -469,13 +469,13 @@ fn commits_that_no_ref_leads_to_stay_here() {
     server.run(&["update-ref", "-d", "refs/heads/gone"]);
     let tree = server.run(&["rev-parse", "master~2^{tree}"]);
     server.run(&["cat-file", "-e", &gone]);
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let clones = Clones::new();
         let folder = clones.make(&name, version, &url, &["--bare", "--depth=1", "--no-tags"]);
         let fetch = |what: &str| try_run(&folder, &["fetch", "-q", &url, what]);
         let (ok, _, why) = fetch(&gone);
         assert!(!ok, "{name}");
-        // Older clients ask only for what they were shown.
+        // Older protocol versions request only advertised objects.
         if version == "2" {
             assert!(why.contains(&format!("not our ref {gone}")), "{name} {why}");
             assert!(fetch(&old).0, "{name}");
@@ -497,7 +497,7 @@ fn replaced_objects_are_sent_as_they_are() {
             server.run(&["gc", "-q", "--prune=now"]);
         }
         let clones = Clones::new();
-        for (name, version, url) in ways(&server) {
+        for (name, version, url) in transports(&server) {
             let folder = clones.make(&name, version, &url, &["--mirror"]);
             run(&folder, &["--no-replace-objects", "fsck", "--strict"]);
             let all = ["--no-replace-objects", "rev-list", "--objects", "--all"];
@@ -511,7 +511,9 @@ fn clients_may_only_ask_what_both_have() {
     let scratch = history();
     let server = Server::of(&scratch);
     let clones = Clones::new();
-    for (name, version, url) in ways(&server).into_iter().filter(|way| way.1 == "2") {
+    for (name, version, url) in
+        transports(&server).into_iter().filter(|transport| transport.1 == "2")
+    {
         let folder = clones.make(&name, version, &url, &[]);
         let tip = run(&folder, &["rev-parse", "HEAD"]);
         run(&folder, &["commit", "-q", "--allow-empty", "-m", "own"]);

@@ -1,4 +1,4 @@
-//! What no client says.
+//! Invalid requests.
 
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::ProtocolVersion;
@@ -6,9 +6,9 @@ use hexforge_domain::ports::git_transport::ProtocolVersion;
 use crate::clients::history;
 use crate::server::Server;
 
-const NOBODY: &str = "1234567890123456789012345678901234567890";
+const UNKNOWN: &str = "1234567890123456789012345678901234567890";
 
-/// Lines as packets; `0000` and `0001` stand for themselves.
+/// Encodes lines as packets; `0000` and `0001` are written as they are.
 pub fn packets(lines: &[&str]) -> Vec<u8> {
     let packet = |line: &&str| match *line {
         "0000" | "0001" => (*line).to_owned(),
@@ -26,12 +26,12 @@ fn what_is_wrong_is_told() {
     let server = Server::of(&history());
     let tip = server.run(&["rev-parse", "master"]);
     let want = format!("want {tip}");
-    let nobody = format!("want {NOBODY}");
-    let not_ours = format!("ERR upload-pack: not our ref {NOBODY}");
+    let unknown = format!("want {UNKNOWN}");
+    let not_ours = format!("ERR upload-pack: not our ref {UNKNOWN}");
     let (v0, v2) = (ProtocolVersion::V0, ProtocolVersion::V2);
     for (version, lines, answer) in [
-        (v2, &["command=fetch", "0001", &nobody, "done", "0000"][..], not_ours.as_str()),
-        (v0, &[&nobody, "0000", "done"], &not_ours),
+        (v2, &["command=fetch", "0001", &unknown, "done", "0000"][..], not_ours.as_str()),
+        (v0, &[&unknown, "0000", "done"], &not_ours),
         (
             v2,
             &["command=fetch", "0001", "want x", "0000"],
@@ -108,14 +108,14 @@ fn what_is_no_packet_is_refused() {
 fn nothing_is_fetched_where_nothing_is() {
     let server = Server::empty();
     for version in [ProtocolVersion::V0, ProtocolVersion::V2] {
-        let want = format!("want {NOBODY}");
+        let want = format!("want {UNKNOWN}");
         let lines = match version {
             ProtocolVersion::V2 => packets(&["command=fetch", "0001", &want, "done", "0000"]),
             _ => packets(&[&want, "0000", "done"]),
         };
         let (result, answered) = server.ask(version, &lines);
         assert!(matches!(result, Err(GitError::Protocol(_))), "{result:?}");
-        assert!(text(&answered).contains(&format!("not our ref {NOBODY}")), "{}", text(&answered));
+        assert!(text(&answered).contains(&format!("not our ref {UNKNOWN}")), "{}", text(&answered));
     }
 }
 
@@ -140,13 +140,13 @@ fn a_hundred_thousand_haves_are_read() {
     }
 }
 
-/// Compressed, such requests are small.
+/// Such requests would be small when compressed.
 #[test]
 fn no_request_is_longer_than_the_command_needs() {
     let server = Server::of(&history());
     let tip = server.run(&["rev-parse", "master"]);
     let want = format!("want {tip}");
-    let have = format!("have {NOBODY}");
+    let have = format!("have {UNKNOWN}");
     let prefix = format!("ref-prefix refs/heads/{}", "x".repeat(400));
     let (v0, v2) = (ProtocolVersion::V0, ProtocolVersion::V2);
     let cases: [(ProtocolVersion, &[&str], &str); 5] = [

@@ -1,4 +1,4 @@
-//! The real git fetches from us.
+//! Fetches by the real git.
 
 mod bitmaps;
 mod clients;

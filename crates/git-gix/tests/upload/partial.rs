@@ -1,13 +1,13 @@
-//! Clones that leave out a part of the history, or of the files.
+//! Shallow clones and partial clones.
 
 use std::fs;
 use std::path::Path;
 
-use crate::clients::{Clones, check, grow, history, objects, ways};
+use crate::clients::{Clones, check, grow, history, objects, transports};
 use crate::server::{Server, run, try_run};
 use crate::support::{FIRST_COMMIT, Random, Scratch};
 
-/// How many commits are in the history.
+/// Counts the commits of the history.
 fn commits(folder: &Path, refs: &str) -> usize {
     run(folder, &["rev-list", "--count", refs]).parse().expect("a number")
 }
@@ -16,7 +16,7 @@ fn is_shallow(folder: &Path) -> bool {
     run(folder, &["rev-parse", "--is-shallow-repository"]) == "true"
 }
 
-/// The same clone made by git itself, to compare with.
+/// Clones with git itself, for comparison.
 fn real(clones: &Clones, server: &Server, name: &str, options: &[&str]) -> std::path::PathBuf {
     let url = format!("file://{}", server.repository().display());
     clones.make(&format!("{name}.real"), "2", &url, options)
@@ -40,7 +40,7 @@ fn shallow_clones_grow() {
     let server = Server::of(&scratch);
     server.run(&["config", "uploadpack.allowFilter", "true"]);
     server.run(&["gc", "-q", "--prune=now"]);
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let clones = Clones::new();
         let options = ["--bare", "--depth=1", "--no-single-branch"];
         let folder = clones.make(&name, version, &url, &options);
@@ -77,7 +77,7 @@ fn shallow_clones_grow() {
 fn one_shallow_branch_grows() {
     let scratch = history();
     let server = Server::of(&scratch);
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let clones = Clones::new();
         let folder = clones.make(&name, version, &url, &["--depth=1"]);
         assert_eq!(commits(&folder, "--all"), 1, "{name}");
@@ -97,7 +97,7 @@ fn history_since_a_date_is_cloned() {
     let scratch = Scratch::new();
     grow(&scratch, &mut Random::new(4), 10);
     let server = Server::of(&scratch);
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let clones = Clones::new();
         let since = format!("--shallow-since=@{}", FIRST_COMMIT + 60 * 7);
         let folder = clones.make(&name, version, &url, &[&since]);
@@ -125,9 +125,11 @@ fn files_can_be_left_out_until_they_are_needed() {
         }
         for filter in ["blob:none", "blob:limit=100", "tree:0", "tree:1", "tree:2"] {
             let option = format!("--filter={filter}");
-            // How objects are stored does not depend on how they are asked for.
-            let ways = ways(&server).into_iter().filter(|way| packed || way.0 == "http2");
-            for (name, version, url) in ways {
+            // The stored form of objects does not depend on the request.
+            let transports = transports(&server)
+                .into_iter()
+                .filter(|transport| packed || transport.0 == "http2");
+            for (name, version, url) in transports {
                 let clones = Clones::new();
                 let bare = clones.make(&name, version, &url, &["--bare", &option]);
                 let real = real(&clones, &server, &name, &["--bare", &option]);

@@ -1,23 +1,22 @@
-//! Clients that can do less than git of today.
+//! Clients with fewer capabilities than the current git.
 
 use std::collections::BTreeSet;
 
 use hexforge_domain::ports::git_transport::{ProtocolVersion, Service};
 
-use crate::clients::{Clones, check, history, objects, ways};
+use crate::clients::{Clones, check, history, objects, transports};
 use crate::hostile::packets;
 use crate::server::Server;
 use crate::support::{Random, Scratch};
 
-/// Puts a pack into a repository that is empty, or has what the pack needs. Returns how many objects are
-/// in it afterwards.
+/// Indexes a pack in a repository that is empty or has the bases of the pack. Returns all objects of the repository.
 fn index(repository: &Scratch, pack: &[u8]) -> BTreeSet<String> {
     repository.git_bytes(&["index-pack", "--stdin", "--fix-thin"], pack);
     let list = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"];
     repository.git(&list).lines().map(str::to_owned).collect()
 }
 
-/// What comes in the bands of the pack.
+/// Returns the data band of an answer.
 fn bands(mut answer: &[u8], longest: usize) -> Vec<u8> {
     let mut pack = Vec::new();
     loop {
@@ -56,7 +55,7 @@ fn a_client_that_can_do_nothing_is_served() {
     assert_eq!(index(&Scratch::new(), &bands(answer, 1000)), all);
 }
 
-/// A client may say to have any commit without its parents. That does not make it get them.
+/// A client may name any commit as shallow. That must not reveal the parents of an unreachable commit.
 #[test]
 fn what_is_behind_a_commit_that_no_ref_leads_to_stays_here() {
     let scratch = history();
@@ -86,7 +85,7 @@ fn what_is_behind_a_commit_that_no_ref_leads_to_stays_here() {
     }
 }
 
-/// Bytes that cannot be compressed.
+/// Returns incompressible bytes.
 fn noise(length: usize) -> Vec<u8> {
     let mut random = Random::new(12);
     (0..length).map(|_| u8::try_from(random.below(256)).expect("a byte")).collect()
@@ -94,7 +93,7 @@ fn noise(length: usize) -> Vec<u8> {
 
 #[test]
 fn bases_that_the_client_has_are_sent_only_if_it_needs_them() {
-    // git stores what is smaller as a delta of what is larger.
+    // git stores the smaller object as a delta on the larger one.
     let old_state = || {
         let scratch = Scratch::new();
         scratch.write("file", noise(40_000));
@@ -141,7 +140,7 @@ fn refs_may_lead_to_files_and_folders() {
     scratch.git(&["tag", "-a", "-m", "note", "noted-file", alone.trim()]);
     let server = Server::of(&scratch);
     let clones = Clones::new();
-    for (name, version, url) in ways(&server) {
+    for (name, version, url) in transports(&server) {
         let folder = clones.make(&name, version, &url, &["--mirror"]);
         check(&server, &folder);
     }
@@ -150,24 +149,27 @@ fn refs_may_lead_to_files_and_folders() {
 #[test]
 fn pushing_clients_are_told_what_there_is() {
     let server = Server::of(&history());
-    let tell = |server: &Server, version| {
+    let advertise = |server: &Server, version| {
         let mut to = Vec::new();
-        let told = server.transport().advertise(Service::ReceivePack, version, &mut to);
-        told.expect("a repository that can be read");
+        let advertised = server.transport().advertise(Service::ReceivePack, version, &mut to);
+        advertised.expect("a repository that can be read");
         String::from_utf8(to).expect("plain text")
     };
-    let told = tell(&server, ProtocolVersion::V2);
+    let advertised = advertise(&server, ProtocolVersion::V2);
     let refs = server.run(&["for-each-ref", "--format=%(objectname) %(refname)"]);
-    let names: Vec<&str> = told
+    let names: Vec<&str> = advertised
         .lines()
         .filter(|line| *line != "0000")
         .map(|line| line[4..].split('\0').next().expect("a ref"))
         .collect();
     assert_eq!(names, refs.lines().collect::<Vec<_>>(), "no HEAD, and nothing that tags lead to");
-    assert!(told.lines().next().is_some_and(|first| first.contains("\0report-status ")), "{told}");
-    assert!(tell(&server, ProtocolVersion::V1).starts_with("000eversion 1\n"));
+    assert!(
+        advertised.lines().next().is_some_and(|first| first.contains("\0report-status ")),
+        "{advertised}"
+    );
+    assert!(advertise(&server, ProtocolVersion::V1).starts_with("000eversion 1\n"));
     let none = format!("{} capabilities^{{}}\0report-status ", "0".repeat(40));
-    assert!(tell(&Server::empty(), ProtocolVersion::V0)[4..].starts_with(&none));
+    assert!(advertise(&Server::empty(), ProtocolVersion::V0)[4..].starts_with(&none));
 }
 
 #[test]

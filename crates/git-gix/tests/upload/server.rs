@@ -1,4 +1,4 @@
-//! Servers as small as they can be, for one repository.
+//! Minimal servers for one repository.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -28,7 +28,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves a repository that was never made.
+    /// Serves a repository that does not exist on disk.
     pub fn empty() -> Self {
         let data = tempfile::tempdir().expect("a folder");
         let store = Arc::new(store(data.path()));
@@ -39,12 +39,12 @@ impl Server {
         Self { data, store, http, git }
     }
 
-    /// Serves a repository that has what the other has.
+    /// Serves a copy of a repository.
     pub fn of(scratch: &Scratch) -> Self {
         let server = Self::empty();
         fs::create_dir_all(server.repository().parent().expect("a parent")).expect("a folder");
         run(server.data.path(), &["init", "-q", "--bare", path(&server.repository())]);
-        // What is pushed stays loose until it is packed by a test.
+        // Pushed objects stay loose until a test packs them.
         server.run(&["config", "receive.unpackLimit", "1000000"]);
         server.push(scratch);
         let head = fs::read(scratch.git_dir().join("HEAD")).expect("a HEAD");
@@ -52,7 +52,7 @@ impl Server {
         server
     }
 
-    /// Makes the refs the same as those of the other.
+    /// Pushes all refs of a repository.
     pub fn push(&self, scratch: &Scratch) {
         if scratch.git(&["for-each-ref"]).is_empty() {
             return;
@@ -64,7 +64,7 @@ impl Server {
         self.store.layout().repository(PROJECT)
     }
 
-    /// What git says about the served repository.
+    /// Runs git in the served repository and returns its output.
     pub fn run(&self, args: &[&str]) -> String {
         run(&self.repository(), args)
     }
@@ -81,7 +81,7 @@ impl Server {
         open(&self.store, PROJECT)
     }
 
-    /// What is answered to one request that stands for itself.
+    /// Returns the answer to one stateless request.
     pub fn ask(
         &self,
         version: ProtocolVersion,
@@ -98,7 +98,7 @@ pub fn path(path: &Path) -> &str {
     path.to_str().expect("a plain path")
 }
 
-/// What git prints when it is run somewhere.
+/// Runs git in a folder and returns its output.
 pub fn run(folder: &Path, args: &[&str]) -> String {
     let (ok, stdout, stderr) = try_run(folder, args);
     assert!(ok, "git {args:?}: {stdout}{stderr}");
@@ -125,7 +125,7 @@ fn listen(store: Arc<GixStore>, answer: fn(&GixStore, TcpStream)) -> SocketAddr 
     address
 }
 
-/// Answers one request; whether there was one.
+/// Answers one request. Returns whether there was one.
 fn http(store: &GixStore, stream: &TcpStream) -> io::Result<bool> {
     let mut from = BufReader::new(stream);
     let mut line = String::new();
@@ -176,7 +176,7 @@ fn http(store: &GixStore, stream: &TcpStream) -> io::Result<bool> {
         repository.advertise(Service::UploadPack, version, &mut answer).expect("an advertisement");
         "advertisement"
     } else {
-        // What goes wrong is seen by the client.
+        // The client sees the error.
         let _ =
             repository.upload_pack(version, Conversation::Stateless, &mut &body[..], &mut answer);
         "result"
@@ -184,7 +184,7 @@ fn http(store: &GixStore, stream: &TcpStream) -> io::Result<bool> {
     let to = &mut &*stream;
     write!(to, "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-{kind}\r\n")?;
     write!(to, "Content-Length: {}\r\n\r\n", answer.len())?;
-    // The client may have seen enough.
+    // The client may have closed the connection.
     Ok(to.write_all(&answer).is_ok())
 }
 

@@ -55,7 +55,7 @@ impl Forge {
         refs::add_packs(&store, PROJECT, &packs);
         let all = refs_of(&source.git_dir());
         let all: Vec<_> = all.iter().cloned().collect();
-        refs::put(&repository, None, &all);
+        refs::write_refs(&repository, None, &all);
         Self { folder, store, repository, packs }
     }
 
