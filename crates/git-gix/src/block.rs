@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use hexforge_domain::limiter::{Lane, Shares};
 
-/// Permits for work that keeps a processor busy: twice as many as processors, half of them for one caller, so that a
-/// caller who is alone keeps all processors busy.
+/// Permits for work that keeps a processor busy. There are twice as many as processors. One caller gets at most half of
+/// them, which is enough to keep all processors busy.
 pub(crate) fn processor_permits() -> Lane {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     Lane::new(Shares { all: 2 * processors, one: processors, network: 2 * processors })

@@ -46,7 +46,7 @@ pub(crate) fn io_failed(error: io::Error) -> GitError {
     }
 }
 
-/// The error for a failed write to the client, who is gone.
+/// Maps a failed write to the client: the client has disconnected.
 pub(crate) fn reader_gone(error: io::Error) -> GitError {
     GitError::ReaderGone(error)
 }

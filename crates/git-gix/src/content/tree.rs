@@ -50,9 +50,9 @@ pub(crate) fn list(tree: &gix::Tree<'_>, folder: &str) -> Result<Vec<TreeEntry>,
     let mut listed = Listed::default();
     for entry in tree.iter() {
         let entry = entry.map_err(failed)?;
-        listed.add(entry.mode(), entry.oid(), below(folder, entry.filename()))?;
+        listed.add(entry.mode(), entry.oid(), join_path(folder, entry.filename()))?;
     }
-    Ok(listed.in_order())
+    Ok(listed.into_entries())
 }
 
 /// Lists the entries of a tree and of all its subtrees.
@@ -69,14 +69,14 @@ pub(crate) fn list_all(
             open.pop();
             continue;
         };
-        let path = below(folder, &name);
+        let path = join_path(folder, &name);
         if mode.is_tree() {
             let tree = repo.find_tree(id).map_err(failed)?;
             open.push((path.clone(), children(&tree)?.into_iter()));
         }
         listed.add(mode, &id, path)?;
     }
-    Ok(listed.in_order())
+    Ok(listed.into_entries())
 }
 
 type Child = (EntryMode, ObjectId, BString);
@@ -115,7 +115,7 @@ impl Listed {
         Ok(())
     }
 
-    fn in_order(self) -> Vec<TreeEntry> {
+    fn into_entries(self) -> Vec<TreeEntry> {
         let Self { trees: mut all, blobs, commits, .. } = self;
         all.extend(blobs);
         all.extend(commits);
@@ -123,7 +123,7 @@ impl Listed {
     }
 }
 
-fn below(folder: &str, name: &[u8]) -> String {
+fn join_path(folder: &str, name: &[u8]) -> String {
     let name = text::path(name);
     if folder.is_empty() { name } else { format!("{folder}/{name}") }
 }

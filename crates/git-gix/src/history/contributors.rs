@@ -121,7 +121,11 @@ impl ContributorIndex {
     }
 
     /// Starts counting in the background, so that the next request need not wait.
-    pub(crate) fn warm(&self, repository: impl Into<CountedRepository>, tip: ObjectId) {
+    pub(crate) fn count_in_background(
+        &self,
+        repository: impl Into<CountedRepository>,
+        tip: ObjectId,
+    ) {
         if self.cache.get(&tip).is_none() {
             self.jobs.start(repository.into(), tip, &Arc::default(), Caller::BACKGROUND);
         }

@@ -31,7 +31,7 @@ use stream::ImportStop;
 /// The limits of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportLimits {
-    /// The most bytes of one response. All objects come in a single one.
+    /// The most bytes of one response. One response contains all objects.
     pub bytes: u64,
     /// The most branches and tags.
     pub refs: usize,

@@ -287,7 +287,7 @@ impl ReceivedPush for IncomingPush {
             }
         }
         if let (Some(tip), Ok(Some(open))) = (tip, self.shared.open(self.project, refs)) {
-            self.shared.contributors.warm(&open, to_gix(tip));
+            self.shared.contributors.count_in_background(&open, to_gix(tip));
         }
     }
 

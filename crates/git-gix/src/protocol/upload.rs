@@ -89,7 +89,7 @@ pub(crate) fn serve(
         Err(_) => "the server failed",
     };
     // A write error is ignored: the client may be gone, and the first error is the one to return.
-    let _ = wire.line(&format!("ERR upload-pack: {why}")).and_then(|()| wire.flush());
+    let _ = wire.write_line(&format!("ERR upload-pack: {why}")).and_then(|()| wire.flush());
     served
 }
 

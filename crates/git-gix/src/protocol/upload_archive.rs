@@ -64,7 +64,7 @@ enum Answer {
 }
 
 fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, GitError> {
-    let request = ArchiveRequest::parse(&arguments(from)?)?;
+    let request = ArchiveRequest::parse(&read_arguments(from)?)?;
     if request.list {
         return Ok(Answer::Formats);
     }
@@ -80,7 +80,7 @@ fn prepare(repository: &GixRepository, from: &mut dyn Read) -> Result<Answer, Gi
     Ok(Answer::Archive(Archive { commit, format, folder: request.folder }))
 }
 
-fn arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
+fn read_arguments(from: &mut dyn Read) -> Result<Vec<String>, GitError> {
     let mut arguments = Vec::new();
     loop {
         let packet = packet::read(from).map_err(|error| match error.kind() {
@@ -119,7 +119,7 @@ impl ArchiveRequest {
                 let known = known.or((format == "tgz").then_some(ArchiveFormat::TarGz));
                 request.format = Some(known.ok_or_else(|| refused("this archive format"))?);
             } else if let Some(prefix) = argument.strip_prefix("--prefix=") {
-                request.folder = folder(prefix).ok_or_else(|| refused("this prefix"))?;
+                request.folder = parse_prefix(prefix).ok_or_else(|| refused("this prefix"))?;
             } else {
                 match argument {
                     "--" => options = false,
@@ -136,7 +136,7 @@ impl ArchiveRequest {
 }
 
 /// Parses the folder name from a prefix. Returns `None` if the prefix is not a folder.
-fn folder(prefix: &str) -> Option<String> {
+fn parse_prefix(prefix: &str) -> Option<String> {
     if prefix.is_empty() {
         return Some(String::new());
     }

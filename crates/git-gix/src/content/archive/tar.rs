@@ -38,17 +38,17 @@ impl<W: Write> Tar<W> {
     /// Writes two empty records, and padding to the end of the block.
     pub(super) fn finish(mut self) -> Result<W, GitError> {
         let end = (self.to.written + 2 * RECORD as u64).next_multiple_of(BLOCK);
-        self.zeros(end - self.to.written).map_err(reader_gone)?;
+        self.write_zeros(end - self.to.written).map_err(reader_gone)?;
         Ok(self.to.to)
     }
 
     /// Pads the last record.
-    fn fill(&mut self) -> io::Result<()> {
+    fn pad_record(&mut self) -> io::Result<()> {
         let end = self.to.written.next_multiple_of(RECORD as u64);
-        self.zeros(end - self.to.written)
+        self.write_zeros(end - self.to.written)
     }
 
-    fn zeros(&mut self, mut count: u64) -> io::Result<()> {
+    fn write_zeros(&mut self, mut count: u64) -> io::Result<()> {
         while count > 0 {
             let piece = count.min(RECORD as u64);
             self.to.write_all(&[0; RECORD][..piece as usize])?;
@@ -63,7 +63,7 @@ impl<W: Write> Tar<W> {
         header.set(NAME, name);
         self.to.write_all(&header.finish())?;
         self.to.write_all(records)?;
-        self.fill()
+        self.pad_record()
     }
 
     fn write_header(&mut self, entry: &Entry<'_>) -> io::Result<()> {
@@ -109,7 +109,7 @@ impl<W: Write> Sink for Tar<W> {
         self.write_header(entry).map_err(reader_gone)?;
         if let Kind::File { content, .. } = &entry.kind {
             content.write(repo, &mut self.to)?;
-            self.fill().map_err(reader_gone)?;
+            self.pad_record().map_err(reader_gone)?;
         }
         Ok(())
     }

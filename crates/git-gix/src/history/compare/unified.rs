@@ -71,7 +71,7 @@ fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
     for hunk in diff.hunks() {
         // Changes whose context lines overlap or touch form one hunk.
         if group.last().is_some_and(|last| hunk.before.start - last.before.end > 2 * CONTEXT) {
-            writer.hunk(&group);
+            writer.write_hunk(&group);
             group.clear();
         }
         group.push(hunk);
@@ -80,7 +80,7 @@ fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
         }
     }
     if !group.is_empty() {
-        writer.hunk(&group);
+        writer.write_hunk(&group);
     }
     if writer.size >= LONGEST_FILE_DIFF { Vec::new() } else { writer.text }
 }
@@ -98,29 +98,29 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes a hunk: changes that are close to each other, with their context.
-    fn hunk(&mut self, changes: &[Hunk]) {
+    fn write_hunk(&mut self, changes: &[Hunk]) {
         let (Some(first), Some(last)) = (changes.first(), changes.last()) else { return };
         let old_end = self.input.before.len() as u32;
         let before = first.before.start.min(CONTEXT);
         let after = (old_end - last.before.end).min(CONTEXT);
         let old = first.before.start - before..last.before.end + after;
         let new = first.after.start - before..last.after.end + after;
-        self.header(&old, &new);
+        self.write_header(&old, &new);
         let mut at = old.start;
         for change in changes {
-            self.old_lines(b' ', at..change.before.start);
-            self.old_lines(b'-', change.before.clone());
+            self.write_old_lines(b' ', at..change.before.start);
+            self.write_old_lines(b'-', change.before.clone());
             for line in change.after.clone() {
-                self.line(b'+', self.input.interner[self.input.after[line as usize]]);
+                self.write_line(b'+', self.input.interner[self.input.after[line as usize]]);
             }
             at = change.before.end;
         }
-        self.old_lines(b' ', at..old.end);
+        self.write_old_lines(b' ', at..old.end);
     }
 
-    fn header(&mut self, old: &Range<u32>, new: &Range<u32>) {
+    fn write_header(&mut self, old: &Range<u32>, new: &Range<u32>) {
         self.find_heading(old.start);
-        let _ = write!(self.text, "@@ -{} +{} @@", position(old), position(new));
+        let _ = write!(self.text, "@@ -{} +{} @@", format_range(old), format_range(new));
         if let Some(heading) = self.heading {
             self.text.push(b' ');
             self.text.extend_from_slice(heading);
@@ -138,17 +138,17 @@ impl Writer<'_> {
         });
         self.searched = before;
         if let Some(line) = heading {
-            self.heading = Some(cut(line));
+            self.heading = Some(truncate_heading(line));
         }
     }
 
-    fn old_lines(&mut self, sign: u8, lines: Range<u32>) {
+    fn write_old_lines(&mut self, sign: u8, lines: Range<u32>) {
         for line in lines {
-            self.line(sign, self.input.interner[self.input.before[line as usize]]);
+            self.write_line(sign, self.input.interner[self.input.before[line as usize]]);
         }
     }
 
-    fn line(&mut self, sign: u8, line: &[u8]) {
+    fn write_line(&mut self, sign: u8, line: &[u8]) {
         self.size += line.len();
         self.text.push(sign);
         self.text.extend_from_slice(line);
@@ -159,7 +159,7 @@ impl Writer<'_> {
 }
 
 /// Cuts a heading to its maximum length and to valid UTF-8.
-fn cut(line: &[u8]) -> &[u8] {
+fn truncate_heading(line: &[u8]) -> &[u8] {
     let line = &line[..line.len().min(LONGEST_HEADING)];
     let end = line.iter().rposition(|byte| !b" \t\r\n".contains(byte)).map_or(0, |last| last + 1);
     let line = &line[..end];
@@ -170,7 +170,7 @@ fn cut(line: &[u8]) -> &[u8] {
 }
 
 /// Formats a line range for a hunk header. An empty range names the line before it.
-fn position(lines: &Range<u32>) -> String {
+fn format_range(lines: &Range<u32>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
         1 => (lines.start + 1).to_string(),

@@ -36,13 +36,13 @@ impl Header {
                 encoding = encoding.or(Some(label));
             }
         }
-        let (name, email) = author.map(person).unwrap_or_default();
+        let (name, email) = author.map(parse_person).unwrap_or_default();
         Some(Self {
             tree: tree?,
             parents,
             email: email.to_vec(),
             name: text::decode_as(name, encoding),
-            date: committer.map_or(0, seconds),
+            date: committer.map_or(0, parse_time),
         })
     }
 
@@ -52,7 +52,7 @@ impl Header {
 }
 
 /// Splits an author line into the name before the first `<` and the email address up to the next `>`.
-fn person(line: &[u8]) -> (&[u8], &[u8]) {
+fn parse_person(line: &[u8]) -> (&[u8], &[u8]) {
     let Some(open) = line.iter().position(|byte| *byte == b'<') else { return (b"", b"") };
     let (name, rest) = (&line[..open], &line[open + 1..]);
     match rest.iter().position(|byte| *byte == b'>') {
@@ -62,7 +62,7 @@ fn person(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The time at the end of an author or committer line.
-fn seconds(line: &[u8]) -> i64 {
+fn parse_time(line: &[u8]) -> i64 {
     let after = line.iter().rposition(|byte| *byte == b'>').map_or(line, |at| &line[at + 1..]);
     let digits = after.trim_ascii_start().split(|byte| !byte.is_ascii_digit()).next();
     digits.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok()).unwrap_or(0)

@@ -21,8 +21,8 @@ pub(crate) struct NewCommits {
 /// Walks both histories, newest commits first, until the rest of both is the same. Returns `None` when `old` is not an
 /// ancestor of `new`.
 ///
-/// In the old history, no ancestor is newer than its descendant by more than `skew` seconds. The walk goes on for that
-/// long, so that wrong clocks do not make an old commit look new.
+/// In the old history, no ancestor is newer than its descendant by more than `skew` seconds. So the walk continues
+/// until it is `skew` seconds past the oldest new commit: otherwise wrong clocks could make an old commit look new.
 pub(crate) fn find_new_commits(
     repo: &gix::Repository,
     new: ObjectId,

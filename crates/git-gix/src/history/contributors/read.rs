@@ -19,16 +19,16 @@ pub(crate) fn object<'a>(
     match repo.objects.try_find(&id, buffer).map_err(failed)? {
         Some(object) if object.kind == kind => Ok(object.data),
         Some(_) => Err(GitError::Corrupt(format!("the object {id} is not a {kind}"))),
-        None => Err(missing(id)),
+        None => Err(missing_object(id)),
     }
 }
 
 /// The size of an object in bytes.
 pub(crate) fn size(repo: &gix::Repository, id: ObjectId) -> Result<u64, GitError> {
     let header = repo.objects.try_header(&id).map_err(failed)?;
-    header.map(|header| header.size).ok_or_else(|| missing(id))
+    header.map(|header| header.size).ok_or_else(|| missing_object(id))
 }
 
-fn missing(id: ObjectId) -> GitError {
+fn missing_object(id: ObjectId) -> GitError {
     GitError::Corrupt(format!("the object {id} is missing"))
 }

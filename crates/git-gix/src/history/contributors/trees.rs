@@ -72,7 +72,7 @@ impl<'r> TreeCounter<'r> {
         let mut sum = Lines::default();
         while let Some(pair) = self.folders.pop() {
             self.compare_folders(pair)?;
-            self.spend(self.trees.iter().map(|tree| tree.len() as u64).sum());
+            self.charge(self.trees.iter().map(|tree| tree.len() as u64).sum());
             while let Some(pair) = self.changed.pop() {
                 sum.add(self.compare_files(pair)?);
                 if self.budget == 0 {
@@ -87,7 +87,7 @@ impl<'r> TreeCounter<'r> {
         Ok(sum)
     }
 
-    fn spend(&mut self, bytes: u64) {
+    fn charge(&mut self, bytes: u64) {
         self.budget = self.budget.saturating_sub(LEAST_COST + bytes);
     }
 
@@ -127,7 +127,7 @@ impl<'r> TreeCounter<'r> {
             }
             size += this;
         }
-        self.spend(size);
+        self.charge(size);
         let _one_at_a_time = (size > LARGE)
             .then(|| COMPARING_LARGE_FILES.lock().unwrap_or_else(PoisonError::into_inner));
         let [old_buffer, new_buffer] = &mut self.files;

@@ -56,7 +56,7 @@ impl<'a> Remote<'a> {
         {
             answer = ask(&longer)?;
         }
-        check(&answer, address, "application/x-git-upload-pack-advertisement")?;
+        check_response(&answer, address, "application/x-git-upload-pack-advertisement")?;
         let base = address.redirected(&answer.url);
         let address = base
             .ok_or_else(|| invalid_answer("it redirects to an address that is not a repository"))?;
@@ -75,7 +75,7 @@ impl<'a> Remote<'a> {
     }
 
     fn request_refs(&self) -> Result<Listing, ImportError> {
-        let mut body = command("ls-refs", self.capabilities());
+        let mut body = begin_command("ls-refs", self.capabilities());
         for line in
             ["symrefs", "ref-prefix HEAD", "ref-prefix refs/heads/", "ref-prefix refs/tags/"]
         {
@@ -114,7 +114,7 @@ impl<'a> Remote<'a> {
         let wanted = listing.wanted();
         match &self.advertisement {
             Advertisement::Version2(capabilities) => {
-                let mut body = command("fetch", capabilities);
+                let mut body = begin_command("fetch", capabilities);
                 push_line(&mut body, "ofs-delta");
                 for id in wanted {
                     push_line(&mut body, &format!("want {id}"));
@@ -157,7 +157,7 @@ impl<'a> Remote<'a> {
             request = request.header("git-protocol", "version=2");
         }
         let answer = self.outgoing.send(request).map_err(request_error)?;
-        check(&answer, &self.address, "application/x-git-upload-pack-result")?;
+        check_response(&answer, &self.address, "application/x-git-upload-pack-result")?;
         let body = Bounded::new(answer.body, bytes, self.stop.clone());
         Ok(Packets::new(BufReader::with_capacity(64 * 1024, body)))
     }
@@ -168,7 +168,7 @@ fn buffered(band: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
 }
 
 /// Begins a command of version 2.
-fn command(name: &str, capabilities: &Capabilities) -> Vec<u8> {
+fn begin_command(name: &str, capabilities: &Capabilities) -> Vec<u8> {
     let mut body = Vec::new();
     push_line(&mut body, &format!("command={name}"));
     if capabilities.value("agent").is_some() {
@@ -213,7 +213,11 @@ fn request_error(error: OutgoingError) -> ImportError {
 }
 
 /// Checks the status and content type of an answer.
-fn check(answer: &OutgoingResponse, address: &Address, kind: &str) -> Result<(), ImportError> {
+fn check_response(
+    answer: &OutgoingResponse,
+    address: &Address,
+    kind: &str,
+) -> Result<(), ImportError> {
     let refused = |why: &str| Err(ImportError::Refused(why.to_owned()));
     match answer.status {
         200 => (),

@@ -55,7 +55,7 @@ impl Bounds {
         self.check_pack_size(before + bytes)
     }
 
-    /// Checks that a pack of so many bytes may be stored.
+    /// Checks that a pack may have this size.
     pub(super) fn check_pack_size(&self, bytes: u64) -> Result<(), IntakeError> {
         if bytes > self.pack.bytes {
             return Err(IntakeError::TooLarge(self.pack.refusal.clone()));

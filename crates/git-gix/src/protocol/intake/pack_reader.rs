@@ -62,11 +62,11 @@ impl<'a> PackReader<'a> {
 
     /// Reads the complete pack, and returns its entries and checksum. Does not wait for bytes after the checksum.
     pub fn read_pack(mut self) -> Result<(Vec<Entry>, ObjectId), IntakeError> {
-        let (magic, version) = (self.bytes::<4>()?, u32::from_be_bytes(self.bytes()?));
+        let (magic, version) = (self.read_bytes::<4>()?, u32::from_be_bytes(self.read_bytes()?));
         if &magic != b"PACK" || !matches!(version, 2 | 3) {
             return Err(invalid_pack("has no valid pack header"));
         }
-        let count = u32::from_be_bytes(self.bytes()?);
+        let count = u32::from_be_bytes(self.read_bytes()?);
         if count > MOST_OBJECTS {
             return Err(invalid_pack("has too many objects"));
         }
@@ -76,10 +76,10 @@ impl<'a> PackReader<'a> {
             if at.is_multiple_of(OBJECTS_AT_ONCE) {
                 self.bounds.reserve_memory(OBJECTS_AT_ONCE * MEMORY_OF_OBJECT)?;
             }
-            entries.push(self.entry()?);
+            entries.push(self.read_entry()?);
         }
         let checksum = finish(mem::replace(&mut self.hasher, new_hasher()))?;
-        if self.bytes::<20>()? != checksum.as_slice() {
+        if self.read_bytes::<20>()? != checksum.as_slice() {
             return Err(invalid_pack("does not match its checksum"));
         }
         if self.start < self.end {
@@ -89,10 +89,10 @@ impl<'a> PackReader<'a> {
         Ok((entries, checksum))
     }
 
-    fn entry(&mut self) -> Result<Entry, IntakeError> {
+    fn read_entry(&mut self) -> Result<Entry, IntakeError> {
         let offset = self.offset;
         self.crc = Crc::new();
-        let (kind, size) = self.kind_and_size()?;
+        let (kind, size) = self.read_kind_and_size()?;
         self.bounds.check_object_size(size)?;
         let kind = match kind {
             1 => Kind::Commit,
@@ -101,12 +101,13 @@ impl<'a> PackReader<'a> {
             4 => Kind::Tag,
             6 | 7 => {
                 let stored = if kind == 6 {
-                    let base = self.distance()?.and_then(|distance| offset.checked_sub(distance));
+                    let base =
+                        self.read_distance()?.and_then(|distance| offset.checked_sub(distance));
                     EntryData::OffsetDelta(base.ok_or_else(|| {
                         invalid_pack("has a delta whose base is outside the pack")
                     })?)
                 } else {
-                    EntryData::RefDelta(ObjectId::Sha1(self.bytes()?))
+                    EntryData::RefDelta(ObjectId::Sha1(self.read_bytes()?))
                 };
                 let header = self.header_length(offset)?;
                 let mut start = Vec::with_capacity(patch::LONGEST_SIZES);
@@ -135,13 +136,13 @@ impl<'a> PackReader<'a> {
             .map_err(|_| invalid_pack("has an entry header that is too long"))
     }
 
-    fn kind_and_size(&mut self) -> Result<(u8, u64), IntakeError> {
-        let [mut byte] = self.bytes()?;
+    fn read_kind_and_size(&mut self) -> Result<(u8, u64), IntakeError> {
+        let [mut byte] = self.read_bytes()?;
         let kind = byte >> 4 & 7;
         let mut size = u64::from(byte & 15);
         let mut shift = 4;
         while byte & 0x80 != 0 {
-            [byte] = self.bytes()?;
+            [byte] = self.read_bytes()?;
             if shift > 53 {
                 return Err(invalid_pack("has an object that is too large"));
             }
@@ -152,11 +153,11 @@ impl<'a> PackReader<'a> {
     }
 
     /// Reads the distance to the base of an offset delta. Returns `None` if it is invalid.
-    fn distance(&mut self) -> Result<Option<u64>, IntakeError> {
-        let [mut byte] = self.bytes()?;
+    fn read_distance(&mut self) -> Result<Option<u64>, IntakeError> {
+        let [mut byte] = self.read_bytes()?;
         let mut distance = u64::from(byte & 0x7f);
         while byte & 0x80 != 0 {
-            [byte] = self.bytes()?;
+            [byte] = self.read_bytes()?;
             if distance >= 1 << 53 {
                 return Ok(None);
             }
@@ -194,7 +195,7 @@ impl<'a> PackReader<'a> {
         }
     }
 
-    fn bytes<const N: usize>(&mut self) -> Result<[u8; N], IntakeError> {
+    fn read_bytes<const N: usize>(&mut self) -> Result<[u8; N], IntakeError> {
         let mut bytes = [0; N];
         let mut at = 0;
         while at < N {

@@ -26,9 +26,9 @@ impl Fsck<'_> {
     /// Returns the first fault of an object that is not accepted.
     pub(super) fn check(&self, kind: Kind, data: &[u8]) -> Result<(), Fault> {
         match kind {
-            Kind::Commit => self.commit(data),
-            Kind::Tag => self.tag(data),
-            Kind::Tree => self.tree(data),
+            Kind::Commit => self.check_commit(data),
+            Kind::Tag => self.check_tag(data),
+            Kind::Tree => self.check_tree(data),
             Kind::Blob => Ok(()),
         }
     }
@@ -52,8 +52,8 @@ impl Fsck<'_> {
         if self.accepted.contains(fault) { Ok(()) } else { Err(fault) }
     }
 
-    fn commit(&self, data: &[u8]) -> Result<(), Fault> {
-        self.headers(data)?;
+    fn check_commit(&self, data: &[u8]) -> Result<(), Fault> {
+        self.check_headers(data)?;
         let Some(rest) = data.strip_prefix(b"tree ") else {
             return self.report(Fault::MissingTree);
         };
@@ -71,7 +71,7 @@ impl Fsck<'_> {
         let mut authors = 0;
         while let Some(author) = rest.strip_prefix(b"author ") {
             let (line, next) = split_line(author);
-            self.ident(line)?;
+            self.check_ident(line)?;
             rest = next;
             authors += 1;
         }
@@ -81,13 +81,13 @@ impl Fsck<'_> {
             _ => self.report(Fault::MultipleAuthors)?,
         }
         match rest.strip_prefix(b"committer ") {
-            Some(committer) => self.ident(split_line(committer).0),
+            Some(committer) => self.check_ident(split_line(committer).0),
             None => self.report(Fault::MissingCommitter),
         }
     }
 
-    fn tag(&self, data: &[u8]) -> Result<(), Fault> {
-        self.headers(data)?;
+    fn check_tag(&self, data: &[u8]) -> Result<(), Fault> {
+        self.check_headers(data)?;
         let Some(rest) = data.strip_prefix(b"object ") else {
             return self.report(Fault::MissingObject);
         };
@@ -107,13 +107,13 @@ impl Fsck<'_> {
         };
         // Tags of early versions of git have no tagger.
         match split_line(rest).1.strip_prefix(b"tagger ") {
-            Some(tagger) => self.ident(split_line(tagger).0),
+            Some(tagger) => self.check_ident(split_line(tagger).0),
             None => Ok(()),
         }
     }
 
     /// Checks that the headers of a commit or tag are terminated and contain no NUL.
-    fn headers(&self, data: &[u8]) -> Result<(), Fault> {
+    fn check_headers(&self, data: &[u8]) -> Result<(), Fault> {
         let end = data.find(b"\n\n").unwrap_or(data.len());
         if data[..end].contains(&0) {
             return self.report(Fault::NulInHeader);
@@ -124,11 +124,11 @@ impl Fsck<'_> {
         }
     }
 
-    fn ident(&self, line: &[u8]) -> Result<(), Fault> {
+    fn check_ident(&self, line: &[u8]) -> Result<(), Fault> {
         ident::fault(line).map_or(Ok(()), |fault| self.report(fault))
     }
 
-    fn tree(&self, data: &[u8]) -> Result<(), Fault> {
+    fn check_tree(&self, data: &[u8]) -> Result<(), Fault> {
         let mut rest = data;
         let mut previous: Option<Entry<'_>> = None;
         // Names of files that a directory with the same name can still follow, with other names sorted in between.

@@ -48,7 +48,7 @@ impl ReachableObjects<'_> {
             |history: bool| objects.iter().filter(move |(_, kind)| is_history(kind) == history);
         let ids =
             |history: bool| of_kind(history).map(|(id, _)| *id).collect::<HashSet<ObjectId>>();
-        // Commits are checked first: only reachable ones show where to look for the other objects.
+        // Commits are checked first, because the other objects are searched in the trees of reachable commits.
         if !self.are_reachable(ids(true), &[], false)? {
             return Ok(false);
         }

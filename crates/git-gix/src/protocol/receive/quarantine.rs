@@ -59,7 +59,7 @@ impl Quarantine {
             limits.object_bytes,
             shared.memory.share(repository.caller()),
         );
-        let files = index(&view, from, &bounds)?;
+        let files = index_pack(&view, from, &bounds)?;
         Ok(Self { staged, files, view, bounds })
     }
 
@@ -112,7 +112,7 @@ pub(super) fn repository_full(bytes: u64) -> String {
     format!("the repository would be larger than the limit of {} MiB", bytes >> 20)
 }
 
-fn index(
+fn index_pack(
     view: &gix::Repository,
     from: &mut dyn Read,
     bounds: &Bounds,

@@ -105,11 +105,11 @@ impl<'a> Bitmap<'a> {
         if !is_ours {
             return None;
         }
-        let entries = number(file.get(8..)?)?.0 as usize;
+        let entries = read_u32(file.get(8..)?)?.0 as usize;
         let mut rest = &file[HEADER..];
         let mut blobs = Bits::of(count);
         for kind in KINDS {
-            let bits = compressed(&mut rest)?;
+            let bits = read_ewah(&mut rest)?;
             if kind == Kind::Blob {
                 blobs.flip(&bits, count)?;
             }
@@ -117,7 +117,7 @@ impl<'a> Bitmap<'a> {
         let mut by_commit = HashMap::default();
         let mut bitmaps = Vec::new();
         for entry in 0..entries {
-            let (position, behind) = number(rest)?;
+            let (position, behind) = read_u32(rest)?;
             let (&[differs_from, _flags], behind) = behind.split_first_chunk()?;
             let differs_from = usize::from(differs_from);
             if position as usize >= count || differs_from > entry {
@@ -126,7 +126,7 @@ impl<'a> Bitmap<'a> {
             rest = behind;
             by_commit.insert(opened.index.oid_at_index(position).to_owned(), entry);
             bitmaps.push(StoredBitmap { at: file.len() - rest.len(), differs_from });
-            compressed(&mut rest)?;
+            read_ewah(&mut rest)?;
         }
         Some(Self { pack: at, opened, file, blobs, by_commit, bitmaps })
     }
@@ -156,7 +156,7 @@ impl<'a> Bitmap<'a> {
         let mut at = *self.by_commit.get(&commit)?;
         loop {
             let stored = &self.bitmaps[at];
-            bits.flip(&compressed(&mut &self.file[stored.at..])?, self.count())?;
+            bits.flip(&read_ewah(&mut &self.file[stored.at..])?, self.count())?;
             if stored.differs_from == 0 {
                 return Some(bits);
             }
@@ -165,13 +165,13 @@ impl<'a> Bitmap<'a> {
     }
 }
 
-fn number(from: &[u8]) -> Option<(u32, &[u8])> {
+fn read_u32(from: &[u8]) -> Option<(u32, &[u8])> {
     let (number, rest) = from.split_first_chunk()?;
     Some((u32::from_be_bytes(*number), rest))
 }
 
 /// Reads the next EWAH bitmap.
-fn compressed(from: &mut &[u8]) -> Option<ewah::Vec> {
+fn read_ewah(from: &mut &[u8]) -> Option<ewah::Vec> {
     let (bits, rest) = ewah::decode(from).ok()?;
     *from = rest;
     Some(bits)

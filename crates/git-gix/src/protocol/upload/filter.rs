@@ -23,7 +23,7 @@ impl Filter {
             return Ok(Filter::BlobsBelow(0));
         }
         let filter = if let Some(limit) = text.strip_prefix("blob:limit=") {
-            size(limit).map(Filter::BlobsBelow)
+            parse_size(limit).map(Filter::BlobsBelow)
         } else if let Some(depth) = text.strip_prefix("tree:") {
             depth.parse().ok().map(Filter::Depth)
         } else {
@@ -34,7 +34,7 @@ impl Filter {
 }
 
 /// Parses a number of bytes with an optional unit: `k`, `m` or `g`.
-fn size(text: &str) -> Option<u64> {
+fn parse_size(text: &str) -> Option<u64> {
     let (digits, unit) = match text.as_bytes().last()? {
         b'k' | b'K' => (&text[..text.len() - 1], 1 << 10),
         b'm' | b'M' => (&text[..text.len() - 1], 1 << 20),

@@ -97,7 +97,8 @@ impl KnownObjects {
             unread: VecDeque::new(),
             has_new_paths: false,
         };
-        let roots = ObjectsAtPath { sent: unique(sent), known: unique(known) };
+        let roots =
+            ObjectsAtPath { sent: without_duplicates(sent), known: without_duplicates(known) };
         comparison.known.note_versions(&roots);
         match comparison.run(roots, tick) {
             // Objects found before the budget was spent are valid.
@@ -189,7 +190,7 @@ impl Comparison<'_> {
         }
         let mut below = Vec::new();
         for (is_tree, mut path) in paths {
-            path.known = unique(path.known);
+            path.known = without_duplicates(path.known);
             self.known.note_versions(&path);
             if path.known.is_empty() {
                 self.has_new_paths = true;
@@ -215,7 +216,7 @@ impl Comparison<'_> {
                 continue;
             }
             let missing = || GitError::Corrupt(format!("the tree {tree} is missing"));
-            let data = read(self.repo, tree)?.ok_or_else(missing)?;
+            let data = read_tree(self.repo, tree)?.ok_or_else(missing)?;
             // The first read of a sent tree is free, because each sent tree has to be read once in any case.
             let is_repeated = !self.read_sent.insert(tree);
             for entry in entries(tree, &data) {
@@ -242,7 +243,7 @@ impl Comparison<'_> {
     /// Reads a tree of the client and adds its entries to the known objects. Returns `None` if the repository lacks the
     /// tree: a client may have commits of deleted branches.
     fn read_known_tree(&mut self, tree: ObjectId) -> Result<Option<Vec<u8>>, EarlyEnd> {
-        let Some(data) = read(self.repo, tree)? else { return Ok(None) };
+        let Some(data) = read_tree(self.repo, tree)? else { return Ok(None) };
         let is_new = self.read_known.insert(tree);
         for entry in entries(tree, &data) {
             let entry = entry?;
@@ -277,14 +278,14 @@ impl From<GitError> for EarlyEnd {
 }
 
 /// Removes duplicates and keeps the order.
-fn unique(mut ids: Vec<ObjectId>) -> Vec<ObjectId> {
+fn without_duplicates(mut ids: Vec<ObjectId>) -> Vec<ObjectId> {
     let mut seen = HashSet::default();
     ids.retain(|&id| seen.insert(id));
     ids
 }
 
 /// Reads the data of a tree. Returns `None` if there is no such tree.
-fn read(repo: &gix::Repository, tree: ObjectId) -> Result<Option<Vec<u8>>, GitError> {
+fn read_tree(repo: &gix::Repository, tree: ObjectId) -> Result<Option<Vec<u8>>, GitError> {
     let mut data = Vec::new();
     let found = repo.objects.try_find(&tree, &mut data).map_err(failed)?;
     Ok(found.is_some_and(|object| object.kind == Kind::Tree).then_some(data))

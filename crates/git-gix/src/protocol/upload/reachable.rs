@@ -17,7 +17,7 @@ pub(super) fn check(
     let unreachable = unreachable(source, listing, wants.iter().copied())?;
     // Objects are checked in the order of the request, so that equal requests get equal answers.
     match wants.iter().find(|want| unreachable.contains(*want)) {
-        Some(want) => Err(not_ours(*want)),
+        Some(want) => Err(not_our_ref(*want)),
         None => Ok(()),
     }
 }
@@ -35,6 +35,6 @@ pub(super) fn unreachable(
     shared.walks.unreachable(history, place, tips, ids, None)
 }
 
-fn not_ours(id: ObjectId) -> GitError {
+fn not_our_ref(id: ObjectId) -> GitError {
     GitError::Protocol(format!("not our ref {id}"))
 }

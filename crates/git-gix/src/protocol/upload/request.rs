@@ -75,12 +75,12 @@ impl Request {
                 }
             }
             b"deepen" => {
-                let commits = number(rest).and_then(|depth| u64::try_from(depth).ok());
+                let commits = parse_number(rest).and_then(|depth| u64::try_from(depth).ok());
                 let commits = commits.filter(|&depth| depth > 0);
-                self.depth.commits = Some(commits.ok_or_else(|| invalid(line))?);
+                self.depth.commits = Some(commits.ok_or_else(|| invalid_line(line))?);
             }
             b"deepen-since" => {
-                self.depth.since = Some(number(rest).ok_or_else(|| invalid(line))?);
+                self.depth.since = Some(parse_number(rest).ok_or_else(|| invalid_line(line))?);
             }
             b"deepen-not" => {
                 let tip = find_excluded(rest, listing).ok_or_else(|| {
@@ -104,11 +104,11 @@ impl Request {
     }
 }
 
-fn number(text: &[u8]) -> Option<i64> {
+fn parse_number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-fn invalid(line: &[u8]) -> GitError {
+fn invalid_line(line: &[u8]) -> GitError {
     GitError::Protocol(format!("invalid line: '{}'", printable(line)))
 }
 

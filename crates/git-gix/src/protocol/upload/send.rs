@@ -142,7 +142,7 @@ impl Answer<'_> {
         let mut had = missing.boundary.clone();
         had.extend(&ends.unshallow);
         if !ends.all.is_empty() {
-            had.extend(newest(source, &repo, &request.common)?);
+            had.extend(newest_commits(source, &repo, &request.common)?);
         }
         let mut collector = Collector::new(&repo, request.filter, output);
         collector.collect(&missing, &roots, &had)?;
@@ -155,7 +155,7 @@ impl Answer<'_> {
 }
 
 /// Returns the newest of these commits, at most [`MOST_COMPARED_HAVES`].
-fn newest(
+fn newest_commits(
     source: &Source,
     repo: &gix::Repository,
     commits: &HashSet<ObjectId>,

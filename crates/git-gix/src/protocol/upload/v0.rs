@@ -50,10 +50,10 @@ pub(super) fn serve(
     let ends = depth::shallow_boundary(source, &listing, &request, &wants)?;
     if request.depth.is_requested() {
         for id in &ends.shallow {
-            wire.line(&format!("shallow {id}"))?;
+            wire.write_line(&format!("shallow {id}"))?;
         }
         for id in &ends.unshallow {
-            wire.line(&format!("unshallow {id}"))?;
+            wire.write_line(&format!("unshallow {id}"))?;
         }
         wire.end()?;
     }
@@ -165,8 +165,8 @@ impl Negotiation<'_> {
                 self.have(parse_id(hex)?, request, wire)?;
             } else if line == b"done" {
                 match self.last.filter(|_| self.capabilities.acks != Acks::One) {
-                    Some(last) => wire.line(&format!("ACK {last}"))?,
-                    None if self.last.is_none() => wire.line("NAK")?,
+                    Some(last) => wire.write_line(&format!("ACK {last}"))?,
+                    None if self.last.is_none() => wire.write_line("NAK")?,
                     None => {}
                 }
                 return Ok(true);
@@ -187,9 +187,9 @@ impl Negotiation<'_> {
         }
         let is_first = self.last.replace(id).is_none();
         match self.capabilities.acks {
-            Acks::Detailed => wire.line(&format!("ACK {id} common")),
-            Acks::Many => wire.line(&format!("ACK {id} continue")),
-            Acks::One if is_first => wire.line(&format!("ACK {id}")),
+            Acks::Detailed => wire.write_line(&format!("ACK {id} common")),
+            Acks::Many => wire.write_line(&format!("ACK {id} continue")),
+            Acks::One if is_first => wire.write_line(&format!("ACK {id}")),
             Acks::One => Ok(()),
         }
     }
@@ -202,13 +202,13 @@ impl Negotiation<'_> {
             && send::is_ready(self.source, request, self.wants, self.ends)?
         {
             ready = Some(last);
-            wire.line(&format!("ACK {last} ready"))?;
+            wire.write_line(&format!("ACK {last} ready"))?;
         }
         if self.last.is_none() || acks != Acks::One {
-            wire.line("NAK")?;
+            wire.write_line("NAK")?;
         }
         if let Some(last) = ready.filter(|_| self.capabilities.no_done) {
-            wire.line(&format!("ACK {last}"))?;
+            wire.write_line(&format!("ACK {last}"))?;
             return Ok(true);
         }
         wire.flush()?;

@@ -32,7 +32,7 @@ pub(super) fn serve(
     let mut is_first = true;
     loop {
         wire.begin_request(0);
-        let command = match command(wire) {
+        let command = match read_command(wire) {
             Ok(Some(command)) => command,
             Ok(None) => return Ok(()),
             // A client that stays idle after its first command is done: the connection ends without an error.
@@ -45,7 +45,7 @@ pub(super) fn serve(
         };
         is_first = false;
         match command.as_slice() {
-            b"ls-refs" => list(source, wire)?,
+            b"ls-refs" => list_refs(source, wire)?,
             b"fetch" => fetch(source, wire)?,
             other => {
                 let why = format!("unknown command '{}'", printable(other));
@@ -59,7 +59,7 @@ pub(super) fn serve(
 }
 
 /// Reads the name of the next command. Its arguments follow.
-fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
+fn read_command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
     let mut command: Option<Vec<u8>> = None;
     loop {
         match wire.next()? {
@@ -92,7 +92,7 @@ fn command(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
 }
 
 /// Reads the next argument. Returns `None` after the last one.
-fn argument(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
+fn read_argument(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
     match wire.next()? {
         Some(Packet::Data(line)) => Ok(Some(line)),
         Some(Packet::Flush) => Ok(None),
@@ -100,13 +100,13 @@ fn argument(wire: &mut Wire<'_>) -> Result<Option<Vec<u8>>, GitError> {
     }
 }
 
-fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
+fn list_refs(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let (mut peel, mut symbolic, mut unborn) = (false, false, false);
     let mut prefixes: Vec<BString> = Vec::new();
     // With too many prefixes all refs are listed, like git does.
     let (mut too_many, mut bytes) = (false, 0);
     let mut has_hopeless = false;
-    while let Some(line) = argument(wire)? {
+    while let Some(line) = read_argument(wire)? {
         match line.as_slice() {
             b"peel" => peel = true,
             b"symrefs" => symbolic = true,
@@ -132,11 +132,11 @@ fn list(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let is_requested = |name: &BStr| all || starts_with_any(name, &prefixes);
     let listing = Listing::of(&source.refs);
     if let Some(branch) = listing.unborn().filter(|_| unborn && is_requested("HEAD".into())) {
-        wire.bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;
+        wire.write_bytes(&[b"unborn HEAD symref-target:", branch, b"\n"])?;
     }
     for one in listing.all().filter(|one| is_requested(one.name)) {
         let line = ref_line(&one, symbolic, peel);
-        wire.bytes(&[&line])?;
+        wire.write_bytes(&[&line])?;
     }
     wire.end()
 }
@@ -177,7 +177,7 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     let mut request = Request::default();
     let mut options = FetchOptions::default();
     wire.begin_request(listing.len() + 1);
-    while let Some(line) = argument(wire)? {
+    while let Some(line) = read_argument(wire)? {
         parse_fetch_argument(source, &listing, &mut request, &mut options, &line)?;
     }
     if request.wants.is_empty() && !(options.wait_for_done && options.haves) {
@@ -190,40 +190,40 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     // Computed before the first line of the answer, so that the request can still be refused with an error.
     let ends = depth::shallow_boundary(source, &listing, &request, &wants)?;
     if options.haves && !options.done {
-        wire.line("acknowledgments")?;
+        wire.write_line("acknowledgments")?;
         if request.common.is_empty() {
-            wire.line("NAK")?;
+            wire.write_line("NAK")?;
         }
         for id in &request.common {
-            wire.line(&format!("ACK {id}"))?;
+            wire.write_line(&format!("ACK {id}"))?;
         }
         if options.wait_for_done || !send::is_ready(source, &request, &wants, &ends)? {
             return wire.end();
         }
-        wire.line("ready")?;
+        wire.write_line("ready")?;
         wire.end_section()?;
     }
     if request.wants.is_empty() {
         return wire.end();
     }
     if request.depth.is_requested() {
-        wire.line("shallow-info")?;
+        wire.write_line("shallow-info")?;
         for id in &ends.shallow {
-            wire.line(&format!("shallow {id}"))?;
+            wire.write_line(&format!("shallow {id}"))?;
         }
         for id in &ends.unshallow {
-            wire.line(&format!("unshallow {id}"))?;
+            wire.write_line(&format!("unshallow {id}"))?;
         }
         wire.end_section()?;
     }
     if !request.refs.is_empty() {
-        wire.line("wanted-refs")?;
+        wire.write_line("wanted-refs")?;
         for (name, id) in &request.refs {
-            wire.bytes(&[id.to_string().as_bytes(), b" ", name, b"\n"])?;
+            wire.write_bytes(&[id.to_string().as_bytes(), b" ", name, b"\n"])?;
         }
         wire.end_section()?;
     }
-    wire.line("packfile")?;
+    wire.write_line("packfile")?;
     wire.packing = true;
     let output = Output::new(wire.to, Bands::Large, !request.no_progress);
     send::pack(source, &listing, &request, &ends, output)

@@ -24,10 +24,10 @@ impl ClientObjects {
         let tips = request.common.iter().chain(&request.shallow).copied().collect();
         // Objects that are no longer reachable from a ref may have been removed.
         let mut all = Reached { tolerant: true, ..Reached::new(Filter::All) };
-        for commit in history(repo, tips, &request.shallow)? {
+        for commit in reachable_commits(repo, tips, &request.shallow)? {
             all.ids.insert(commit);
             if repo.has_object(commit) {
-                all.tree(repo, entries::tree_of(repo, commit)?)?;
+                all.add_root_tree(repo, entries::tree_of(repo, commit)?)?;
             }
         }
         Ok(Self(all.ids))
@@ -57,18 +57,18 @@ impl ClientObjects {
     ) -> Result<(), GitError> {
         let mut roots = Roots::of(repo, &request.wants)?;
         roots.commits.extend(&ends.wants);
-        let commits = history(repo, roots.commits.clone(), &ends.all)?;
+        let commits = reachable_commits(repo, roots.commits.clone(), &ends.all)?;
         let mut needed = Reached::new(request.filter);
         let mut allowed = Reached::new(Filter::All);
         for commit in commits {
             needed.ids.insert(commit);
             let tree = entries::tree_of(repo, commit)?;
-            needed.tree(repo, tree)?;
-            allowed.tree(repo, tree)?;
+            needed.add_root_tree(repo, tree)?;
+            allowed.add_root_tree(repo, tree)?;
         }
         for &tree in &roots.trees {
-            needed.wanted_tree(repo, tree)?;
-            allowed.tree(repo, tree)?;
+            needed.add_wanted_tree(repo, tree)?;
+            allowed.add_root_tree(repo, tree)?;
         }
         needed.ids.extend(roots.tags.iter().chain(&roots.blobs));
         if let Some(missing) =
@@ -93,7 +93,7 @@ impl ClientObjects {
 }
 
 /// The commits reachable from `open`. The walk does not pass commits in `ends`, nor commits that the repository lacks.
-fn history(
+fn reachable_commits(
     repo: &gix::Repository,
     mut open: Vec<ObjectId>,
     ends: &HashSet<ObjectId>,
@@ -126,7 +126,7 @@ impl Reached {
     }
 
     /// Adds the root tree of a commit and everything below it that passes the filter.
-    fn tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
+    fn add_root_tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
         if self.filter == Filter::Depth(0) {
             return Ok(());
         }
@@ -134,7 +134,7 @@ impl Reached {
     }
 
     /// Adds a tree requested by id, and everything below it that passes the filter.
-    fn wanted_tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
+    fn add_wanted_tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
         self.walk(repo, root, 0)
     }
 

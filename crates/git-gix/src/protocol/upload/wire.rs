@@ -35,7 +35,7 @@ impl<'a> Wire<'a> {
         Self { from, to, put_back: None, allowed: REQUEST_BYTES, packing: false }
     }
 
-    /// Resets the byte limit for a request to a repository with so many refs.
+    /// Resets the byte limit for a request to a repository with this number of refs.
     pub(super) fn begin_request(&mut self, refs: usize) {
         self.allowed = REQUEST_BYTES + REQUEST_BYTES_PER_REF * refs as u64;
     }
@@ -80,12 +80,12 @@ impl<'a> Wire<'a> {
         }))
     }
 
-    pub(super) fn line(&mut self, line: &str) -> Result<(), GitError> {
+    pub(super) fn write_line(&mut self, line: &str) -> Result<(), GitError> {
         packet::write_line(self.to, line).map_err(reader_gone)
     }
 
     /// Writes the parts as one packet. Takes bytes because ref names need not be UTF-8.
-    pub(super) fn bytes(&mut self, parts: &[&[u8]]) -> Result<(), GitError> {
+    pub(super) fn write_bytes(&mut self, parts: &[&[u8]]) -> Result<(), GitError> {
         packet::write(self.to, &parts.concat()).map_err(reader_gone)
     }
 

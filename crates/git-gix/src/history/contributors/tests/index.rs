@@ -109,7 +109,7 @@ fn who_does_not_wait_gets_what_is_counted_so_far() {
 fn a_push_has_it_counted_before_anyone_asks() {
     let fixture = Fixture::of(&row(0, 40));
     let index = ContributorIndex::default();
-    index.warm(&fixture.open(), fixture.tip());
+    index.count_in_background(&fixture.open(), fixture.tip());
     let until = Instant::now() + LONG;
     while StoredCount::read(fixture.path()).tip != Some(fixture.tip()) {
         assert!(Instant::now() < until, "never counted");
@@ -144,7 +144,7 @@ fn two_tips_asked_for_at_once_are_both_answered() {
     let index = ContributorIndex::default();
     let repository = fixture.open();
     for number in [200, 399] {
-        index.warm(&repository, fixture.commits[number]);
+        index.count_in_background(&repository, fixture.commits[number]);
     }
     let tip = fixture.tip();
     assert_eq!(
