@@ -464,7 +464,8 @@ impl ProjectFiles for GixStore {
             if is_old(&folder)
                 && let Err(error) = (self.shared.discard)(&folder)
             {
-                tracing::warn!(folder = %folder.display(), %error, "a leftover folder could not be removed");
+                let folder = folder.display();
+                tracing::warn!(%folder, %error, "a leftover folder could not be removed");
             }
         }
         Ok(())

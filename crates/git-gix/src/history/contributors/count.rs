@@ -120,7 +120,8 @@ fn count_unfinished(
 /// Stores the count. An error is only logged, because a lost count can be made again.
 fn store(repository: &Path, stored: &StoredCount) {
     if let Err(error) = stored.write(repository) {
-        tracing::warn!(path = %repository.display(), %error, "the count of contributors could not be stored");
+        let path = repository.display();
+        tracing::warn!(%path, %error, "the count of contributors could not be stored");
     }
 }
 

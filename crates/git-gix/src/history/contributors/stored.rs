@@ -50,7 +50,7 @@ impl StoredCount {
         match fs::read(&path) {
             Ok(bytes) => decode(&bytes).unwrap_or_else(|| {
                 let path = path.display();
-                tracing::warn!(%path, "the stored count of contributors is unusable: counting again");
+                tracing::warn!(%path, "the stored count of contributors is unusable");
                 Self::default()
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Self::default(),

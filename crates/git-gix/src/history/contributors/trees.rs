@@ -80,7 +80,7 @@ impl<'r> TreeCounter<'r> {
                 }
             }
             if self.budget == 0 {
-                tracing::warn!(tree = %new, "a commit is too large: some of its changed lines are not counted");
+                tracing::warn!(tree = %new, "a commit is too large to count all its lines");
                 break;
             }
         }

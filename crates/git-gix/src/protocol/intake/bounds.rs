@@ -133,9 +133,8 @@ mod tests {
     fn sizes_and_memory_have_limits() {
         let bounds = bounds();
         bounds.count_received(1000).expect("as large as allowed");
-        assert!(
-            matches!(bounds.count_received(1), Err(IntakeError::TooLarge(text)) if text == "too large")
-        );
+        let refused = bounds.count_received(1);
+        assert!(matches!(refused, Err(IntakeError::TooLarge(text)) if text == "too large"));
         assert!(bounds.check_object_size(1 << 20).is_ok());
         assert!(matches!(bounds.check_object_size((1 << 20) + 1), Err(IntakeError::TooLarge(_))));
         assert!(bounds.reserve_memory(75).is_ok());

@@ -46,7 +46,7 @@ faults! {
     DuplicateEntries "duplicateEntries" "the tree contains two entries with the same name",
     GitattributesBlob "gitattributesBlob" "`.gitattributes` is not a file",
     GitattributesLarge "gitattributesLarge" "`.gitattributes` is too large",
-    GitattributesLineLength "gitattributesLineLength" "`.gitattributes` has a line that is too long",
+    GitattributesLineLength "gitattributesLineLength" "a line of `.gitattributes` is too long",
     GitmodulesBlob "gitmodulesBlob" "`.gitmodules` is not a file",
     GitmodulesLarge "gitmodulesLarge" "`.gitmodules` is too large",
     GitmodulesName "gitmodulesName" "the name of a submodule leads out of its folder",
