@@ -73,6 +73,47 @@ fn shallow_clones_grow() {
     }
 }
 
+/// The clone ends at many commits that claim to be older than their parent. The client lacks the parent, so a branch that
+/// leads to it has to bring it.
+#[test]
+fn the_parent_of_shallow_commits_with_wrong_dates_is_sent() {
+    let scratch = Scratch::new();
+    for content in ["a", "b", "c"] {
+        scratch.write("file", content);
+        scratch.commit(content);
+    }
+    let parent = scratch.git(&["rev-parse", "HEAD"]);
+    let tree = scratch.git(&["rev-parse", "HEAD~^{tree}"]);
+    for date in 1..=40 {
+        let who = format!("Ada <ada@example.com> {date} +0000");
+        let commit =
+            format!("tree {tree}\nparent {parent}\nauthor {who}\ncommitter {who}\n\nwrong\n");
+        let id =
+            scratch.git_bytes(&["hash-object", "-t", "commit", "-w", "--stdin"], commit.as_bytes());
+        let id = String::from_utf8(id).expect("an id");
+        scratch.git(&["update-ref", &format!("refs/heads/wrong{date}"), id.trim()]);
+    }
+    scratch.git(&["checkout", "-q", "-B", "master", "wrong1"]);
+    let server = Server::of(&scratch);
+    let clones = Clones::new();
+    let options = ["--bare", "--depth=1", "--no-single-branch"];
+    let mut folders = Vec::new();
+    for (name, version, url) in transports(&server) {
+        folders.push((clones.make(&name, version, &url, &options), name));
+    }
+    let real = real(&clones, &server, "wrong", &options);
+    scratch.git(&["checkout", "-q", "-b", "new", &parent]);
+    scratch.write("file", "d");
+    scratch.commit("d");
+    server.push(&scratch);
+    let fetch = |folder: &Path| run(folder, &["fetch", "-q", "origin", "+refs/*:refs/*"]);
+    fetch(&real);
+    for (folder, name) in folders {
+        fetch(&folder);
+        same(&folder, &real, &name);
+    }
+}
+
 #[test]
 fn one_shallow_branch_grows() {
     let scratch = history();

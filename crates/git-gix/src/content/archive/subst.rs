@@ -126,12 +126,13 @@ impl<'a> Placeholders<'a> {
             for one in refs.range(refs.folder(folder)) {
                 let is_current = is_head && one.name == refs.head();
                 if one.peeled.unwrap_or(one.target) == wanted && !is_current {
-                    names.push(format!("{word}{}", one.name.trim_start_matches(folder)));
+                    let name = one.name.strip_prefix(folder).unwrap_or(&one.name);
+                    names.push(format!("{word}{name}"));
                 }
             }
         }
         if is_head {
-            let branch = refs.head().trim_start_matches(BranchName::FOLDER);
+            let branch = refs.head().strip_prefix(BranchName::FOLDER).unwrap_or(refs.head());
             names.push(format!("HEAD -> {branch}"));
         }
         names.reverse();

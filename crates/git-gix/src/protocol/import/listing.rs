@@ -5,13 +5,13 @@ use std::path::Path;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
-use gix::refs::FullName;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::imports::ImportError;
 use hexforge_domain::refs::Ref;
 
 use super::invalid_answer;
 use crate::content::peel::Peeler;
+use crate::protocol::ref_names::is_valid_ref_name;
 use crate::storage::open::open_folder;
 
 /// The advertised branches and tags.
@@ -60,7 +60,7 @@ impl Listing {
         self.refs.sort();
         let mut names: HashSet<&BStr> = HashSet::with_capacity(self.refs.len());
         for (name, _) in &self.refs {
-            if name.to_str().is_err() || FullName::try_from(name.clone()).is_err() {
+            if !is_valid_ref_name(name, false) {
                 return Err(invalid_answer(&format!(
                     "`{}` is not a valid ref name",
                     printable(name)
@@ -172,6 +172,7 @@ mod tests {
 
     #[test]
     fn refs_that_no_repository_has_are_refused() {
+        let long = format!("refs/heads/{}", "a".repeat(251));
         for (names, what) in [
             (&["refs/heads/../../x"][..], "`refs/heads/../../x` is not a valid ref name"),
             (&["refs/heads/a b"], "`refs/heads/a b` is not a valid ref name"),
@@ -179,6 +180,7 @@ mod tests {
             (&["refs/heads/"], "`refs/heads/` is not a valid ref name"),
             (&["refs/heads/a\nb"], "`refs/heads/ab` is not a valid ref name"),
             (&["refs/tags/a\0b"], "`refs/tags/ab` is not a valid ref name"),
+            (&[&long], &format!("`{}` is not a valid ref name", &long[..100])),
             (&["refs/heads/a", "refs/heads/a"], "`refs/heads/a` is listed twice"),
             (
                 &["refs/heads/a", "refs/heads/a-b", "refs/heads/a/b"],

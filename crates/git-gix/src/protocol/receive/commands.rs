@@ -4,20 +4,14 @@ use std::collections::HashMap;
 use std::io::{self, Read};
 
 use gix::bstr::ByteSlice;
-use gix::refs::FullName;
-use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::ports::git::{GitError, RefChange};
-use hexforge_domain::tag::TagName;
 
 use crate::protocol::packet::{self, Packet};
+use crate::protocol::ref_names::is_valid_ref_name;
 
 /// The most bytes of commands in one push. 150,000 refs fit, and take less than 100 MB of memory while the push lasts.
 const MOST_BYTES: usize = 16 << 20;
-
-/// The longest ref name, and the longest path component in one, that every file system can store.
-const LONGEST: usize = 1000;
-const LONGEST_PART: usize = 250;
 
 /// The parsed commands and capabilities.
 pub(super) struct PushRequest {
@@ -137,35 +131,10 @@ fn parse(line: &[u8]) -> Result<Command, GitError> {
     let (old, new) = (id(old).ok_or_else(bad)?, id(new).ok_or_else(bad)?);
     let change = RefChange { name: name.to_str_lossy().into_owned(), old, new };
     let mut command = Command { name: name.to_owned(), change, outcome: Outcome::Pending };
-    if !is_good_name(name, new.is_some()) {
+    if !is_valid_ref_name(name, new.is_some()) {
         command.refuse("funny refname");
     }
     Ok(command)
-}
-
-/// Whether a ref may have this name. A ref with an odd name that exists already may still be deleted.
-fn is_good_name(name: &[u8], is_kept: bool) -> bool {
-    let Ok(name) = std::str::from_utf8(name) else { return false };
-    if !name.starts_with("refs/") || name.len() > LONGEST {
-        return false;
-    }
-    if name.split('/').count() < 3 || name.split('/').any(|part| part.len() > LONGEST_PART) {
-        return false;
-    }
-    // A replace ref makes git show another object in place of the original one.
-    if is_kept && name.starts_with("refs/replace/") {
-        return false;
-    }
-    // Permission rules apply to branches and tags, so every ref below their prefixes must have a
-    // valid branch or tag name.
-    let fits = match (name.strip_prefix(BranchName::FOLDER), name.strip_prefix(TagName::FOLDER)) {
-        (Some(branch), _) if is_kept => BranchName::parse_new(branch).is_ok(),
-        (Some(branch), _) => BranchName::parse(branch).is_ok(),
-        (_, Some(tag)) if is_kept => TagName::parse_new(tag).is_ok(),
-        (_, Some(tag)) => TagName::parse(tag).is_ok(),
-        (None, None) => true,
-    };
-    fits && FullName::try_from(name).is_ok()
 }
 
 fn refuse_duplicates(commands: &mut [Command]) {
@@ -240,10 +209,10 @@ mod tests {
             ("refs/tags/a b", false),
             ("refs//heads/a", false),
         ] {
-            assert_eq!(is_good_name(name.as_bytes(), true), is_good, "{name}");
+            assert_eq!(is_valid_ref_name(name.as_bytes(), true), is_good, "{name}");
         }
-        assert!(!is_good_name(b"refs/heads/\xff", true));
-        assert!(is_good_name(b"refs/heads/-x", false), "what is there may go");
+        assert!(!is_valid_ref_name(b"refs/heads/\xff", true));
+        assert!(is_valid_ref_name(b"refs/heads/-x", false), "what is there may go");
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Walk<'_> {
                     extra = EXTRA_COMMITS;
                 } else if extra > 0 {
                     extra -= 1;
-                } else if self.mark_newer_parents(&lineage)? | self.mark_behind_wrong_dates()? {
+                } else if self.mark_newer_parents(id, &lineage)? | self.mark_behind_wrong_dates()? {
                     extra = EXTRA_COMMITS;
                 } else {
                     return Ok(());
@@ -201,15 +201,19 @@ impl Walk<'_> {
         let waiting: Vec<ObjectId> = self.queue.iter().map(|&(_, id)| id).collect();
         let mut found = false;
         for id in waiting {
-            let met = self.met.get(&id).filter(|met| met.known && !self.is_end(&id));
+            let met = self.met.get(&id).filter(|met| met.known);
             let Some(lineage) = met.map(|met| Arc::clone(&met.lineage)) else { continue };
-            found |= self.mark_newer_parents(&lineage)?;
+            found |= self.mark_newer_parents(id, &lineage)?;
         }
         Ok(found)
     }
 
-    /// Marks the parents of a known commit that are not older than it as known. Returns whether there was one.
-    fn mark_newer_parents(&mut self, commit: &Lineage) -> Result<bool, GitError> {
+    /// Marks the parents of a known commit that are not older than it as known. Returns whether there was one. A client
+    /// whose history ends at the commit lacks its parents.
+    fn mark_newer_parents(&mut self, id: ObjectId, commit: &Lineage) -> Result<bool, GitError> {
+        if self.is_end(&id) {
+            return Ok(false);
+        }
         let mut found = false;
         for &parent in &commit.parents {
             if self.met.get(&parent).is_some_and(|met| met.known) {
