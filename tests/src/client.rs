@@ -1,4 +1,4 @@
-//! An HTTP client that hides nothing: paths, headers and bodies go out as they are written.
+//! An HTTP client that sends paths, headers and bodies unchanged and shows the whole response.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::description;
 
-/// A request in the making.
+/// An HTTP request under construction.
 #[must_use]
 pub struct Request {
     address: SocketAddr,
@@ -19,7 +19,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A request for a target that is sent as it is.
+    /// Creates a request. The target is sent unchanged.
     pub fn new(address: SocketAddr, method: &str, target: &str) -> Self {
         Self {
             address,
@@ -36,12 +36,12 @@ impl Request {
         self
     }
 
-    /// Signs the request.
+    /// Adds the token as `PRIVATE-TOKEN` header.
     pub fn token(self, token: &str) -> Self {
         self.header("PRIVATE-TOKEN", token)
     }
 
-    /// Adds parameters to the query.
+    /// Appends parameters to the query.
     pub fn query(mut self, pairs: &[(&str, &str)]) -> Self {
         let separator = if self.target.contains('?') { '&' } else { '?' };
         self.target.push(separator);
@@ -72,12 +72,12 @@ impl Request {
         self.header("Content-Type", "multipart/form-data; boundary=frontier").body(body)
     }
 
-    /// Uploads a file as python-requests does: without a type.
+    /// Uploads a file like python-requests: the part has no `Content-Type`.
     pub fn file(self, name: &str, content: &[u8]) -> Self {
         self.form_data(&[(&format!("name=\"file\"; filename=\"{name}\""), content)])
     }
 
-    /// Sends a multipart form of parts with whatever stands behind `form-data; `.
+    /// Sends a multipart form. Each part is the text after `form-data; ` in its header, and its content.
     pub fn form_data(self, parts: &[(&str, &[u8])]) -> Self {
         let mut body = Vec::new();
         for (disposition, content) in parts {
@@ -90,13 +90,14 @@ impl Request {
         self.header("Content-Type", "multipart/form-data; boundary=frontier").body(body)
     }
 
-    /// Sends a body as it is.
+    /// Sets the body, which is sent unchanged.
     pub fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());
         self
     }
 
-    /// Sends the request on a connection of its own and reads the answer, which has to be as described.
+    /// Sends the request on a new connection and reads the response. Panics unless the OpenAPI document allows the
+    /// response.
     #[track_caller]
     pub fn send(self) -> Response {
         let (address, method, target) = (self.address, self.method.clone(), self.target.clone());
@@ -106,7 +107,7 @@ impl Request {
         answer
     }
 
-    /// Sends the request to a server that may die meanwhile: `None` unless it answered in full.
+    /// Sends the request to a server that may be killed meanwhile. Returns `None` unless the whole response arrived.
     pub fn try_send(self) -> Option<Response> {
         let address = self.address;
         let bytes = self.into_bytes();
@@ -139,14 +140,14 @@ impl Request {
     }
 }
 
-/// Sends bytes and reads what comes back until the server closes.
+/// Sends bytes, and returns everything that arrives until the server closes the connection.
 pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     exchange_on(TcpStream::connect(address).expect("the server listens"), bytes)
 }
 
 fn exchange_on(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out can be set");
-    // The server may answer and close before it has read everything, which is no failure here.
+    // The server may respond and close before it has read everything; the failed write is not an error then.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     let mut buffer = [0; 16 * 1024];
@@ -154,7 +155,7 @@ fn exchange_on(mut stream: TcpStream, bytes: &[u8]) -> Vec<u8> {
         match stream.read(&mut buffer) {
             Ok(0) => return answer,
             Ok(read) => answer.extend_from_slice(&buffer[..read]),
-            // Reading that may time out is not begun again by the system after a signal.
+            // Linux does not restart a read with a timeout after a signal.
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(_) => return answer,
         }
@@ -177,19 +178,19 @@ fn encoded(pairs: &[(&str, &str)]) -> String {
     pairs.join("&")
 }
 
-/// An answer.
+/// An HTTP response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// The status code.
     pub status: u16,
-    /// All headers, names in lower case.
+    /// All headers, with names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Response {
-    /// Reads an answer that came without chunks.
+    /// Parses a response that is not chunked.
     pub fn parse(bytes: &[u8]) -> Self {
         Self::try_parse(bytes)
             .unwrap_or_else(|| panic!("no HTTP answer: {:?}", String::from_utf8_lossy(bytes)))
@@ -218,14 +219,14 @@ impl Response {
         std::str::from_utf8(&self.body).expect("the body is UTF-8")
     }
 
-    /// The body as JSON, which the answer has to say it is.
+    /// Parses the body as JSON. Panics unless the `Content-Type` is JSON.
     pub fn json(&self) -> Value {
         let content_type = self.header("content-type");
         assert_eq!(content_type, Some("application/json"), "{}", self.text());
         serde_json::from_slice(&self.body).expect("the body is JSON")
     }
 
-    /// Asserts the status and gives the JSON.
+    /// Asserts the status, and returns the body as JSON.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));

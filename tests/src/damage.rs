@@ -1,4 +1,4 @@
-//! Damaging objects where they lie in packs, as a broken disk does: under a server that has read the pack before.
+//! Damages objects in packs like a broken disk, while a server that has already read the pack runs.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 /// How an object is damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// The indexes do not name it any more.
+    /// The pack indexes no longer contain it.
     Missing,
-    /// Its bytes are others.
+    /// Its compressed bytes are overwritten.
     Garbage,
 }
 
-/// Damages an object in all packs of the repository in a folder.
+/// Damages an object in all packs of a bare repository.
 pub fn damage(bare: &Path, id: &str, how: Damage) {
     let id: Vec<u8> = (0..id.len() / 2)
         .map(|at| u8::from_str_radix(&id[2 * at..2 * at + 2], 16).expect("an id"))
@@ -27,7 +27,7 @@ pub fn damage(bare: &Path, id: &str, how: Damage) {
             Damage::Missing => overwrite(&index, entry.name_at + 19, &[id[19] ^ 1]),
             Damage::Garbage => {
                 let pack = index.with_extension("pack");
-                // Behind the head of the entry, which has the size; the smallest objects take ten bytes.
+                // The first bytes are the header of the entry with its size; the smallest objects take ten bytes.
                 overwrite(&pack, entry.offset + 3, &[0xff; 3]);
             }
         }
@@ -48,11 +48,11 @@ fn overwrite(file: &Path, at: u64, bytes: &[u8]) {
     opened.write_all_at(bytes, at).expect("it can be written");
 }
 
-/// An object in an index of git's version 2.
+/// The position of an object in a pack index of version 2.
 struct Entry {
-    /// The place of the name in the index.
+    /// The offset of its id in the index.
     name_at: u64,
-    /// The place of the object in the pack.
+    /// The offset of its entry in the pack.
     offset: u64,
 }
 
@@ -63,7 +63,7 @@ impl Entry {
         };
         let (names, count) = (8 + 256 * 4, number(8 + 255 * 4));
         let place = (0..count).find(|place| &index[names + 20 * place..][..20] == id)?;
-        // Names are followed by checksums and then by offsets.
+        // The table of ids is followed by checksums and then by offsets.
         let offset = number(names + 24 * count + 4 * place);
         Some(Self { name_at: (names + 20 * place) as u64, offset: offset as u64 })
     }

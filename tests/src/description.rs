@@ -1,5 +1,5 @@
-//! Holds answers against the description of the interface. Nothing may be in an answer that is not described,
-//! nothing missing that is said to be there, and no status below 400 come that is not named.
+//! Compares responses with the OpenAPI document. A response must have all required properties, no property that the
+//! document does not describe, and no undocumented status below 400.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -9,29 +9,29 @@ use serde_json::Value;
 
 use crate::client::Response;
 
-/// Panics unless an answer is one that the description of some dialect names.
+/// Panics unless the OpenAPI document of at least one dialect allows the response.
 #[track_caller]
 pub fn check(method: &str, target: &str, answer: &Response) {
-    // What is no request at all is refused before there is an interface to speak of.
+    // Malformed HTTP is refused before routing, so the document does not describe it.
     if answer.status == 400 && answer.body.is_empty() && answer.header("x-request-id").is_none() {
         return;
     }
-    let [specification, original] = described();
+    let [specification, original] = documents();
     let Some(problem) = specification.problem(method, target, answer) else { return };
     assert!(
         original.problem(method, target, answer).is_none(),
-        "the description does not fit {method} {target}: {problem}\n{} {}",
+        "the response to {method} {target} differs from the OpenAPI document: {problem}\n{} {}",
         answer.status,
         String::from_utf8_lossy(&answer.body)
     );
 }
 
-fn described() -> &'static [Described; 2] {
-    static DESCRIBED: OnceLock<[Described; 2]> = OnceLock::new();
-    DESCRIBED.get_or_init(|| [Dialect::Specification, Dialect::Original].map(Described::new))
+fn documents() -> &'static [ApiDocument; 2] {
+    static DOCUMENTS: OnceLock<[ApiDocument; 2]> = OnceLock::new();
+    DOCUMENTS.get_or_init(|| [Dialect::Specification, Dialect::Original].map(ApiDocument::new))
 }
 
-struct Described {
+struct ApiDocument {
     document: Value,
     routes: Vec<Route>,
 }
@@ -44,12 +44,12 @@ struct Route {
 
 enum Segment {
     Literal(String),
-    One,
-    /// Names of branches and tags may have slashes in them.
-    Some,
+    Parameter,
+    /// One or more segments, because names of branches and tags may contain slashes.
+    Parameters,
 }
 
-impl Described {
+impl ApiDocument {
     fn new(dialect: Dialect) -> Self {
         let document = openapi::document(dialect);
         let paths = document["paths"].as_object().expect("there are paths");
@@ -60,7 +60,7 @@ impl Described {
                 methods.map(|method| Route::new(&method.to_uppercase(), path))
             })
             .collect();
-        // What is named counts more than what is not.
+        // Routes with literal segments come before routes with parameters.
         routes.sort_by_key(|route| {
             let literal = |segment: &Segment| matches!(segment, Segment::Literal(_));
             route.segments.iter().map(|segment| !literal(segment)).collect::<Vec<_>>()
@@ -68,7 +68,8 @@ impl Described {
         Self { document, routes }
     }
 
-    /// What is wrong with an answer, if anything is. What is no call is not described.
+    /// Describes how a response differs from the document. Returns `None` if it conforms or if the path is not in the
+    /// document.
     fn problem(&self, method: &str, target: &str, answer: &Response) -> Option<String> {
         let path = target.split(['?', '#']).next().unwrap_or_default();
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -79,28 +80,32 @@ impl Described {
         let status = answer.status.to_string();
         let response = match responses.get(&status) {
             Some(response) => response,
-            None if answer.status < 400 => return Some(format!("{status} is not named")),
+            None if answer.status < 400 => {
+                return Some(format!("status {status} is not documented"));
+            }
             None => &responses["default"],
         };
         let is_json = answer.header("content-type") == Some("application/json");
         match &response["content"]["application/json"]["schema"] {
-            Value::Null if is_json => Some(format!("no JSON is said to come with {status}")),
+            Value::Null if is_json => {
+                Some(format!("the document has no JSON body for status {status}"))
+            }
             Value::Null => None,
             _ if answer.body.is_empty() && response["x-may-be-empty"] == true => None,
-            // Packed for one test.
+            // Compressed bodies are not compared; one test requests them.
             _ if answer.header("content-encoding").is_some() => None,
             schema if is_json => {
                 let body: Value = serde_json::from_slice(&answer.body).expect("JSON is JSON");
                 self.compare(schema, &body, "").err()
             }
-            _ => Some(format!("JSON is said to come with {status}")),
+            _ => Some(format!("the document has a JSON body for status {status}")),
         }
     }
 
     fn compare(&self, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
         let schema = self.resolved(schema);
         for key in ["anyOf", "oneOf"] {
-            // One that says nothing of types is about names that have to be there.
+            // Beside a `type`, these options only say which properties are required.
             let Some(options) = schema[key].as_array() else { continue };
             if schema.get("type").is_some() {
                 continue;
@@ -124,7 +129,7 @@ impl Described {
             _ => return Ok(()),
         };
         match kind_of(value, &kinds) {
-            None => Err(format!("{at} is {value} and no {kinds:?}")),
+            None => Err(format!("{at} is {value}, expected a type of {kinds:?}")),
             Some("object") => self.compare_object(schema, value, at),
             Some("array") => {
                 let mut items = value.as_array().into_iter().flatten().enumerate();
@@ -135,7 +140,7 @@ impl Described {
             Some(_) if schema["format"] == "date-time" && value.is_string() => {
                 let text = value.as_str().unwrap_or_default();
                 let moment = chrono::DateTime::parse_from_rfc3339(text);
-                moment.map(drop).map_err(|_| format!("{at} is {value} and no moment"))
+                moment.map(drop).map_err(|_| format!("{at} is {value}, expected a date and time"))
             }
             Some(_) => Ok(()),
         }
@@ -149,7 +154,7 @@ impl Described {
             return Err(format!("{at}/{missing} is missing"));
         }
         let others = &schema["additionalProperties"];
-        // What says nothing of its names may have any.
+        // A schema that lists no properties allows any.
         let is_open = properties.is_empty() && others.is_null();
         for (name, value) in value {
             let at = format!("{at}/{name}");
@@ -163,7 +168,7 @@ impl Described {
         Ok(())
     }
 
-    /// All names that an object made of several may and must have.
+    /// Collects all properties and the names of the required ones, from all parts of an `allOf`.
     fn collect<'a>(
         &'a self,
         schema: &'a Value,
@@ -196,8 +201,8 @@ impl Route {
     fn new(method: &str, template: &str) -> Self {
         let segments = template.split('/').filter(|segment| !segment.is_empty());
         let segments = segments.map(|segment| match segment {
-            "{branch}" | "{tag_name}" | "{ref_name}" => Segment::Some,
-            segment if segment.starts_with('{') => Segment::One,
+            "{branch}" | "{tag_name}" | "{ref_name}" => Segment::Parameters,
+            segment if segment.starts_with('{') => Segment::Parameter,
             literal => Segment::Literal(literal.to_owned()),
         });
         let segments = segments.collect();
@@ -208,10 +213,10 @@ impl Route {
 fn matches(pattern: &[Segment], path: &[&str]) -> bool {
     match (pattern, path) {
         ([], []) => true,
-        ([Segment::Some, rest @ ..], [_, path @ ..]) => {
+        ([Segment::Parameters, rest @ ..], [_, path @ ..]) => {
             matches(rest, path) || matches(pattern, path)
         }
-        ([Segment::One, rest @ ..], [_, path @ ..]) => matches(rest, path),
+        ([Segment::Parameter, rest @ ..], [_, path @ ..]) => matches(rest, path),
         ([Segment::Literal(word), rest @ ..], [first, path @ ..]) => {
             word == first && matches(rest, path)
         }
@@ -219,7 +224,7 @@ fn matches(pattern: &[Segment], path: &[&str]) -> bool {
     }
 }
 
-/// The first of these kinds that a value is of.
+/// The first of these JSON types that the value has.
 fn kind_of<'a>(value: &Value, kinds: &[&'a str]) -> Option<&'a str> {
     let is = |kind: &str| match kind {
         "null" => value.is_null(),

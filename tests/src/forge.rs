@@ -1,4 +1,4 @@
-//! A whole hexforge in this process.
+//! A complete hexforge server in the test process.
 
 mod programs;
 
@@ -61,63 +61,64 @@ use crate::ref_rows::RefRows;
 use crate::s3::S3Server;
 use crate::work_tree::WorkTree;
 
-/// On which store it runs.
+/// The store that a test server uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
-    /// Plain collections.
+    /// The in-memory fake.
     Fake,
-    /// The embedded database.
+    /// A new SQLite database.
     Sqlite,
-    /// A real server.
+    /// A new database on the PostgreSQL server for tests.
     Postgres,
 }
 
-/// What can be chosen about it.
+/// The options of a test server.
 #[derive(Clone, Copy, Debug)]
 pub struct ForgeOptions {
-    /// On which store.
+    /// The store.
     pub backend: Backend,
-    /// In which dialect.
+    /// The dialect of the API.
     pub dialect: Dialect,
 }
 
-/// The limits of a server.
+/// Limits of a test server. The defaults are those of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Restrictions {
-    /// How many requests are taken.
+    /// Requests per minute and token or address.
     pub rate_limits: RateLimits,
-    /// How slow clients may be that hold a permit.
+    /// Timeouts for slow clients that hold a permit.
     pub transfer: TransferLimits,
-    /// The proxies whose forwarded headers are believed.
+    /// The proxies whose forwarded headers are trusted.
     pub trusted_proxies: Vec<Network>,
-    /// How long the first head on a connection may take, if not as long as usual.
+    /// The timeout for the first request head on a connection; `None` for the default.
     pub head_timeout: Option<Duration>,
-    /// Threads and processors, if not plain ones.
+    /// The thread pool for blocking work; `None` for plain threads.
     pub threads: Option<Arc<dyn WorkThreads>>,
 }
 
-/// Whether answers to fetches are checked: always, unless `HEXFORGE_VERIFY_FETCHES` is 0, for long histories.
+/// Whether the server verifies its own responses to fetches. `HEXFORGE_VERIFY_FETCHES=0` turns this off for long
+/// histories.
 fn verifies_fetches() -> bool {
     std::env::var_os("HEXFORGE_VERIFY_FETCHES").is_none_or(|choice| choice != "0")
 }
 
-/// A running server with everything a test may look into.
+/// A running test server, with access to its ports, clock and files.
 pub struct Forge {
-    /// Where it listens.
+    /// The address of its HTTP server.
     pub address: SocketAddr,
-    /// Beside it on the same database, if `HEXFORGE_TEST_SERVERS` is a number: requests go to all in turn. Two have one
-    /// data folder, three have an object store and a data folder each.
-    beside: Vec<Beside>,
-    /// Three processes of the program, if `HEXFORGE_TEST_SERVERS` is `programs`. Requests then go to them, and not to the
-    /// server of this process.
+    /// More servers on the same database, if `HEXFORGE_TEST_SERVERS` is a number. Requests go to all servers in turn.
+    /// Two servers share a data folder; three have a data folder each and share an object store.
+    extra_servers: Vec<ExtraServer>,
+    /// Three processes of the program, if `HEXFORGE_TEST_SERVERS` is `programs`. Requests then go to them instead of
+    /// the server in this process.
     programs: Option<Programs>,
     turn: AtomicUsize,
     is_pinned: AtomicBool,
-    /// Its ports, for looking behind the interface.
+    /// Its ports, for checks that the API does not offer.
     pub app: App,
-    /// Its clock, which stands still until a test moves it.
+    /// Its clock. Only tests move it.
     pub clock: FakeClock,
-    /// How many queries it sent to its database so far. Always 0 on the fake.
+    /// The number of queries sent to the database so far; always 0 on the fake.
     pub queries: Arc<AtomicU64>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
@@ -125,30 +126,30 @@ pub struct Forge {
     ssh: OnceLock<Server>,
     _database: Box<dyn Any + Send + Sync>,
     _object_store: Option<S3Server>,
-    /// Where its files are.
+    /// Its data folder.
     pub folder: TempDir,
 }
 
-/// A further server.
-struct Beside {
+/// An additional server in this process.
+struct ExtraServer {
     address: SocketAddr,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
-    /// Its own data folder, if it has one.
+    /// Its data folder, unless it shares that of the first server.
     _folder: Option<TempDir>,
 }
 
-/// Who answers requests.
+/// The servers that answer requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Servers {
-    /// So many servers in this process.
+    /// This number of servers in this process.
     InProcess(usize),
-    /// Three programs.
+    /// Three processes of the program.
     Programs,
 }
 
 impl Servers {
-    /// Reads `HEXFORGE_TEST_SERVERS`, which is about PostgreSQL.
+    /// Reads `HEXFORGE_TEST_SERVERS`, which only applies to PostgreSQL.
     fn read(backend: Backend) -> Self {
         let chosen = std::env::var("HEXFORGE_TEST_SERVERS").unwrap_or_default();
         match chosen.as_str() {
@@ -162,7 +163,7 @@ impl Servers {
         }
     }
 
-    /// The same for a server whose limits or hooks are not those of a program.
+    /// Replaces `Programs` by one server in this process, for limits or hook settings that programs do not get.
     fn without_programs(self) -> Self {
         if self == Self::Programs { Self::InProcess(1) } else { self }
     }
@@ -172,7 +173,7 @@ impl Servers {
     }
 }
 
-/// Where one server keeps packs and files.
+/// The packs and files of one server.
 struct Storage {
     packs: Arc<dyn PackStore>,
     git: Arc<GixStore>,
@@ -212,38 +213,37 @@ impl Storage {
 
 /// The private token of `root`, whose id is 1.
 pub const ROOT: &str = "root-token-for-tests";
-/// The password of `root`, and of every user that [`Forge::user`] makes.
+/// The password of `root`, and of every user that [`Forge::user`] creates.
 pub const PASSWORD: &str = "correct horse";
-/// The base of addresses in answers.
+/// The base URL in responses.
 pub const EXTERNAL_URL: &str = "http://forge.test";
 
-/// The port in addresses over SSH.
+/// The port in SSH clone URLs.
 const SSH_PORT: u16 = 2222;
 
-/// The largest body of other calls, in bytes: more than the longest text has.
+/// The body limit of calls other than uploads, in bytes. It is larger than the longest valid text.
 pub const MAX_BODY: usize = 2 << 20;
 
-/// The largest file that can be uploaded, in bytes: more than any other body may have.
+/// The limit of an uploaded file, in bytes. It is larger than any other body.
 pub const MAX_UPLOAD: usize = 3 << 20;
 
-/// The largest artifacts of a build, in bytes.
+/// The limit of the artifacts of a build, in bytes.
 pub const MAX_ARTIFACTS: usize = 4 << 20;
 
-/// After how many days without use a session ends: longer than tests move the clock for other reasons.
+/// The days after which an unused session ends. Tests that move the clock for other reasons stay below it.
 pub const SESSION_DAYS: i64 = 3650;
 
-/// By which runners register for all projects.
+/// The registration token of shared runners.
 pub const RUNNERS: &str = "runners-token-for-tests";
 
-/// Runs a case on a server of its own. Where there is no PostgreSQL its cases are passed over, which
-/// is said loudly.
+/// Runs a case on a new server. Without PostgreSQL its cases are skipped, with a warning on standard error.
 pub fn run(backend: Backend, case: fn(&Forge)) {
     if let Some(forge) = Forge::start(ForgeOptions { backend, dialect: Dialect::Specification }) {
         case(&forge);
     }
 }
 
-/// The vault with the key in a folder, or with the key of all programs.
+/// The vault: with a key in the data folder, or with the key that all programs share.
 fn vault(folder: &Path, servers: Servers) -> Arc<KeyVault> {
     let key = match servers {
         Servers::InProcess(_) => {
@@ -255,25 +255,25 @@ fn vault(folder: &Path, servers: Servers) -> Arc<KeyVault> {
 }
 
 impl Forge {
-    /// Starts one on an empty store. `None` where there is no PostgreSQL. Its hooks may go to this machine.
+    /// Starts a server on an empty store. Hooks may call addresses of this machine. Returns `None` without PostgreSQL.
     pub fn start(options: ForgeOptions) -> Option<Self> {
         let servers = Servers::read(options.backend);
         Self::start_within(options, Guard::allow_local(), Restrictions::default(), servers)
     }
 
-    /// The same; its hooks go where the guard lets them.
+    /// The same; `guard` decides which addresses hooks may call.
     pub fn start_guarded(options: ForgeOptions, guard: Guard) -> Option<Self> {
         let servers = Servers::read(options.backend).without_programs();
         Self::start_within(options, guard, Restrictions::default(), servers)
     }
 
-    /// One that takes no more requests than this. Its hooks may go to this machine.
+    /// The same, with rate limits. Hooks may call addresses of this machine.
     pub fn start_limited(options: ForgeOptions, limits: RateLimits) -> Option<Self> {
         let restrictions = Restrictions { rate_limits: limits, ..Restrictions::default() };
         Self::start_restricted(options, restrictions)
     }
 
-    /// One with other limits than usual. Its hooks may go to this machine.
+    /// The same, with other limits than the default ones. Hooks may call addresses of this machine.
     pub fn start_restricted(options: ForgeOptions, restrictions: Restrictions) -> Option<Self> {
         let servers = Servers::read(options.backend).without_programs();
         Self::start_within(options, Guard::allow_local(), restrictions, servers)
@@ -289,7 +289,7 @@ impl Forge {
         let (queries, vault) = (Arc::new(AtomicU64::new(0)), vault(folder.path(), servers));
         let store_options = Options {
             queries: Some(Arc::clone(&queries)),
-            // Without programs the store has a vault of its own.
+            // Without programs the store creates its own vault.
             vault: (servers == Servers::Programs).then(|| Arc::clone(&vault) as _),
             ..Options::default()
         };
@@ -306,7 +306,7 @@ impl Forge {
             }
         };
         let object_store = servers.have_object_store().then(S3Server::start);
-        // Git is real on every store: what it answers is compared with what git says.
+        // Every store uses real repositories, so that responses can be compared with the output of git.
         let Storage { packs, git, mut uploads, mut build_files } =
             Storage::new(folder.path(), object_store.as_ref());
         if options.backend == Backend::Fake {
@@ -345,11 +345,11 @@ impl Forge {
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
             .expect("the first administrator can be made");
         let (address, handle, thread, limiter) = listen(&app, options.dialect, &restrictions);
-        let beside = match servers {
+        let extra_count = match servers {
             Servers::InProcess(number) => number - 1,
             Servers::Programs => 0,
         };
-        let further = (0..beside).map(|_| {
+        let extra_servers = (0..extra_count).map(|_| {
             let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
             let queries = Options { queries: Some(Arc::clone(&queries)), ..Options::default() };
             let own = object_store
@@ -362,9 +362,9 @@ impl Forge {
             let refs: Arc<MemoryRefCache> = refs;
             let app = App { store, git, refs, packs, uploads, build_files, ..app.clone() };
             let (address, handle, thread, _) = listen(&app, options.dialect, &restrictions);
-            Beside { address, handle, thread: Some(thread), _folder: own }
+            ExtraServer { address, handle, thread: Some(thread), _folder: own }
         });
-        let beside = further.collect();
+        let extra_servers = extra_servers.collect();
         let programs = (servers == Servers::Programs).then(|| {
             let database = database.downcast_ref::<TestDatabase>().expect("it is one of these");
             let store = object_store.as_ref().expect("programs have one");
@@ -372,7 +372,7 @@ impl Forge {
         });
         Some(Self {
             address,
-            beside,
+            extra_servers,
             programs,
             turn: AtomicUsize::new(0),
             is_pinned: AtomicBool::new(false),
@@ -389,7 +389,7 @@ impl Forge {
         })
     }
 
-    /// The number of files of packs that pushes are bringing.
+    /// The number of pack files in the scratch folders of running pushes.
     pub fn scratch_packs(&self) -> usize {
         let scratch = std::fs::read_dir(self.folder.path().join("repositories").join("scratch"));
         let folders = scratch.into_iter().flatten().flatten();
@@ -398,12 +398,12 @@ impl Forge {
         packs.flatten().count()
     }
 
-    /// Where git is served over SSH, which begins when it is asked for first.
+    /// The address of the SSH server, which the first call starts.
     pub fn ssh(&self) -> SocketAddr {
         self.ssh_within(Limits::default())
     }
 
-    /// The same within other limits, if it has not begun.
+    /// The same. The limits only apply if this call starts the server.
     pub fn ssh_within(&self, limits: Limits) -> SocketAddr {
         let server = self.ssh.get_or_init(|| {
             let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
@@ -414,29 +414,29 @@ impl Forge {
         server.address()
     }
 
-    /// How many more git clients could fetch and push at this moment.
-    pub fn free_turns(&self) -> (usize, usize) {
+    /// The numbers of free permits for fetches and for pushes.
+    pub fn free_permits(&self) -> (usize, usize) {
         (self.limiter.fetches.free(), self.limiter.pushes.free())
     }
 
-    /// The permits that all transports share.
+    /// The permits that HTTP and SSH share.
     pub fn limiter(&self) -> &Limiter {
         &self.limiter
     }
 
-    /// A work tree from which the repository of a project is filled.
+    /// A work tree that can be pushed into the repository of a project.
     pub fn work_tree(&self, project: i64) -> WorkTree {
         let bare = Layout::new(self.folder.path()).repository(ProjectId(project));
         WorkTree::new(&bare).with_rows(self.ref_rows(project))
     }
 
-    /// The rows of the refs of a project.
+    /// The refs of a project in the database.
     pub fn ref_rows(&self, project: i64) -> RefRows {
         let packs = Arc::clone(&self.app.packs);
         RefRows::new(Arc::clone(&self.app.store), ProjectId(project)).with_packs(packs)
     }
 
-    /// Brings a work tree into its repository, and lets the project know.
+    /// Pushes a work tree into its repository, and updates the default branch and avatar of the project.
     pub fn fill(&self, project: i64, tree: &WorkTree) {
         tree.push();
         let (store, project) = (&self.app.store, ProjectId(project));
@@ -449,14 +449,14 @@ impl Forge {
             String::from_utf8_lossy(&size).trim().parse().is_ok_and(|size: u64| size <= 2 << 20)
         };
         let avatar = ["logo.png", "logo.jpg", "logo.gif"].into_iter().find(picture);
-        let told = store.write::<_, StoreError>(|tx| {
+        let stored = store.write::<_, StoreError>(|tx| {
             tx.projects().set_default_branch(project, default.as_ref())?;
             tx.projects().set_avatar(project, avatar)
         });
-        told.expect("the project is stored");
+        stored.expect("the project is stored");
     }
 
-    /// Sends hooks everything that is due now, one after the other; how many attempts that took.
+    /// Sends all hook deliveries that are due, one after the other. Returns the number of attempts.
     pub fn deliver(&self) -> usize {
         let payloads = JsonPayloads::new(EXTERNAL_URL, SSH_PORT);
         while delivery::fan_out(&self.app, &payloads).expect("events can be read") {}
@@ -473,18 +473,18 @@ impl Forge {
         }
     }
 
-    /// A request to the interface: `get("/users")` asks for `/api/v3/users`.
+    /// A request to the API: the path `/users` is sent as `/api/v3/users`.
     pub fn request(&self, method: &str, path: &str) -> Request {
         Request::new(self.next_address(), method, &format!("/api/v3{path}"))
     }
 
-    /// A request for an address outside the interface.
+    /// A request outside the API, for example to a web page or to git.
     pub fn page(&self, method: &str, target: &str) -> Request {
         Request::new(self.next_address(), method, target)
     }
 
-    /// Asks only the first server from now on: a test changes its files behind its back.
-    pub fn ask_one_server(&self) {
+    /// Sends all later requests to the first server, for tests that change its files directly.
+    pub fn pin_to_first_server(&self) {
         self.is_pinned.store(true, Ordering::Relaxed);
     }
 
@@ -495,31 +495,31 @@ impl Forge {
         if let Some(programs) = &self.programs {
             return programs.next(self.clock.now());
         }
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % (self.beside.len() + 1);
-        self.beside.get(turn).map_or(self.address, |beside| beside.address)
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed) % (self.extra_servers.len() + 1);
+        self.extra_servers.get(turn).map_or(self.address, |server| server.address)
     }
 
-    /// GET.
+    /// A GET request to the API.
     pub fn get(&self, path: &str) -> Request {
         self.request("GET", path)
     }
 
-    /// POST.
+    /// A POST request to the API.
     pub fn post(&self, path: &str) -> Request {
         self.request("POST", path)
     }
 
-    /// PUT.
+    /// A PUT request to the API.
     pub fn put(&self, path: &str) -> Request {
         self.request("PUT", path)
     }
 
-    /// DELETE.
+    /// A DELETE request to the API.
     pub fn delete(&self, path: &str) -> Request {
         self.request("DELETE", path)
     }
 
-    /// Makes a user over the interface and gives the answer.
+    /// Creates a user through the API, and returns the response.
     pub fn new_user(&self, username: &str, more: &[(&str, &str)]) -> Value {
         let email = format!("{username}@example.com");
         let mut fields = vec![
@@ -532,13 +532,13 @@ impl Forge {
         self.post("/users").token(ROOT).form(&fields).send().expect(201)
     }
 
-    /// Makes a user and signs it in: its id and its private token.
+    /// Creates a user and signs in. Returns the user's id and private token.
     pub fn user(&self, username: &str) -> (i64, String) {
         let user = self.new_user(username, &[]);
         (user["id"].as_i64().expect("users have ids"), self.sign_in(username))
     }
 
-    /// Signs a user of [`Forge::new_user`] in and gives its private token.
+    /// Signs in a user of [`Forge::new_user`], and returns the private token.
     pub fn sign_in(&self, login: &str) -> String {
         let form = [("login", login), ("password", PASSWORD)];
         let session = self.post("/session").form(&form).send().expect(201);
@@ -591,11 +591,11 @@ fn listen(
 
 impl Drop for Forge {
     fn drop(&mut self) {
-        // Commands are sent when the call is made; nobody has to wait for the answer.
+        // The call itself sends the stop command; the future only waits for the answer.
         drop(self.handle.stop(false));
-        for beside in &mut self.beside {
-            drop(beside.handle.stop(false));
-            if let Some(thread) = beside.thread.take() {
+        for server in &mut self.extra_servers {
+            drop(server.handle.stop(false));
+            if let Some(thread) = server.thread.take() {
                 let _ = thread.join();
             }
         }

@@ -1,6 +1,6 @@
-//! The parsers of bytes that anybody may send, each as a function of bytes that must neither panic nor fail in a way
-//! that would be answered with 500. `tests/fuzz` hands them to libFuzzer, `tests/tests/faults/bytes.rs` to a small
-//! driver that every run of the tests has time for.
+//! Fuzz targets: parsers of untrusted input as functions of bytes, which must neither panic nor fail in a way that
+//! becomes a 500. `tests/fuzz` runs them with libFuzzer, and `tests/tests/faults/bytes.rs` with a small driver in every
+//! run of the tests.
 
 pub mod pack;
 
@@ -30,10 +30,10 @@ use crate::client::Request;
 use crate::forge::{Backend, Forge, ForgeOptions, ROOT};
 use crate::work_tree::WorkTree;
 
-/// A target: its name, and what it does with bytes.
+/// The name of a fuzz target and its function.
 pub type FuzzTarget = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All fuzz targets.
 pub const TARGETS: [FuzzTarget; 8] = [
     ("pkt_lines_of_pushes", pkt_lines_of_pushes),
     ("pkt_lines_of_fetches", pkt_lines_of_fetches),
@@ -84,9 +84,9 @@ fn with_scene(work: impl FnOnce(&Scene)) {
     SCENE.with_borrow_mut(|scene| work(scene.get_or_insert_with(Scene::new)));
 }
 
-/// What a client sends may be wrong; it must not be taken for a failure of ours.
+/// Returns the value, or `None` for an error that the client caused. Panics for an error of the server.
 #[track_caller]
-fn assert_not_ours<T>(outcome: Result<T, GitError>) -> Option<T> {
+fn assert_no_server_error<T>(outcome: Result<T, GitError>) -> Option<T> {
     match outcome {
         Ok(value) => Some(value),
         Err(GitError::Protocol(_) | GitError::Missing | GitError::TooLarge) => None,
@@ -103,14 +103,15 @@ fn assert_not_ours<T>(outcome: Result<T, GitError>) -> Option<T> {
     }
 }
 
-/// A push from its first byte.
+/// Parses a whole push request.
 pub fn pkt_lines_of_pushes(data: &[u8]) {
     with_scene(|scene| receive(scene, &mut &data[..]));
 }
 
 fn receive(scene: &Scene, from: &mut dyn Read) {
     let repository = scene.open();
-    let Some(Some(mut push)) = assert_not_ours(repository.receive(from, &HangUp::default())) else {
+    let Some(Some(mut push)) = assert_no_server_error(repository.receive(from, &HangUp::default()))
+    else {
         return;
     };
     for change in push.changes() {
@@ -121,17 +122,17 @@ fn receive(scene: &Scene, from: &mut dyn Read) {
     push.answer(&mut std::io::sink()).expect("nothing is in the way of the answer");
 }
 
-/// What comes after a well-formed command; see `pack::of`.
+/// Parses the pack after a valid push command; see `pack::build`.
 pub fn pack_streams(data: &[u8]) {
     with_scene(|scene| {
         let zero = "0".repeat(40);
         let line = format!("{zero} {} refs/heads/new\0report-status", scene.commit);
         let command = format!("{:04x}{line}0000", line.len() + 4);
-        receive(scene, &mut command.as_bytes().chain(&pack::of(data)[..]));
+        receive(scene, &mut command.as_bytes().chain(&pack::build(data)[..]));
     });
 }
 
-/// A fetch from its first byte; the first one chooses how it is talked.
+/// Parses a whole fetch request. The first byte chooses the protocol version and whether the conversation is stateful.
 pub fn pkt_lines_of_fetches(data: &[u8]) {
     let Some((choice, mut wishes)) = data.split_first() else { return };
     let version = if choice & 1 == 0 { ProtocolVersion::V0 } else { ProtocolVersion::V2 };
@@ -140,11 +141,11 @@ pub fn pkt_lines_of_fetches(data: &[u8]) {
     with_scene(|scene| {
         let repository = scene.open();
         let sink = &mut std::io::sink();
-        assert_not_ours(repository.upload_pack(version, conversation, &mut wishes, sink));
+        assert_no_server_error(repository.upload_pack(version, conversation, &mut wishes, sink));
     });
 }
 
-/// Names of branches and tags. What is taken is what git takes.
+/// Checks ref names, and asserts that hexforge accepts the same ones as git.
 pub fn ref_names(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = RefKind::of(text);
@@ -159,7 +160,7 @@ pub fn ref_names(data: &[u8]) {
     }
 }
 
-/// A `.gitlab-ci.yml`.
+/// Parses a `.gitlab-ci.yml`.
 pub fn ci_configuration(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(configuration) = Configuration::parse(&SaphyrReader, &text) else { return };
@@ -170,13 +171,13 @@ pub fn ci_configuration(data: &[u8]) {
     }
 }
 
-/// A key as users register it.
+/// Parses a public SSH key as users register it.
 pub fn ssh_keys(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = OpensshKeys.fingerprint(&text);
 }
 
-/// A whole server in this process, on a store in memory.
+/// A server in this process, on the fake store.
 fn forge() -> &'static Forge {
     static FORGE: OnceLock<Forge> = OnceLock::new();
     FORGE.get_or_init(|| {
@@ -201,11 +202,11 @@ const READS: [&str; 10] = [
     "/namespaces",
 ];
 
-/// The query of a read; the first byte chooses which.
+/// Sends the query of a read request. The first byte chooses the path.
 pub fn query_parameters(data: &[u8]) {
     let Some((choice, query)) = data.split_first() else { return };
     let path = READS[usize::from(*choice) % READS.len()];
-    // Bytes that would end the line are no matter of parameters.
+    // Bytes that would end the request line are percent-encoded.
     let query: String = query
         .iter()
         .map(|byte| match byte {
@@ -237,7 +238,7 @@ const TYPES: [&str; 4] = [
     "text/plain",
 ];
 
-/// The body of a call that changes things; the first two bytes choose the call and the type.
+/// Sends the body of a write request. The first two bytes choose the call and the content type.
 pub fn bodies(data: &[u8]) {
     let [call, kind, body @ ..] = data else { return };
     let (method, path) = WRITES[usize::from(*call) % WRITES.len()];
@@ -249,7 +250,7 @@ pub fn bodies(data: &[u8]) {
     assert!(answer.status < 500, "{method} {path} {media_type} {text:?}: {}", answer.status);
 }
 
-/// What a target begins with: things that are right, to be made wrong.
+/// Valid inputs of a target, from which the fuzzer starts.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let id = "1".repeat(40);
     let zero = "0".repeat(40);
@@ -300,8 +301,8 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Writes them where `HEXFORGE_FUZZ_SEEDS` says.
-pub fn plant_seeds(target: &str) {
+/// Writes the seeds of a target into the folder `HEXFORGE_FUZZ_SEEDS`.
+pub fn write_seeds(target: &str) {
     let Some(folder) = std::env::var_os("HEXFORGE_FUZZ_SEEDS").map(PathBuf::from) else { return };
     for (number, seed) in seeds(target).iter().enumerate() {
         std::fs::write(folder.join(format!("seed-{number}")), seed).expect("it can be written");

@@ -1,4 +1,4 @@
-//! The processes of one installation: one with a data folder, or several machines with an object store.
+//! The processes of one installation: one process with a data folder, or several machines with an object store.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,10 +9,10 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use crate::program::{self, Program};
 use crate::s3::S3Server;
 
-/// The key of all installations here.
+/// The secret key of these installations.
 pub const SECRET_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// What the processes of an installation have in common, and the data folder of each.
+/// The common settings of all processes, and the data folder of each.
 pub struct Installation {
     database: DatabaseUrl,
     folders: Vec<PathBuf>,
@@ -21,13 +21,13 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// One process with a data folder.
+    /// An installation of one process with this data folder.
     pub fn single(database: &TestDatabase, data: &Path) -> Self {
         let (database, folders) = (database.url.clone(), vec![data.to_owned()]);
         Self { database, folders, settings: vec![], object_store: None }
     }
 
-    /// So many machines with an object store, each with its own data folder below this one.
+    /// An installation of several machines with an object store. Each machine has its own data folder below `folder`.
     pub fn machines(database: &TestDatabase, folder: &Path, number: usize) -> Self {
         let folders = (0..number).map(|machine| folder.join(format!("machine-{machine}")));
         let object_store = S3Server::start();
@@ -44,7 +44,7 @@ impl Installation {
         }
     }
 
-    /// Adds a setting to all processes that are started from now on.
+    /// Adds a setting for all processes that are started later.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.settings.push((name.to_owned(), value.to_owned()));
@@ -56,7 +56,7 @@ impl Installation {
         self.folders.len()
     }
 
-    /// Whether there is one process, which keeps everything in its data folder.
+    /// Whether there is one process, without an object store.
     pub fn is_single(&self) -> bool {
         self.object_store.is_none()
     }
@@ -66,7 +66,7 @@ impl Installation {
         &self.folders[machine]
     }
 
-    /// The settings beside those that every [`Program`] has.
+    /// The settings, without those that every [`Program`] gets.
     pub fn settings(&self) -> &[(String, String)] {
         &self.settings
     }
@@ -76,13 +76,13 @@ impl Installation {
         self.object_store.as_ref().expect("an installation of several machines has one")
     }
 
-    /// Starts the process of a machine, which serves git over SSH too.
+    /// Starts the process of a machine, with an SSH server.
     pub fn start(&self, machine: usize) -> Program {
         let settings = self.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let mut settings: Vec<(&str, &str)> = settings.collect();
         settings.push(("HEXFORGE_SSH_LISTEN", "127.0.0.1:0"));
         let (folder, log) = (&self.folders[machine], Stdio::inherit());
-        Program::start_with(&program::built(), folder, &self.database, log, &settings)
+        Program::start_with(&program::executable(), folder, &self.database, log, &settings)
             .expect("the program serves")
     }
 }

@@ -1,5 +1,5 @@
-//! What black-box tests need: a whole hexforge in this process, on any store, and a client that sends
-//! exactly the bytes a test wants to send.
+//! The tools of black-box tests: a complete hexforge in the test process, on any store, and a client that sends exactly
+//! the bytes a test wants to send.
 
 pub mod client;
 pub mod damage;
@@ -21,7 +21,7 @@ pub mod work_tree;
 
 pub use client::{Request, Response};
 pub use forge::{Backend, Forge, ForgeOptions, Restrictions};
-pub use random::Numbers;
+pub use random::RandomNumbers;
 pub use receiver::{Answer, Received, Receiver};
 pub use recount::Auditor;
 pub use runner::Runner;
@@ -29,8 +29,8 @@ pub use small_disk::SmallDisk;
 pub use ssh_keys::an_ssh_key;
 pub use work_tree::WorkTree;
 
-/// Makes three tests of each case, `fn case(forge: &Forge)`: on the fake, on SQLite and on PostgreSQL.
-/// A case that is not listed is dead code, which is an error.
+/// Creates three tests of each case, a function `fn case(forge: &Forge)`: on the fake, on SQLite and on PostgreSQL. A
+/// case that is not listed is dead code, which is an error.
 #[macro_export]
 macro_rules! on_every_store {
     ($($case:ident),+ $(,)?) => {

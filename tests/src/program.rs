@@ -1,4 +1,4 @@
-//! The real program as a process of its own.
+//! Runs the real program as a separate process.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -11,8 +11,8 @@ use hexforge_persistence_diesel::DatabaseUrl;
 
 use crate::client::Request;
 
-/// The program, built as the tests are.
-pub fn built() -> PathBuf {
+/// The path of the program, built with the same profile as the tests.
+pub fn executable() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(build).clone()
 }
@@ -34,31 +34,31 @@ fn build() -> PathBuf {
 /// A running `hexforge serve`. Killed when dropped.
 pub struct Program {
     child: Child,
-    /// Where it listens.
+    /// The address of its HTTP server.
     pub address: SocketAddr,
-    /// Where it serves git over SSH, if it does.
+    /// The address of its SSH server, if it has one.
     pub ssh: Option<SocketAddr>,
 }
 
-/// The private token of `root` in databases that a [`Program`] made.
+/// The private token of `root` in databases that a [`Program`] creates.
 pub const ROOT: &str = "root-token-for-programs";
 
-/// By which runners register with a [`Program`].
+/// The registration token of shared runners.
 pub const RUNNERS: &str = "runners-token-for-programs";
 
 impl Program {
-    /// Starts the program on a database and waits until it serves.
+    /// Starts the program on a database, and waits until it serves.
     pub fn start(program: &Path, data_dir: &Path, database: &DatabaseUrl) -> Result<Self> {
         Self::start_logging(program, data_dir, database, Stdio::inherit())
     }
 
-    /// The same, serving git over SSH too.
+    /// The same, with an SSH server.
     pub fn start_with_ssh(program: &Path, data_dir: &Path, database: &DatabaseUrl) -> Result<Self> {
         let ssh = [("HEXFORGE_SSH_LISTEN", "127.0.0.1:0")];
         Self::start_with(program, data_dir, database, Stdio::inherit(), &ssh)
     }
 
-    /// The same, with a place for its log.
+    /// The same. The log goes to `log`.
     pub fn start_logging(
         program: &Path,
         data_dir: &Path,
@@ -68,7 +68,7 @@ impl Program {
         Self::start_with(program, data_dir, database, log, &[])
     }
 
-    /// The same; its hooks may go to this machine, and receivers have a second each to be reached and to answer.
+    /// The same. Hooks may call addresses of this machine, and receivers have one second to accept and one to respond.
     pub fn start_with_hooks(
         program: &Path,
         data_dir: &Path,
@@ -87,13 +87,13 @@ impl Program {
         more: &[(&str, &str)],
     ) -> Result<Self> {
         let mut child = Command::new(program)
-            // There is no program that it could use, git least of all.
+            // The program must not start other programs, such as git.
             .env("PATH", "/nonexistent")
             .env("HEXFORGE_LISTEN", "127.0.0.1:0")
-            // Its port may be taken by another test.
+            // The default port may be in use by another test.
             .env("HEXFORGE_SSH_LISTEN", "off")
             .env("HEXFORGE_DATA_DIR", data_dir)
-            .env("HEXFORGE_DATABASE_URL", address_of(database))
+            .env("HEXFORGE_DATABASE_URL", url_with_password(database))
             .env("HEXFORGE_ROOT_TOKEN", ROOT)
             .env("HEXFORGE_ROOT_PASSWORD", "correct horse")
             .env("HEXFORGE_RUNNERS_TOKEN", RUNNERS)
@@ -119,25 +119,25 @@ impl Program {
         bail!("{} ended before it served", program.display())
     }
 
-    /// The number of the process.
+    /// The process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Ends the process at once, as a power cut would.
+    /// Kills the process at once with SIGKILL, as a power failure would.
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// Tells the process to stop, without waiting for it.
-    pub fn tell_to_stop(&self) -> Result<()> {
+    /// Sends SIGTERM, without waiting for the end.
+    pub fn send_stop_signal(&self) -> Result<()> {
         Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
         Ok(())
     }
 
-    /// Tells the process to stop, and how it ended.
+    /// Sends SIGTERM and waits. Returns the exit status.
     pub fn stop(&mut self) -> Result<ExitStatus> {
         Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
         Ok(self.child.wait()?)
@@ -148,33 +148,33 @@ impl Program {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// Waits until the process ends by itself.
+    /// Waits until the process ends.
     pub fn wait(&mut self) -> Result<ExitStatus> {
         Ok(self.child.wait()?)
     }
 
-    /// A request to the interface of the program.
+    /// A request to the API of the program.
     pub fn request(&self, method: &str, path: &str) -> Request {
         Request::new(self.address, method, &format!("/api/v3{path}"))
     }
 
-    /// Megabytes of memory that the process holds.
+    /// The resident memory of the process in megabytes.
     pub fn memory(&self) -> f64 {
         self.megabytes("VmRSS:")
     }
 
-    /// Megabytes of memory that the process holds beside the files that it reads, which the system may take back.
+    /// The resident memory without mapped files, in megabytes. The system can reclaim mapped files.
     pub fn own_memory(&self) -> f64 {
         self.megabytes("RssAnon:")
     }
 
-    /// Megabytes of memory that the process held at most, since [`Program::forget_peak`].
+    /// The peak memory in megabytes since [`Program::reset_peak_memory`].
     pub fn peak_memory(&self) -> f64 {
         self.megabytes("VmHWM:")
     }
 
-    /// Forgets how much memory the process held before.
-    pub fn forget_peak(&self) {
+    /// Resets the peak memory.
+    pub fn reset_peak_memory(&self) {
         let forgotten = std::fs::write(format!("/proc/{}/clear_refs", self.pid()), "5");
         forgotten.expect("Linux lets the owner of a process do so");
     }
@@ -195,14 +195,14 @@ impl Drop for Program {
     }
 }
 
-/// Ends a process at once, whoever else knows of it.
+/// Kills any process at once with SIGKILL.
 pub fn kill_now(pid: u32) {
     let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
     assert!(killed.is_ok_and(|status| status.success()), "{pid} cannot be killed");
 }
 
-/// The whole address of a database, which the type itself shows without secrets only.
-pub fn address_of(database: &DatabaseUrl) -> String {
+/// The database URL with its password, which the type itself does not show.
+pub fn url_with_password(database: &DatabaseUrl) -> String {
     match database {
         DatabaseUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
         DatabaseUrl::Postgres(url) => url.clone(),

@@ -1,4 +1,4 @@
-//! A receiver of hooks on loopback, which remembers everything.
+//! A receiver of hooks on loopback that records all requests.
 
 mod tls;
 
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 
-/// A request as the receiver saw it.
+/// A recorded request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The first line.
+    /// The request line.
     pub line: String,
-    /// Names are in lower case.
+    /// The headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body as it came.
+    /// The body.
     pub body: String,
 }
 
 impl Received {
-    /// The header of that name, in lower case.
+    /// The value of a header. The name must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -34,32 +34,32 @@ impl Received {
         serde_json::from_str(&self.body).expect("deliveries are JSON")
     }
 
-    /// By what a second one of the same delivery is known.
+    /// The idempotency key: a repeated delivery has the same one.
     #[track_caller]
     pub fn key(&self) -> &str {
         self.header("idempotency-key").expect("every delivery has a key")
     }
 }
 
-/// What a receiver does with a request.
+/// How a receiver responds.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Answers with this status, these header lines and this body.
+    /// Responds with this status, these header lines and this body.
     With(u16, String, String),
-    /// Says nothing for so long, and then ends the connection.
+    /// Waits this long, then closes the connection without a response.
     Hang(Duration),
 }
 
 impl Answer {
-    /// A short answer.
+    /// A response with this status and a short body.
     pub fn status(status: u16) -> Self {
         Answer::With(status, String::new(), "received".into())
     }
 }
 
-/// Listens on loopback until it is dropped.
+/// A server on loopback that listens until it is dropped.
 pub struct Receiver {
-    /// Where.
+    /// Its address.
     pub address: SocketAddr,
     shared: Arc<Shared>,
     scheme: &'static str,
@@ -79,12 +79,12 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// One that answers 200 to everything.
+    /// A receiver that answers 200 to everything.
     pub fn new() -> Self {
         Self::speaking(None)
     }
 
-    /// One that speaks TLS, with a certificate that it signed itself.
+    /// A receiver with TLS and a self-signed certificate.
     pub fn self_signed() -> Self {
         Self::speaking(Some(tls::self_signed()))
     }
@@ -121,42 +121,42 @@ impl Receiver {
         Self { address, shared, scheme }
     }
 
-    /// One that says nothing for so long.
+    /// A receiver that does not respond for this long.
     pub fn hanging(time: Duration) -> Self {
         let receiver = Self::new();
         receiver.answer(Answer::Hang(time));
         receiver
     }
 
-    /// From now on it answers like this.
+    /// Sets the response to all later requests.
     pub fn answer(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap_or_else(PoisonError::into_inner) = answer;
     }
 
-    /// An address on it.
+    /// The URL of a path on this receiver.
     pub fn url(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
-    /// What came since this was looked at last.
+    /// Returns and removes the recorded requests.
     pub fn take(&self) -> Vec<Received> {
         std::mem::take(&mut self.shared.received())
     }
 
-    /// How much came since it was taken last.
+    /// The number of recorded requests.
     pub fn count(&self) -> usize {
         self.shared.received().len()
     }
 
-    /// The one request that came since this was looked at last.
+    /// Returns and removes the only recorded request. Panics unless there is exactly one.
     #[track_caller]
-    pub fn one(&self) -> Received {
+    pub fn take_only(&self) -> Received {
         let mut all = self.take();
         assert_eq!(all.len(), 1, "{all:?}");
         all.swap_remove(0)
     }
 
-    /// Waits until so much came; whether it did within that time.
+    /// Waits until `count` requests are recorded. Returns false if that takes longer than `longest`.
     pub fn wait_for(&self, count: usize, longest: Duration) -> bool {
         let end = Instant::now() + longest;
         let mut received = self.shared.received();
@@ -175,7 +175,7 @@ impl Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.shared.over.store(true, Ordering::Relaxed);
-        // So that the listener looks.
+        // A last connection wakes the listener, which then sees that it has to end.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -185,7 +185,7 @@ impl Shared {
         self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers what comes on a connection until it ends.
+    /// Responds to all requests of a connection.
     fn serve(&self, stream: impl Read + Write) {
         let mut reader = BufReader::new(stream);
         while let Some(received) = read(&mut reader) {

@@ -1,4 +1,4 @@
-//! Counting again, through the interface, what is kept in counters.
+//! Recounts, through the API, everything that is stored in counters.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -7,33 +7,33 @@ use serde_json::Value;
 
 use crate::client::Request;
 
-/// Somebody who sees everything.
+/// An API client with the rights of an administrator.
 #[derive(Clone, Copy)]
 pub struct Auditor<'a> {
-    /// Of the server.
+    /// The address of the server.
     pub address: SocketAddr,
-    /// Of an administrator.
+    /// The token of an administrator.
     pub token: &'a str,
 }
 
 impl Auditor<'_> {
-    /// Asks as somebody.
+    /// A GET request with another token.
     pub fn get_as(&self, token: &str, path: &str) -> Request {
         Request::new(self.address, "GET", &format!("/api/v3{path}")).token(token)
     }
 
-    /// Asks.
+    /// A GET request as administrator.
     pub fn get(&self, path: &str) -> Request {
         self.get_as(self.token, path)
     }
 
-    /// All pages of a list.
-    pub fn all(&self, path: &str) -> Vec<Value> {
-        self.all_as(self.token, path)
+    /// The items on all pages of a list.
+    pub fn all_pages(&self, path: &str) -> Vec<Value> {
+        self.all_pages_as(self.token, path)
     }
 
-    /// All pages of a list as somebody sees it.
-    pub fn all_as(&self, token: &str, path: &str) -> Vec<Value> {
+    /// The items on all pages of a list, as the owner of the token sees it.
+    pub fn all_pages_as(&self, token: &str, path: &str) -> Vec<Value> {
         let mut all = Vec::new();
         for page in 1.. {
             let page = page.to_string();
@@ -47,10 +47,11 @@ impl Auditor<'_> {
         all
     }
 
-    /// The counters of a project and its labels, and the numbers of its issues, which it gives.
+    /// Asserts that issue numbers are unique, and that the counters of the project, its labels and its issues are
+    /// right. Returns the issues.
     pub fn assert_counts(&self, project: i64) -> Vec<Value> {
         let path = format!("/projects/{project}");
-        let issues = self.all(&format!("{path}/issues"));
+        let issues = self.all_pages(&format!("{path}/issues"));
         let mut numbers: Vec<i64> =
             issues.iter().map(|issue| issue["iid"].as_i64().expect("a number")).collect();
         numbers.sort_unstable();
@@ -61,10 +62,10 @@ impl Auditor<'_> {
         assert_eq!(shown["open_issues_count"], open);
         let of_group = self.labels_of_group(&shown);
         let mut counts = tally(&issues);
-        for label in self.all(&format!("{path}/labels")) {
+        for label in self.all_pages(&format!("{path}/labels")) {
             let name = label["name"].as_str().expect("a title");
             let (open, closed) = counts.remove(name).unwrap_or_default();
-            // Those of a group count in all its projects.
+            // The counters of a group's label include all projects of the group.
             if !of_group.contains(&label["id"]) {
                 assert_eq!(label["open_issues_count"], open, "{label}");
                 assert_eq!(label["closed_issues_count"], closed, "{label}");
@@ -73,14 +74,14 @@ impl Auditor<'_> {
         assert!(counts.is_empty(), "{counts:?}");
         self.assert_totals(&path, &issues);
         for issue in issues.iter().take(30) {
-            let notes = self.all(&format!("{path}/issues/{}/notes", issue["id"]));
+            let notes = self.all_pages(&format!("{path}/issues/{}/notes", issue["id"]));
             let people = notes.iter().filter(|note| note["system"] == false).count();
             assert_eq!(issue["user_notes_count"], people, "{issue}");
         }
         issues
     }
 
-    /// The totals of the lists by a label and by a milestone, which come from counters, of the project at a path.
+    /// Asserts the totals of the issue lists filtered by label and by milestone, which are read from counters.
     fn assert_totals(&self, path: &str, issues: &[Value]) {
         let total = |query: &[(&str, &str)]| {
             let found = self.get(&format!("{path}/issues")).query(query).send();
@@ -88,14 +89,14 @@ impl Auditor<'_> {
             found.header("x-total").and_then(|total| total.parse::<usize>().ok())
         };
         for (title, (open, closed)) in tally(issues) {
-            // A comma stands between titles.
+            // A comma would separate two titles.
             if !title.contains(',') {
                 assert_eq!(total(&[("labels", title)]), Some(open + closed), "{path} {title}");
                 let opened = [("labels", title), ("state", "opened")];
                 assert_eq!(total(&opened), Some(open), "{path} {title}");
             }
         }
-        for milestone in self.all(&format!("{path}/milestones")) {
+        for milestone in self.all_pages(&format!("{path}/milestones")) {
             let its = |issue: &&Value| issue["milestone"]["id"] == milestone["id"];
             let its: Vec<&Value> = issues.iter().filter(its).collect();
             let title = milestone["title"].as_str().expect("a title");
@@ -106,24 +107,24 @@ impl Auditor<'_> {
         }
     }
 
-    /// The ids of the labels of the group that a project belongs to, if it does.
+    /// The ids of the labels of the project's group; empty if the project is not in a group.
     fn labels_of_group(&self, project: &Value) -> Vec<Value> {
         let namespace = &project["namespace"];
         if namespace["kind"] != "group" && namespace["owner_id"] != Value::Null {
             return vec![];
         }
-        let labels = self.all(&format!("/groups/{}/labels", namespace["id"]));
+        let labels = self.all_pages(&format!("/groups/{}/labels", namespace["id"]));
         labels.iter().map(|label| label["id"].clone()).collect()
     }
 
-    /// What a label of a group counts is how many issues of all its projects have it.
+    /// Asserts that the counters of each group label are the sums over these projects.
     pub fn assert_group_counts(&self, group: &str, projects: &[i64]) {
         let mut sums: HashMap<Value, (usize, usize)> = HashMap::new();
         for project in projects {
             let path = format!("/projects/{project}");
-            let issues = self.all(&format!("{path}/issues"));
+            let issues = self.all_pages(&format!("{path}/issues"));
             let counts = tally(&issues);
-            for label in self.all(&format!("{path}/labels")) {
+            for label in self.all_pages(&format!("{path}/labels")) {
                 let (open, closed) = label["name"]
                     .as_str()
                     .and_then(|name| counts.get(name))
@@ -133,27 +134,27 @@ impl Auditor<'_> {
                 *sum = (sum.0 + open, sum.1 + closed);
             }
         }
-        for label in self.all(&format!("/groups/{group}/labels")) {
+        for label in self.all_pages(&format!("/groups/{group}/labels")) {
             let (open, closed) = sums.remove(&label["id"]).unwrap_or_default();
             assert_eq!(label["open_issues_count"], open, "{label}");
             assert_eq!(label["closed_issues_count"], closed, "{label}");
         }
     }
 
-    /// The places of the lists of a board, whose address that is.
+    /// Asserts that the positions of the lists of a board are 0, 1, 2 and so on. `lists` is the path of the lists.
     pub fn assert_places(&self, lists: &str) {
         let places: Vec<i64> =
-            self.all(lists).iter().filter_map(|list| list["position"].as_i64()).collect();
+            self.all_pages(lists).iter().filter_map(|list| list["position"].as_i64()).collect();
         let count = i64::try_from(places.len()).expect("few lists");
         assert_eq!(places, (0..count).collect::<Vec<_>>());
     }
 
-    /// The stars and forks of all projects, where nobody but these users stars anything.
+    /// Asserts the star and fork counters of all projects. `users` are the tokens of all users who starred anything.
     pub fn assert_stars_and_forks(&self, users: &[String]) {
-        let projects = self.all("/projects/all");
+        let projects = self.all_pages("/projects/all");
         let mut stars: HashMap<i64, i64> = HashMap::new();
         for token in users {
-            for starred in self.all_as(token, "/projects/starred") {
+            for starred in self.all_pages_as(token, "/projects/starred") {
                 *stars.entry(starred["id"].as_i64().expect("an id")).or_default() += 1;
             }
         }
@@ -173,7 +174,7 @@ impl Auditor<'_> {
     }
 }
 
-/// How many open and closed issues have each title among their labels.
+/// The numbers of open and closed issues, by label.
 fn tally(issues: &[Value]) -> HashMap<&str, (usize, usize)> {
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
     for issue in issues {

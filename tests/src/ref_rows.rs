@@ -1,5 +1,4 @@
-//! A repository in files of git, beside the rows and packs that hexforge reads: what tests do with git to the one is
-//! done to the other.
+//! Keeps a bare repository, which tests change with git, in step with the database rows and packs that hexforge reads.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,26 +17,26 @@ use hexforge_pack_store::FolderPacks;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-/// The rows of one repository.
+/// The refs and packs of one project in the database.
 #[derive(Clone)]
 pub struct RefRows {
     store: Arc<dyn Store>,
     project: ProjectId,
-    /// Where packs are, if not in the data folder of the bare repository.
+    /// The store of the packs; `None` for the data folder of the bare repository.
     packs: Option<Arc<dyn PackStore>>,
 }
 
-/// Lets a project have the refs of a bare repository that git filled, and its default branch.
-pub fn adopt(database: &TestDatabase, project: i64, bare: &Path) {
+/// Replaces refs, packs and default branch of a project by those of a bare repository.
+pub fn adopt_repository(database: &TestDatabase, project: i64, bare: &Path) {
     let store: Arc<dyn Store> = Arc::new(database.open(Options::default()));
     let project = ProjectId(project);
-    RefRows::new(Arc::clone(&store), project).take(bare);
-    let told = store.write::<_, StoreError>(|tx| {
+    RefRows::new(Arc::clone(&store), project).read_from(bare);
+    let stored = store.write::<_, StoreError>(|tx| {
         let (state, refs) = (tx.refs().lock(project)?, tx.refs().list(project)?);
         let default = Snapshot::new(&state, &refs, &[]).default_branch();
         tx.projects().set_default_branch(project, default.as_ref())
     });
-    told.expect("the project is stored");
+    stored.expect("the project is stored");
 }
 
 impl RefRows {
@@ -45,14 +44,14 @@ impl RefRows {
         Self { store, project, packs: None }
     }
 
-    /// The same, with packs that are elsewhere.
+    /// The same, with another pack store.
     #[must_use]
     pub fn with_packs(self, packs: Arc<dyn PackStore>) -> Self {
         Self { packs: Some(packs), ..self }
     }
 
-    /// Gives a bare repository the packs and refs of the rows.
-    pub fn give(&self, bare: &Path) {
+    /// Writes the packs and refs of the database into a bare repository.
+    pub fn write_to(&self, bare: &Path) {
         let (state, refs) = self.read();
         let Some(head) = state else { return };
         self.link(bare);
@@ -71,14 +70,14 @@ impl RefRows {
         std::fs::write(bare.join("HEAD"), format!("ref: {head}\n")).expect("it can be written");
     }
 
-    /// Takes over the objects and refs of a bare repository.
-    pub fn take(&self, bare: &Path) {
+    /// Copies the objects and refs of a bare repository into the database and the pack store.
+    pub fn read_from(&self, bare: &Path) {
         self.take_objects(bare);
         let RefsOnDisk { head, refs, wrong } = disk::read(bare).expect("git wrote them");
         let (state, before) = self.read();
         let before: BTreeMap<String, Ref> =
             before.into_iter().map(|one| (one.name.clone(), one)).collect();
-        // A ref that holds a damaged object is in neither list of the files.
+        // `refs` lacks refs to damaged objects, so nothing is removed if there are any.
         let is_gone =
             |name: &&String| wrong.is_empty() && refs.iter().all(|one| one.name != **name);
         let gone: Vec<&str> = before.keys().filter(is_gone).map(String::as_str).collect();
@@ -96,7 +95,7 @@ impl RefRows {
         taken.expect("the project is stored");
     }
 
-    /// Stores the packs and loose objects that git has put into a repository, and links them in their place.
+    /// Moves the packs and loose objects that git wrote into the pack store, and links the packs into the repository.
     fn take_objects(&self, bare: &Path) {
         let own = own_files(bare);
         if own.is_empty() {
@@ -119,7 +118,7 @@ impl RefRows {
         }
     }
 
-    /// Links the packs of the rows into a bare repository.
+    /// Links the packs that the database names into a bare repository.
     fn link(&self, bare: &Path) {
         let refs = self.store.read::<_, StoreError>(|tx| {
             let state = tx.refs().state(self.project)?.unwrap_or_default();
@@ -131,7 +130,7 @@ impl RefRows {
         opened.expect("the packs can be linked");
     }
 
-    /// A store in the data folder of a bare repository.
+    /// A git store in the data folder of a bare repository.
     fn store_of(&self, bare: &Path) -> GixStore {
         let data = bare.ancestors().nth(4).expect("repositories are four folders deep");
         let packs = self.packs.clone();
@@ -139,7 +138,7 @@ impl RefRows {
         GixStore::new(data, packs, |doomed: &Path| std::fs::remove_dir_all(doomed))
     }
 
-    /// HEAD and all refs.
+    /// HEAD and all refs in the database.
     fn read(&self) -> (Option<String>, Vec<Ref>) {
         let read = self.store.read::<_, StoreError>(|tx| {
             let state = tx.refs().state(self.project)?;
@@ -149,7 +148,7 @@ impl RefRows {
     }
 }
 
-/// The loose objects and packs that git itself has written: the names of linked packs are longer.
+/// The loose objects and packs that git wrote. Linked packs are recognized by their longer names.
 fn own_files(bare: &Path) -> Vec<PathBuf> {
     let objects = bare.join("objects");
     let mut own = Vec::new();

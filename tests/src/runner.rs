@@ -1,4 +1,4 @@
-//! A scripted runner: it speaks plain HTTP, as a real one would.
+//! A scripted CI runner that speaks plain HTTP like a real one.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::client::{Request, Response};
 
-/// What real ones call themselves.
+/// The user agent of a real runner.
 pub const AGENT: &str = "gitlab-ci-multi-runner 1.5.2 (1-5-stable; go1.6.3; linux/amd64)";
 
 /// A registered runner.
@@ -19,13 +19,13 @@ pub struct Runner {
     pub token: String,
 }
 
-/// A request to the interface for runners: `call(address, "POST", "/builds/register")`.
+/// A request to the API for runners: `call(address, "POST", "/builds/register")`.
 pub fn call(address: SocketAddr, method: &str, path: &str) -> Request {
     Request::new(address, method, &format!("/ci/api/v1{path}"))
 }
 
 impl Runner {
-    /// Registers one by a token of the service or of a project.
+    /// Registers a runner, by the token of the service or of a project.
     #[track_caller]
     pub fn register(address: SocketAddr, token: &str, more: &[(&str, &str)]) -> Self {
         let mut fields = vec![("token", token)];
@@ -35,39 +35,39 @@ impl Runner {
         Self { address, id: made["id"].as_i64().expect("an id"), token: text.to_owned() }
     }
 
-    /// The same runner, speaking to another address.
+    /// The same runner, with the address of another server.
     pub fn at(&self, address: SocketAddr) -> Self {
         Self { address, ..self.clone() }
     }
 
-    /// Asks for a build.
-    pub fn asking(&self) -> Request {
+    /// A request for the next build.
+    pub fn build_request(&self) -> Request {
         let request = call(self.address, "POST", "/builds/register.json");
         request.header("User-Agent", AGENT).form(&[("token", &self.token)])
     }
 
-    /// The next build, if there is one.
+    /// Requests the next build. Returns `None` if there is none.
     #[track_caller]
     pub fn take(&self) -> Option<Value> {
-        let answer = self.asking().send();
+        let answer = self.build_request().send();
         if answer.status == 204 { None } else { Some(answer.expect(201)) }
     }
 
-    /// Tells how a build goes.
-    pub fn telling(&self, build: &Value, fields: &[(&str, &str)]) -> Request {
+    /// A request that updates a build.
+    pub fn update_request(&self, build: &Value, fields: &[(&str, &str)]) -> Request {
         let mut all = vec![("token", self.token.as_str())];
         all.extend(fields);
         call(self.address, "PUT", &format!("/builds/{}.json", build["id"])).form(&all)
     }
 
-    /// Ends a build.
+    /// Sets the final state of a build.
     #[track_caller]
     pub fn end(&self, build: &Value, state: &str) {
-        self.telling(build, &[("state", state)]).send().expect(200);
+        self.update_request(build, &[("state", state)]).send().expect(200);
     }
 
-    /// Sends a piece of a log.
-    pub fn appending(&self, build: &Value, first: usize, piece: &str) -> Request {
+    /// A request that appends a piece to the log. `first` is its offset.
+    pub fn append_request(&self, build: &Value, first: usize, piece: &str) -> Request {
         let last = (first + piece.len()).saturating_sub(1);
         call(self.address, "PATCH", &format!("/builds/{}/trace.txt", build["id"]))
             .header("BUILD-TOKEN", token_of(build))
@@ -82,13 +82,13 @@ impl Runner {
             .header("BUILD-TOKEN", token_of(build))
     }
 
-    /// Sends a whole log in pieces, and asserts that each is taken.
+    /// Sends a log in pieces, and asserts that each is accepted. Returns the last response.
     #[track_caller]
     pub fn log(&self, build: &Value, pieces: &[&str]) -> Response {
         let mut length = 0;
         let mut last = None;
         for piece in pieces {
-            let answer = self.appending(build, length, piece).send();
+            let answer = self.append_request(build, length, piece).send();
             length += piece.len();
             assert_eq!(answer.status, 202, "{}", String::from_utf8_lossy(&answer.body));
             assert_eq!(answer.header("range"), Some(format!("0-{length}").as_str()));
@@ -98,7 +98,7 @@ impl Runner {
     }
 }
 
-/// The token of a build as its runner got it.
+/// The token of a build, from the response that its runner got.
 pub fn token_of(build: &Value) -> &str {
     build["token"].as_str().expect("a build has a token")
 }

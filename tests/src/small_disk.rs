@@ -1,4 +1,4 @@
-//! A disk that is soon full.
+//! A small file system that tests can fill.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,14 +7,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A file system in memory of a few megabytes, gone when dropped.
+/// A file system of a few megabytes in memory. It is unmounted when dropped.
 pub struct SmallDisk {
     folder: TempDir,
 }
 
 impl SmallDisk {
-    /// One of so many megabytes. `None` where this process may not mount, which is said loudly.
-    pub fn of(megabytes: usize) -> Option<Self> {
+    /// Mounts a file system of this size. Returns `None` with a warning if this process may not mount.
+    pub fn mount(megabytes: usize) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let size = format!("size={megabytes}m,mode=0755");
         let mounted = Command::new("mount")
@@ -26,7 +26,8 @@ impl SmallDisk {
             outcome => {
                 let reason =
                     outcome.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
-                // Past the capture of test output, so that nobody takes a skipped test for a passed one.
+                // The warning bypasses the capture of test output, so that nobody takes a skipped test for a passed
+                // one.
                 let _ = writeln!(
                     std::io::stderr(),
                     "\n!!! SKIPPED, NOT TESTED ON A FULL DISK: mounting needs root ({reason:?}).\n"
@@ -36,7 +37,7 @@ impl SmallDisk {
         }
     }
 
-    /// Where it is.
+    /// The mount point.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -45,8 +46,8 @@ impl SmallDisk {
         self.path().join("filler")
     }
 
-    /// Leaves no more than so many bytes.
-    pub fn fill_but(&self, room: usize) {
+    /// Fills the disk, but leaves `room` bytes.
+    pub fn fill_except(&self, room: usize) {
         let mut filler = File::create(self.filler()).expect("a file without content needs no room");
         let block = [1; 4096];
         while filler.write_all(&block).is_ok() {}
@@ -55,15 +56,15 @@ impl SmallDisk {
         filler.set_len(kept).expect("a file can be made shorter");
     }
 
-    /// Makes room again.
-    pub fn free(&self) {
+    /// Removes the filling.
+    pub fn remove_filling(&self) {
         fs::remove_file(self.filler()).expect("it was filled");
     }
 }
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Whatever still has files open there must not keep it from going.
+        // Open files must not prevent unmounting.
         let _ = Command::new("umount").arg("-l").arg(self.folder.path()).status();
     }
 }

@@ -1,4 +1,4 @@
-//! The real `ssh`, as somebody with a key of its own.
+//! The real `ssh` client, with a key of its own.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A key, made with `ssh-keygen`.
+/// A key pair, created by `ssh-keygen`.
 pub struct Identity {
     folder: TempDir,
 }
 
 impl Identity {
-    /// A new one.
+    /// Creates an Ed25519 key.
     pub fn new() -> Self {
-        Self::of(&["-t", "ed25519"])
+        Self::generate(&["-t", "ed25519"])
     }
 
-    /// A new one of a kind, as `ssh-keygen` is told.
-    pub fn of(kind: &[&str]) -> Self {
+    /// Creates a key with these arguments of `ssh-keygen`, for example its type.
+    pub fn generate(kind: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let made = Command::new("ssh-keygen")
             .args(["-q", "-N", "", "-C", "me@home", "-f"])
@@ -30,7 +30,7 @@ impl Identity {
         Self { folder }
     }
 
-    /// The line that is registered.
+    /// The public key, as it is registered.
     pub fn public(&self) -> String {
         let file = self.folder.path().join("key.pub");
         std::fs::read_to_string(file).expect("ssh-keygen made it").trim().to_owned()
@@ -40,7 +40,7 @@ impl Identity {
         self.folder.path().join("key")
     }
 
-    /// The folder, for whatever else this client keeps.
+    /// A folder for other files of this client.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -61,12 +61,12 @@ impl Identity {
         all
     }
 
-    /// What git starts.
+    /// The value of `GIT_SSH_COMMAND` for this key.
     pub fn git_ssh_command(&self, server: SocketAddr) -> String {
         format!("ssh {}", self.options(server.port()).join(" "))
     }
 
-    /// `ssh` with arguments before and after the name of the server.
+    /// `ssh` with arguments before and after the host name.
     pub fn ssh(&self, server: SocketAddr, before: &[&str], after: &[&str]) -> Command {
         let mut ssh = Command::new("ssh");
         ssh.args(self.options(server.port()))
@@ -77,9 +77,9 @@ impl Identity {
         ssh
     }
 
-    /// What a command says: its status, its output and its errors.
+    /// Runs a command on the server. Returns exit code, standard output and standard error.
     pub fn run(&self, server: SocketAddr, command: &str) -> (Option<i32>, String, String) {
-        said(self.ssh(server, &[], &[command]))
+        output_of(self.ssh(server, &[], &[command]))
     }
 }
 
@@ -89,8 +89,8 @@ impl Default for Identity {
     }
 }
 
-/// What a process says: its status, its output and its errors.
-pub fn said(mut command: Command) -> (Option<i32>, String, String) {
+/// Runs a command. Returns exit code, standard output and standard error.
+pub fn output_of(mut command: Command) -> (Option<i32>, String, String) {
     let Output { status, stdout, stderr } = command.output().expect("it can be started");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (status.code(), text(stdout), text(stderr))

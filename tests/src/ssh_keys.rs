@@ -1,6 +1,6 @@
-//! SSH keys for tests: well formed, distinct, belonging to nobody.
+//! Distinct, well-formed public SSH keys for which nobody has a private key.
 
-/// The Ed25519 public key number `n`, with a comment.
+/// Ed25519 public key number `n`, with a comment.
 pub fn an_ssh_key(n: u32) -> String {
     let mut blob = Vec::new();
     for part in [&b"ssh-ed25519"[..], &point(n)[..]] {

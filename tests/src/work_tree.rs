@@ -1,4 +1,4 @@
-//! A checkout made with the real git, from which tests fill repositories.
+//! A work tree of the real git, from which tests fill repositories.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::damage::{Damage, damage};
 use crate::ref_rows::RefRows;
 
-/// A work tree, and the bare repository on disk that it is pushed to.
+/// A work tree, and the bare repository that it is pushed to.
 pub struct WorkTree {
     folder: TempDir,
     bare: PathBuf,
@@ -19,8 +19,8 @@ pub struct WorkTree {
     made: AtomicI64,
 }
 
-/// Where git is. A program that is looked for is started by a copy of this process, which takes long where much is
-/// in memory; one that is named whole is not.
+/// The absolute path of git. For a bare name, `Command` forks this process, which is slow when the process uses much
+/// memory.
 fn git() -> &'static Path {
     static GIT: OnceLock<PathBuf> = OnceLock::new();
     GIT.get_or_init(|| {
@@ -30,11 +30,11 @@ fn git() -> &'static Path {
     })
 }
 
-/// The moment of the first commit; each further one is a minute later.
+/// The time of the first commit in seconds. Each further commit is a minute later.
 const FIRST: i64 = 1_474_540_200;
 
 impl WorkTree {
-    /// An empty one for the bare repository in that folder, which is made.
+    /// Creates an empty work tree, and the bare repository at this path.
     pub fn new(bare: &Path) -> Self {
         let folder = TempDir::new().expect("a temporary folder can be made");
         let tree = Self { folder, bare: bare.to_owned(), rows: None, made: AtomicI64::new(0) };
@@ -46,12 +46,12 @@ impl WorkTree {
         tree
     }
 
-    /// The same, whose bare repository has the refs of these rows.
+    /// The same; changes of the bare repository are also made to these rows.
     pub fn with_rows(self, rows: RefRows) -> Self {
         Self { rows: Some(rows), ..self }
     }
 
-    /// Where the files are.
+    /// The folder of the work tree.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -61,7 +61,7 @@ impl WorkTree {
         &self.bare
     }
 
-    /// Runs git in the work tree and gives what it prints. Panics when it fails.
+    /// Runs git in the work tree, and returns its output. Panics if git fails.
     pub fn git(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().expect("git can be started");
         assert!(
@@ -75,10 +75,10 @@ impl WorkTree {
     /// Runs git in the bare repository.
     pub fn git_bare(&self, arguments: &[&str]) -> String {
         let bare = self.bare.to_string_lossy().into_owned();
-        self.beside_rows(|| self.git(&[&["--git-dir", &bare], arguments].concat()))
+        self.change_bare(|| self.git(&[&["--git-dir", &bare], arguments].concat()))
     }
 
-    /// git in the work tree, without anybody's configuration and at a fixed time.
+    /// A git command in the work tree, without user or system configuration and with a fixed time.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let moment = format!("{} +0200", FIRST + 60 * self.made.load(Ordering::Relaxed));
         let mut command = Command::new(git());
@@ -90,7 +90,7 @@ impl WorkTree {
             .env("HOME", self.folder.path())
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            // Tidying in the background would change packs under what is looked at next.
+            // Automatic garbage collection would change packs during a test.
             .env("GIT_CONFIG_COUNT", "1")
             .env("GIT_CONFIG_KEY_0", "gc.auto")
             .env("GIT_CONFIG_VALUE_0", "0")
@@ -105,7 +105,7 @@ impl WorkTree {
         command
     }
 
-    /// Puts a file into the work tree.
+    /// Writes a file into the work tree.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> &Self {
         let file = self.folder.path().join(path);
         std::fs::create_dir_all(file.parent().expect("a file has a folder"))
@@ -114,7 +114,7 @@ impl WorkTree {
         self
     }
 
-    /// Commits everything, and gives the id of the commit.
+    /// Commits all changes, and returns the id of the commit.
     pub fn commit(&self, message: &str) -> String {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message]);
@@ -122,38 +122,38 @@ impl WorkTree {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    /// Brings all branches and tags into the bare repository.
+    /// Pushes all branches and tags into the bare repository.
     pub fn push(&self) {
         let bare = self.bare.to_string_lossy().into_owned();
         let all = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
-        self.beside_rows(|| self.git(&[&["push", "-q", "--force", &bare], &all[..]].concat()));
+        self.change_bare(|| self.git(&[&["push", "-q", "--force", &bare], &all[..]].concat()));
     }
 
-    /// Does something to the bare repository, and the same to the rows of its refs.
-    pub fn beside_rows<T>(&self, work: impl FnOnce() -> T) -> T {
+    /// Changes the bare repository: copies the refs of the database into it, runs `work`, and copies the result back.
+    pub fn change_bare<T>(&self, work: impl FnOnce() -> T) -> T {
         if let Some(rows) = &self.rows {
-            rows.give(&self.bare);
+            rows.write_to(&self.bare);
         }
         let done = work();
         if let Some(rows) = &self.rows {
-            rows.take(&self.bare);
+            rows.read_from(&self.bare);
         }
         done
     }
 
-    /// Damages an object of the bare repository where it lies in a pack.
+    /// Damages an object of the bare repository in its packs.
     pub fn damage(&self, revision: &str, how: Damage) {
         damage(&self.bare, &self.git(&["rev-parse", revision]), how);
     }
 
-    /// All refs at an address, as git lists them.
+    /// The refs of a repository, by `git ls-remote`.
     pub fn refs_at(&self, address: &str) -> BTreeMap<String, String> {
         let listed = self.git(&["ls-remote", "--refs", address]);
         let pairs = listed.lines().filter_map(|line| line.split_once('\t'));
         pairs.map(|(id, name)| (name.to_owned(), id.to_owned())).collect()
     }
 
-    /// Checks that git gets every ref at an address with all of its objects.
+    /// Clones a repository with all refs, and checks the clone with `git fsck`.
     pub fn assert_sound_at(&self, address: &str) {
         let copy = TempDir::new().expect("a temporary folder can be made");
         let folder = copy.path().to_string_lossy().into_owned();
@@ -161,7 +161,7 @@ impl WorkTree {
         self.git(&["--git-dir", &folder, "fsck", "--strict", "--full"]);
     }
 
-    /// Checks that git finds nothing wrong with the bare repository.
+    /// Checks the bare repository with `git fsck`.
     pub fn assert_sound(&self) {
         self.git_bare(&["fsck", "--strict", "--full"]);
     }

@@ -15,7 +15,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
-use hexforge_tests::program::{self, Program, ROOT, address_of};
+use hexforge_tests::program::{self, Program, ROOT, url_with_password};
 use hexforge_tests::{Request, WorkTree};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -42,10 +42,10 @@ fn folder() -> TempDir {
 }
 
 fn hexforge(data: &Path, database: &DatabaseUrl, arguments: &[&str]) -> Output {
-    Command::new(program::built())
+    Command::new(program::executable())
         .args(arguments)
         .env("HEXFORGE_DATA_DIR", data)
-        .env("HEXFORGE_DATABASE_URL", address_of(database))
+        .env("HEXFORGE_DATABASE_URL", url_with_password(database))
         .output()
         .expect("the program can be started")
 }
@@ -85,8 +85,8 @@ fn what_was_acknowledged_before_a_backup_comes_back_on_postgres() {
 fn comes_back(database: impl Fn() -> TestDatabase) {
     let extent = extent();
     let (first, data, backups) = (database(), folder(), folder());
-    let server =
-        Program::start_with_ssh(&program::built(), data.path(), &first.url).expect("it serves");
+    let server = Program::start_with_ssh(&program::executable(), data.path(), &first.url)
+        .expect("it serves");
     let world = World::begin(&server, data.path(), &extent);
     std::thread::scope(|scope| {
         for pusher in 0..extent.pushers {
@@ -139,7 +139,8 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
         let fsck = fsck.expect("git can be started");
         assert!(fsck.status.success(), "{}", String::from_utf8_lossy(&fsck.stderr));
     }
-    let server = Program::start_with_ssh(&program::built(), &to, &database.url).expect("it serves");
+    let server =
+        Program::start_with_ssh(&program::executable(), &to, &database.url).expect("it serves");
     let tree = WorkTree::new(&data.path().join("unused.git"));
     for (project, pushed) in &known.pushed {
         let shown = server.request("GET", &format!("/projects/{project}")).token(ROOT).send();
@@ -356,7 +357,7 @@ impl World {
 
 /// A server with a little in it, stopped.
 fn a_little(database: &TestDatabase, data: &Path) {
-    let server = Program::start(&program::built(), data, &database.url).expect("it serves");
+    let server = Program::start(&program::executable(), data, &database.url).expect("it serves");
     let form = [("name", "ship")];
     server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let folder = folder();

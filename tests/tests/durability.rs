@@ -24,7 +24,7 @@ fn users_acknowledged_before_a_kill_are_there_after_the_restart_on_postgres() {
 }
 
 fn acknowledged_users_survive_a_kill(database: &TestDatabase) {
-    let program = program::built();
+    let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let mut server = Program::start(&program, folder.path(), &database.url).expect("it serves");
     let acknowledged = create_users_until_killed(&mut server);

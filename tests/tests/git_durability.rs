@@ -25,7 +25,7 @@ fn pushes_acknowledged_before_a_kill_are_there_with_their_events_on_postgres() {
 }
 
 fn acknowledged_pushes_survive_a_kill(database: &TestDatabase) {
-    let program = program::built();
+    let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let mut server = Program::start(&program, folder.path(), &database.url).expect("it serves");
     let fields = [("name", "ship")];

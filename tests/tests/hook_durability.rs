@@ -44,7 +44,7 @@ fn every_acknowledged_event_arrives_through_kills_on_postgres() {
 
 fn everything_arrives_through_kills(database: &TestDatabase) {
     let Extent { issues, hooks, kills } = extent();
-    let program = program::built();
+    let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let start =
         || Program::start_with_hooks(&program, folder.path(), &database.url).expect("it serves");
@@ -78,7 +78,7 @@ fn everything_arrives_through_kills(database: &TestDatabase) {
 fn two_processes_share_the_queue_and_one_takes_over_from_the_other() {
     let Some(database) = TestDatabase::postgres() else { return };
     let Extent { issues, hooks, .. } = extent();
-    let program = program::built();
+    let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     // A receiver that is only slow, as on a busy machine, is not asked again.
     let more = [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"), ("HEXFORGE_HOOK_TIMEOUT", "15")];

@@ -34,7 +34,7 @@ fn the_limit_on_sign_ins_covers_every_form_of_the_path() {
     let database = TestDatabase::sqlite();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let data = folder.path().join("data");
-    let program = Program::start(&program::built(), &data, &database.url).expect("it starts");
+    let program = Program::start(&program::executable(), &data, &database.url).expect("it starts");
     let mut accepted = 0;
     for form in FORMS {
         // Nothing is hashed for a sign-in without a password.

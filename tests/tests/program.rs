@@ -19,7 +19,7 @@ use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::damage::{Damage, damage};
-use hexforge_tests::program::{self, Program, ROOT, address_of};
+use hexforge_tests::program::{self, Program, ROOT, url_with_password};
 use hexforge_tests::{Request, WorkTree};
 
 /// A data folder and a database for one test.
@@ -49,10 +49,10 @@ impl Place {
 }
 
 fn run(data_dir: &Path, database: &DatabaseUrl, arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(program::built())
+    let mut child = Command::new(program::executable())
         .args(arguments)
         .env("HEXFORGE_DATA_DIR", data_dir)
-        .env("HEXFORGE_DATABASE_URL", address_of(database))
+        .env("HEXFORGE_DATABASE_URL", url_with_password(database))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -77,7 +77,7 @@ fn places() -> Vec<Place> {
 #[test]
 fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
     for place in places() {
-        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
             .expect("it serves");
         let made = place.run(
             &["user", "create", "ada", "--email", "ada@example.com", "--password-stdin"],
@@ -182,7 +182,7 @@ fn the_doctor_says_what_is_wrong() {
         let (code, found) = look();
         assert_eq!(code, Some(1), "there is nothing yet: {found}");
         assert!(found.starts_with("wrong  database: "), "{found}");
-        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
             .expect("it serves");
         for name in ["ship", "empty", "boat"] {
             let form = [("name", name)];
@@ -260,7 +260,7 @@ fn the_doctor_says_what_is_wrong() {
 #[test]
 fn settings_are_printed_without_secrets() {
     let place = Place::on(TestDatabase::sqlite());
-    let mut program = Command::new(program::built());
+    let mut program = Command::new(program::executable());
     program.args(["serve", "--print-config"]).env("HEXFORGE_DATA_DIR", place.data_dir());
     program.env("HEXFORGE_DATABASE_URL", "postgres://me:hunter22@db/forge");
     program
@@ -284,10 +284,10 @@ fn the_description_of_the_interface_is_printed() {
 #[test]
 fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
     let place = Place::on(TestDatabase::sqlite());
-    let mut start = Command::new(program::built());
+    let mut start = Command::new(program::executable());
     start.env("HEXFORGE_DATA_DIR", place.data_dir()).env("HEXFORGE_LISTEN", "127.0.0.1:0");
     start.env("HEXFORGE_SSH_LISTEN", "127.0.0.1:0");
-    start.env("HEXFORGE_DATABASE_URL", address_of(&place.database.url));
+    start.env("HEXFORGE_DATABASE_URL", url_with_password(&place.database.url));
     let first = started_and_stopped(&mut start);
     let value = |name: &str| {
         let line = first.lines().find_map(|line| line.trim().strip_prefix(name));
@@ -309,7 +309,7 @@ fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
     let mode = std::fs::metadata(place.data_dir()).expect("made").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 
-    let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+    let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
         .expect("it serves");
     assert_eq!(server.request("GET", "/user").token(&token).send().expect(200)["id"], 1);
     let form = [("login", "root"), ("password", password.as_str())];
@@ -338,8 +338,9 @@ fn started_and_stopped(start: &mut Command) -> String {
 #[test]
 fn a_stop_finishes_what_runs_and_ends_well() {
     for place in places() {
-        let mut server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
-            .expect("it serves");
+        let mut server =
+            Program::start(&program::executable(), &place.data_dir(), &place.database.url)
+                .expect("it serves");
         // A sign-in takes long enough to be running when the stop comes.
         let form = [("login", "root"), ("password", "correct horse")];
         let request = server.request("POST", "/session").form(&form);
@@ -358,7 +359,8 @@ fn a_stop_finishes_what_runs_and_ends_well() {
 #[test]
 fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
     for place in places() {
-        let start = || Program::start(&program::built(), &place.data_dir(), &place.database.url);
+        let start =
+            || Program::start(&program::executable(), &place.data_dir(), &place.database.url);
         let mut server = start().expect("it serves");
         let project = server.request("POST", "/projects").token(ROOT).form(&[("name", "Ship")]);
         let project = project.send().expect(201);
@@ -402,7 +404,7 @@ fn memberships_that_have_expired_are_ended_by_the_program() {
     const LONG: Duration = Duration::from_secs(20);
     for place in places() {
         let start = || {
-            Program::start(&program::built(), &place.data_dir(), &place.database.url)
+            Program::start(&program::executable(), &place.data_dir(), &place.database.url)
                 .expect("it serves")
         };
         let mut server = start();
@@ -444,7 +446,7 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
     let place = Place::on(TestDatabase::sqlite());
     let log = place.folder.path().join("log");
     let file = std::fs::File::create(&log).expect("the log can be made");
-    let (program, database) = (program::built(), &place.database.url);
+    let (program, database) = (program::executable(), &place.database.url);
     let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
         .expect("it serves");
     let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "shop")]).send();
@@ -504,7 +506,7 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
 #[test]
 fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
     for place in places() {
-        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
             .expect("it serves");
         let ask = |method: &str, path: &str| server.request(method, path).token(ROOT);
         ask("POST", "/projects").form(&[("name", "ship")]).send().expect(201);
@@ -552,7 +554,7 @@ fn what_others_could_read_in_the_data_folder_is_closed_at_each_start() {
     };
     std::fs::create_dir(&data).expect("writable");
     open(&data, 0o755);
-    let server = Program::start(&program::built(), &data, &database).expect("it serves");
+    let server = Program::start(&program::executable(), &data, &database).expect("it serves");
     assert_eq!(mode(&data), 0o700);
     for file in ["hexforge.db", "hexforge.db-wal", "hexforge.db-shm", "secret.key"] {
         assert_eq!(mode(&data.join(file)), 0o600, "{file}");
@@ -587,7 +589,7 @@ fn a_start_with_another_key_stops_and_says_so() {
 #[test]
 fn runners_and_their_tokens_are_managed_at_the_command_line() {
     for place in places() {
-        let server = Program::start(&program::built(), &place.data_dir(), &place.database.url)
+        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
             .expect("it serves");
         let register = |token: &str, description: &str| {
             let form = [("token", token), ("description", description)];
@@ -649,7 +651,7 @@ fn the_log_has_no_secret_of_a_path() {
     let log = place.folder.path().join("log");
     let file = std::fs::File::create(&log).expect("the log can be made");
     let settings = [("HEXFORGE_LOG", "info")];
-    let (program, database) = (program::built(), &place.database.url);
+    let (program, database) = (program::executable(), &place.database.url);
     let server = Program::start_with(&program, &place.data_dir(), database, file.into(), &settings)
         .expect("it serves");
     let form = [("name", "shop")];

@@ -32,7 +32,7 @@ mod real_histories {
     mod source;
     mod trees;
 
-    use hexforge_tests::Numbers;
+    use hexforge_tests::RandomNumbers;
 
     use checks::Checks;
     use git::Git;
@@ -52,7 +52,7 @@ mod real_histories {
                 say("SKIPPED: there is no PostgreSQL for real histories");
                 return;
             };
-            let mut random = Numbers(settings.seed);
+            let mut random = RandomNumbers(settings.seed);
             pushes::push_in_steps(&server, &oracle, &mut checks);
             fetches::check(&server, &oracle, &settings, &mut random, &mut checks);
             if settings.clients.is_some() {

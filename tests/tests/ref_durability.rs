@@ -35,7 +35,7 @@ fn refs_acknowledged_before_a_kill_are_there_after_it_on_postgres() {
 fn acknowledged_refs_survive_kills(name: &str, database: &TestDatabase) {
     let kills = std::env::var("HEXFORGE_TEST_KILLS").ok().and_then(|kills| kills.parse().ok());
     let kills: usize = kills.unwrap_or(KILLS);
-    let program = program::built();
+    let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let mut server = Program::start(&program, folder.path(), &database.url).expect("it serves");
     let tree = a_tree(folder.path());

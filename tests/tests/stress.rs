@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::{Auditor, Backend, Forge, ForgeOptions, Numbers, Request};
+use hexforge_tests::{Auditor, Backend, Forge, ForgeOptions, RandomNumbers, Request};
 
 const CALLERS: usize = 16;
 const PROJECTS: usize = 6;
@@ -60,7 +60,7 @@ fn create_project(forge: &Forge, token: &str, number: usize) -> Request {
 }
 
 fn act_at_random(forge: &Forge, token: &str, caller: usize, until: Instant) {
-    let mut numbers = Numbers(caller as u64 + 1);
+    let mut numbers = RandomNumbers(caller as u64 + 1);
     while Instant::now() < until {
         let number = numbers.below(PROJECTS);
         let project = format!("/projects/root%2Fproject-{number}");

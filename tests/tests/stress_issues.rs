@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::{Auditor, Backend, Forge, ForgeOptions, Numbers, Request};
+use hexforge_tests::{Auditor, Backend, Forge, ForgeOptions, RandomNumbers, Request};
 use serde_json::Value;
 
 const CALLERS: usize = 8;
@@ -112,13 +112,13 @@ fn stress(backend: Backend) {
     auditor.assert_group_counts("crew", &projects);
 }
 
-fn label(numbers: &mut Numbers) -> String {
+fn label(numbers: &mut RandomNumbers) -> String {
     format!("label-{}", numbers.below(LABELS))
 }
 
 impl Place<'_> {
     fn act_at_random(&self, token: &str, caller: usize, until: Until) {
-        let mut numbers = Numbers(caller as u64 + 1);
+        let mut numbers = RandomNumbers(caller as u64 + 1);
         let mut done = 0;
         while until.goes_on(done) {
             let answer = self.request(token, &mut numbers).send();
@@ -144,7 +144,7 @@ impl Place<'_> {
     }
 
     /// Some issue, while there are any.
-    fn some_issue(&self, project: i64, numbers: &mut Numbers) -> String {
+    fn some_issue(&self, project: i64, numbers: &mut RandomNumbers) -> String {
         let path = format!("/projects/{project}/issues?per_page={FINDABLE}");
         let list = self.forge.get(&path).token(ROOT).send().expect(200);
         let list = list.as_array().expect("a list");
@@ -155,7 +155,7 @@ impl Place<'_> {
         format!("/projects/{project}/issues/{id}")
     }
 
-    fn some_list(&self, numbers: &mut Numbers) -> String {
+    fn some_list(&self, numbers: &mut RandomNumbers) -> String {
         let list = self.forge.get(&self.lists).token(ROOT).send().expect(200);
         let list = list.as_array().expect("a list");
         let id = match list.len() {
@@ -165,7 +165,7 @@ impl Place<'_> {
         format!("{}/{id}", self.lists)
     }
 
-    fn request(&self, token: &str, numbers: &mut Numbers) -> Request {
+    fn request(&self, token: &str, numbers: &mut RandomNumbers) -> Request {
         let forge = self.forge;
         let project = self.projects[usize::from(numbers.below(4) == 0)];
         // One in three of what is done to labels is done to those of the group.

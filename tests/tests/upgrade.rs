@@ -31,7 +31,7 @@ fn refs_in_files_of_an_earlier_release_are_taken_over_on_postgres() {
 fn refs_are_taken_over(database: &TestDatabase) {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let data = folder.path().join("data");
-    let start = || Program::start(&program::built(), &data, &database.url).expect("it serves");
+    let start = || Program::start(&program::executable(), &data, &database.url).expect("it serves");
     let tree = WorkTree::new(&folder.path().join("unused.git"));
     let mut server = start();
     fill(&server, &tree);
@@ -42,7 +42,7 @@ fn refs_are_taken_over(database: &TestDatabase) {
     let store = Arc::new(database.open(Options::default()));
     for project in [ProjectId(1), ProjectId(2)] {
         let bare = layout.repository(project);
-        RefRows::new(store.clone(), project).give(&bare);
+        RefRows::new(store.clone(), project).write_to(&bare);
         own_objects(&tree, &bare);
     }
     drop(store);

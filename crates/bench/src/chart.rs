@@ -78,7 +78,7 @@ impl Chart<'_> {
         let mut order: Vec<usize> = (0..panel.lines.len()).collect();
         order.sort_by(|a, b| end(&panel.lines[*a]).total_cmp(&end(&panel.lines[*b])));
         let ends: Vec<f64> = order.iter().map(|line| end(&panel.lines[*line])).collect();
-        for (place, (number, at)) in order.iter().zip(apart(&ends)).enumerate() {
+        for (place, (number, at)) in order.iter().zip(spread_out(&ends)).enumerate() {
             let line = &panel.lines[*number];
             // Adjacent lines get different colours.
             let colour = COLOURS[place % COLOURS.len()];
@@ -136,7 +136,7 @@ impl Axis {
 }
 
 /// Moves positions apart, from top to bottom, so that names neither overlap nor leave the panel.
-fn apart(places: &[f64]) -> Vec<f64> {
+fn spread_out(places: &[f64]) -> Vec<f64> {
     let mut moved: Vec<f64> = Vec::with_capacity(places.len());
     for place in places {
         let least = moved.last().map_or(f64::MIN, |last| last + APART);
@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn names_do_not_lie_upon_each_other() {
         let bottom = TOP + HEIGHT;
-        assert_eq!(apart(&[100.0, 101.0, 200.0]), [100.0, 100.0 + APART, 200.0]);
-        assert_eq!(apart(&[bottom, bottom]), [bottom - APART, bottom]);
+        assert_eq!(spread_out(&[100.0, 101.0, 200.0]), [100.0, 100.0 + APART, 200.0]);
+        assert_eq!(spread_out(&[bottom, bottom]), [bottom - APART, bottom]);
     }
 
     #[test]

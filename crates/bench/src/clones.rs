@@ -14,12 +14,12 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::load::{processor_time, quantile};
 use super::long_history::{History, git};
-use super::streams::{asked_for, user};
+use super::streams::{repeat_call, user_call};
 use hexforge_tests::program::{Program, ROOT};
-use hexforge_tests::ref_rows::adopt;
+use hexforge_tests::ref_rows::adopt_repository;
 
 /// The number of concurrent clones.
-const CROWD: usize = 64;
+const CLONES: usize = 64;
 
 /// The number of incompressible files of one megabyte, besides the history.
 const FILES: u64 = 100;
@@ -30,7 +30,7 @@ pub fn measure(
     program: &Path,
     history: History,
     megabytes: u64,
-    tell: &mut dyn FnMut(&str, String),
+    report: &mut dyn FnMut(&str, String),
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let program = Program::start(program, folder.path(), &database.url)?;
@@ -39,24 +39,25 @@ pub fn measure(
     let bare = Layout::new(folder.path()).repository(ProjectId(1));
     std::fs::create_dir_all(bare.parent().context("a parent")?)?;
     history.make(&bare)?;
-    fill(&bare, FILES, 1 << 20)?;
-    adopt(database, 1, &bare);
+    add_files(&bare, FILES, 1 << 20)?;
+    adopt_repository(database, 1, &bare);
     let tips = Command::new("git")
         .args(["for-each-ref", "--format=%(objectname)"])
         .current_dir(&bare)
         .output()?;
-    let wish = wish(program.address, &String::from_utf8(tips.stdout)?);
+    let request = clone_request(program.address, &String::from_utf8(tips.stdout)?);
     let before = program.memory();
-    for (name, crowd) in [("one clone", 1), ("the same again", 1), ("64 clones at once", CROWD)] {
-        program.forget_peak();
+    for (name, clients) in [("one clone", 1), ("the same again", 1), ("64 clones at once", CLONES)]
+    {
+        program.reset_peak_memory();
         let cpu = processor_time(&[program.pid()]);
-        let (mut times, waits) = pull(&program, &wish, crowd)?;
-        let cpu = processor_time(&[program.pid()]).saturating_sub(cpu) / u32::try_from(crowd)?;
+        let (mut times, waits) = clone_concurrently(&program, &request, clients)?;
+        let cpu = processor_time(&[program.pid()]).saturating_sub(cpu) / u32::try_from(clients)?;
         times.sort_unstable();
         let more = program.peak_memory() - before;
         let (first, last) = (times[0], times[times.len() - 1]);
         let wait = quantile(&waits, 0.99);
-        tell(
+        report(
             name,
             format!(
                 "{more:.0} MB more than before at most (goal 300), the first done in {first:.1?} and the \
@@ -64,16 +65,16 @@ pub fn measure(
             ),
         );
     }
-    push(&program, megabytes, tell)
+    push(&program, megabytes, report)
 }
 
 /// Pushes `megabytes` in files of 16 MB.
-fn push(program: &Program, megabytes: u64, tell: &mut dyn FnMut(&str, String)) -> Result<()> {
+fn push(program: &Program, megabytes: u64, report: &mut dyn FnMut(&str, String)) -> Result<()> {
     let form = [("name", "large")];
     program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let folder = tempfile::tempdir()?;
     git(Some(folder.path()), &["init", "-q", "--bare", "-b", "much", "."])?;
-    fill(folder.path(), megabytes / 16, 16 << 20)?;
+    add_files(folder.path(), megabytes / 16, 16 << 20)?;
     let url = format!("http://root:{ROOT}@{}/root/large.git", program.address);
     let (before, started) = (program.own_memory(), Instant::now());
     let over = AtomicBool::new(false);
@@ -93,12 +94,12 @@ fn push(program: &Program, megabytes: u64, tell: &mut dyn FnMut(&str, String)) -
     })?;
     let (more, time) = (peak - before, started.elapsed());
     let what = format!("push of {megabytes} MB");
-    tell(&what, format!("{more:.0} MB more than before at most, {time:.1?}"));
+    report(&what, format!("{more:.0} MB more than before at most, {time:.1?}"));
     Ok(())
 }
 
 /// Adds files that cannot be compressed.
-fn fill(bare: &Path, files: u64, bytes: u64) -> Result<()> {
+fn add_files(bare: &Path, files: u64, bytes: u64) -> Result<()> {
     let mut import = Command::new("git")
         .args(["-c", "core.compression=0", "-c", "pack.compression=0", "fast-import", "--quiet"])
         .current_dir(bare)
@@ -126,7 +127,7 @@ fn fill(bare: &Path, files: u64, bytes: u64) -> Result<()> {
 }
 
 /// Builds the request of a client that clones everything. No real git is used: 64 of them would overload the machine.
-fn wish(server: SocketAddr, tips: &str) -> Vec<u8> {
+fn clone_request(server: SocketAddr, tips: &str) -> Vec<u8> {
     let mut body = b"0011command=fetch0001000eofs-delta\n".to_vec();
     let mut tips: Vec<&str> = tips.lines().collect();
     tips.sort_unstable();
@@ -144,13 +145,17 @@ fn wish(server: SocketAddr, tips: &str) -> Vec<u8> {
 }
 
 /// Returns the duration of each clone, and how long other requests took meanwhile.
-fn pull(program: &Program, wish: &[u8], crowd: usize) -> Result<(Vec<Duration>, Vec<Duration>)> {
+fn clone_concurrently(
+    program: &Program,
+    request: &[u8],
+    clients: usize,
+) -> Result<(Vec<Duration>, Vec<Duration>)> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let asking =
-            scope.spawn(|| asked_for(program, &user(), &mut |_| !over.load(Ordering::Relaxed)));
+        let asking = scope
+            .spawn(|| repeat_call(program, &user_call(), &mut |_| !over.load(Ordering::Relaxed)));
         let clones: Vec<_> =
-            (0..crowd).map(|_| scope.spawn(|| clone(program.address, wish))).collect();
+            (0..clients).map(|_| scope.spawn(|| clone(program.address, request))).collect();
         let times: Result<Vec<Duration>> =
             clones.into_iter().map(|clone| clone.join().expect("no clone panics")).collect();
         over.store(true, Ordering::Relaxed);
@@ -158,10 +163,10 @@ fn pull(program: &Program, wish: &[u8], crowd: usize) -> Result<(Vec<Duration>, 
     })
 }
 
-fn clone(server: SocketAddr, wish: &[u8]) -> Result<Duration> {
+fn clone(server: SocketAddr, request: &[u8]) -> Result<Duration> {
     let started = Instant::now();
     let mut stream = TcpStream::connect(server)?;
-    stream.write_all(wish)?;
+    stream.write_all(request)?;
     let mut buffer = vec![0; 64 << 10];
     let mut total = 0;
     loop {

@@ -12,7 +12,7 @@ const MANY: usize = 400;
 
 /// Fills projects 1 to `projects` and the measured project, which is another one. Returns the id of
 /// an issue of the latter.
-pub fn fill(database: &TestDatabase, projects: usize, looked_at: i64) -> usize {
+pub fn fill(database: &TestDatabase, projects: usize, measured: i64) -> usize {
     let bulk = Bulk(database);
     let users = projects.max(100);
     let issues = projects * FEW;
@@ -20,7 +20,7 @@ pub fn fill(database: &TestDatabase, projects: usize, looked_at: i64) -> usize {
     let each = Part { first: 1, count: issues, project: format!("i / {FEW} + 1"), iid: FEW, users };
     each.fill(&bulk, projects);
     let one =
-        Part { first: issues + 1, count: MANY, project: looked_at.to_string(), iid: MANY, users };
+        Part { first: issues + 1, count: MANY, project: measured.to_string(), iid: MANY, users };
     one.fill(&bulk, 1);
     bulk.finish();
     issues + 1

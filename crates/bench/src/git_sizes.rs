@@ -14,7 +14,7 @@ use super::{history, transport};
 const OPERATIONS: [&str; 4] = ["git clone", "git ls-remote", "git fetch of nothing", "git push"];
 
 /// Receives for each operation its cost with hexforge, and the median times of the two others.
-pub type Tell<'a> = dyn FnMut(&'static str, Cost, [Duration; 2]) + 'a;
+pub type ReportOperation<'a> = dyn FnMut(&'static str, Cost, [Duration; 2]) + 'a;
 
 /// Runs each operation on all three sides in turn. `pids` are the processes behind `hexforge`.
 pub fn measure(
@@ -23,7 +23,7 @@ pub fn measure(
     hexforge: &str,
     pids: &[u32],
     plan: &Plan<'_>,
-    tell: &mut Tell<'_>,
+    report: &mut ReportOperation<'_>,
 ) -> Result<()> {
     let roots = folder.join("backend");
     std::fs::create_dir_all(&roots)?;
@@ -60,7 +60,7 @@ pub fn measure(
             p99: quantile(ours, 1.0),
             cpu: cpu / ours.len() as u32,
         };
-        tell(name, cost, [quantile(theirs, 0.5), quantile(alone, 0.5)]);
+        report(name, cost, [quantile(theirs, 0.5), quantile(alone, 0.5)]);
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ impl Run<'_> {
             }
             "git ls-remote" => self.git(&["ls-remote", "-q", self.url]),
             "git push" => {
-                let commit = transport::one_more(self.client, "master")?;
+                let commit = transport::new_commit(self.client, "master")?;
                 self.git(&["push", "-q", self.url, &format!("{commit}:refs/heads/pushed-{round}")])
             }
             _ => self.git(&["fetch", "-q", self.url, "master:refs/remotes/origin/master"]),

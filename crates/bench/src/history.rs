@@ -37,17 +37,17 @@ pub fn make(bare: &Path) -> Result<Vec<String>> {
             } else {
                 (0..CHANGED).map(|n| (commit * CHANGED + n) * 197 % FILES).collect()
             };
-            begin(to, "master", commit)?;
+            begin_commit(to, "master", commit)?;
             for &file in &changed {
                 if commit > 0 {
-                    edit(&mut files[file], &mut random);
+                    edit_lines(&mut files[file], &mut random);
                 }
                 let path = format!("src/part-{:02}/file-{file:03}.txt", file % FOLDERS);
-                put(to, &path, &text(&files[file]))?;
+                write_file(to, &path, &render_lines(&files[file]))?;
             }
             if commit == 0 {
                 let lines: Vec<u64> = (0..160).map(|_| random.next()).collect();
-                put(to, README, &text(&lines))?;
+                write_file(to, README, &render_lines(&lines))?;
             }
         }
         let at = |number: usize, of: usize| 1 + number * (COMMITS - 1) / of;
@@ -82,7 +82,7 @@ pub fn make_large(bare: &Path, bytes: u64) -> Result<String> {
     init(bare)?;
     // Compressing incompressible data takes minutes and does not change the measurement.
     import(bare, &["-c", "core.compression=0", "-c", "pack.compression=0"], |to| {
-        begin(to, "master", 0)?;
+        begin_commit(to, "master", 0)?;
         write!(to, "M 100644 inline large\ndata {bytes}\n")?;
         let mut random = Random(2);
         let mut left = bytes;
@@ -138,7 +138,7 @@ fn import(
     Ok(())
 }
 
-fn begin(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
+fn begin_commit(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
     let (author, when) = (number * number % AUTHORS, FIRST + number as u64 * 3600);
     let message = format!("Change number {number}\n\nBecause it was time for it.\n");
     write!(to, "commit refs/heads/{branch}\nmark :{}\n", number + 1)?;
@@ -148,13 +148,13 @@ fn begin(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
     Ok(())
 }
 
-fn put(to: &mut dyn Write, path: &str, content: &str) -> Result<()> {
+fn write_file(to: &mut dyn Write, path: &str, content: &str) -> Result<()> {
     write!(to, "M 100644 inline {path}\ndata {}\n{content}\n", content.len())?;
     Ok(())
 }
 
 /// Replaces some lines, and adds or removes a few.
-fn edit(lines: &mut Vec<u64>, random: &mut Random) {
+fn edit_lines(lines: &mut Vec<u64>, random: &mut Random) {
     for _ in 0..4 {
         let at = random.below(lines.len());
         lines[at] = random.next();
@@ -167,7 +167,7 @@ fn edit(lines: &mut Vec<u64>, random: &mut Random) {
 }
 
 /// Renders each number as a line of words.
-fn text(lines: &[u64]) -> String {
+fn render_lines(lines: &[u64]) -> String {
     let mut text = String::new();
     for line in lines {
         let mut random = Random(*line | 1);

@@ -23,7 +23,7 @@ const CALLS: usize = 30;
 const PUSHES: usize = 15;
 const PUSH_HOOKS: usize = 50;
 
-/// The longest time that is waited for deliveries.
+/// The timeout for the arrival of deliveries.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The number of hooks, of hanging receivers, and of events per hook.
@@ -105,7 +105,7 @@ pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
     let push = time_of_pushes(&server)?;
     server.stop()?;
     healthy.iter().for_each(|receiver| drop(receiver.take()));
-    queue(database, plan.events)?;
+    queue_events(database, plan.events)?;
     let server = start()?;
     let idle = server.memory();
     let mut most = idle;
@@ -121,7 +121,7 @@ pub fn measure(database: &TestDatabase, plan: &Plan<'_>) -> Result<Outcome> {
 }
 
 /// Inserts push events of the project into the outbox.
-fn queue(database: &TestDatabase, events: usize) -> Result<(), StoreError> {
+fn queue_events(database: &TestDatabase, events: usize) -> Result<(), StoreError> {
     let store: Box<dyn Store> = Box::new(database.open(Options::default()));
     let now = chrono::DateTime::from_timestamp(4_000_000_000, 0).expect("a moment to come");
     store.write(|tx| {
@@ -191,12 +191,16 @@ fn wait_until_any_has(receivers: &[Receiver]) -> Result<Instant> {
     Ok(Instant::now())
 }
 
-fn wait_until_all_have(receivers: &[Receiver], count: usize, mut look: impl FnMut()) -> Result<()> {
+fn wait_until_all_have(
+    receivers: &[Receiver],
+    count: usize,
+    mut on_poll: impl FnMut(),
+) -> Result<()> {
     let end = Instant::now() + PATIENCE;
     while receivers.iter().any(|receiver| receiver.count() < count) {
         let arrived: usize = receivers.iter().map(Receiver::count).sum();
         ensure!(Instant::now() < end, "only {arrived} arrived");
-        look();
+        on_poll();
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())

@@ -25,7 +25,7 @@ use super::load::processor_time;
 use attack::{READY, Target};
 use hexforge_tests::program::Program;
 use hexforge_tests::receiver::Receiver;
-use hexforge_tests::ref_rows::adopt;
+use hexforge_tests::ref_rows::adopt_repository;
 pub(crate) use ordinary::sign_up;
 use ordinary::{Figures, Kinds, Ordinary, new_project};
 
@@ -60,7 +60,7 @@ pub struct Plan<'a> {
 pub fn measure(
     database: &TestDatabase,
     plan: &Plan<'_>,
-    tell: &mut dyn FnMut(String),
+    report: &mut dyn FnMut(String),
 ) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()?;
     let limit = plan.rate_limit.to_string();
@@ -82,10 +82,10 @@ pub fn measure(
     )?;
     let ordinary = Ordinary::new(&server)?;
     let hanging = Receiver::hanging(Duration::from_secs(60));
-    let target = set_trap(&server, database, folder.path(), &hanging)?;
+    let target = create_hostile_user(&server, database, folder.path(), &hanging)?;
     ordinary.work(WARM_UP);
     let (quiet, stolen_before) = with_stolen_time(|| ordinary.work(QUIET));
-    server.forget_peak();
+    server.reset_peak_memory();
     let cpu = || [server.pid(), std::process::id()].map(|pid| processor_time(&[pid]));
     let attackers = Attackers::start(folder.path(), &target, plan.only)?;
     std::thread::sleep(GATHERING);
@@ -95,26 +95,26 @@ pub fn measure(
     let after = cpu();
     let cpu_of_attackers = processor_time(&[attackers.pid()]).saturating_sub(cpu_of_attackers);
     let outcomes = attackers.stop()?;
-    let mut missed = compare(&quiet, &hostile, tell);
+    let mut missed = compare(&quiet, &hostile, report);
     let peak = server.peak_memory();
-    tell(format!(
+    report(format!(
         "memory: {peak:.0} MB at most, of that beside mapped files {memory:.0} MB (goal: below {MEMORY:.0} MB in all)"
     ));
     if peak >= MEMORY {
         missed.push(format!("the server held {peak:.0} MB of memory"));
     }
     let part = |cpu: Duration| 100.0 * cpu.as_secs_f64() / plan.time.as_secs_f64();
-    tell(format!(
+    report(format!(
         "processors: server {:.0} %, attackers {:.0} %, ordinary users and their git {:.0} % of one",
         part(after[0].saturating_sub(before[0])),
         part(cpu_of_attackers),
         part(after[1].saturating_sub(before[1])),
     ));
-    tell(format!(
+    report(format!(
         "other machines took {stolen_before:.1} % of all processors in quiet, {stolen:.1} % during the attack"
     ));
     for line in outcomes.lines() {
-        tell(format!("attack by {line}"));
+        report(format!("attack by {line}"));
     }
     ensure!(
         server.request("GET", "/version").token(hexforge_tests::program::ROOT).try_send().is_some()
@@ -123,7 +123,7 @@ pub fn measure(
 }
 
 /// Creates the hostile user with its projects and hooks.
-fn set_trap(
+fn create_hostile_user(
     server: &Program,
     database: &TestDatabase,
     data: &Path,
@@ -134,10 +134,10 @@ fn set_trap(
     let layout = Layout::new(data);
     let repository = layout.repository(ProjectId(trap));
     let commits = history::make(&repository)?;
-    adopt(database, trap, &repository);
+    adopt_repository(database, trap, &repository);
     let repository = layout.repository(ProjectId(noise));
     let blob = history::make_large(&repository, LARGE)?;
-    adopt(database, noise, &repository);
+    adopt_repository(database, noise, &repository);
     let tip = history::git(&repository, &["rev-parse", "master"])?;
     for hook in 0..HOOKS {
         let url = receiver.url(&format!("/{hook}"));
@@ -235,8 +235,8 @@ fn sample_memory<T>(server: &Program, work: impl FnOnce() -> T) -> (T, f64) {
 }
 
 /// Reports a line for each kind of call, and returns the missed goals.
-fn compare(quiet: &Kinds, hostile: &Kinds, tell: &mut dyn FnMut(String)) -> Vec<String> {
-    tell(format!(
+fn compare(quiet: &Kinds, hostile: &Kinds, report: &mut dyn FnMut(String)) -> Vec<String> {
+    report(format!(
         "{:<20} {:>7} {:>9} {:>9} {:>7} {:>9} {:>9} {:>6} {:>8}",
         "call", "quiet", "p50 ms", "p99 ms", "hostile", "p50 ms", "p99 ms", "x", "failures"
     ));
@@ -249,7 +249,7 @@ fn compare(quiet: &Kinds, hostile: &Kinds, tell: &mut dyn FnMut(String)) -> Vec<
         let milliseconds =
             |figures: &Figures, part: f64| figures.quantile(part).as_secs_f64() * 1e3;
         let failures = alone.failures + beside.failures;
-        tell(format!(
+        report(format!(
             "{name:<20} {:>7} {:>9.1} {:>9.1} {:>7} {:>9.1} {:>9.1} {slower:>6.1} {failures:>8}",
             alone.calls(),
             milliseconds(alone, 0.5),

@@ -7,7 +7,7 @@ use anyhow::Result;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::lists::Line;
-use super::load::{Alone, Call, a_post, measure_alone, measure_each};
+use super::load::{Call, IdleCost, measure_alone, measure_each, post_request};
 use super::tracker_world::{self as world, World};
 use hexforge_tests::program::Program;
 
@@ -43,7 +43,7 @@ fn costs(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
     issues: usize,
-) -> Result<Option<Vec<(String, Alone)>>> {
+) -> Result<Option<Vec<(String, IdleCost)>>> {
     let Some(database) = database() else { return Ok(None) };
     let folder = tempfile::tempdir()?;
     let program = Program::start(plan.program, folder.path(), &database.url)?;
@@ -75,7 +75,7 @@ fn costs(
             let headers = format!("PRIVATE-TOKEN: {token}\r\n");
             let one = |number| {
                 let form = form.replace("NUMBER", &format!("{who}{number}"));
-                a_post(program.address, &format!("/api/v3{path}"), &headers, &form)
+                post_request(program.address, &format!("/api/v3{path}"), &headers, &form)
             };
             // The first requests open connections and are not measured.
             let requests: Vec<String> = (0..WRITES).map(one).collect();

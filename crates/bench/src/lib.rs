@@ -1,7 +1,7 @@
-//! Benchmarks a running server.
+//! Benchmarks of a running server; `main.rs` has the command line.
 
 pub mod backend;
-pub mod beside;
+pub mod baseline;
 pub mod bulk;
 pub mod chart;
 pub mod clones;

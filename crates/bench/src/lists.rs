@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-use super::load::{Alone, Call, measure_alone};
+use super::load::{Call, IdleCost, measure_alone};
 use super::world::{self, People, Size};
 use hexforge_tests::program::{Program, ROOT};
 
@@ -37,9 +37,9 @@ pub struct Line {
     /// The user and the call.
     pub call: String,
     /// The cost in the small world.
-    pub small: Alone,
+    pub small: IdleCost,
     /// The cost in the large world.
-    pub large: Alone,
+    pub large: IdleCost,
 }
 
 impl Line {
@@ -98,7 +98,7 @@ fn costs(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
     projects: usize,
-) -> Result<Option<Vec<(String, Alone)>>> {
+) -> Result<Option<Vec<(String, IdleCost)>>> {
     let Some(database) = database() else { return Ok(None) };
     let folder = tempfile::tempdir()?;
     let program = Program::start(plan.program, folder.path(), &database.url)?;

@@ -45,10 +45,10 @@ pub fn measure(
     connections: usize,
     time: Duration,
 ) -> Cost {
-    let alone = run(address, call, 1, time / 2);
+    let alone = repeat_call(address, call, 1, time / 2);
     let cpu_before = processor_time(pids);
     let started = Instant::now();
-    let busy = run(address, call, connections, time);
+    let busy = repeat_call(address, call, connections, time);
     let elapsed = started.elapsed();
     let cpu = processor_time(pids).saturating_sub(cpu_before);
     let answers = busy.len().max(1);
@@ -61,11 +61,11 @@ pub fn measure(
 }
 
 /// The least number of responses per figure.
-const FEWEST: usize = 15;
+const MIN_RESPONSES: usize = 15;
 
 /// The cost of a call without other load.
 #[derive(Clone, Copy, Debug)]
-pub struct Alone {
+pub struct IdleCost {
     /// The time of the first response.
     pub first: Duration,
     /// The median response time.
@@ -75,23 +75,23 @@ pub struct Alone {
 }
 
 /// Sends a call over one connection for the given time. The processes in `pids` must exist already.
-pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Duration) -> Alone {
+pub fn measure_alone(address: SocketAddr, pids: &[u32], call: &Call, time: Duration) -> IdleCost {
     let started = Instant::now();
-    run(address, call, 1, Duration::ZERO);
+    repeat_call(address, call, 1, Duration::ZERO);
     let first = started.elapsed();
     let before = time_on_cpu(pids);
-    let mut answers = run(address, call, 1, time);
-    while answers.len() < FEWEST {
-        answers.extend(run(address, call, 1, Duration::ZERO));
+    let mut answers = repeat_call(address, call, 1, time);
+    while answers.len() < MIN_RESPONSES {
+        answers.extend(repeat_call(address, call, 1, Duration::ZERO));
     }
     answers.sort_unstable();
     let cpu = time_on_cpu(pids).saturating_sub(before);
     let number = u32::try_from(answers.len().max(1)).unwrap_or(u32::MAX);
-    Alone { first, p50: quantile(&answers, 0.50), cpu: cpu / number }
+    IdleCost { first, p50: quantile(&answers, 0.50), cpu: cpu / number }
 }
 
 /// Sends each request once over one connection, for requests that change data.
-pub fn measure_each(address: SocketAddr, pids: &[u32], requests: &[String]) -> Alone {
+pub fn measure_each(address: SocketAddr, pids: &[u32], requests: &[String]) -> IdleCost {
     let mut reader = connect(address);
     let mut times = Vec::new();
     let before = time_on_cpu(pids);
@@ -105,11 +105,11 @@ pub fn measure_each(address: SocketAddr, pids: &[u32], requests: &[String]) -> A
     let first = times.first().copied().unwrap_or_default();
     times.sort_unstable();
     let number = u32::try_from(times.len().max(1)).unwrap_or(u32::MAX);
-    Alone { first, p50: quantile(&times, 0.50), cpu: cpu / number }
+    IdleCost { first, p50: quantile(&times, 0.50), cpu: cpu / number }
 }
 
 /// The bytes of a `POST` request with a form.
-pub fn a_post(address: SocketAddr, target: &str, headers: &str, form: &str) -> String {
+pub fn post_request(address: SocketAddr, target: &str, headers: &str, form: &str) -> String {
     format!(
         "POST {target} HTTP/1.1\r\nHost: {address}\r\n{headers}\
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
@@ -118,11 +118,16 @@ pub fn a_post(address: SocketAddr, target: &str, headers: &str, form: &str) -> S
 }
 
 /// Returns the sorted times of all responses.
-fn run(address: SocketAddr, call: &Call, connections: usize, time: Duration) -> Vec<Duration> {
+fn repeat_call(
+    address: SocketAddr,
+    call: &Call,
+    connections: usize,
+    time: Duration,
+) -> Vec<Duration> {
     let over = AtomicBool::new(false);
     let mut times: Vec<Duration> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..connections)
-            .map(|_| scope.spawn(|| one_connection(address, call, &over)))
+            .map(|_| scope.spawn(|| repeat_on_connection(address, call, &over)))
             .collect();
         std::thread::sleep(time);
         over.store(true, Ordering::Relaxed);
@@ -135,7 +140,7 @@ fn run(address: SocketAddr, call: &Call, connections: usize, time: Duration) -> 
     times
 }
 
-fn one_connection(address: SocketAddr, call: &Call, over: &AtomicBool) -> Vec<Duration> {
+fn repeat_on_connection(address: SocketAddr, call: &Call, over: &AtomicBool) -> Vec<Duration> {
     let mut reader = connect(address);
     let request = call.bytes(address);
     let mut times = Vec::new();
@@ -242,32 +247,36 @@ pub fn connect(address: SocketAddr) -> BufReader<TcpStream> {
 
 /// The cost of requests that are each sent once, one after the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Once {
+pub struct OnceCost {
     /// The median response time.
     pub p50: Duration,
     /// The median time to the first byte.
-    pub begun: Duration,
+    pub first_byte: Duration,
     /// The processor time of the server per response.
     pub cpu: Duration,
 }
 
 /// Sends each request once, one after the other.
-pub fn measure_once(address: SocketAddr, pids: &[u32], requests: &[String]) -> Once {
+pub fn measure_once(address: SocketAddr, pids: &[u32], requests: &[String]) -> OnceCost {
     let mut reader = connect(address);
-    let (mut times, mut beginnings) = (Vec::new(), Vec::new());
+    let (mut times, mut first_bytes) = (Vec::new(), Vec::new());
     let before = processor_time(pids);
     for request in requests {
         let started = Instant::now();
         reader.get_mut().write_all(request.as_bytes()).expect("the server reads");
-        let answer = Answer::read(&mut reader, &mut |at| beginnings.push(at - started));
+        let answer = Answer::read(&mut reader, &mut |at| first_bytes.push(at - started));
         assert!((200..300).contains(&answer.status), "{} to {request}", answer.status);
         times.push(started.elapsed());
     }
     let cpu = processor_time(pids).saturating_sub(before);
     times.sort_unstable();
-    beginnings.sort_unstable();
+    first_bytes.sort_unstable();
     let number = u32::try_from(requests.len().max(1)).unwrap_or(u32::MAX);
-    Once { p50: quantile(&times, 0.5), begun: quantile(&beginnings, 0.5), cpu: cpu / number }
+    OnceCost {
+        p50: quantile(&times, 0.5),
+        first_byte: quantile(&first_bytes, 0.5),
+        cpu: cpu / number,
+    }
 }
 
 /// Sends each request once, over several connections. Returns responses per second and the 99th

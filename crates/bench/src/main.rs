@@ -1,6 +1,6 @@
-//! Runs the real program under load over HTTP and prints the cost of the main calls, beside the
-//! same calls on a database a thousand times as large. Only ratios within one run are comparable.
-#![allow(clippy::print_stdout, reason = "the table is what the program is for")]
+//! Runs the real program under load over HTTP, and prints the cost of calls in databases of several sizes. Only ratios
+//! within one run are comparable.
+#![allow(clippy::print_stdout, reason = "the program prints its results")]
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,70 +14,70 @@ use hexforge_bench::{backend, clones, repository, streams, transport};
 use hexforge_bench::{hooks, hostile, issues, pipelines, sizes, storage, users};
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-/// Measures hexforge.
+/// Measures the performance of hexforge.
 #[derive(Parser)]
 struct Arguments {
-    /// What to measure; by default everything but `hostile`.
+    /// The benchmark to run; by default all but `hostile`.
     #[arg(long)]
     what: Option<What>,
-    /// The program to measure.
+    /// Path of the program to measure.
     #[arg(long, default_value = "target/release/hexforge")]
     program: PathBuf,
-    /// Numbers of projects at which the main calls are compared.
+    /// Numbers of projects at which the main calls are measured, for `sizes`.
     #[arg(long, value_delimiter = ',', default_value = "100,10000,100000")]
     sizes: Vec<usize>,
-    /// Where to keep the figures of these sizes, for programs.
+    /// File for the results of `sizes` as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Where to keep a picture of them.
+    /// File for the results of `sizes` as an SVG chart.
     #[arg(long)]
     svg: Option<PathBuf>,
-    /// Numbers of users to compare.
+    /// Numbers of users at which calls are measured, for `users`.
     #[arg(long, value_delimiter = ',', default_value = "100,100000")]
     users: Vec<usize>,
-    /// Connections that are busy at the same time.
+    /// Number of concurrent connections.
     #[arg(long, default_value_t = 8)]
     connections: usize,
-    /// Seconds for each figure, 4 by default; for `hostile` of the attack, 300 by default.
+    /// Measuring time per figure in seconds, 4 by default; for `hostile` the duration of the attack, 300 by default.
     #[arg(long)]
     seconds: Option<f64>,
-    /// Numbers of projects to compare.
+    /// Small and large number of projects, for `lists`.
     #[arg(long, value_delimiter = ',', default_value = "1000,100000")]
     projects: Vec<usize>,
-    /// Numbers of issues to compare.
+    /// Small and large number of issues, for `issues`.
     #[arg(long, value_delimiter = ',', default_value = "1000,1000000")]
     issues: Vec<usize>,
-    /// Numbers of pipelines, of builds that wait, and of runners that ask in vain.
+    /// Numbers of pipelines, of pending builds, and of runners that poll without getting a build, for `pipelines`.
     #[arg(long, value_delimiter = ',', default_value = "100000,10000,200")]
     pipelines: Vec<usize>,
-    /// Seconds for each figure of the lists of projects and groups.
+    /// Measuring time per figure in seconds, for `lists`, `issues` and `pipelines`.
     #[arg(long, default_value_t = 0.4)]
     list_seconds: f64,
-    /// Megabytes of the file that is large.
+    /// Size of the large file for `streams`, and of the large push for `clones`, in megabytes.
     #[arg(long, default_value_t = 2048)]
     megabytes: u64,
-    /// Only those of these lists, calls about repositories, or attacks whose lines contain this.
+    /// Runs only calls, operations or attacks whose names contain this text.
     #[arg(long, default_value = "")]
     only: String,
-    /// Commits of the history that is cloned, fetched and pushed.
+    /// Number of commits of the generated history, for `transport` and `clones`.
     #[arg(long, default_value_t = 40_000)]
     commits: usize,
-    /// A repository to be cloned, fetched and pushed instead of a made-up history. Its HEAD has to be a branch.
+    /// Repository to use instead of a generated history, for `transport`. Its HEAD must be a branch.
     #[arg(long, value_name = "FOLDER")]
     repository: Option<PathBuf>,
-    /// How often each operation of git is done on each side.
+    /// Number of runs of each git operation on each side, for `sizes` and `transport`.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Numbers of hooks, of those that hang, and of events that each is told.
+    /// Numbers of hooks, of hooks whose receivers hang, and of events per hook, for `hooks`.
     #[arg(long, value_delimiter = ',', default_value = "100,5,100")]
     hooks: Vec<usize>,
-    /// Requests a minute for each token and each address while `hostile` runs; 0 for no limit.
+    /// Limit of requests per minute for each token and each address, for `hostile`; 0 for no limit.
     #[arg(long, default_value_t = 0)]
     rate_limit: u32,
-    /// Only this database.
+    /// Uses only this database; by default both.
     #[arg(long)]
     database: Option<Database>,
-    /// Serves the repositories in a folder by `git http-backend`, for the comparison with it.
+    /// Serves the repositories of a folder by `git http-backend`, for comparison.
     #[arg(long, hide = true)]
     serve_backend: Option<PathBuf>,
     /// Attacks the server that this file describes, until standard input ends.
@@ -87,29 +87,29 @@ struct Arguments {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// The main reads and writes, and git, in databases of several sizes.
+    /// The main reads and writes, and git operations, in databases of several sizes.
     Sizes,
-    /// Calls about users, under load.
+    /// Calls about users under load, in databases of several sizes.
     Users,
-    /// The lists of projects and groups, one request after the other.
+    /// The lists of projects and groups, in a small and a large database.
     Lists,
-    /// Issues, labels, boards and feeds, one request after the other.
+    /// Issues, labels, boards and feeds, in a small and a large database.
     Issues,
-    /// Pipelines, builds, and runners that ask for them.
+    /// Pages of pipelines and builds, and runners that poll for builds.
     Pipelines,
-    /// What is in repositories, beside git.
+    /// Calls about the content of repositories, compared with git.
     Repository,
-    /// Large answers, and who waits meanwhile.
+    /// Large responses, and how long other requests wait meanwhile.
     Streams,
-    /// Clones, fetches and pushes, beside `git http-backend`.
+    /// Clones, fetches and pushes, compared with `git http-backend`.
     Transport,
-    /// Many clones of one repository at once, and a push of much.
+    /// 64 concurrent clones of one repository, and a large push.
     Clones,
-    /// Pushes, forks and clones with packs in a folder and in an object store.
+    /// Pushes, forks and clones, with packs in a folder and in an object store.
     Storage,
-    /// Deliveries to hooks, some of which hang.
+    /// Hook deliveries while some receivers hang.
     Hooks,
-    /// A hostile user and a hostile address beside ordinary users.
+    /// Ordinary users while a hostile user and a hostile address attack.
     Hostile,
 }
 
@@ -120,7 +120,7 @@ enum Database {
 }
 
 impl Database {
-    /// Creates an empty database. Returns `None` if there is no PostgreSQL.
+    /// Creates an empty database. Returns `None` if PostgreSQL is not installed.
     fn empty(self) -> Option<TestDatabase> {
         match self {
             Self::Sqlite => Some(TestDatabase::sqlite()),
@@ -179,7 +179,7 @@ fn main() -> Result<()> {
 }
 
 impl Arguments {
-    /// The measuring time of each figure.
+    /// The measuring time per figure.
     fn time(&self) -> Duration {
         Duration::from_secs_f64(self.seconds.unwrap_or(4.0))
     }
@@ -216,12 +216,12 @@ fn compare_users(arguments: &Arguments) -> Result<()> {
         time: arguments.time(),
     };
     println!("{}", users::heading());
-    let tell = &mut |line| println!("{line}");
+    let print_line = &mut |line| println!("{line}");
     if arguments.wants(Database::Sqlite) {
-        users::compare("sqlite", || Some(TestDatabase::sqlite()), &plan, tell)?;
+        users::compare("sqlite", || Some(TestDatabase::sqlite()), &plan, print_line)?;
     }
     if arguments.wants(Database::Postgresql) {
-        users::compare("postgresql", TestDatabase::postgres, &plan, tell)?;
+        users::compare("postgresql", TestDatabase::postgres, &plan, print_line)?;
     }
     Ok(())
 }
@@ -260,7 +260,7 @@ fn compare_sizes(arguments: &Arguments) -> Result<()> {
 fn compare_lists(arguments: &Arguments) -> Result<()> {
     let plan = Plan {
         program: &arguments.program,
-        sizes: exactly(&arguments.projects)?,
+        sizes: to_array(&arguments.projects)?,
         time: Duration::from_secs_f64(arguments.list_seconds),
         only: &arguments.only,
     };
@@ -281,7 +281,7 @@ fn compare_lists(arguments: &Arguments) -> Result<()> {
 fn compare_issues(arguments: &Arguments) -> Result<()> {
     let plan = issues::Plan {
         program: &arguments.program,
-        sizes: exactly(&arguments.issues)?,
+        sizes: to_array(&arguments.issues)?,
         time: Duration::from_secs_f64(arguments.list_seconds),
         only: &arguments.only,
     };
@@ -299,7 +299,7 @@ fn compare_issues(arguments: &Arguments) -> Result<()> {
 }
 
 fn measure_pipelines(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
-    let [pipelines, pending, runners] = exactly(&arguments.pipelines)?;
+    let [pipelines, pending, runners] = to_array(&arguments.pipelines)?;
     let plan = pipelines::Plan {
         program: &arguments.program,
         pipelines,
@@ -313,12 +313,12 @@ fn measure_pipelines(name: &str, database: &TestDatabase, arguments: &Arguments)
 }
 
 /// Converts a list to an array. Fails unless it has exactly `N` numbers.
-fn exactly<const N: usize>(numbers: &[usize]) -> Result<[usize; N]> {
-    numbers.try_into().with_context(|| format!("{N} numbers are needed, with commas between"))
+fn to_array<const N: usize>(numbers: &[usize]) -> Result<[usize; N]> {
+    numbers.try_into().with_context(|| format!("expected {N} numbers, separated by commas"))
 }
 
-/// Prints the cost of repository calls beside git. Both figures of a line are of the same kind:
-/// processor time or wall time.
+/// Prints the cost of repository calls, compared with git. The two figures of a line are both processor time or both
+/// wall time.
 fn compare_repository(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
     let plan = repository::Plan {
         program: &arguments.program,
@@ -419,7 +419,7 @@ fn compare_transport(name: &str, database: &TestDatabase, arguments: &Arguments)
 
 /// Prints how fast queued events are delivered to hooks.
 fn measure_hooks(arguments: &Arguments) -> Result<()> {
-    let [hooks, hanging, events] = exactly(&arguments.hooks)?;
+    let [hooks, hanging, events] = to_array(&arguments.hooks)?;
     let plan = hooks::Plan { program: &arguments.program, hooks, hanging, events };
     println!("{}", hooks::heading());
     arguments.on_each_database(|name, database, _| {

@@ -7,7 +7,9 @@ use anyhow::{Context, Result};
 use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::bulk::Bulk;
-use super::load::{Call, a_post, connect, measure_alone, measure_each, quantile, time_on_cpu};
+use super::load::{
+    Call, connect, measure_alone, measure_each, post_request, quantile, time_on_cpu,
+};
 use hexforge_tests::program::{Program, ROOT, RUNNERS};
 use hexforge_tests::runner::{AGENT, Runner};
 
@@ -17,12 +19,12 @@ const BUILDS: usize = 10;
 /// The number of builds that runners take per figure.
 const TAKEN: usize = 200;
 /// The polling interval of an idle runner.
-const EVERY: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_secs(3);
 /// How long idle runners are measured.
-const WATCHED: Duration = Duration::from_secs(15);
-/// The tags of pending builds: four kinds while runners take builds, and a tag that no runner has.
-const KINDS: [&str; 4] = ["[]", r#"["linux"]"#, r#"["docker","linux"]"#, r#"["windows"]"#];
-const NOBODY: &str = r#"["mainframe"]"#;
+const POLL_TIME: Duration = Duration::from_secs(15);
+/// The tags of pending builds: four sets while runners take builds, and a tag that no runner has.
+const TAGS: [&str; 4] = ["[]", r#"["linux"]"#, r#"["docker","linux"]"#, r#"["windows"]"#];
+const UNKNOWN_TAG: &str = r#"["mainframe"]"#;
 
 /// The plan of a measurement.
 pub struct Plan<'a> {
@@ -42,7 +44,7 @@ pub struct Plan<'a> {
 pub fn measure(
     database: &TestDatabase,
     plan: &Plan<'_>,
-    tell: &mut dyn FnMut(&str, &str, String),
+    report: &mut dyn FnMut(&str, &str, String),
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let program = Program::start(plan.program, folder.path(), &database.url)?;
@@ -61,7 +63,7 @@ pub fn measure(
     }
     let first = projects[0];
     let bulk = Bulk(database);
-    fill(&bulk, first, plan.pipelines);
+    insert_pipelines(&bulk, first, plan.pipelines);
     bulk.finish();
     for path in [
         "pipelines",
@@ -82,45 +84,46 @@ pub fn measure(
         measure_alone(address, &[], &call, Duration::ZERO);
         let cost = measure_alone(address, &processes(), &call, plan.time);
         let figure = format!("cpu {} us, p50 {} us", cost.cpu.as_micros(), cost.p50.as_micros());
-        tell(&call.name, "", figure);
+        report(&call.name, "", figure);
     }
     let runner = |tags: &str| Runner::register(address, RUNNERS, &[("tag_list", tags)]);
     let idle: Vec<Runner> = (0..plan.runners).map(|_| runner("linux")).collect();
     let share = poll(&program, database, &idle);
-    tell(&format!("{} runners ask every 3 s, nothing waits", idle.len()), "< 10 %", share);
-    pending(&bulk, first, plan, |_| NOBODY);
+    report(&format!("{} runners ask every 3 s, nothing waits", idle.len()), "< 10 %", share);
+    insert_pending_builds(&bulk, first, plan, |_| UNKNOWN_TAG);
     bulk.finish();
     let share = poll(&program, database, &idle);
-    tell(&format!("the same, {} wait for others", plan.pending), "< 10 %", share);
+    report(&format!("the same, {} wait for others", plan.pending), "< 10 %", share);
     bulk.execute("UPDATE builds SET status = 'canceled' WHERE status = 'pending';");
-    pending(&bulk, first, plan, |n| KINDS[n]);
+    insert_pending_builds(&bulk, first, plan, |n| TAGS[n]);
     bulk.finish();
     let bound = program.request("GET", &format!("/projects/{first}")).token(ROOT).send();
     let bound = bound.expect(200)["runners_token"].as_str().context("a token")?.to_owned();
     let bound = Runner::register(address, &bound, &[("tag_list", "linux,docker")]);
     for (who, runner) in [("a shared runner", runner("linux,docker")), ("a bound runner", bound)] {
-        let request = asking(&program, &runner);
+        let request = build_request(&program, &runner);
         let requests = vec![request; TAKEN];
         let (opening, rest) = requests.split_at(TAKEN / 10);
         measure_each(address, &[], opening);
         let cost = measure_each(address, &processes(), rest);
         let figure = format!("cpu {} us, p50 {} us", cost.cpu.as_micros(), cost.p50.as_micros());
-        tell(&format!("{who} takes a build of {} waiting", plan.pending), "< 5 ms", figure);
+        report(&format!("{who} takes a build of {} waiting", plan.pending), "< 5 ms", figure);
     }
     Ok(())
 }
 
-fn asking(program: &Program, runner: &Runner) -> String {
+fn build_request(program: &Program, runner: &Runner) -> String {
     let headers = format!("User-Agent: {AGENT}\r\n");
     let form = format!("token={}", runner.token);
-    a_post(program.address, "/ci/api/v1/builds/register.json", &headers, &form)
+    post_request(program.address, "/ci/api/v1/builds/register.json", &headers, &form)
 }
 
 /// Lets idle runners poll for a while. Returns their processor share and the median response time.
 fn poll(program: &Program, database: &TestDatabase, runners: &[Runner]) -> String {
     use std::io::Write as _;
     // The runners poll one after the other. Each opens a new connection, which costs more than keeping one.
-    let requests: Vec<String> = runners.iter().map(|runner| asking(program, runner)).collect();
+    let requests: Vec<String> =
+        runners.iter().map(|runner| build_request(program, runner)).collect();
     let mut times = Vec::new();
     let ask = |number: usize| {
         let started = Instant::now();
@@ -136,9 +139,9 @@ fn poll(program: &Program, database: &TestDatabase, runners: &[Runner]) -> Strin
     let mut pids = database.processes();
     pids.push(program.pid());
     let (before, started) = (time_on_cpu(&pids), Instant::now());
-    let step = EVERY / u32::try_from(runners.len().max(1)).unwrap_or(u32::MAX);
+    let step = POLL_INTERVAL / u32::try_from(runners.len().max(1)).unwrap_or(u32::MAX);
     let mut asked = 0;
-    while started.elapsed() < WATCHED {
+    while started.elapsed() < POLL_TIME {
         times.push(ask(asked % runners.len()));
         asked += 1;
         let due = started + step * u32::try_from(asked).unwrap_or(u32::MAX);
@@ -161,7 +164,7 @@ const COMMIT: &str =
 const SHA: &str = "'0123456789abcdef0123456789abcdef0123abcd'";
 
 /// Inserts pipelines with their builds. Half of them belong to the first project.
-fn fill(bulk: &Bulk<'_>, first: i64, pipelines: usize) {
+fn insert_pipelines(bulk: &Bulk<'_>, first: i64, pipelines: usize) {
     let at = bulk.moment("i * 7");
     let of = |pipeline: &str| {
         format!(
@@ -200,9 +203,14 @@ fn fill(bulk: &Bulk<'_>, first: i64, pipelines: usize) {
 }
 
 /// Inserts pending pipelines of all projects in turn. `kind` returns the tags of a build.
-fn pending(bulk: &Bulk<'_>, first: i64, plan: &Plan<'_>, kind: impl Fn(usize) -> &'static str) {
+fn insert_pending_builds(
+    bulk: &Bulk<'_>,
+    first: i64,
+    plan: &Plan<'_>,
+    kind: impl Fn(usize) -> &'static str,
+) {
     // The ids follow those of existing pipelines and builds.
-    let (base, builds) = next(plan, kind(0));
+    let (base, builds) = id_offsets(plan, kind(0));
     let pipelines = plan.pending / BUILDS;
     // The builds are new, because pending builds time out.
     let at = match bulk.0.url {
@@ -242,8 +250,8 @@ fn pending(bulk: &Bulk<'_>, first: i64, plan: &Plan<'_>, kind: impl Fn(usize) ->
     );
 }
 
-/// Returns the ids after which new pipelines and builds begin.
-fn next(plan: &Plan<'_>, kind: &str) -> (usize, usize) {
-    let base = plan.pipelines + if kind == NOBODY { 0 } else { plan.pending };
+/// Returns the largest ids of existing pipelines and builds, after which new ones begin.
+fn id_offsets(plan: &Plan<'_>, kind: &str) -> (usize, usize) {
+    let base = plan.pipelines + if kind == UNKNOWN_TAG { 0 } else { plan.pending };
     (base, base * BUILDS)
 }

@@ -52,7 +52,7 @@ impl Report {
             row.cost.p99.as_micros(),
             row.cost.cpu.as_micros(),
             row.memory,
-            beside(&row),
+            goals_or_git_times(&row),
         );
         self.rows.push(Measured { database, size, row, ratio });
         line.trim_end().to_owned()
@@ -62,7 +62,7 @@ impl Report {
     pub fn json(&self) -> Value {
         let micros = |time: Duration| time.as_secs_f64() * 1e6;
         let rows = self.rows.iter().map(|Measured { database, size, row, ratio }| {
-            let missed = missed(row);
+            let missed = missed_goals(row);
             json!({
                 "database": database,
                 "projects": size,
@@ -90,12 +90,12 @@ impl Report {
             if point.1 <= 0.0 || row.beside.is_some() {
                 continue;
             }
-            let panel = at(
+            let panel = find_or_add(
                 &mut panels,
                 |panel| panel.title == *database,
                 || Panel { title: (*database).to_owned(), lines: Vec::new() },
             );
-            let line = at(
+            let line = find_or_add(
                 &mut panel.lines,
                 |line| line.name == row.call,
                 || Line { name: row.call.to_owned(), points: Vec::new() },
@@ -108,7 +108,7 @@ impl Report {
 }
 
 /// Finds an element, or adds a new one.
-fn at<T>(all: &mut Vec<T>, like: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
+fn find_or_add<T>(all: &mut Vec<T>, like: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
     let place = all.iter().position(like).unwrap_or_else(|| {
         all.push(make());
         all.len() - 1
@@ -116,13 +116,13 @@ fn at<T>(all: &mut Vec<T>, like: impl Fn(&T) -> bool, make: impl FnOnce() -> T) 
     &mut all[place]
 }
 
-/// The cost by which sizes are compared. Processor time has steps of 10 ms, which is too coarse for
-/// the few runs of git operations.
+/// The figure by which sizes are compared: processor time, but the median time for git operations. Processor time has
+/// steps of 10 ms, which is too coarse for their few runs.
 fn cost(row: &Row) -> Duration {
     if row.beside.is_some() { row.cost.p50 } else { row.cost.cpu }
 }
 
-fn beside(row: &Row) -> String {
+fn goals_or_git_times(row: &Row) -> String {
     if let Some([backend, git]) = row.beside {
         return format!("{} {}", backend.as_micros(), git.as_micros());
     }
@@ -131,7 +131,7 @@ fn beside(row: &Row) -> String {
     goals.extend(per_second.map(|number| format!("{number:.0}/s")));
     goals.extend(cpu.map(|number| format!("cpu {:.0}", number * 1e3)));
     goals.extend(alone.map(|number| format!("p50 {:.0}", number * 1e3)));
-    let verdict = match missed(row).as_slice() {
+    let verdict = match missed_goals(row).as_slice() {
         _ if goals.is_empty() => String::new(),
         [] => ": held".to_owned(),
         missed => format!(": MISSED {}", missed.join(", ")),
@@ -140,7 +140,7 @@ fn beside(row: &Row) -> String {
 }
 
 /// The names of the goals that are missed.
-fn missed(row: &Row) -> Vec<&'static str> {
+fn missed_goals(row: &Row) -> Vec<&'static str> {
     let Row { goal, cost, .. } = row;
     let longer = |time: Duration, goal: Option<f64>| {
         goal.is_some_and(|milliseconds| time.as_secs_f64() * 1e3 > milliseconds)

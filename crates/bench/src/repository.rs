@@ -9,11 +9,11 @@ use hexforge_domain::id::ProjectId;
 use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-use super::beside::{self, GitCost};
+use super::baseline::{self, GitCost};
 use super::history::{self, APART, FOLDER, README};
-use super::load::{Call, Cost, Once, measure, measure_at_once, measure_once};
+use super::load::{Call, Cost, OnceCost, measure, measure_at_once, measure_once};
 use hexforge_tests::program::{Program, ROOT};
-use hexforge_tests::ref_rows::adopt;
+use hexforge_tests::ref_rows::adopt_repository;
 
 /// The plan of a measurement.
 pub struct Plan<'a> {
@@ -67,12 +67,12 @@ struct Stage<'a> {
 }
 
 /// How often the first response is measured for calls whose results are cached.
-const FIRSTS: usize = 30;
+const FIRST_RESPONSES: usize = 30;
 /// The number of branches created one after the other, and concurrently.
-const MADE: usize = 200;
+const NEW_BRANCHES: usize = 200;
 
 /// Measures all calls. Each row is shown as soon as it is known.
-#[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
+#[allow(clippy::print_stderr, reason = "the preparation takes minutes, so it is announced")]
 pub fn compare(
     database: &TestDatabase,
     plan: &Plan<'_>,
@@ -92,10 +92,10 @@ pub fn compare(
     std::fs::create_dir_all(copy.parent().context("it is in a folder")?)?;
     ensure!(Command::new("cp").arg("-r").args([&bare, &copy]).status()?.success(), "no copy");
     for (project, bare) in [(1, &bare), (2, &copy)] {
-        adopt(database, project, bare);
+        adopt_repository(database, project, bare);
     }
     let mut stage = Stage { plan, program, bare, commits, show };
-    stage.steady()?;
+    stage.measure_steady()?;
     stage.compare()?;
     stage.archive()?;
     stage.contributors()?;
@@ -122,14 +122,14 @@ impl Stage<'_> {
     }
 
     /// Sends each call once.
-    fn once(&self, calls: &[Call]) -> Once {
+    fn measure_first(&self, calls: &[Call]) -> OnceCost {
         let requests: Vec<String> =
             calls.iter().map(|call| call.bytes(self.program.address)).collect();
         measure_once(self.program.address, &[self.program.pid()], &requests)
     }
 
     /// Measures calls whose cost does not change with repetition.
-    fn steady(&mut self) -> Result<()> {
+    fn measure_steady(&mut self) -> Result<()> {
         let fields = "%(refname) %(objectname) %(parent) %(authorname) %(authoremail) \
                       %(authordate:iso) %(committername) %(committeremail) %(committerdate:iso) \
                       %(contents)";
@@ -167,13 +167,13 @@ impl Stage<'_> {
             }
             let cost = self.measure(&self.call(call));
             let git: Vec<String> = git.into_iter().map(str::to_owned).collect();
-            let git = beside::git(&self.bare, &[git])?;
-            self.tell(call, milliseconds, cost, Some(git.cpu));
+            let git = baseline::git(&self.bare, &[git])?;
+            self.report(call, milliseconds, cost, Some(git.cpu));
         }
         Ok(())
     }
 
-    fn tell(&mut self, call: &str, milliseconds: f64, cost: Cost, git: Option<Duration>) {
+    fn report(&mut self, call: &str, milliseconds: f64, cost: Cost, git: Option<Duration>) {
         (self.show)(&Line {
             call: call.to_owned(),
             what: CPU,
@@ -191,19 +191,22 @@ impl Stage<'_> {
         if !self.wants("compare") {
             return Ok(());
         }
-        let pairs = self.commits.windows(APART + 1).step_by(self.commits.len() / (FIRSTS + 1));
-        let pairs: Vec<(String, String)> =
-            pairs.take(FIRSTS).map(|pair| (pair[0].clone(), pair[APART].clone())).collect();
+        let pairs =
+            self.commits.windows(APART + 1).step_by(self.commits.len() / (FIRST_RESPONSES + 1));
+        let pairs: Vec<(String, String)> = pairs
+            .take(FIRST_RESPONSES)
+            .map(|pair| (pair[0].clone(), pair[APART].clone()))
+            .collect();
         let command = |(from, to): &(String, String)| {
             ["diff", "-M", &format!("{from}...{to}")].map(str::to_owned).to_vec()
         };
         let commands: Vec<Vec<String>> = pairs.iter().map(command).collect();
-        let git = beside::git(&self.bare, &commands)?;
+        let git = baseline::git(&self.bare, &commands)?;
         let calls: Vec<Call> = pairs
             .iter()
             .map(|(from, to)| self.call(&format!("compare?from={from}&to={to}")))
             .collect();
-        let first = self.once(&calls);
+        let first = self.measure_first(&calls);
         (self.show)(&Line {
             call: "compare, 57 files, first".to_owned(),
             what: CPU,
@@ -214,7 +217,7 @@ impl Stage<'_> {
             ..Line::default()
         });
         let again = self.measure(&calls[0]);
-        self.tell("compare, 57 files, again", 1.0, again, Some(git.cpu));
+        self.report("compare, 57 files, again", 1.0, again, Some(git.cpu));
         Ok(())
     }
 
@@ -222,22 +225,26 @@ impl Stage<'_> {
         if !self.wants("archive") {
             return Ok(());
         }
-        let commits = self.commits.iter().step_by(self.commits.len() / (FIRSTS + 1)).take(FIRSTS);
+        let commits = self
+            .commits
+            .iter()
+            .step_by(self.commits.len() / (FIRST_RESPONSES + 1))
+            .take(FIRST_RESPONSES);
         let commits: Vec<String> = commits.cloned().collect();
         let command = |commit: &String| {
             ["archive", "--format=tar.gz", "--prefix=one/", commit].map(str::to_owned).to_vec()
         };
-        let git = beside::git(&self.bare, &commits.iter().map(command).collect::<Vec<_>>())?;
+        let git = baseline::git(&self.bare, &commits.iter().map(command).collect::<Vec<_>>())?;
         let calls: Vec<Call> = commits
             .iter()
             .map(|commit| self.call(&format!("archive.tar.gz?sha={commit}")))
             .collect();
-        let first = self.once(&calls);
+        let first = self.measure_first(&calls);
         let GitCost { cpu, whole } = git;
         for (what, figure, goal, git) in [
             (CPU, first.cpu, cpu * 5 / 4, Some(cpu)),
             ("whole", first.p50, whole * 5 / 4, Some(whole)),
-            ("first byte", first.begun, Duration::from_millis(10), None),
+            ("first byte", first.first_byte, Duration::from_millis(10), None),
         ] {
             (self.show)(&Line {
                 call: "archive.tar.gz, first".to_owned(),
@@ -250,7 +257,7 @@ impl Stage<'_> {
             });
         }
         let again = self.measure(&calls[0]);
-        self.tell("archive.tar.gz, again", 2.0, again, Some(cpu));
+        self.report("archive.tar.gz, again", 2.0, again, Some(cpu));
         Ok(())
     }
 
@@ -259,11 +266,11 @@ impl Stage<'_> {
             return Ok(());
         }
         let log = ["log", "--no-merges", "--no-renames", "--numstat", "--format=%aE %aN", "master"];
-        let git = beside::git(&self.bare, &[log.map(str::to_owned).to_vec()])?;
+        let git = baseline::git(&self.bare, &[log.map(str::to_owned).to_vec()])?;
         let mut call = self.call("contributors");
         // No request has used the copy yet, so nothing is cached.
         call.target = call.target.replace("projects/1/", "projects/2/");
-        let first = self.once(std::slice::from_ref(&call));
+        let first = self.measure_first(std::slice::from_ref(&call));
         (self.show)(&Line {
             call: "contributors, first".to_owned(),
             what: CPU,
@@ -274,7 +281,7 @@ impl Stage<'_> {
             ..Line::default()
         });
         let again = self.measure(&call);
-        self.tell("contributors, again", 10.0, again, Some(git.cpu));
+        self.report("contributors, again", 10.0, again, Some(git.cpu));
         Ok(())
     }
 
@@ -293,12 +300,12 @@ impl Stage<'_> {
                 body.len()
             )
         };
-        let alone: Vec<String> = (0..MADE).map(request).collect();
-        let busy: Vec<String> = (MADE..MADE * 4).map(request).collect();
+        let alone: Vec<String> = (0..NEW_BRANCHES).map(request).collect();
+        let busy: Vec<String> = (NEW_BRANCHES..NEW_BRANCHES * 4).map(request).collect();
         let once = measure_once(address, &[self.program.pid()], &alone);
         let (per_second, p99) = measure_at_once(address, &busy, self.plan.connections);
         // A synced write dominates this figure, so it is shown beside it.
-        let synced = beside::synced_write(&self.bare);
+        let synced = baseline::synced_write(&self.bare);
         (self.show)(&Line {
             call: "create branch".to_owned(),
             what: "alone",

@@ -9,11 +9,13 @@ use hexforge_git_gix::Layout;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
 use super::bulk::Bulk;
-use super::load::{Call, Cost, a_post, measure, measure_at_once, measure_each, processor_time};
+use super::load::{
+    Call, Cost, measure, measure_at_once, measure_each, post_request, processor_time,
+};
 use super::world::{self, People, Size};
 use super::{contents, git_sizes, history, tracker_world, transport};
 use hexforge_tests::program::{Program, ROOT};
-use hexforge_tests::ref_rows::adopt;
+use hexforge_tests::ref_rows::adopt_repository;
 
 /// The plan of a measurement.
 pub struct Plan<'a> {
@@ -63,7 +65,7 @@ pub fn measure_in(
     projects: usize,
     source: &Path,
     plan: &Plan<'_>,
-    tell: &mut dyn FnMut(Row),
+    report: &mut dyn FnMut(Row),
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let data = folder.path().join("data");
@@ -87,11 +89,11 @@ pub fn measure_in(
         std::fs::remove_dir_all(&bare)?;
     }
     transport::copy(source, &bare)?;
-    adopt(database, project, &bare);
+    adopt_repository(database, project, &bare);
     let stage = Stage { database, program, token, plan };
-    stage.reads(project, issue, projects, tell);
-    stage.git(&folder.path().join("git"), source, tell)?;
-    stage.writes(project, tell);
+    stage.reads(project, issue, projects, report);
+    stage.git(&folder.path().join("git"), source, report)?;
+    stage.writes(project, report);
     Ok(())
 }
 
@@ -120,7 +122,7 @@ impl Stage<'_> {
         pids
     }
 
-    fn reads(&self, project: i64, issue: usize, projects: usize, tell: &mut dyn FnMut(Row)) {
+    fn reads(&self, project: i64, issue: usize, projects: usize, report: &mut dyn FnMut(Row)) {
         let (plan, address) = (self.plan, self.program.address);
         let mut connected = false;
         for (name, path, goal) in reads(project, issue, projects) {
@@ -137,11 +139,11 @@ impl Stage<'_> {
                 connected = true;
             }
             let cost = measure(address, &self.processes(), &call, plan.connections, plan.time);
-            tell(Row { call: name, cost, memory: self.program.memory(), goal, beside: None });
+            report(Row { call: name, cost, memory: self.program.memory(), goal, beside: None });
         }
     }
 
-    fn writes(&self, project: i64, tell: &mut dyn FnMut(Row)) {
+    fn writes(&self, project: i64, report: &mut dyn FnMut(Row)) {
         let (plan, address) = (self.plan, self.program.address);
         for (name, path, form, goal) in writes(project) {
             if !name.contains(plan.only) {
@@ -150,7 +152,7 @@ impl Stage<'_> {
             let headers = format!("PRIVATE-TOKEN: {}\r\n", self.token);
             let one = |number: usize| {
                 let form = form.replace("NUMBER", &number.to_string());
-                a_post(address, &format!("/api/v3{path}"), &headers, &form)
+                post_request(address, &format!("/api/v3{path}"), &headers, &form)
             };
             let requests: Vec<String> = (0..WRITES.iter().sum()).map(one).collect();
             let (alone, busy) = requests.split_at(WRITES[0]);
@@ -160,16 +162,16 @@ impl Stage<'_> {
             let (per_second, p99) = measure_at_once(address, busy, plan.connections);
             let cpu = processor_time(&pids).saturating_sub(before) / WRITES[1] as u32;
             let cost = Cost { per_second, p50, p99, cpu };
-            tell(Row { call: name, cost, memory: self.program.memory(), goal, beside: None });
+            report(Row { call: name, cost, memory: self.program.memory(), goal, beside: None });
         }
     }
 
-    fn git(&self, folder: &Path, source: &Path, tell: &mut dyn FnMut(Row)) -> Result<()> {
+    fn git(&self, folder: &Path, source: &Path, report: &mut dyn FnMut(Row)) -> Result<()> {
         let url = format!("http://root:{ROOT}@{}/root/looked-at.git", self.program.address);
         let pids = self.processes();
         git_sizes::measure(folder, source, &url, &pids, self.plan, &mut |call, cost, beside| {
             let memory = self.program.memory();
-            tell(Row { call, cost, memory, goal: NONE, beside: Some(beside) });
+            report(Row { call, cost, memory, goal: NONE, beside: Some(beside) });
         })
     }
 }

@@ -13,7 +13,7 @@ use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::s3::S3Server;
 
 /// The options that set the author of all commits.
-const WHO: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+const AUTHOR: [&str; 4] = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
 
 /// The number of runs of each operation.
 const PUSHES: usize = 60;
@@ -24,7 +24,7 @@ const CLONES: usize = 20;
 pub fn measure(
     databases: &dyn Fn() -> Option<TestDatabase>,
     program: &Path,
-    tell: &mut dyn FnMut(&str, &str, String),
+    report: &mut dyn FnMut(&str, &str, String),
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let bare = folder.path().join("history.git");
@@ -33,7 +33,7 @@ pub fn measure(
         let Some(database) = databases() else { return Ok(()) };
         let object_store = (storage == "object store").then(S3Server::start);
         let site = Site { program, database, folder: tempfile::tempdir()?, object_store };
-        site.measure(&bare, &mut |name, line| tell(storage, name, line))?;
+        site.measure(&bare, &mut |name, line| report(storage, name, line))?;
     }
     Ok(())
 }
@@ -59,23 +59,23 @@ impl Site<'_> {
         Program::start_with(self.program, data, &self.database.url, log, &settings)
     }
 
-    fn measure(&self, bare: &Path, tell: &mut dyn FnMut(&str, String)) -> Result<()> {
+    fn measure(&self, bare: &Path, report: &mut dyn FnMut(&str, String)) -> Result<()> {
         let server = self.start()?;
         let form = [("name", "ship"), ("visibility_level", "20")];
         server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
         let url = format!("http://root:{ROOT}@{}/root/ship.git", server.address);
         let (time, cpu) = timed(&server, || git(bare, &["push", "-q", "--mirror", &url]))?;
-        tell("first push, 1,000 branches", format!("{time:.1?}, cpu {cpu:.1?}"));
+        report("first push, 1,000 branches", format!("{time:.1?}, cpu {cpu:.1?}"));
         let mut tip = history::git(bare, &["rev-parse", "master"])?;
         let mut pushes = Figures::default();
         for number in 0..PUSHES {
             let message = format!("{number}");
             let commit = ["commit-tree", "-p", &tip, "-m", &message, "master^{tree}"];
-            tip = history::git(bare, &[&WHO[..], &commit].concat())?;
+            tip = history::git(bare, &[&AUTHOR[..], &commit].concat())?;
             let what = format!("{tip}:refs/heads/master");
             pushes.add(timed(&server, || git(bare, &["push", "-q", &url, &what]))?);
         }
-        tell("push of one commit", pushes.line());
+        report("push of one commit", pushes.line());
         let mut forks = Figures::default();
         for number in 0..FORKS {
             let name = format!("user{number}");
@@ -86,7 +86,7 @@ impl Site<'_> {
                 Ok(())
             })?);
         }
-        tell("fork", forks.line());
+        report("fork", forks.line());
         let clone = |server: &Program| {
             let target = tempfile::tempdir()?;
             let url = format!("http://{}/root/ship.git", server.address);
@@ -98,7 +98,7 @@ impl Site<'_> {
         for _ in 0..CLONES {
             warm.add(clone(&server)?);
         }
-        tell("clone", warm.line());
+        report("clone", warm.line());
         drop(server);
         if self.object_store.is_some() {
             for folder in ["cache", "repositories"] {
@@ -106,7 +106,7 @@ impl Site<'_> {
             }
             let server = self.start()?;
             let (time, cpu) = clone(&server)?;
-            tell("clone, empty cache", format!("{time:.1?}, cpu {cpu:.1?}"));
+            report("clone, empty cache", format!("{time:.1?}, cpu {cpu:.1?}"));
         }
         Ok(())
     }

@@ -67,9 +67,9 @@ pub fn fill(program: &Program, database: &TestDatabase, issues: usize) -> Result
         vec![("root", ROOT.to_owned()), ("reporter", reporter_token), ("author", author_token)];
     let milestones = [big, small];
     let world = World { group, project: first, board, issue: 1, milestones, author, people };
-    rows(database, &world, issues);
+    insert_rows(database, &world, issues);
     for number in 0..5 {
-        let label = label(first, number).to_string();
+        let label = label_id(first, number).to_string();
         let lists = format!("{boards}/{board}/lists");
         program
             .request("POST", &lists)
@@ -82,12 +82,12 @@ pub fn fill(program: &Program, database: &TestDatabase, issues: usize) -> Result
 }
 
 /// The id of a label, computed from its project.
-fn label(project: i64, number: usize) -> i64 {
+fn label_id(project: i64, number: usize) -> i64 {
     project * 1000 + i64::try_from(number).unwrap_or_default()
 }
 
 /// Inserts all large tables. Issue ids begin with 1; issues with odd ids belong to the first project.
-fn rows(database: &TestDatabase, world: &World, issues: usize) {
+fn insert_rows(database: &TestDatabase, world: &World, issues: usize) {
     let bulk = Bulk(database);
     let (first, author) = (world.project, world.author);
     let [big, small] = world.milestones;

@@ -18,7 +18,7 @@ use super::backend::Backend;
 use super::load::processor_time;
 use super::long_history::{History, git};
 use hexforge_tests::program::{Program, ROOT};
-use hexforge_tests::ref_rows::adopt;
+use hexforge_tests::ref_rows::adopt_repository;
 
 /// How long to wait before the processor time of a server is read, so that it can clean up.
 const CLEANING_UP: Duration = Duration::from_millis(20);
@@ -37,7 +37,7 @@ pub struct Plan<'a> {
 
 /// The cost of one operation.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Taken {
+pub struct OperationCost {
     pub wall: Duration,
     /// The processor time of the server.
     pub cpu: Duration,
@@ -49,8 +49,8 @@ pub struct Taken {
 #[derive(Debug)]
 pub struct Line {
     pub name: &'static str,
-    pub hexforge: Taken,
-    pub backend: Taken,
+    pub hexforge: OperationCost,
+    pub backend: OperationCost,
     pub goals: Goals,
 }
 
@@ -84,7 +84,7 @@ impl Line {
     }
 }
 
-/// Returns the path for a repository with this name.
+/// Returns the path of the repository with this name, and creates its project if the server needs one.
 type Folder = dyn Fn(&str) -> Result<PathBuf>;
 
 /// One server, whose repositories are addressed by name.
@@ -93,7 +93,7 @@ struct Side<'a> {
     /// The URL before the name of a repository.
     base: String,
     folder: Box<Folder>,
-    /// Tells the server about refs that git wrote into a repository.
+    /// Tells the server about refs that git wrote into its repository.
     adopt: Box<dyn Fn(&Path) + 'a>,
 }
 
@@ -107,12 +107,12 @@ impl Side<'_> {
 pub fn compare(
     database: &TestDatabase,
     plan: &Plan<'_>,
-    tell: &mut dyn FnMut(&Line),
+    report: &mut dyn FnMut(&Line),
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let source = folder.path().join("source.git");
     match plan.repository {
-        Some(repository) => take_over(repository, &source)?,
+        Some(repository) => import_repository(repository, &source)?,
         None => plan.history.make(&source)?,
     }
     let data = folder.path().join("data");
@@ -142,7 +142,7 @@ pub fn compare(
         }),
         adopt: Box::new(move |folder| {
             if let Some(project) = projects.borrow().get(folder) {
-                adopt(database, *project, folder);
+                adopt_repository(database, *project, folder);
             }
         }),
     };
@@ -160,14 +160,14 @@ pub fn compare(
         sides: [hexforge, backend],
         source: &source,
         scratch: folder.path().join("scratch"),
-        tell,
+        report,
     };
     bench.reads()?;
     bench.pushes()
 }
 
 /// Copies the branches and tags of a repository and repacks them, with its HEAD as `master`.
-fn take_over(repository: &Path, source: &Path) -> Result<()> {
+fn import_repository(repository: &Path, source: &Path) -> Result<()> {
     let from = repository.canonicalize()?;
     git(None, &["init", "-q", "--bare", "-b", "master", &source.to_string_lossy()])?;
     let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+HEAD:refs/heads/master"];
@@ -185,22 +185,22 @@ struct Bench<'a> {
     source: &'a Path,
     /// A directory that is emptied before each operation.
     scratch: PathBuf,
-    tell: &'a mut dyn FnMut(&Line),
+    report: &'a mut dyn FnMut(&Line),
 }
 
 impl Bench<'_> {
     fn reads(&mut self) -> Result<()> {
-        let plain = self.put("plain", false)?;
-        self.put("bitmap", true)?;
+        let plain = self.copy_to_sides("plain", false)?;
+        self.copy_to_sides("bitmap", true)?;
         let clone = ["clone", "-q", "--bare"];
         let goals = Goals { wall: Some(1.0), cpu: Some(0.2), bytes: None };
-        self.fetched("clone with a bitmap", "bitmap", &clone, None, goals)?;
+        self.measure_fetch("clone with a bitmap", "bitmap", &clone, None, goals)?;
         let goals = Goals { cpu: Some(1.3), ..Goals::default() };
         // The server caches the plan of a clone, so each clone needs a new commit.
         let mut number = 0;
         self.alternate("clone without a bitmap, first", 1, goals, |bench, side| {
             number += 1;
-            let commit = one_more(&plain[side], "master")?;
+            let commit = new_commit(&plain[side], "master")?;
             let name = format!("refs/heads/one-more-{number}");
             git(Some(&plain[side]), &["update-ref", &name, &commit])?;
             (bench.sides[side].adopt)(&plain[side]);
@@ -208,13 +208,13 @@ impl Bench<'_> {
             let url = bench.sides[side].url("plain");
             bench.run(side, &bench.scratch, &[&clone[..], &[&url, &into]].concat())
         })?;
-        self.fetched("clone without a bitmap, again", "plain", &clone, None, goals)?;
+        self.measure_fetch("clone without a bitmap, again", "plain", &clone, None, goals)?;
         let wall = Goals { wall: Some(1.0), ..Goals::default() };
         let shallow = ["clone", "-q", "--bare", "--depth", "1"];
         let goals = Goals { wall: Some(1.2), cpu: Some(1.5), bytes: None };
         self.alternate("shallow clone, first", 1, goals, |bench, side| {
             number += 1;
-            let commit = one_more(&plain[side], "master")?;
+            let commit = new_commit(&plain[side], "master")?;
             git(Some(&plain[side]), &["update-ref", "refs/heads/shallow", &commit])?;
             (bench.sides[side].adopt)(&plain[side]);
             let into = bench.scratch.join("clone.git").to_string_lossy().into_owned();
@@ -222,27 +222,27 @@ impl Bench<'_> {
             let branch = ["--branch", "shallow", &url, &into];
             bench.run(side, &bench.scratch, &[&shallow[..], &branch].concat())
         })?;
-        self.fetched("shallow clone, again", "plain", &shallow, None, goals)?;
-        self.fetched("shallow clone with a bitmap", "bitmap", &shallow, None, goals)?;
-        self.at_once("8 shallow clones at once", "plain", &shallow, 8, goals)?;
-        self.fetched("ls-remote", "bitmap", &["ls-remote", "-q"], None, wall)?;
+        self.measure_fetch("shallow clone, again", "plain", &shallow, None, goals)?;
+        self.measure_fetch("shallow clone with a bitmap", "bitmap", &shallow, None, goals)?;
+        self.measure_concurrent("8 shallow clones at once", "plain", &shallow, 8, goals)?;
+        self.measure_fetch("ls-remote", "bitmap", &["ls-remote", "-q"], None, wall)?;
         let old = self.client_without(200)?;
         let fetch = ["fetch", "-q"];
         let goals = Goals { wall: None, cpu: Some(1.0), bytes: Some(1.5) };
-        self.fetched("fetch of 200 commits", "bitmap", &fetch, Some(&old), goals)?;
-        self.fetched("fetch of 200 commits, no bitmap", "plain", &fetch, Some(&old), goals)?;
+        self.measure_fetch("fetch of 200 commits", "bitmap", &fetch, Some(&old), goals)?;
+        self.measure_fetch("fetch of 200 commits, no bitmap", "plain", &fetch, Some(&old), goals)?;
         let new = self.client_without(0)?;
-        self.fetched("fetch with nothing new", "bitmap", &fetch, Some(&new), wall)
+        self.measure_fetch("fetch with nothing new", "bitmap", &fetch, Some(&new), wall)
     }
 
     fn pushes(&mut self) -> Result<()> {
-        self.put("pushed", false)?;
+        self.copy_to_sides("pushed", false)?;
         let client = self.client_without(0)?;
         let wall = Goals { wall: Some(1.0), ..Goals::default() };
         let mut number = 0;
         self.alternate("push of one commit", 4, wall, |bench, side| {
             number += 1;
-            let refspec = format!("{}:refs/heads/pushed-{number}", one_more(&client, "HEAD")?);
+            let refspec = format!("{}:refs/heads/pushed-{number}", new_commit(&client, "HEAD")?);
             bench.run(side, &client, &["push", "-q", &bench.sides[side].url("pushed"), &refspec])
         })?;
         let goals = Goals { wall: Some(1.3), ..Goals::default() };
@@ -263,7 +263,7 @@ impl Bench<'_> {
     }
 
     /// Copies the repository to both sides.
-    fn put(&self, name: &str, bitmap: bool) -> Result<Vec<PathBuf>> {
+    fn copy_to_sides(&self, name: &str, bitmap: bool) -> Result<Vec<PathBuf>> {
         let mut folders = vec![];
         for side in &self.sides {
             let folder = (side.folder)(name)?;
@@ -294,7 +294,7 @@ impl Bench<'_> {
     }
 
     /// Measures a fetch or clone, with a fresh copy of the client repository if one is given.
-    fn fetched(
+    fn measure_fetch(
         &mut self,
         name: &'static str,
         repository: &str,
@@ -321,7 +321,7 @@ impl Bench<'_> {
     }
 
     /// Measures several concurrent clients. The processor time is that per client.
-    fn at_once(
+    fn measure_concurrent(
         &mut self,
         name: &'static str,
         repository: &str,
@@ -346,7 +346,7 @@ impl Bench<'_> {
             let wall = started.elapsed();
             std::thread::sleep(CLEANING_UP);
             let cpu = processor_time(&[bench.sides[side].pid]).saturating_sub(before) / clients;
-            Ok(Taken { wall, cpu, bytes: 0 })
+            Ok(OperationCost { wall, cpu, bytes: 0 })
         })
     }
 
@@ -356,7 +356,7 @@ impl Bench<'_> {
         name: &'static str,
         factor: usize,
         goals: Goals,
-        mut operation: impl FnMut(&Self, usize) -> Result<Taken>,
+        mut operation: impl FnMut(&Self, usize) -> Result<OperationCost>,
     ) -> Result<()> {
         if !name.contains(self.plan.only) {
             return Ok(());
@@ -371,12 +371,12 @@ impl Bench<'_> {
             }
         }
         let [hexforge, backend] = taken.map(median);
-        (self.tell)(&Line { name, hexforge, backend, goals });
+        (self.report)(&Line { name, hexforge, backend, goals });
         Ok(())
     }
 
     /// Runs a git client and measures it.
-    fn run(&self, side: usize, folder: &Path, arguments: &[&str]) -> Result<Taken> {
+    fn run(&self, side: usize, folder: &Path, arguments: &[&str]) -> Result<OperationCost> {
         let pack = self.scratch.join("received");
         let before = processor_time(&[self.sides[side].pid]);
         let started = Instant::now();
@@ -387,7 +387,7 @@ impl Bench<'_> {
         std::thread::sleep(CLEANING_UP);
         let cpu = processor_time(&[self.sides[side].pid]).saturating_sub(before);
         let bytes = std::fs::metadata(pack).map_or(0, |metadata| metadata.len());
-        Ok(Taken { wall, cpu, bytes })
+        Ok(OperationCost { wall, cpu, bytes })
     }
 }
 
@@ -404,17 +404,17 @@ fn client_command(folder: &Path) -> Command {
     command
 }
 
-fn median(mut taken: Vec<Taken>) -> Taken {
+fn median(mut taken: Vec<OperationCost>) -> OperationCost {
     let middle = taken.len() / 2;
     let cpu = taken.iter().map(|one| one.cpu).sum::<Duration>() / taken.len().max(1) as u32;
     taken.sort_by_key(|one| one.wall);
-    let Taken { wall, bytes, .. } = taken.get(middle).copied().unwrap_or_default();
+    let OperationCost { wall, bytes, .. } = taken.get(middle).copied().unwrap_or_default();
     // Processor time has steps of 10 ms, so for short operations only the mean is meaningful.
-    Taken { wall, cpu, bytes }
+    OperationCost { wall, cpu, bytes }
 }
 
 /// Creates a commit that differs from all others.
-pub(super) fn one_more(folder: &Path, parent: &str) -> Result<String> {
+pub(super) fn new_commit(folder: &Path, parent: &str) -> Result<String> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let message = format!("One more: {}", NUMBER.fetch_add(1, Ordering::Relaxed));
     let tree = format!("{parent}^{{tree}}");

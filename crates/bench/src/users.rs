@@ -34,7 +34,7 @@ pub fn compare(
     name: &str,
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
-    tell: &mut dyn FnMut(String),
+    report: &mut dyn FnMut(String),
 ) -> Result<()> {
     let mut smallest: Vec<Cost> = Vec::new();
     for &size in plan.sizes {
@@ -50,7 +50,7 @@ pub fn compare(
                 measure(program.address, &[program.pid()], &call, plan.connections, plan.time);
             let base = smallest.get(costs.len()).unwrap_or(&cost);
             let ratio = cost.cpu.as_secs_f64() / base.cpu.as_secs_f64().max(1e-9);
-            tell(format!(
+            report(format!(
                 "{name:<11} {size:>8}  {:<44} {:>9.0} {:>9} {:>9} {:>9} {ratio:>7.2}",
                 call.name,
                 cost.per_second,
@@ -61,7 +61,7 @@ pub fn compare(
             costs.push(cost);
         }
         let after = program.memory();
-        tell(format!("{name:<11} {size:>8}  memory idle {idle:.0} MB, after {after:.0} MB"));
+        report(format!("{name:<11} {size:>8}  memory idle {idle:.0} MB, after {after:.0} MB"));
         if smallest.is_empty() {
             smallest = costs;
         }

@@ -185,7 +185,7 @@ fn project(n: usize, groups: usize, users: usize) -> String {
     )
 }
 
-/// The word that searches look for. One in a hundred has a rarer one, and a few have a rare one.
+/// The noun in a project's name, by which searches find it: `badger` in one of a hundred names, `quokka` in a few.
 fn noun(n: usize, few: usize) -> &'static str {
     match n {
         _ if n % few == 11 => "quokka",
@@ -198,7 +198,7 @@ fn pick(words: &[&'static str], n: usize) -> &'static str {
     words[n % words.len()]
 }
 
-/// Six of ten are private, two internal and two public.
+/// The visibility level: of ten projects six are private, two internal and two public.
 fn visibility(n: usize) -> i32 {
     [0, 0, 0, 10, 0, 20, 0, 10, 0, 20][n % 10]
 }

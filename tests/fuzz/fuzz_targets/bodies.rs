@@ -3,4 +3,4 @@
 
 use hexforge_tests::hostile;
 
-libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("bodies"), |data: &[u8]| hostile::bodies(data));
+libfuzzer_sys::fuzz_target!(init: hostile::write_seeds("bodies"), |data: &[u8]| hostile::bodies(data));

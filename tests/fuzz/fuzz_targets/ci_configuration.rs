@@ -3,4 +3,4 @@
 
 use hexforge_tests::hostile;
 
-libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("ci_configuration"), |data: &[u8]| hostile::ci_configuration(data));
+libfuzzer_sys::fuzz_target!(init: hostile::write_seeds("ci_configuration"), |data: &[u8]| hostile::ci_configuration(data));

@@ -3,4 +3,4 @@
 
 use hexforge_tests::hostile;
 
-libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("pack_streams"), |data: &[u8]| hostile::pack_streams(data));
+libfuzzer_sys::fuzz_target!(init: hostile::write_seeds("pack_streams"), |data: &[u8]| hostile::pack_streams(data));

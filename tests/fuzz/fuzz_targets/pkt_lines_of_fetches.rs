@@ -3,4 +3,4 @@
 
 use hexforge_tests::hostile;
 
-libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("pkt_lines_of_fetches"), |data: &[u8]| hostile::pkt_lines_of_fetches(data));
+libfuzzer_sys::fuzz_target!(init: hostile::write_seeds("pkt_lines_of_fetches"), |data: &[u8]| hostile::pkt_lines_of_fetches(data));

@@ -3,4 +3,4 @@
 
 use hexforge_tests::hostile;
 
-libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("query_parameters"), |data: &[u8]| hostile::query_parameters(data));
+libfuzzer_sys::fuzz_target!(init: hostile::write_seeds("query_parameters"), |data: &[u8]| hostile::query_parameters(data));

@@ -3,4 +3,4 @@
 
 use hexforge_tests::hostile;
 
-libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("ref_names"), |data: &[u8]| hostile::ref_names(data));
+libfuzzer_sys::fuzz_target!(init: hostile::write_seeds("ref_names"), |data: &[u8]| hostile::ref_names(data));

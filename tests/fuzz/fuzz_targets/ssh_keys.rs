@@ -3,4 +3,4 @@
 
 use hexforge_tests::hostile;
 
-libfuzzer_sys::fuzz_target!(init: hostile::plant_seeds("ssh_keys"), |data: &[u8]| hostile::ssh_keys(data));
+libfuzzer_sys::fuzz_target!(init: hostile::write_seeds("ssh_keys"), |data: &[u8]| hostile::ssh_keys(data));

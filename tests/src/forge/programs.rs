@@ -1,4 +1,5 @@
-//! Three programs on one database and one object store, each with a data folder of its own, that see the time of a test.
+//! Three processes of the program with the clock of a test. They share a database and an object store, and each has its
+//! own data folder.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -18,10 +19,10 @@ use crate::installation::SECRET_KEY;
 use crate::program::{self, Program};
 use crate::s3::S3Server;
 
-/// How many programs there are.
+/// The number of processes.
 const NUMBER: usize = 3;
 
-/// The programs, which requests reach in turn.
+/// The processes. Requests go to them in turn.
 pub(super) struct Programs {
     programs: Vec<Program>,
     turn: AtomicUsize,
@@ -30,7 +31,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Starts all, with the settings of the server in this process.
+    /// Starts all processes, with the settings of the server in this process.
     pub(super) fn start(
         database: &TestDatabase,
         store: &S3Server,
@@ -55,7 +56,7 @@ impl Programs {
             ("HEXFORGE_MAX_ARTIFACTS_MB", mebibytes(MAX_ARTIFACTS)),
             ("HEXFORGE_SESSION_DAYS", SESSION_DAYS.to_string()),
             ("HEXFORGE_LOG", "error".to_owned()),
-            // Tests look at what waits to be done, and do it themselves.
+            // Tests run background work themselves, so that they can see what is queued.
             ("HEXFORGE_BACKGROUND_WORK", "false".to_owned()),
             ("HEXFORGE_TEST_CLOCK", clock.path.display().to_string()),
             ("LD_PRELOAD", shim().display().to_string()),
@@ -64,7 +65,7 @@ impl Programs {
             settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let start = |machine| {
             let data = folder.path().join(format!("machine-{machine}"));
-            let (program, log) = (program::built(), Stdio::inherit());
+            let (program, log) = (program::executable(), Stdio::inherit());
             let ssh = own_address(SSH_PORT).to_string();
             let settings = [&settings[..], &[("HEXFORGE_SSH_LISTEN", &*ssh)]].concat();
             Program::start_with(&program, &data, &database.url, log, &settings)
@@ -74,14 +75,15 @@ impl Programs {
         Self { programs, turn: AtomicUsize::new(0), clock, _folder: folder }
     }
 
-    /// The address of the program that gets the next request. All programs see this time from now on.
+    /// Sets the time of all processes, and returns the address of the one that gets the next request.
     pub(super) fn next(&self, now: Timestamp) -> SocketAddr {
         self.clock.show(now);
         self.programs[self.turn.fetch_add(1, Ordering::Relaxed) % NUMBER].address
     }
 }
 
-/// An address of this machine that no other program of these tests has: all show the same port in clone addresses.
+/// A loopback address that no other process of these tests uses. All processes need the same SSH port, because it is
+/// part of clone URLs.
 fn own_address(port: u16) -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = std::process::id() % 250 * 60_000 + NEXT.fetch_add(1, Ordering::Relaxed);
@@ -89,7 +91,7 @@ fn own_address(port: u16) -> SocketAddr {
     SocketAddr::from(([127, a, b, c], port))
 }
 
-/// A file with the time that programs see.
+/// The file from which the processes read the time.
 struct SharedClock {
     path: PathBuf,
     file: File,
@@ -103,7 +105,7 @@ impl SharedClock {
         clock
     }
 
-    /// Writes a time as `struct timespec`.
+    /// Writes the time as `struct timespec`.
     fn show(&self, now: Timestamp) {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&now.timestamp().to_ne_bytes());
@@ -112,7 +114,7 @@ impl SharedClock {
     }
 }
 
-/// The library that shows a program the time in the file, compiled once per process.
+/// The library that replaces the clock of a process by the file. It is compiled once per process.
 fn shim() -> &'static Path {
     static BUILT: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let (_, library) = BUILT.get_or_init(|| {

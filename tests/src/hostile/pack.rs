@@ -1,4 +1,4 @@
-//! Packs for the fuzzer: of bytes alone no fuzzer makes one whose parts are packed and whose checksum is right.
+//! Builds packs from fuzzer input. A fuzzer does not find valid compressed data and checksums by itself.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -11,51 +11,53 @@ use crate::work_tree::WorkTree;
 
 const KINDS: [u8; 6] = [1, 2, 3, 4, 6, 7];
 
-/// Stands in what an object has for the id of an earlier one, as trees have it; its number follows.
+/// In the content of an object: this byte and an object number are replaced by the binary id of that object, as in
+/// trees.
 const ID: u8 = 0xfe;
-/// The same, as commits have it.
+/// The same for the hexadecimal id, as in commits.
 const HEX_ID: u8 = 0xfd;
 
-/// A pack of these bytes: the first says whether they are the pack, but for its checksum, or what is to be packed.
-pub(super) fn of(data: &[u8]) -> Vec<u8> {
+/// Builds a pack. If the first byte is 0, the rest is the pack without its checksum. Otherwise the rest describes the
+/// objects; see `PackBuilder`.
+pub(super) fn build(data: &[u8]) -> Vec<u8> {
     match data.split_first() {
         None => Vec::new(),
-        Some((0, raw)) => sealed(raw.to_vec()),
-        Some((_, plan)) => Planned::default().all(plan),
+        Some((0, raw)) => with_checksum(raw.to_vec()),
+        Some((_, plan)) => PackBuilder::default().build(plan),
     }
 }
 
 /// Appends the checksum of a pack.
-pub fn sealed(mut pack: Vec<u8>) -> Vec<u8> {
+pub fn with_checksum(mut pack: Vec<u8>) -> Vec<u8> {
     let checksum = Sha1::digest(&pack);
     pack.extend_from_slice(&checksum);
     pack
 }
 
-/// A pack in the making: each object is a byte for its kind, for differences one for what they are based on, one for
-/// its size, and what it has.
+/// Builds a pack from a plan. Each object of the plan is a byte for its kind, for deltas a byte for the number of the
+/// base, a byte for its size, and its content.
 #[derive(Default)]
-struct Planned {
+struct PackBuilder {
     entries: Vec<u8>,
-    /// Where each object lies, and its name if it is stored whole.
+    /// The offset of each object, and its id; only right for objects that are not deltas.
     objects: Vec<(usize, [u8; 20])>,
 }
 
-impl Planned {
-    fn all(mut self, mut plan: &[u8]) -> Vec<u8> {
-        while self.next(&mut plan).is_some() {}
+impl PackBuilder {
+    fn build(mut self, mut plan: &[u8]) -> Vec<u8> {
+        while self.add_next(&mut plan).is_some() {}
         let mut pack = b"PACK\0\0\0\x02".to_vec();
         pack.extend_from_slice(&(self.objects.len() as u32).to_be_bytes());
         pack.extend(self.entries);
-        sealed(pack)
+        with_checksum(pack)
     }
 
-    fn next(&mut self, plan: &mut &[u8]) -> Option<()> {
+    fn add_next(&mut self, plan: &mut &[u8]) -> Option<()> {
         let kind = KINDS[usize::from(*plan.split_off_first()?) % KINDS.len()];
         let offset = self.entries.len();
         let base = if kind < 6 { None } else { Some(self.object(*plan.split_off_first()?)) };
         let size = usize::from(*plan.split_off_first()?).min(plan.len());
-        let data = self.filled_in(plan.split_off(..size)?);
+        let data = self.replace_ids(plan.split_off(..size)?);
         self.entries.extend(entry_header(kind, data.len()));
         match (kind, base) {
             (6, Some((base, _))) => self.entries.extend(base_distance(offset - base)),
@@ -71,13 +73,13 @@ impl Planned {
         Some(())
     }
 
-    /// An earlier object; there may be none.
+    /// The offset and id of an earlier object, or made-up ones if there is none.
     fn object(&self, number: u8) -> (usize, [u8; 20]) {
         let at = usize::from(number).checked_rem(self.objects.len());
         at.map_or((0, [number; 20]), |at| self.objects[at])
     }
 
-    fn filled_in(&self, mut plan: &[u8]) -> Vec<u8> {
+    fn replace_ids(&self, mut plan: &[u8]) -> Vec<u8> {
         let mut data = Vec::new();
         while let Some(&byte) = plan.split_off_first() {
             match (byte, plan.first()) {
@@ -110,7 +112,7 @@ pub fn entry_header(kind: u8, mut size: usize) -> Vec<u8> {
     bytes
 }
 
-/// How far before a delta its base begins, as packs have it.
+/// Encodes the distance between a delta and its base, as in an `OFS_DELTA` entry.
 pub fn base_distance(mut distance: usize) -> Vec<u8> {
     let mut bytes = vec![(distance & 0x7f) as u8];
     while distance > 0x7f {
@@ -136,13 +138,13 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     add(3, b"object \xfd\x02\ntype commit\ntag v1\ntagger a <a@b> 1 +0000\n\nhi\n");
     add(4, &[10, 4, 0x90, 3, 1, b'x']);
     add(5, &[10, 5, 0x91, 4, 3, 2, b'y', b'z']);
-    let whole = a_pack();
+    let whole = git_pack();
     let raw = [&[0], &whole[..whole.len().saturating_sub(20)]].concat();
     vec![plan, raw]
 }
 
-/// A pack with three objects and a delta, made by the real git.
-fn a_pack() -> Vec<u8> {
+/// A pack with three objects and a delta, written by git.
+fn git_pack() -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let tree = WorkTree::new(&folder.path().join("bare.git"));
     let long = "the same line\n".repeat(100);
@@ -162,11 +164,11 @@ mod tests {
     #[test]
     fn what_git_packed_is_a_pack_again() {
         let [plan, raw] = seeds().try_into().expect("two");
-        assert_eq!(of(&raw), a_pack());
+        assert_eq!(build(&raw), git_pack());
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         for (seed, objects) in [(plan, 6), (raw, 6)] {
             let file = folder.path().join("made.pack");
-            std::fs::write(&file, of(&seed)).expect("it can be written");
+            std::fs::write(&file, build(&seed)).expect("it can be written");
             let tree = WorkTree::new(&folder.path().join(format!("{}.git", seed.len())));
             let path = file.to_str().expect("a name in UTF-8");
             tree.git(&["index-pack", "--strict", path]);

@@ -1,5 +1,5 @@
-//! The certificate of a receiver that speaks TLS. It is for loopback, nobody signed it but itself, and its key is known
-//! to everybody: made by `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500`.
+//! The self-signed certificate of a receiver, for loopback. Its key is public. Created by `openssl req -x509 -newkey ec
+//! -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 const CERTIFICATE: &[u8] = include_bytes!("../../fixtures/self-signed.crt");
 const KEY: &[u8] = include_bytes!("../../fixtures/self-signed.key");
 
-/// How such a receiver speaks.
+/// The TLS configuration of the receiver.
 pub(super) fn self_signed() -> Arc<ServerConfig> {
     let certificate = CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate");
     let key = PrivateKeyDer::from_pem_slice(KEY).expect("a key");

@@ -23,7 +23,7 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path) -> Self {
-        let mut child = Command::new(program::built())
+        let mut child = Command::new(program::executable())
             .current_dir(folder)
             .env("HEXFORGE_LISTEN", "127.0.0.1:0")
             .env("HEXFORGE_SSH_LISTEN", "127.0.0.1:0")

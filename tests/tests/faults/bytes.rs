@@ -6,9 +6,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 use hexforge_tests::hostile::{TARGETS, seeds};
-use hexforge_tests::random::number_of;
+use hexforge_tests::random::number_from_env;
 
 /// What formats are made of.
 const PIECES: [&[u8]; 16] = [
@@ -32,9 +32,10 @@ const PIECES: [&[u8]; 16] = [
 
 #[test]
 fn bytes_at_random_break_no_parser() {
-    let millis = number_of("HEXFORGE_TEST_FUZZ_SECONDS").map_or(250, |seconds| seconds * 1000);
-    let seed = number_of("HEXFORGE_TEST_FUZZ_SEED").map(|seed| Numbers(seed as u64));
-    let mut numbers = seed.unwrap_or_else(Numbers::of_the_moment);
+    let millis =
+        number_from_env("HEXFORGE_TEST_FUZZ_SECONDS").map_or(250, |seconds| seconds * 1000);
+    let seed = number_from_env("HEXFORGE_TEST_FUZZ_SEED").map(|seed| RandomNumbers(seed as u64));
+    let mut numbers = seed.unwrap_or_else(RandomNumbers::seeded_by_time);
     let mut told = String::new();
     for (name, target) in TARGETS {
         let seeds = seeds(name);
@@ -54,7 +55,7 @@ fn bytes_at_random_break_no_parser() {
 }
 
 /// The same with a few things wrong.
-fn changed(seed: &[u8], numbers: &mut Numbers) -> Vec<u8> {
+fn changed(seed: &[u8], numbers: &mut RandomNumbers) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..=numbers.below(4) {
         let at = numbers.below(bytes.len() + 1);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hexforge_tests::{Numbers, Runner};
+use hexforge_tests::{RandomNumbers, Runner};
 use serde_json::Value;
 
 use super::lane::{Lane, Place, Step, YARD, answered, id_of};
@@ -10,7 +10,7 @@ use super::lane::{Lane, Place, Step, YARD, answered, id_of};
 /// The runner.
 pub struct Ci {
     runner: Runner,
-    numbers: Numbers,
+    numbers: RandomNumbers,
     current: Option<Running>,
     /// Ids, logs and artifacts of builds that ended.
     ended: Vec<(i64, String, Option<String>)>,
@@ -33,12 +33,12 @@ enum Doubt {
 
 impl Ci {
     pub fn new(runner: Runner, seed: u64) -> Self {
-        let (current, doubt, numbers) = (None, None, Numbers(seed));
+        let (current, doubt, numbers) = (None, None, RandomNumbers(seed));
         Self { runner, numbers, current, ended: Vec::new(), checked: 0, doubt }
     }
 
     fn take(&mut self, runner: &Runner) -> Step {
-        match answered(runner.asking(), &[201, 204]) {
+        match answered(runner.build_request(), &[201, 204]) {
             None => Step::Gone,
             Some(answer) if answer.status == 204 => {
                 std::thread::sleep(Duration::from_millis(20));
@@ -78,7 +78,7 @@ impl Lane for Ci {
         match choice {
             0 | 1 => {
                 let first = running.log.len();
-                if answered(runner.appending(&running.build, first, &text), &[202]).is_none() {
+                if answered(runner.append_request(&running.build, first, &text), &[202]).is_none() {
                     self.doubt = Some(Doubt::Log(text));
                     return Step::Gone;
                 }
@@ -93,7 +93,7 @@ impl Lane for Ci {
                 running.artifacts = Some(text);
             }
             _ => {
-                let request = runner.telling(&running.build, &[("state", "success")]);
+                let request = runner.update_request(&running.build, &[("state", "success")]);
                 if answered(request, &[200]).is_none() {
                     self.doubt = Some(Doubt::End);
                     return Step::Gone;

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use hexforge_persistence_diesel::testing::{OwnPostgres, TestDatabase};
 use hexforge_tests::program::{self, Program, ROOT};
-use hexforge_tests::random::number_of;
+use hexforge_tests::random::number_from_env;
 use hexforge_tests::{Auditor, WorkTree};
 
 /// How many write at the same time.
 const WRITERS: usize = 64;
 
 fn seconds() -> u64 {
-    number_of("HEXFORGE_TEST_FAULT_SECONDS").unwrap_or(2) as u64
+    number_from_env("HEXFORGE_TEST_FAULT_SECONDS").unwrap_or(2) as u64
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn many_writers_on_sqlite_are_all_served() {
     let log = folder.path().join("log");
     let file = File::create(&log).expect("the folder is ours");
     let server =
-        Program::start_logging(&program::built(), folder.path(), &database.url, file.into());
+        Program::start_logging(&program::executable(), folder.path(), &database.url, file.into());
     let server = server.expect("the program serves");
     a_project(&server);
     let until = Instant::now() + Duration::from_secs(seconds());
@@ -62,7 +62,8 @@ fn while_postgres_is_away_everybody_is_told_so_and_then_served_again() {
     let Some(mut postgres) = OwnPostgres::start_in(place.path()) else { return };
     // It says at each call that the database is away.
     let log = std::process::Stdio::null();
-    let server = Program::start_logging(&program::built(), folder.path(), &postgres.url(), log);
+    let server =
+        Program::start_logging(&program::executable(), folder.path(), &postgres.url(), log);
     let server = server.expect("the program serves");
     a_project(&server);
     let tree = WorkTree::new(&folder.path().join("unused.git"));

@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::{OwnPostgres, TestDatabase, assert_sound};
 use hexforge_tests::program::{self, Program, ROOT, RUNNERS};
-use hexforge_tests::{Numbers, Response, Runner, SmallDisk, WorkTree};
+use hexforge_tests::{RandomNumbers, Response, Runner, SmallDisk, WorkTree};
 use serde_json::Value;
 
 use super::git::CONFIGURATION;
@@ -16,7 +16,7 @@ use super::lane::{Place, SHIP};
 
 /// A megabyte that cannot be packed.
 fn noise(seed: u64) -> Vec<u8> {
-    let mut numbers = Numbers(seed);
+    let mut numbers = RandomNumbers(seed);
     (0..1 << 20).map(|_| numbers.next_number().to_le_bytes()[0]).collect()
 }
 
@@ -27,21 +27,21 @@ fn long_text(seed: u64) -> String {
 
 #[test]
 fn a_full_disk_is_told_and_nothing_is_broken_on_sqlite() {
-    let Some(disk) = SmallDisk::of(40) else { return };
+    let Some(disk) = SmallDisk::mount(40) else { return };
     let database = DatabaseUrl::Sqlite(disk.path().join("data/hexforge.db"));
     let scene = Scene::new(disk.path(), &database);
     let before = scene.issue("before").expect(201)["id"].clone();
 
-    disk.fill_but(200_000);
+    disk.fill_except(200_000);
     scene.assert_no_room_for_files();
-    disk.fill_but(0);
+    disk.fill_except(0);
     scene.assert_no_room_for_rows();
     scene.assert_no_room_for_files();
     // What only reads goes on.
     let found = scene.server.request("GET", &format!("/projects/{SHIP}/issues")).token(ROOT).send();
     assert!(found.expect(200).as_array().is_some_and(|all| all.iter().any(|i| i["id"] == before)));
 
-    disk.free();
+    disk.remove_filling();
     scene.assert_works("again");
     drop(scene);
     assert_sound(&database);
@@ -49,16 +49,16 @@ fn a_full_disk_is_told_and_nothing_is_broken_on_sqlite() {
 
 #[test]
 fn a_full_disk_of_repositories_is_told_and_nothing_is_broken_on_postgres() {
-    let Some(disk) = SmallDisk::of(24) else { return };
+    let Some(disk) = SmallDisk::mount(24) else { return };
     let Some(database) = TestDatabase::postgres() else { return };
     let scene = Scene::new(disk.path(), &database.url);
-    disk.fill_but(200_000);
+    disk.fill_except(200_000);
     scene.assert_no_room_for_files();
-    disk.fill_but(0);
+    disk.fill_except(0);
     scene.assert_no_room_for_files();
     // The database has room.
     scene.issue("meanwhile").expect(201);
-    disk.free();
+    disk.remove_filling();
     scene.assert_works("again");
 }
 
@@ -67,15 +67,15 @@ fn a_full_disk_of_postgres_is_told_and_nothing_is_broken() {
     if std::env::var("HEXFORGE_TEST_FAULTS").as_deref() != Ok("full") {
         return;
     }
-    let Some(disk) = SmallDisk::of(160) else { return };
+    let Some(disk) = SmallDisk::mount(160) else { return };
     let place = disk.path().join("postgres");
     std::fs::create_dir(&place).expect("there is room");
     let Some(mut postgres) = OwnPostgres::start_in(&place) else { return };
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let scene = Scene::new(folder.path(), &postgres.url());
-    disk.fill_but(0);
+    disk.fill_except(0);
     scene.assert_no_room_for_rows();
-    disk.free();
+    disk.remove_filling();
     // A server that could not write its own log has ended itself.
     postgres.stop("INT");
     postgres.start();
@@ -95,7 +95,7 @@ impl Scene {
     fn new(folder: &Path, database: &DatabaseUrl) -> Self {
         let data = folder.join("data");
         let log = Stdio::null();
-        let server = Program::start_logging(&program::built(), &data, database, log);
+        let server = Program::start_logging(&program::executable(), &data, database, log);
         let server = server.expect("the program serves");
         let form = [("name", "ship"), ("public", "true")];
         server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);

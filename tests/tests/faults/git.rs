@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Stdio;
 
-use hexforge_tests::{Numbers, WorkTree};
+use hexforge_tests::{RandomNumbers, WorkTree};
 use serde_json::Value;
 
 use super::lane::{Lane, Place, Step, YARD, answered};
@@ -77,7 +77,7 @@ impl Lane for Pusher {
 /// Somebody who makes and removes branches and tags without git.
 pub struct Brancher {
     name: String,
-    numbers: Numbers,
+    numbers: RandomNumbers,
     /// Paths below the repository, and whether there is something.
     known: BTreeMap<String, bool>,
     doubt: Option<(String, bool)>,
@@ -85,7 +85,7 @@ pub struct Brancher {
 
 impl Brancher {
     pub fn new(name: &str, seed: u64) -> Self {
-        let (known, numbers) = (BTreeMap::new(), Numbers(seed));
+        let (known, numbers) = (BTreeMap::new(), RandomNumbers(seed));
         Self { name: name.to_owned(), numbers, known, doubt: None }
     }
 

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use hexforge_persistence_diesel::DatabaseUrl;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT, RUNNERS};
-use hexforge_tests::random::number_of;
-use hexforge_tests::{Numbers, Receiver, Request, Runner, WorkTree};
+use hexforge_tests::random::number_from_env;
+use hexforge_tests::{RandomNumbers, Receiver, Request, Runner, WorkTree};
 
 use super::ci::Ci;
 use super::git::{Brancher, CONFIGURATION, Pusher};
@@ -38,12 +38,12 @@ fn nothing_acknowledged_is_lost_by_kills_on_postgres() {
 }
 
 fn kill_again_and_again(name: &str, database: &TestDatabase) {
-    let kills = number_of("HEXFORGE_TEST_FAULT_KILLS").unwrap_or(2);
+    let kills = number_from_env("HEXFORGE_TEST_FAULT_KILLS").unwrap_or(2);
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let receiver = Receiver::new();
     let mut server = serve(folder.path(), &database.url);
     let mut world = World::prepare(&Place::new(&[server.address], folder.path()), &receiver);
-    let mut numbers = Numbers::of_the_moment();
+    let mut numbers = RandomNumbers::seeded_by_time();
     let mut acknowledged = 0;
     for kill in 1..=kills {
         let (enough, later) = (5 + numbers.below(60), numbers.below(100) as u64);
@@ -74,7 +74,7 @@ pub fn serve(data: &Path, database: &DatabaseUrl) -> Program {
         ("HEXFORGE_DEFAULT_PROJECTS_LIMIT", "100000"),
     ];
     let log = std::process::Stdio::inherit();
-    let started = Program::start_with(&program::built(), data, database, log, &more);
+    let started = Program::start_with(&program::executable(), data, database, log, &more);
     started.expect("the program serves")
 }
 

@@ -1,6 +1,6 @@
 //! Users, projects and members; stars and forks.
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 use serde_json::Value;
 
 use super::lane::{Lane, Place, SHIP, Step, YARD, answered, id_of};
@@ -139,7 +139,7 @@ impl Lane for People {
 pub struct Admirer {
     name: String,
     token: String,
-    numbers: Numbers,
+    numbers: RandomNumbers,
     starred: bool,
     fork: Option<i64>,
     star_in_doubt: bool,
@@ -151,7 +151,7 @@ impl Admirer {
         Self {
             name,
             token,
-            numbers: Numbers(seed),
+            numbers: RandomNumbers(seed),
             starred: false,
             fork: None,
             star_in_doubt: false,
@@ -199,10 +199,10 @@ impl Lane for Admirer {
     fn check(&mut self, place: &Place<'_>, issues: &[Value]) {
         let auditor = place.auditor();
         if std::mem::take(&mut self.star_in_doubt) {
-            self.starred = !auditor.all_as(&self.token, "/projects/starred").is_empty();
+            self.starred = !auditor.all_pages_as(&self.token, "/projects/starred").is_empty();
         }
         if std::mem::take(&mut self.fork_in_doubt) {
-            let owned = auditor.all_as(&self.token, "/projects/owned");
+            let owned = auditor.all_pages_as(&self.token, "/projects/owned");
             self.fork = owned.first().map(id_of);
         }
         self.check_all(place, issues);
@@ -210,10 +210,10 @@ impl Lane for Admirer {
 
     fn check_all(&self, place: &Place<'_>, _: &[Value]) {
         let auditor = place.auditor();
-        let starred = auditor.all_as(&self.token, "/projects/starred");
+        let starred = auditor.all_pages_as(&self.token, "/projects/starred");
         assert_eq!(starred.len(), usize::from(self.starred));
         let owned: Vec<i64> =
-            auditor.all_as(&self.token, "/projects/owned").iter().map(id_of).collect();
+            auditor.all_pages_as(&self.token, "/projects/owned").iter().map(id_of).collect();
         assert_eq!(owned, self.fork.into_iter().collect::<Vec<_>>());
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT};
-use hexforge_tests::random::number_of;
+use hexforge_tests::random::number_from_env;
 use hexforge_tests::{Receiver, WorkTree};
 
 use super::kills::{World, serve};
@@ -16,7 +16,7 @@ use super::lane::{Place, SHIP, id_of};
 #[test]
 fn two_processes_serve_as_one_and_the_end_of_one_loses_nothing() {
     let Some(database) = TestDatabase::postgres() else { return };
-    let steps = number_of("HEXFORGE_TEST_FAULT_STEPS").unwrap_or(30);
+    let steps = number_from_env("HEXFORGE_TEST_FAULT_STEPS").unwrap_or(30);
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let receiver = Receiver::new();
     let (mut one, two) = (serve(folder.path(), &database.url), serve(folder.path(), &database.url));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT};
-use hexforge_tests::random::number_of;
+use hexforge_tests::random::number_from_env;
 use hexforge_tests::recount::Auditor;
 
 use super::kills::serve;
@@ -13,7 +13,7 @@ use super::lane::id_of;
 
 /// So many issues, notes and events each are removed: `HEXFORGE_TEST_REMOVED_ROWS`, 4,000 unless it is set.
 static MANY: LazyLock<i64> = LazyLock::new(|| {
-    number_of("HEXFORGE_TEST_REMOVED_ROWS")
+    number_from_env("HEXFORGE_TEST_REMOVED_ROWS")
         .map_or(4_000, |rows| i64::try_from(rows).unwrap_or(i64::MAX))
 });
 
@@ -151,7 +151,7 @@ fn what_holds_a_large_project_is_removed(
     let left = || sum(database, &tables, &format!("project_id = {large}"));
     assert!(left() > 3 * *MANY);
 
-    server.forget_peak();
+    server.reset_peak_memory();
     let before = server.peak_memory();
     let begun = Instant::now();
     server.request("DELETE", &path).token(ROOT).send().expect(200);
@@ -206,7 +206,7 @@ fn a_busy_user_is_removed(database: &TestDatabase) {
     let tables = ["issues", "notes", "events"].map(str::to_owned);
     let left = || sum(database, &tables, &format!("author_id = {user}"));
 
-    server.forget_peak();
+    server.reset_peak_memory();
     let before = server.peak_memory();
     let path = format!("/users/{user}");
     let begun = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 use serde_json::Value;
 
 use super::lane::{Lane, Place, SHIP, Step, answered, id_of};
@@ -12,7 +12,7 @@ const LABELS: usize = 5;
 /// Somebody who writes issues.
 pub struct Tracker {
     name: String,
-    numbers: Numbers,
+    numbers: RandomNumbers,
     made: usize,
     /// By title.
     issues: BTreeMap<String, Issue>,
@@ -39,7 +39,7 @@ impl Tracker {
     pub fn new(name: &str, seed: u64) -> Self {
         Self {
             name: name.to_owned(),
-            numbers: Numbers(seed),
+            numbers: RandomNumbers(seed),
             made: 0,
             issues: BTreeMap::new(),
             notes: Vec::new(),
@@ -127,7 +127,7 @@ impl Tracker {
     }
 
     fn assert_note(place: &Place<'_>, issue: i64, body: &str, at_least: usize) {
-        let notes = place.auditor().all(&format!("/projects/{SHIP}/issues/{issue}/notes"));
+        let notes = place.auditor().all_pages(&format!("/projects/{SHIP}/issues/{issue}/notes"));
         let found = notes.iter().filter(|note| note["body"] == body).count();
         assert!((at_least..=1).contains(&found), "`{body}` is there {found} times");
     }

@@ -100,7 +100,7 @@ fn shallow_clones_may_push(forge: &Forge) {
     scene.push("ada", &["master"]).ok();
     let shallow = tempfile::tempdir().expect("a temporary folder can be made");
     let folder = shallow.path().join("clone").to_string_lossy().into_owned();
-    forge.ref_rows(scene.project).give(&scene.bare());
+    forge.ref_rows(scene.project).write_to(&scene.bare());
     let source = format!("file://{}", scene.bare().display());
     scene.tree.git(&["clone", "-q", "--depth", "1", &source, &folder]);
     scene.tree.git(&["-C", &folder, "commit", "-q", "--allow-empty", "-m", "Shallow"]);

@@ -19,12 +19,12 @@ pub struct Scene<'a> {
 }
 
 /// What git said.
-pub struct Said {
+pub struct GitOutput {
     pub success: bool,
     pub stderr: String,
 }
 
-impl Said {
+impl GitOutput {
     #[track_caller]
     pub fn ok(&self) {
         assert!(self.success, "{}", self.stderr);
@@ -81,11 +81,11 @@ impl<'a> Scene<'a> {
     }
 
     /// Pushes with these arguments as somebody.
-    pub fn push(&self, who: &str, arguments: &[&str]) -> Said {
+    pub fn push(&self, who: &str, arguments: &[&str]) -> GitOutput {
         self.push_to(&self.address(who, PASSWORD), arguments)
     }
 
-    pub fn push_to(&self, address: &str, arguments: &[&str]) -> Said {
+    pub fn push_to(&self, address: &str, arguments: &[&str]) -> GitOutput {
         let mut all = vec!["push"];
         all.extend(arguments.iter().filter(|argument| argument.starts_with('-')));
         all.push(address);
@@ -94,11 +94,11 @@ impl<'a> Scene<'a> {
     }
 
     /// Runs git, which may fail.
-    pub fn git(&self, arguments: &[&str]) -> Said {
+    pub fn git(&self, arguments: &[&str]) -> GitOutput {
         let mut command = self.tree.command(arguments);
         let output = command.env("GIT_TERMINAL_PROMPT", "0").output().expect("git can be started");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        Said { success: output.status.success(), stderr }
+        GitOutput { success: output.status.success(), stderr }
     }
 
     /// The repository on the server's disk.
@@ -109,10 +109,10 @@ impl<'a> Scene<'a> {
     /// What git finds in the repository on the server's disk, with the refs of the rows.
     pub fn on_server(&self, arguments: &[&str]) -> String {
         let rows = self.forge.ref_rows(self.project);
-        rows.give(&self.bare());
+        rows.write_to(&self.bare());
         let bare = self.bare().to_string_lossy().into_owned();
         let said = self.tree.git(&[&["--git-dir", &bare], arguments].concat());
-        rows.take(&self.bare());
+        rows.read_from(&self.bare());
         said
     }
 

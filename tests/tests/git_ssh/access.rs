@@ -3,10 +3,10 @@
 use std::process::Stdio;
 
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::ssh_client::{Identity, said};
+use hexforge_tests::ssh_client::{Identity, output_of};
 use hexforge_tests::{Forge, on_every_store};
 
-use super::support::{Scene, address, git, register, said as git_said};
+use super::support::{Scene, address, git, register, run};
 
 on_every_store!(
     a_shell_is_a_greeting,
@@ -26,19 +26,19 @@ const NOT_FOUND: &str = "The project you were looking for could not be found.\n"
 
 fn a_shell_is_a_greeting(forge: &Forge) {
     let scene = Scene::new(forge);
-    let (status, out, err) = said(scene.key.ssh(scene.ssh, &["-T"], &[]));
+    let (status, out, err) = output_of(scene.key.ssh(scene.ssh, &["-T"], &[]));
     assert_eq!(
         (status, out.as_str(), err.as_str()),
         (Some(0), "Welcome to hexforge, ada!\r\n", "")
     );
     // Who insists on a terminal gets none.
-    let (_, _, err) = said(scene.key.ssh(scene.ssh, &["-tt"], &[]));
+    let (_, _, err) = output_of(scene.key.ssh(scene.ssh, &["-tt"], &[]));
     assert!(err.contains("PTY allocation request failed"), "{err}");
     // Old and new kinds of keys.
     for kind in [&["-t", "rsa", "-b", "2048"][..], &["-t", "ecdsa", "-b", "384"]] {
-        let key = Identity::of(kind);
+        let key = Identity::generate(kind);
         register(forge, &scene.ada, &key);
-        let (status, out, err) = said(key.ssh(scene.ssh, &["-T"], &[]));
+        let (status, out, err) = output_of(key.ssh(scene.ssh, &["-T"], &[]));
         assert_eq!((status, out.as_str()), (Some(0), "Welcome to hexforge, ada!\r\n"), "{err}");
     }
 }
@@ -63,25 +63,25 @@ fn both_forms_of_addresses_work(forge: &Forge) {
 fn only_registered_keys_of_git_are_taken(forge: &Forge) {
     let scene = Scene::filled(forge);
     let stranger = Identity::new();
-    let (status, out, err) = said(stranger.ssh(scene.ssh, &["-T"], &[]));
+    let (status, out, err) = output_of(stranger.ssh(scene.ssh, &["-T"], &[]));
     assert_eq!((status, out.as_str()), (Some(255), ""));
     assert!(err.contains("Permission denied (publickey)"), "{err}");
-    git_said(&mut git(&scene.tree, &stranger, scene.ssh, &["ls-remote", &scene.address()]))
+    run(&mut git(&scene.tree, &stranger, scene.ssh, &["ls-remote", &scene.address()]))
         .refused(&["Permission denied (publickey)"]);
     // There is one name for all, and the key tells who it is.
     let as_ada = scene.address().replace("git@", "ada@");
     scene.git(&["ls-remote", &as_ada]).refused(&["Permission denied (publickey)"]);
     // No password is asked for.
     let (status, _, err) =
-        said(stranger.ssh(scene.ssh, &["-T", "-o", "PreferredAuthentications=password"], &[]));
+        output_of(stranger.ssh(scene.ssh, &["-T", "-o", "PreferredAuthentications=password"], &[]));
     assert_eq!(status, Some(255));
     assert!(err.contains("Permission denied (publickey)"), "{err}");
     // The same signature in the old way, with SHA-1, is none.
-    let rsa = Identity::of(&["-t", "rsa", "-b", "2048"]);
+    let rsa = Identity::generate(&["-t", "rsa", "-b", "2048"]);
     register(forge, &scene.ada, &rsa);
     let sha1 = ["-T", "-o", "PubkeyAcceptedAlgorithms=ssh-rsa"];
-    assert_eq!(said(rsa.ssh(scene.ssh, &sha1, &[])).0, Some(255));
-    assert_eq!(said(rsa.ssh(scene.ssh, &["-T"], &[])).0, Some(0));
+    assert_eq!(output_of(rsa.ssh(scene.ssh, &sha1, &[])).0, Some(255));
+    assert_eq!(output_of(rsa.ssh(scene.ssh, &["-T"], &[])).0, Some(0));
 }
 
 fn blocked_users_and_deleted_keys_are_refused_at_once(forge: &Forge) {
@@ -117,7 +117,7 @@ fn what_was_open_before_is_asked_again(forge: &Forge) {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     let fetch =
-        || said(scene.key.ssh(scene.ssh, &["-o", &control], &["git-upload-pack 'ada/ship'"]));
+        || output_of(scene.key.ssh(scene.ssh, &["-o", &control], &["git-upload-pack 'ada/ship'"]));
     let (status, out, err) = fetch();
     assert_eq!(status, Some(0), "{err}");
     assert!(out.contains("refs/heads/master"), "{out}");
@@ -127,7 +127,7 @@ fn what_was_open_before_is_asked_again(forge: &Forge) {
     let (status, out, err) = fetch();
     assert_eq!((status, out.as_str()), (Some(1), ""));
     assert_eq!(err, "This key is not accepted any more.\n");
-    let (status, out, _) = said(scene.key.ssh(scene.ssh, &["-T", "-o", &control], &[]));
+    let (status, out, _) = output_of(scene.key.ssh(scene.ssh, &["-T", "-o", &control], &[]));
     assert_eq!((status, out.as_str()), (Some(1), ""));
     forge.put(&format!("{user}/unblock")).token(ROOT).send().expect(200);
     assert_eq!(fetch().0, Some(0));
@@ -149,7 +149,7 @@ fn hidden_projects_are_as_missing_ones(forge: &Forge) {
             assert_eq!((status, out.as_str(), err.as_str()), (Some(1), "", NOT_FOUND), "{path}");
         }
     }
-    git_said(&mut git(&scene.tree, &key, scene.ssh, &["ls-remote", &scene.address()]))
+    run(&mut git(&scene.tree, &key, scene.ssh, &["ls-remote", &scene.address()]))
         .refused(&[NOT_FOUND.trim()]);
 }
 
@@ -208,26 +208,26 @@ fn commands_that_are_none_are_refused(forge: &Forge) {
 
 fn nothing_but_sessions_is_opened(forge: &Forge) {
     let scene = Scene::filled(forge);
-    let (status, _, err) = said(scene.key.ssh(scene.ssh, &["-s"], &["sftp"]));
+    let (status, _, err) = output_of(scene.key.ssh(scene.ssh, &["-s"], &["sftp"]));
     assert_eq!(status, Some(255), "{err}");
     assert!(err.contains("subsystem request failed"), "{err}");
     let forward = format!("127.0.0.1:{}", forge.address.port());
-    let (status, out, err) = said(scene.key.ssh(scene.ssh, &["-W", &forward], &[]));
+    let (status, out, err) = output_of(scene.key.ssh(scene.ssh, &["-W", &forward], &[]));
     assert_ne!(status, Some(0));
     assert_eq!(out, "");
     assert!(err.contains("prohibited") || err.contains("forwarding failed"), "{err}");
     let back = format!("0:{forward}");
     let options = ["-T", "-o", "ExitOnForwardFailure=yes", "-R", &back];
-    let (status, _, err) = said(scene.key.ssh(scene.ssh, &options, &[]));
+    let (status, _, err) = output_of(scene.key.ssh(scene.ssh, &options, &[]));
     assert_eq!(status, Some(255));
     assert!(err.contains("remote port forwarding failed"), "{err}");
     // Asked for and not given, which is no reason to stop.
-    let (status, out, _) = said(scene.key.ssh(scene.ssh, &["-T", "-A"], &[]));
+    let (status, out, _) = output_of(scene.key.ssh(scene.ssh, &["-T", "-A"], &[]));
     assert_eq!((status, out.as_str()), (Some(0), "Welcome to hexforge, ada!\r\n"));
     // Variables that are not asked for change nothing.
     let mut ssh = scene.key.ssh(scene.ssh, &["-T", "-o", "SendEnv=LD_PRELOAD GIT_DIR"], &[]);
     ssh.env("GIT_DIR", "/");
-    assert_eq!(said(ssh).0, Some(0));
+    assert_eq!(output_of(ssh).0, Some(0));
 }
 
 fn archived_and_renamed_projects(forge: &Forge) {
@@ -274,5 +274,5 @@ fn archives_are_what_git_makes_of_the_same_commit(forge: &Forge) {
     let (_, eve) = forge.user("eve");
     register(forge, &eve, &other);
     let mut archive = git(&scene.tree, &other, scene.ssh, &["archive", &remote, "master"]);
-    git_said(&mut archive).refused(&[NOT_FOUND.trim_end()]);
+    run(&mut archive).refused(&[NOT_FOUND.trim_end()]);
 }

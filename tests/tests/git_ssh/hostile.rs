@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hexforge_domain::limiter::TransferLimits;
 use hexforge_ssh_russh::Limits;
-use hexforge_tests::ssh_client::{Identity, said};
+use hexforge_tests::ssh_client::{Identity, output_of};
 use hexforge_tests::{Backend, Forge, Restrictions, on_every_store};
 
 use super::support::Scene;
@@ -15,7 +15,7 @@ use super::support::Scene;
 on_every_store!(clients_that_go_away_leave_nothing, what_is_no_protocol_is_told);
 
 /// For fetching and for pushing.
-const ALL_TURNS: (usize, usize) = (96, 32);
+const ALL_PERMITS: (usize, usize) = (96, 32);
 
 fn forge() -> Forge {
     let dialect = hexforge_http_actix::Dialect::Specification;
@@ -111,7 +111,7 @@ fn keys_cannot_be_tried_for_ever() {
     let files: Vec<String> =
         keys.iter().map(|key| key.path().join("key").display().to_string()).collect();
     let more: Vec<&str> = files.iter().flat_map(|file| ["-i", file.as_str()]).collect();
-    let (status, _, err) = said(keys[0].ssh(server, &more, &[]));
+    let (status, _, err) = output_of(keys[0].ssh(server, &more, &[]));
     assert_eq!(status, Some(255));
     assert!(err.contains("Too many authentication"), "{err}");
 }
@@ -121,7 +121,7 @@ fn idle_connections_are_let_go() {
     let forge = forge();
     let scene = Scene::on(&forge, forge.ssh_within(hurried()));
     let begin = Instant::now();
-    let (status, _, _) = said(scene.key.ssh(scene.ssh, &["-N"], &[]));
+    let (status, _, _) = output_of(scene.key.ssh(scene.ssh, &["-N"], &[]));
     assert_eq!(status, Some(255));
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 }
@@ -139,15 +139,15 @@ fn packet(line: &str) -> String {
 
 /// Waits until nobody fetches or pushes.
 #[track_caller]
-fn assert_all_turns_free(forge: &Forge) {
+fn assert_all_permits_free(forge: &Forge) {
     for _ in 0..400 {
-        let (fetches, pushes) = forge.free_turns();
-        if (fetches, pushes) == ALL_TURNS {
+        let (fetches, pushes) = forge.free_permits();
+        if (fetches, pushes) == ALL_PERMITS {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("turns are still taken: {:?}", forge.free_turns());
+    panic!("turns are still taken: {:?}", forge.free_permits());
 }
 
 /// A client that takes nothing does not make the server keep it, and holds no turn for long.
@@ -178,7 +178,7 @@ fn slow_readers_are_let_go() {
         stdout.read_exact(&mut byte).expect("it says something");
         std::thread::sleep(Duration::from_millis(500));
     }
-    assert_all_turns_free(&forge);
+    assert_all_permits_free(&forge);
     drop(stdin);
     let mut rest = Vec::new();
     stdout.read_to_end(&mut rest).expect("a pipe can be read");
@@ -206,10 +206,10 @@ fn clients_that_go_away_leave_nothing(forge: &Forge) {
         let mut first = [0; 100];
         child.stdout.as_mut().expect("it is ours").read_exact(&mut first).expect("it talks");
         std::thread::sleep(Duration::from_millis(300));
-        assert_ne!(forge.free_turns(), ALL_TURNS, "{command} is at work");
+        assert_ne!(forge.free_permits(), ALL_PERMITS, "{command} is at work");
         child.kill().expect("a running process can be killed");
         child.wait().expect("a killed process ends");
-        assert_all_turns_free(forge);
+        assert_all_permits_free(forge);
     }
     assert_eq!(forge.scratch_packs(), 0);
     assert!(!scene.git(&["ls-remote", &scene.address()]).ok().contains("refs/heads/x"));

@@ -9,7 +9,7 @@ use hexforge_tests::WorkTree;
 use hexforge_tests::program::{self, Program, ROOT};
 use hexforge_tests::ssh_client::Identity;
 
-use super::support::{Said, address, git, said};
+use super::support::{CommandOutput, address, git, run};
 
 #[test]
 fn every_operation_in_every_version_on_sqlite() {
@@ -38,7 +38,7 @@ enum Transport {
 fn every_operation(database: &TestDatabase, transport: Transport) {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let data = folder.path().join("data");
-    let mut server = Program::start_with_ssh(&program::built(), &data, &database.url)
+    let mut server = Program::start_with_ssh(&program::executable(), &data, &database.url)
         .expect("the program serves");
     let key = Identity::new();
     let fields = [("title", "laptop"), ("key", &key.public())];
@@ -120,12 +120,12 @@ impl<'a> Place<'a> {
     }
 
     /// git in the work tree.
-    fn git(&self, arguments: &[&str]) -> Said {
-        said(&mut self.command(arguments))
+    fn git(&self, arguments: &[&str]) -> CommandOutput {
+        run(&mut self.command(arguments))
     }
 
     /// git in another folder.
-    fn git_in(&self, folder: &Path, arguments: &[&str]) -> Said {
+    fn git_in(&self, folder: &Path, arguments: &[&str]) -> CommandOutput {
         let folder = folder.display().to_string();
         self.git(&[&["-C", folder.as_str()], arguments].concat())
     }

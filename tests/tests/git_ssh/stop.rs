@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::WorkTree;
-use hexforge_tests::program::{self, Program, ROOT, address_of};
+use hexforge_tests::program::{self, Program, ROOT, url_with_password};
 use hexforge_tests::ssh_client::Identity;
 
 /// What runs is finished, and nothing new is begun.
@@ -15,7 +15,7 @@ use hexforge_tests::ssh_client::Identity;
 fn a_push_that_runs_is_finished_before_the_program_ends() {
     let database = TestDatabase::sqlite();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-    let mut server = Program::start_with_ssh(&program::built(), folder.path(), &database.url)
+    let mut server = Program::start_with_ssh(&program::executable(), folder.path(), &database.url)
         .expect("the program serves");
     let ssh = server.ssh.expect("it serves SSH");
     let key = Identity::new();
@@ -55,7 +55,8 @@ fn a_push_that_runs_is_finished_before_the_program_ends() {
     assert!(push.wait().expect("it ends").success());
     assert!(server.wait().expect("it ends").success());
 
-    let server = Program::start(&program::built(), folder.path(), &database.url).expect("again");
+    let server =
+        Program::start(&program::executable(), folder.path(), &database.url).expect("again");
     let branch = server.request("GET", "/projects/1/repository/branches/master").token(ROOT);
     assert_eq!(branch.send().expect(200)["commit"]["id"], tip);
 }
@@ -66,9 +67,9 @@ fn a_port_that_is_taken_stops_the_start() {
     let taken = taken.local_addr().map(|address| (taken, address)).expect("it has an address");
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let database = TestDatabase::sqlite();
-    let output = Command::new(program::built())
+    let output = Command::new(program::executable())
         .env("HEXFORGE_DATA_DIR", folder.path().join("data"))
-        .env("HEXFORGE_DATABASE_URL", address_of(&database.url))
+        .env("HEXFORGE_DATABASE_URL", url_with_password(&database.url))
         .env("HEXFORGE_LISTEN", "127.0.0.1:0")
         .env("HEXFORGE_SSH_LISTEN", taken.1.to_string())
         .output()

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 /// What a process said.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub success: bool,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Said {
+impl CommandOutput {
     #[track_caller]
     pub fn ok(self) -> String {
         assert!(self.success, "{}", self.stderr);
@@ -33,10 +33,10 @@ impl Said {
 }
 
 /// Runs something.
-pub fn said(command: &mut Command) -> Said {
+pub fn run(command: &mut Command) -> CommandOutput {
     let output = command.output().expect("it can be started");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Said {
+    CommandOutput {
         success: output.status.success(),
         stdout: text(&output.stdout),
         stderr: text(&output.stderr),
@@ -96,8 +96,8 @@ impl Scene {
     }
 
     /// git as ada.
-    pub fn git(&self, arguments: &[&str]) -> Said {
-        said(&mut git(&self.tree, &self.key, self.ssh, arguments))
+    pub fn git(&self, arguments: &[&str]) -> CommandOutput {
+        run(&mut git(&self.tree, &self.key, self.ssh, arguments))
     }
 }
 

@@ -99,10 +99,10 @@ impl Site {
 
     /// The same, on another data folder and database.
     pub fn run_in(&self, data: &Path, database: &TestDatabase, arguments: &[&str]) -> Output {
-        let mut command = Command::new(program::built());
+        let mut command = Command::new(program::executable());
         command.args(arguments).envs(self.installation.settings().iter().cloned());
         command.env("HEXFORGE_DATA_DIR", data);
-        command.env("HEXFORGE_DATABASE_URL", program::address_of(&database.url));
+        command.env("HEXFORGE_DATABASE_URL", program::url_with_password(&database.url));
         command.output().expect("the program can be started")
     }
 }

@@ -43,7 +43,7 @@ fn kills() -> usize {
 }
 
 fn kill_again_and_again(database: &TestDatabase) {
-    let program = program::built();
+    let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let start = || Program::start(&program, folder.path(), &database.url).expect("it serves");
     let mut server = start();
@@ -114,13 +114,14 @@ fn work_until_killed(server: &mut Program, runners: &[Runner], after: usize) -> 
                 scope.spawn(move || {
                     let mut acknowledged = Vec::new();
                     while goes_on() {
-                        let Some(answer) = runner.asking().try_send() else { continue };
+                        let Some(answer) = runner.build_request().try_send() else { continue };
                         if answer.status != 201 {
                             continue;
                         }
                         let build: Value = answer.json();
-                        let _ = runner.appending(&build, 0, "some output\n").try_send();
-                        let told = runner.telling(&build, &[("state", "success")]).try_send();
+                        let _ = runner.append_request(&build, 0, "some output\n").try_send();
+                        let told =
+                            runner.update_request(&build, &[("state", "success")]).try_send();
                         if told.is_some_and(|told| told.status == 200) {
                             acknowledged.push(build["id"].as_i64().expect("an id"));
                             ended.fetch_add(1, Ordering::Relaxed);

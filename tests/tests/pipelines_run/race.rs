@@ -37,7 +37,7 @@ fn api(address: SocketAddr, method: &str, path: &str) -> Request {
 }
 
 fn race(database: &TestDatabase, processes: usize) {
-    let program = program::built();
+    let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let servers: Vec<Program> = (0..processes)
         .map(|_| Program::start(&program, folder.path(), &database.url).expect("it serves"))

@@ -137,9 +137,9 @@ fn a_canceled_pipeline_is_seen_by_its_runner(forge: &Forge) {
     let pipeline = &scene.get("/pipelines")[0];
     let cancel = format!("/projects/{}/pipelines/{}/cancel", scene.project, pipeline["id"]);
     forge.post(&cancel).token(&scene.ada).send().expect(200);
-    let appended = runner.appending(&compile, 7, "^C\n").send();
+    let appended = runner.append_request(&compile, 7, "^C\n").send();
     assert_eq!(appended.header("build-status"), Some("canceled"));
-    assert_eq!(runner.telling(&compile, &[("state", "success")]).send().status, 404);
+    assert_eq!(runner.update_request(&compile, &[("state", "success")]).send().status, 404);
     scene.assert_state("canceled", ["canceled", "skipped", "skipped", "skipped"]);
     assert_eq!(runner.take(), None);
 }

@@ -22,7 +22,7 @@ impl Logged {
     fn start() -> Self {
         let place = Place::on(TestDatabase::sqlite());
         let log = std::fs::File::create(place.folder.path().join("log")).expect("the log is made");
-        let (program, database) = (program::built(), &place.database.url);
+        let (program, database) = (program::executable(), &place.database.url);
         let more = [("HEXFORGE_LOG", "info")];
         let server = Program::start_with(&program, &place.data_dir(), database, log.into(), &more);
         Self { server: server.expect("it serves"), place }

@@ -20,7 +20,7 @@ fn start(place: &Place, background_work: &str) -> Program {
     let settings =
         [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"), ("HEXFORGE_BACKGROUND_WORK", background_work)];
     let (folder, log) = (place.data_dir(), Stdio::inherit());
-    Program::start_with(&program::built(), &folder, &place.database.url, log, &settings)
+    Program::start_with(&program::executable(), &folder, &place.database.url, log, &settings)
         .expect("it serves")
 }
 
@@ -91,7 +91,7 @@ fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
     // a core are one signal.
     let asked = Instant::now();
     while !server.has_ended().expect("the process can be asked") {
-        server.tell_to_stop().expect("it can be told to stop");
+        server.send_stop_signal().expect("it can be told to stop");
         std::thread::sleep(Duration::from_millis(500));
     }
     assert!(asked.elapsed() < Duration::from_secs(9), "{:?}", asked.elapsed());

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hexforge_tests::{Numbers, Response};
+use hexforge_tests::{RandomNumbers, Response};
 
 use super::checks::{Checks, same_set};
 use super::oracle::Oracle;
@@ -17,7 +17,12 @@ use super::server::Server;
 const ARCHIVES: usize = 2;
 
 /// Unpacks archives of both, and compares the files.
-pub fn check(server: &Server<'_>, oracle: &Oracle<'_>, random: &mut Numbers, checks: &mut Checks) {
+pub fn check(
+    server: &Server<'_>,
+    oracle: &Oracle<'_>,
+    random: &mut RandomNumbers,
+    checks: &mut Checks,
+) {
     let mut commits = vec![oracle.tip().to_owned()];
     commits.extend((0..ARCHIVES).map(|_| oracle.random_commit(random)));
     for commit in &commits {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 use serde_json::Value;
 
 use super::checks::{Checks, same_list, same_set};
@@ -22,7 +22,12 @@ const MOST_APART: usize = 400;
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Compares random pairs of commits.
-pub fn check(server: &Server<'_>, oracle: &Oracle<'_>, random: &mut Numbers, checks: &mut Checks) {
+pub fn check(
+    server: &Server<'_>,
+    oracle: &Oracle<'_>,
+    random: &mut RandomNumbers,
+    checks: &mut Checks,
+) {
     let on_main_line = (0..PAIRS_ON_MAIN_LINE).map(|_| (&oracle.main_line, MOST_BETWEEN));
     let anywhere = (0..PAIRS_ANYWHERE).map(|_| (&oracle.commits, MOST_APART));
     for (list, most_apart) in on_main_line.chain(anywhere) {

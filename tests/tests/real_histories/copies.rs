@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 
 use super::checks::Checks;
 use super::client::{Pair, Step};
@@ -41,7 +41,7 @@ pub fn check_fork(server: &Server<'_>, oracle: &Oracle<'_>, checks: &mut Checks)
 pub fn check_merged_branches(
     server: &Server<'_>,
     oracle: &Oracle<'_>,
-    random: &mut Numbers,
+    random: &mut RandomNumbers,
     checks: &mut Checks,
 ) {
     let mut refspecs: Vec<String> = (0..MERGED)

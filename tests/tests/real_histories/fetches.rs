@@ -1,6 +1,6 @@
 //! Clients of all kinds fetch the whole history.
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 
 use super::checks::Checks;
 use super::client::Pair;
@@ -14,7 +14,7 @@ pub fn check(
     server: &Server<'_>,
     oracle: &Oracle<'_>,
     settings: &Settings,
-    random: &mut Numbers,
+    random: &mut RandomNumbers,
     checks: &mut Checks,
 ) {
     let is_chosen = |name: &str| settings.clients.as_deref().is_none_or(|text| name.contains(text));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 
 use super::git::Git;
 use super::source::Source;
@@ -68,19 +68,24 @@ impl<'a> Oracle<'a> {
     }
 
     /// Any commit.
-    pub fn random_commit(&self, random: &mut Numbers) -> String {
+    pub fn random_commit(&self, random: &mut RandomNumbers) -> String {
         self.commits[random.below(self.commits.len())].clone()
     }
 
     /// Any commit of one of the equal parts into which all are divided, so that several do not lie together.
-    pub fn random_commit_of_part(&self, part: usize, parts: usize, random: &mut Numbers) -> String {
+    pub fn random_commit_of_part(
+        &self,
+        part: usize,
+        parts: usize,
+        random: &mut RandomNumbers,
+    ) -> String {
         let start = self.commits.len() * part / parts;
         let size = (self.commits.len() / parts).max(1);
         self.commits[start + random.below(size)].clone()
     }
 
     /// Any tag of a commit, if there are tags.
-    pub fn random_tag(&self, random: &mut Numbers) -> Option<String> {
+    pub fn random_tag(&self, random: &mut RandomNumbers) -> Option<String> {
         (!self.tags.is_empty()).then(|| self.tags[random.below(self.tags.len())].clone())
     }
 

@@ -1,6 +1,6 @@
 //! The kinds of clients: what each runs, command by command.
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 
 use super::client::Step;
 use super::oracle::Oracle;
@@ -26,7 +26,7 @@ impl Recipe {
 }
 
 /// All clients of the full extent; some of each kind otherwise.
-pub fn all(oracle: &Oracle<'_>, extent: Extent, random: &mut Numbers) -> Vec<Recipe> {
+pub fn all(oracle: &Oracle<'_>, extent: Extent, random: &mut RandomNumbers) -> Vec<Recipe> {
     // Of each kind, every so many-th is in the short extent.
     let kinds = [
         (3, whole_clones()),
@@ -118,7 +118,7 @@ fn partial_clones() -> Vec<Recipe> {
 }
 
 /// Clients that ask for commits by id, whatever branch has them.
-fn fetches_by_id(oracle: &Oracle<'_>, random: &mut Numbers) -> Vec<Recipe> {
+fn fetches_by_id(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Recipe> {
     let recipe = |(by, protocol): (Transport, u8)| {
         let mut steps = vec![Step::prepare("init -q"), Step::prepare("remote add origin @")];
         for number in 1..=3 {
@@ -132,7 +132,7 @@ fn fetches_by_id(oracle: &Oracle<'_>, random: &mut Numbers) -> Vec<Recipe> {
 }
 
 /// Clients that have exactly what some commit has, and then fetch everything.
-fn clients_somewhere(oracle: &Oracle<'_>, random: &mut Numbers) -> Vec<Recipe> {
+fn clients_somewhere(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Recipe> {
     let ways = [(Http, 2), (Ssh, 2), (Ssh, 0), (Http, 0), (Http, 2), (Ssh, 1)];
     let recipe = |(part, (by, protocol)): (usize, (Transport, u8))| {
         let commit = oracle.random_commit_of_part(part, ways.len(), random);
@@ -148,7 +148,7 @@ fn clients_somewhere(oracle: &Oracle<'_>, random: &mut Numbers) -> Vec<Recipe> {
 }
 
 /// Clients that have the newest commits behind some commit, and then fetch everything.
-fn shallow_clients_somewhere(oracle: &Oracle<'_>, random: &mut Numbers) -> Vec<Recipe> {
+fn shallow_clients_somewhere(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Recipe> {
     let ways = [(Http, 2), (Ssh, 0), (Ssh, 2), (Http, 0)];
     let recipe = |(part, (by, protocol)): (usize, (Transport, u8))| {
         let commit = oracle.random_commit_of_part(part, ways.len(), random);

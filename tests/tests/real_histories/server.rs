@@ -129,7 +129,7 @@ impl<'a> Server<'a> {
         let project = ProjectId(self.project);
         let bare = Layout::new(&folder).repository(project);
         let store = Arc::new(self.database.open(Options::default()));
-        RefRows::new(store, project).with_packs(packs).give(&bare);
+        RefRows::new(store, project).with_packs(packs).write_to(&bare);
         bare
     }
 }

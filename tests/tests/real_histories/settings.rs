@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hexforge_tests::random::number_of;
+use hexforge_tests::random::number_from_env;
 
 /// How many kinds of clients are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Settings {
             std::env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()).collect();
         let (repositories, extent) =
             if named.is_empty() { (vec![own()?], Extent::Short) } else { (named, Extent::Full) };
-        let seed = number_of("HEXFORGE_TEST_REPOSITORY_SEED").unwrap_or(SEED) as u64;
+        let seed = number_from_env("HEXFORGE_TEST_REPOSITORY_SEED").unwrap_or(SEED) as u64;
         let backend = match std::env::var("HEXFORGE_TEST_REPOSITORIES_BACKEND").as_deref() {
             Err(_) | Ok("" | "sqlite") => Backend::Sqlite,
             Ok("postgres") => Backend::Postgres,

@@ -1,6 +1,6 @@
 //! `GET /projects/:id/repository/tree` against `git ls-tree`: reference section 4.1.
 
-use hexforge_tests::Numbers;
+use hexforge_tests::RandomNumbers;
 
 use super::checks::{Checks, same_list};
 use super::oracle::Oracle;
@@ -10,7 +10,12 @@ use super::server::Server;
 const FOLDERS: usize = 2;
 
 /// Lists several folders of several revisions, with and without the folders in them.
-pub fn check(server: &Server<'_>, oracle: &Oracle<'_>, random: &mut Numbers, checks: &mut Checks) {
+pub fn check(
+    server: &Server<'_>,
+    oracle: &Oracle<'_>,
+    random: &mut RandomNumbers,
+    checks: &mut Checks,
+) {
     let mut revisions = vec![oracle.default_branch.clone()];
     revisions.extend(oracle.random_tag(random));
     revisions.extend([oracle.random_commit(random), oracle.random_commit(random)]);
@@ -25,7 +30,7 @@ pub fn check(server: &Server<'_>, oracle: &Oracle<'_>, random: &mut Numbers, che
 }
 
 /// The root and some other folders whose names are UTF-8.
-fn some_folders(oracle: &Oracle<'_>, revision: &str, random: &mut Numbers) -> Vec<String> {
+fn some_folders(oracle: &Oracle<'_>, revision: &str, random: &mut RandomNumbers) -> Vec<String> {
     let listed = oracle.git.bytes(&oracle.twin, &["ls-tree", "-r", "-d", "-z", revision]);
     let folders = listed.split(|byte| *byte == 0).filter_map(entry);
     let folders: Vec<String> =

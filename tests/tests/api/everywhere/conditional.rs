@@ -181,7 +181,7 @@ fn content_is_named_by_its_commit(forge: &Forge) {
 
 /// GET /projects/:id/repository/tree: the ref is enough; the objects may be gone.
 fn what_is_known_is_not_read_again(forge: &Forge) {
-    forge.ask_one_server();
+    forge.pin_to_first_server();
     let repo = filled(forge);
     let tag = tag_of(&repo.get("tree", &[]));
     repo.tree.damage("HEAD^{tree}", Damage::Garbage);

@@ -50,7 +50,7 @@ fn what_a_hook_was_sent_is_shown(forge: &Forge) {
     new_issue(forge, ROOT, &project, "An issue", &[]);
     assert_eq!(deliveries(forge, &project, &hook), json!([]), "it was not yet looked at");
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     let shown = deliveries(forge, &project, &hook);
     let expected = json!([{
         "id": id_of(&shown[0]), "delivery_id": received.key(), "event": "Issue Hook",
@@ -79,7 +79,7 @@ fn secrets_are_not_shown(forge: &Forge) {
     let hook = hook_of(forge, &project, &url, &form);
     new_issue(forge, ROOT, &project, "An issue", &[]);
     forge.deliver();
-    assert_eq!(receiver.one().header("x-gitlab-token"), Some("hunter3"));
+    assert_eq!(receiver.take_only().header("x-gitlab-token"), Some("hunter3"));
     let shown = deliveries(forge, &project, &hook);
     assert_eq!(shown[0]["request"]["url"], receiver.url("/x"));
     assert!(!shown.to_string().contains("hunter"), "{shown}");
@@ -115,7 +115,7 @@ fn a_delivery_is_sent_again_under_the_same_key(forge: &Forge) {
     receiver.answer(Answer::status(400));
     new_issue(forge, ROOT, &project, "An issue", &[]);
     forge.deliver();
-    let first = receiver.one();
+    let first = receiver.take_only();
     let failed = deliveries(forge, &project, &hook)[0].clone();
     assert_eq!((&failed["state"], &failed["tries"]), (&json!("failed"), &json!(1)));
     assert_eq!(failed["error"], "the receiver answered 400");
@@ -128,13 +128,13 @@ fn a_delivery_is_sent_again_under_the_same_key(forge: &Forge) {
     assert_eq!((&again["state"], &again["tries"]), (&json!("pending"), &json!(0)));
     assert_eq!(again["next_try_at"], "2016-09-25T10:30:00.000Z");
     assert_eq!(forge.deliver(), 1);
-    let second = receiver.one();
+    let second = receiver.take_only();
     assert_eq!((second.key(), &second.body), (first.key(), &first.body));
     assert_eq!(deliveries(forge, &project, &hook)[0]["state"], "delivered");
     // What was delivered can be sent again, too.
     forge.post(&path).token(ROOT).send().expect(201);
     assert_eq!(forge.deliver(), 1);
-    assert_eq!(receiver.one().key(), first.key());
+    assert_eq!(receiver.take_only().key(), first.key());
 }
 
 /// GET /projects/:id/hooks/:hook_id/deliveries, POST /projects/:id/hooks/:hook_id/deliveries/:delivery_id/retry
@@ -256,7 +256,7 @@ fn a_certificate_is_checked_unless_that_is_switched_off(forge: &Forge) {
     let trusting = hook_of(forge, &project, &receiver.url("/trusting"), &form);
     new_issue(forge, ROOT, &project, "An issue", &[]);
     assert_eq!(forge.deliver(), 2);
-    assert_eq!(receiver.one().line, "POST /trusting HTTP/1.1");
+    assert_eq!(receiver.take_only().line, "POST /trusting HTTP/1.1");
     assert_eq!(deliveries(forge, &project, &trusting)[0]["state"], "delivered");
     let failed = deliveries(forge, &project, &checked)[0].clone();
     // It may have a good one later.
@@ -270,7 +270,7 @@ fn a_certificate_is_checked_unless_that_is_switched_off(forge: &Forge) {
     forge.put(&path).token(ROOT).form(&form).send().expect(200);
     forge.clock.advance(TimeDelta::seconds(10));
     assert_eq!(forge.deliver(), 1);
-    assert_eq!(receiver.one().line, "POST /checked HTTP/1.1");
+    assert_eq!(receiver.take_only().line, "POST /checked HTTP/1.1");
     // The same for hooks of the service, where the test is sent at once.
     let service = system_hook(forge, &receiver.url("/service"), &[]);
     let tried = |hook: &Value| {
@@ -325,7 +325,7 @@ fn switches_count_as_they_were_when_something_happened(forge: &Forge) {
     new_issue(forge, ROOT, &project, "Not heard of", &[]);
     switch("true");
     forge.deliver();
-    assert_eq!(receiver.one().json()["object_attributes"]["title"], "Heard of");
+    assert_eq!(receiver.take_only().json()["object_attributes"]["title"], "Heard of");
 }
 
 /// Section 8, and design.md section 3.9: where hooks do not go, each with its reason.

@@ -84,7 +84,7 @@ fn a_push_is_told_as_the_feed_tells_it(forge: &Forge) {
     new_branch(forge, &stage, "new/two", "feature/x");
     let data = newest(forge, &stage);
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Push Hook"));
     assert_eq!(received.body, data.to_string());
     let told = received.json();
@@ -94,7 +94,7 @@ fn a_push_is_told_as_the_feed_tells_it(forge: &Forge) {
     let path = format!("{}/new%2Ftwo", stage.branches);
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
     forge.deliver();
-    let gone = receiver.one().json();
+    let gone = receiver.take_only().json();
     assert_eq!(gone.to_string(), newest(forge, &stage).to_string());
     assert_eq!((&gone["after"], &gone["checkout_sha"]), (&json!(ZEROS), &Value::Null));
     assert_eq!((&gone["commits"], &gone["total_commits_count"]), (&json!([]), &json!(0)));
@@ -109,7 +109,7 @@ fn tags_are_told_with_their_annotation(forge: &Forge) {
     let form = [("tag_name", "v2"), ("ref", "master"), ("message", "The second")];
     new_tag(forge, &stage, &form);
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Tag Push Hook"));
     assert_eq!(received.body, newest(forge, &stage).to_string());
     let told = received.json();
@@ -123,7 +123,7 @@ fn tags_are_told_with_their_annotation(forge: &Forge) {
     assert_ne!(told["after"], told["checkout_sha"]);
     forge.delete(&format!("{}/v2", stage.tags)).token(ROOT).send().expect(200);
     forge.deliver();
-    let gone = receiver.one().json();
+    let gone = receiver.take_only().json();
     assert_eq!(gone["before"], stage.id("master"), "the commit, not the tag");
     assert_eq!((&gone["after"], &gone["checkout_sha"]), (&json!(ZEROS), &Value::Null));
 }
@@ -138,7 +138,7 @@ fn the_request_is_a_post_with_its_headers(forge: &Forge) {
     forget(forge);
     new_branch(forge, &stage, "one", "master");
     forge.deliver();
-    let (open, closed) = (open.one(), closed.one());
+    let (open, closed) = (open.take_only(), closed.take_only());
     assert_eq!(open.line, "POST /a/b?c=d&e HTTP/1.1");
     assert_eq!(open.header("content-type"), Some("application/json"));
     assert_eq!(open.header("x-gitlab-event"), Some("Push Hook"));
@@ -159,7 +159,7 @@ fn names_and_passwords_of_an_address_are_sent_as_authorization(forge: &Forge) {
     forget(forge);
     new_branch(forge, &stage, "one", "master");
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     assert_eq!(received.line, "POST /x HTTP/1.1");
     // `me:p@ss`
     assert_eq!(received.header("authorization"), Some("Basic bWU6cEBzcw=="));
@@ -181,7 +181,7 @@ fn an_issue_is_told_with_its_row(forge: &Forge) {
     ];
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "An issue", &more);
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Issue Hook"));
     let row = json!({
         "id": id_of(&issue), "title": "An issue", "assignee_id": master_id,
@@ -241,7 +241,7 @@ fn a_comment_is_told_with_its_issue(forge: &Forge) {
     let form = [("body", "A comment")];
     let note = forge.post(&path).token(cast.token("owner")).form(&form).send().expect(201);
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Note Hook"));
     let project = id_of(&cast.project);
     let moment = "2016-09-22 10:30:00 UTC";
@@ -406,7 +406,7 @@ fn sent(
     });
     recorded.expect("the store of the server can be written");
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     let name = received.header("x-gitlab-event").unwrap_or_default().to_owned();
     (name, received.json(), project)
 }

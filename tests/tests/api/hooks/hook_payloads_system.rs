@@ -52,7 +52,7 @@ fn users_and_keys_are_told(forge: &Forge) {
     let receiver = a_receiver(forge, &[("token", "s3cret")]);
     let (eve, token) = forge.user("eve");
     forge.deliver();
-    let received = receiver.one();
+    let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("System Hook"));
     assert_eq!(received.header("x-gitlab-token"), Some("s3cret"));
     let facts =
@@ -204,7 +204,7 @@ fn pushes_are_told_without_commits(forge: &Forge) {
     // This is told to nobody here.
     forge.delete(&format!("{}/v2", stage.tags)).token(ROOT).send().expect(200);
     forge.deliver();
-    let (push, tag) = (pushes.one(), tags.one());
+    let (push, tag) = (pushes.take_only(), tags.take_only());
     assert_eq!(none.count(), 0);
     assert_eq!(push.header("x-gitlab-event"), Some("System Hook"));
     let events = forge.get(&format!("{}/events", stage.cast.path)).token(ROOT).send().expect(200);
@@ -229,7 +229,7 @@ fn a_hook_is_tried_out_for_real(forge: &Forge) {
         receiver.answer(Answer::status(answer));
         let tried = forge.get(&path).token(ROOT).send();
         tried.expect(200);
-        let received = receiver.one();
+        let received = receiver.take_only();
         assert_eq!(received.body, tried.text(), "what was sent is the answer");
         assert_eq!(received.line, "POST /x HTTP/1.1");
         assert_eq!(received.header("x-gitlab-event"), Some("System Hook"));

@@ -193,7 +193,7 @@ fn contents_are_found_by_name(forge: &Forge) {
 }
 
 fn names_of_no_content(forge: &Forge) {
-    forge.ask_one_server();
+    forge.pin_to_first_server();
     let repo = filled(forge);
     let named = |object: &str| repo.tree.git(&["rev-parse", object]);
     let id = named("HEAD:text");

@@ -283,7 +283,7 @@ pub fn an_ambiguous_start(stage: &Stage) -> String {
         "--quiet",
         "--force",
     ]);
-    stage.tree.beside_rows(|| {
+    stage.tree.change_bare(|| {
         let child = import.stdin(std::process::Stdio::piped()).spawn();
         let mut child = child.expect("git can be started");
         let mut input = child.stdin.take().expect("it was asked for");
@@ -359,7 +359,7 @@ fn a_damaged_default_branch_hinders_no_change(forge: &Forge) {
 /// GET /projects/:id/repository/branches, GET /projects/:id/repository/branches/:branch,
 /// POST /projects/:id/repository/branches
 fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
-    forge.ask_one_server();
+    forge.pin_to_first_server();
     let stage = a_stage(forge);
     let internal = message("500 Internal Server Error");
     let files = ["missing", "garbage"].map(|name| {

@@ -251,7 +251,7 @@ fn protections_of_branches_are_none_of_tags(forge: &Forge) {
 
 /// GET /projects/:id/repository/tags, GET /projects/:id/repository/tags/:tag_name
 fn a_damaged_tag_hurts_only_those_who_ask_for_it(forge: &Forge) {
-    forge.ask_one_server();
+    forge.pin_to_first_server();
     let stage = a_stage(forge);
     stage.tree.git_bare(&["tag", "-a", "bad", "-m", "m", "master"]);
     stage.tree.git_bare(&["tag", "-a", "gone", "-m", "m", "master"]);

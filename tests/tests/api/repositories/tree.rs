@@ -297,7 +297,7 @@ fn names_of_all_kinds_are_listed(forge: &Forge) {
 
 /// A missing or damaged object is an error of the server; everything else goes on.
 fn damage_is_an_error_of_its_own(forge: &Forge) {
-    forge.ask_one_server();
+    forge.pin_to_first_server();
     let repo = filled(forge);
     let broken = json!({"message": "500 Internal Server Error"});
     // Whoever uses a pack for the first time checks its bytes.

@@ -1,6 +1,6 @@
 //! Labels: repository_ci_labels_boards.md section 5.
 
-use hexforge_tests::random::Numbers;
+use hexforge_tests::random::RandomNumbers;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
@@ -90,7 +90,7 @@ fn titles_that_differ_late_are_told_apart(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let token = cast.token("reporter");
     // Nothing that an index could make smaller.
-    let mut numbers = Numbers(5);
+    let mut numbers = RandomNumbers(5);
     let mut letters = || char::from(b'a' + u8::try_from(numbers.below(26)).expect("a letter"));
     let long: String = (0..253).map(|_| letters()).collect();
     let titles = ["aa", "b", "c"].map(|end| format!("{long}{end}"));

@@ -10,8 +10,8 @@ use anyhow::{Result, ensure};
 use super::history;
 
 /// The least time for which a command is repeated, and the least number of runs.
-const TIME: Duration = Duration::from_millis(1500);
-const FEWEST: u32 = 3;
+const MIN_TIME: Duration = Duration::from_millis(1500);
+const MIN_RUNS: u32 = 3;
 
 /// The cost of one run of a command.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ pub struct GitCost {
 pub fn git(bare: &Path, commands: &[Vec<String>]) -> Result<GitCost> {
     let (before, started) = (children_time(), Instant::now());
     let mut runs = 0;
-    while runs < FEWEST || started.elapsed() < TIME {
+    while runs < MIN_RUNS || started.elapsed() < MIN_TIME {
         let arguments = &commands[runs as usize % commands.len()];
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = history::command(bare, &arguments);
