@@ -51,7 +51,7 @@ fn hexforge(data: &Path, database: &DatabaseUrl, arguments: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn say(data: &Path, database: &DatabaseUrl, arguments: &[&str]) -> String {
+fn run_successfully(data: &Path, database: &DatabaseUrl, arguments: &[&str]) -> String {
     let output = hexforge(data, database, arguments);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -107,11 +107,12 @@ fn comes_back(database: impl Fn() -> TestDatabase) {
                 world.wait_for(extent.between);
                 let file = backups.path().join(format!("{number}.backup"));
                 let known = world.acknowledged();
-                say(data.path(), &first.url, &["backup", text(&file)]);
+                run_successfully(data.path(), &first.url, &["backup", text(&file)]);
                 let mode = std::fs::metadata(&file).expect("it is there").permissions().mode();
                 assert_eq!(mode & 0o777, 0o600);
                 assert!(
-                    say(data.path(), &first.url, &["verify", text(&file)]).contains("is whole")
+                    run_successfully(data.path(), &first.url, &["verify", text(&file)])
+                        .contains("is whole")
                 );
                 restored(&file, &database(), &known, &world);
             }
@@ -130,8 +131,8 @@ fn comes_back(database: impl Fn() -> TestDatabase) {
 fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) {
     let data = folder();
     let to = data.path().join("data");
-    say(&to, &database.url, &["restore", text(file)]);
-    let doctor = say(&to, &database.url, &["doctor"]);
+    run_successfully(&to, &database.url, &["restore", text(file)]);
+    let doctor = run_successfully(&to, &database.url, &["doctor"]);
     assert!(doctor.contains("ok     repositories: "), "{doctor}");
     for folder in repositories(&to) {
         let fsck =
@@ -371,7 +372,7 @@ fn damage_is_found_wherever_it_is_and_nothing_is_restored() {
     let (database, data, place) = (TestDatabase::sqlite(), folder(), folder());
     a_little(&database, data.path());
     let file = place.path().join("whole");
-    say(data.path(), &database.url, &["backup", text(&file)]);
+    run_successfully(data.path(), &database.url, &["backup", text(&file)]);
     let whole = std::fs::read(&file).expect("it is there");
     let damaged = place.path().join("damaged");
     let fresh = TestDatabase::sqlite();
@@ -395,7 +396,7 @@ fn damage_is_found_wherever_it_is_and_nothing_is_restored() {
     assert!(!to.exists());
     let DatabaseUrl::Sqlite(path) = &fresh.url else { panic!("this is SQLite") };
     assert!(!path.exists());
-    say(&to, &fresh.url, &["restore", text(&file)]);
+    run_successfully(&to, &fresh.url, &["restore", text(&file)]);
 }
 
 #[test]
@@ -410,7 +411,7 @@ fn a_backup_goes_only_where_it_fits_and_nothing_is() {
             DatabaseUrl::Postgres(_) => Some(TestDatabase::sqlite()),
         };
         a_little(&database, data.path());
-        say(data.path(), &database.url, &["backup", text(&file)]);
+        run_successfully(data.path(), &database.url, &["backup", text(&file)]);
         let again = refusal(data.path(), &database.url, &["backup", text(&file)]);
         assert!(again.contains("exists already"), "{again}");
         let full = refusal(data.path(), &database.url, &["restore", text(&file)]);
@@ -438,7 +439,7 @@ fn a_backup_of_a_newer_program_is_refused() {
         database
             .execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('99990101000000')");
         let file = place.path().join("backup");
-        say(data.path(), &database.url, &["backup", text(&file)]);
+        run_successfully(data.path(), &database.url, &["backup", text(&file)]);
         let to = place.path().join("data");
         let why = refusal(&to, &fresh.url, &["restore", text(&file)]);
         let expected = "the backup is of a newer hexforge: it has the migration 99990101000000";

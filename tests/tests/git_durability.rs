@@ -40,19 +40,20 @@ fn acknowledged_pushes_survive_a_kill(database: &TestDatabase) {
     assert!(acknowledged.len() < PUSHES, "the end came in the middle");
 
     let server = Program::start(&program, folder.path(), &database.url).expect("it serves again");
-    let branches = names(&server, "/projects/1/repository/branches", |branch| &branch["name"]);
+    let branches =
+        sorted_texts(&server, "/projects/1/repository/branches", |branch| &branch["name"]);
     for name in &acknowledged {
         assert!(branches.contains(name), "{name}");
     }
     // A branch is there exactly if its making is told, once.
-    let told = names(&server, "/projects/1/events", |event| &event["data"]["ref"]);
+    let told = sorted_texts(&server, "/projects/1/events", |event| &event["data"]["ref"]);
     let name = |full: &String| full.strip_prefix("refs/heads/").map(str::to_owned);
     assert_eq!(told.iter().filter_map(name).collect::<Vec<_>>(), branches);
 }
 
 /// A text of each thing in all pages of a list, sorted.
-fn names(server: &Program, path: &str, of: fn(&Value) -> &Value) -> Vec<String> {
-    let all = every(server, path);
+fn sorted_texts(server: &Program, path: &str, of: fn(&Value) -> &Value) -> Vec<String> {
+    let all = all_pages(server, path);
     let mut names: Vec<String> =
         all.iter().filter_map(|one| of(one).as_str()).map(str::to_owned).collect();
     names.sort_unstable();
@@ -60,7 +61,7 @@ fn names(server: &Program, path: &str, of: fn(&Value) -> &Value) -> Vec<String> 
 }
 
 /// All pages of a list.
-fn every(server: &Program, path: &str) -> Vec<Value> {
+fn all_pages(server: &Program, path: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for page in 1.. {
         let path = format!("{path}?per_page=100&page={page}");

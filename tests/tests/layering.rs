@@ -150,7 +150,7 @@ fn allowed<'a>(table: &[(&str, &'a [&'a str])], name: &str) -> Option<&'a [&'a s
 }
 
 /// What is wrong with the crates and their arrows, in sentences.
-fn wrongs(metadata: &Value) -> Vec<String> {
+fn violations(metadata: &Value) -> Vec<String> {
     let mut wrongs = Vec::new();
     for name in packages(metadata) {
         if allowed(&ARROWS, &name).is_none() {
@@ -196,7 +196,7 @@ fn metadata() -> Value {
 #[test]
 fn arrows_point_inwards_only() {
     let metadata = metadata();
-    assert_eq!(wrongs(&metadata), Vec::<String>::new());
+    assert_eq!(violations(&metadata), Vec::<String>::new());
     // Every crate of the tables is really there, or they would check nothing.
     let names = packages(&metadata);
     for (name, _) in ARROWS {
@@ -334,9 +334,9 @@ fn a_wrong_arrow_is_found() {
         ("hexforge-tests", "pq-sys", None, "hexforge-tests must not see pq-sys"),
         ("hexforge-new", "chrono", None, "nobody said what hexforge-new may use"),
     ] {
-        assert_eq!(wrongs(&made_up(from, to, kind)), [wrong], "{from} -> {to}");
+        assert_eq!(violations(&made_up(from, to, kind)), [wrong], "{from} -> {to}");
     }
-    let application = wrongs(&made_up("hexforge-application", "hexforge-http-actix", None));
+    let application = violations(&made_up("hexforge-application", "hexforge-http-actix", None));
     assert_eq!(application.len(), 2, "neither inwards nor pure: {application:?}");
 }
 
@@ -351,7 +351,7 @@ fn a_right_arrow_is_let_through() {
         ("hexforge-server", "hexforge-persistence-diesel", None),
         ("hexforge-tests", "hexforge-server", None),
     ] {
-        assert_eq!(wrongs(&made_up(from, to, kind)), Vec::<String>::new(), "{from} -> {to}");
+        assert_eq!(violations(&made_up(from, to, kind)), Vec::<String>::new(), "{from} -> {to}");
     }
 }
 

@@ -41,7 +41,7 @@ impl Place {
         run(&self.data_dir(), &self.database.url, arguments, input)
     }
 
-    fn say(&self, arguments: &[&str]) -> String {
+    fn run_successfully(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments, "");
         assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
         text(&output.stdout)
@@ -88,19 +88,20 @@ fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
         let form = [("login", "ada"), ("password", "correct horse")];
         server.request("POST", "/session").form(&form).send().expect(201);
 
-        let token = place.say(&["token", "create", "--user", "ada", "--name", "robot"]);
+        let token =
+            place.run_successfully(&["token", "create", "--user", "ada", "--name", "robot"]);
         let who = || server.request("GET", "/user").token(token.trim()).send();
         assert_eq!(who().expect(200)["username"], "ada");
         // A personal token, so no sudo, whoever has it.
-        let id = place.say(&["token", "list", "--user", "ada"]);
+        let id = place.run_successfully(&["token", "list", "--user", "ada"]);
         assert!(id.contains("\tpersonal\tactive\trobot\n"), "{id}");
         assert!(!id.contains(token.trim()), "secrets are shown once");
 
-        assert_eq!(place.say(&["user", "block", "ada"]), "`ada` is now blocked\n");
+        assert_eq!(place.run_successfully(&["user", "block", "ada"]), "`ada` is now blocked\n");
         assert_eq!(who().status, 401);
-        assert_eq!(place.say(&["user", "unblock", "ada"]), "`ada` is now active\n");
+        assert_eq!(place.run_successfully(&["user", "unblock", "ada"]), "`ada` is now active\n");
         assert_eq!(
-            place.say(&["user", "block", "--directory", "ada"]),
+            place.run_successfully(&["user", "block", "--directory", "ada"]),
             "`ada` is now blocked by the directory\n"
         );
         let refused = server.request("PUT", "/users/2/unblock").token(ROOT).send().expect(403);
@@ -109,19 +110,19 @@ fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
             "403 Forbidden  - LDAP blocked users cannot be unblocked by the API"
         );
         assert!(!place.run(&["user", "unblock", "ada"], "").status.success());
-        place.say(&["user", "unblock", "--directory", "ada"]);
+        place.run_successfully(&["user", "unblock", "--directory", "ada"]);
         assert_eq!(who().status, 200);
 
         let number = id.lines().find(|line| line.contains("robot")).expect("listed");
         let number = number.split('\t').next().expect("a line has fields");
-        place.say(&["token", "revoke", number]);
+        place.run_successfully(&["token", "revoke", number]);
         assert_eq!(who().status, 401);
 
-        let password = place.say(&["user", "password", "ada"]);
+        let password = place.run_successfully(&["user", "password", "ada"]);
         let password = password.lines().find_map(|line| line.strip_prefix("password: "));
         let form = [("login", "ada"), ("password", password.expect("a made password is shown"))];
         server.request("POST", "/session").form(&form).send().expect(201);
-        let list = place.say(&["user", "list"]);
+        let list = place.run_successfully(&["user", "list"]);
         assert!(list.contains("\tada\tada@example.com\tactive\n"), "{list}");
         assert!(list.contains("1\troot\tadmin@example.com\tactive admin\n"), "{list}");
     }
@@ -155,9 +156,9 @@ fn migrations_are_checked_and_applied() {
         let pending = text(&check.stdout);
         assert_eq!(check.status.code(), Some(1), "{pending}{}", text(&check.stderr));
         assert!(pending.starts_with("pending "), "{pending}");
-        let applied = place.say(&["migrate"]);
+        let applied = place.run_successfully(&["migrate"]);
         assert!(applied.ends_with("the database is up to date\n"), "{applied}");
-        assert_eq!(place.say(&["migrate", "--check"]), "");
+        assert_eq!(place.run_successfully(&["migrate", "--check"]), "");
     }
 }
 
@@ -275,7 +276,7 @@ fn settings_are_printed_without_secrets() {
 #[test]
 fn the_description_of_the_interface_is_printed() {
     let place = Place::on(TestDatabase::sqlite());
-    let printed = place.say(&["openapi", "--dialect", "original"]);
+    let printed = place.run_successfully(&["openapi", "--dialect", "original"]);
     let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(printed, openapi::document(Dialect::Original));
     assert!(!place.data_dir().exists(), "nothing is made for it");
@@ -386,7 +387,7 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
             assert!(asked.elapsed() < Duration::from_secs(30), "what was interrupted is left");
             std::thread::sleep(Duration::from_millis(10));
         }
-        let own = place.data_dir().join("uploads").join(shelf(&project["id"]));
+        let own = place.data_dir().join("uploads").join(upload_folder(&project["id"]));
         assert!(own.exists());
         server.request("DELETE", &path).token(ROOT).send().expect(200);
         assert!(!own.exists());
@@ -394,7 +395,7 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
 }
 
 /// Where the files of a project are.
-fn shelf(id: &serde_json::Value) -> String {
+fn upload_folder(id: &serde_json::Value) -> String {
     let id = id.as_i64().expect("a project has an id");
     format!("{:02x}/{:02x}/{id}", id & 255, id >> 8 & 255)
 }
@@ -575,7 +576,7 @@ fn what_others_could_read_in_the_data_folder_is_closed_at_each_start() {
 #[test]
 fn a_start_with_another_key_stops_and_says_so() {
     for place in places() {
-        place.say(&["user", "list"]);
+        place.run_successfully(&["user", "list"]);
         std::fs::write(place.data_dir().join("secret.key"), [7; 32]).expect("writable");
         let refused = place.run(&["user", "list"], "");
         assert!(!refused.status.success());
@@ -603,7 +604,7 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
         let bound = register(&old, "bound\u{1b}[31m").expect(201);
         let shared = register(program::RUNNERS, "shared").expect(201);
 
-        let listed = place.say(&["runners", "list"]);
+        let listed = place.run_successfully(&["runners", "list"]);
         assert!(
             listed.contains(&format!("{}\tactive\tprojects 1\tnever\tbound[31m\n", bound["id"]))
         );
@@ -611,13 +612,14 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
         assert!(!listed.contains(&old));
 
         // Where the settings have a token, there is nothing to replace.
-        let made: Vec<String> = (0..2).map(|_| place.say(&["token", "rotate"])).collect();
+        let made: Vec<String> =
+            (0..2).map(|_| place.run_successfully(&["token", "rotate"])).collect();
         assert!(made[0].trim().len() >= 20 && made[0] != made[1], "{made:?}");
         let refused = place.run(&["token", "rotate", "--runners-token", "of the settings"], "");
         assert!(text(&refused.stderr).contains("runners_token"), "{}", text(&refused.stderr));
 
         // A token that was replaced registers nobody; who is registered stays so.
-        let new = place.say(&["token", "rotate", "--project", "root/ship"]);
+        let new = place.run_successfully(&["token", "rotate", "--project", "root/ship"]);
         assert_eq!(register(&old, "late").status, 403);
         register(new.trim(), "in time").expect(201);
         let shown = server.request("GET", "/projects/1").token(ROOT).send().expect(200);
@@ -625,14 +627,23 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
         assert!(!place.run(&["token", "rotate", "--project", "root/none"], "").status.success());
 
         let id = shared["id"].to_string();
-        assert_eq!(place.say(&["runners", "pause", &id]), format!("runner {id} is paused\n"));
         assert_eq!(
-            place.say(&["runners", "pause", &id]),
+            place.run_successfully(&["runners", "pause", &id]),
+            format!("runner {id} is paused\n")
+        );
+        assert_eq!(
+            place.run_successfully(&["runners", "pause", &id]),
             format!("runner {id} was paused already\n")
         );
-        assert!(place.say(&["runners", "list"]).contains(&format!("{id}\tpaused\t")));
-        assert_eq!(place.say(&["runners", "resume", &id]), format!("runner {id} is active\n"));
-        assert_eq!(place.say(&["runners", "remove", &id]), format!("runner {id} is removed\n"));
+        assert!(place.run_successfully(&["runners", "list"]).contains(&format!("{id}\tpaused\t")));
+        assert_eq!(
+            place.run_successfully(&["runners", "resume", &id]),
+            format!("runner {id} is active\n")
+        );
+        assert_eq!(
+            place.run_successfully(&["runners", "remove", &id]),
+            format!("runner {id} is removed\n")
+        );
         let form = [("token", shared["token"].as_str().expect("its own"))];
         let asks =
             hexforge_tests::Request::new(server.address, "POST", "/ci/api/v1/builds/register");

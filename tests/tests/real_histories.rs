@@ -38,7 +38,7 @@ mod real_histories {
     use git::Git;
     use oracle::Oracle;
     use server::Server;
-    use settings::{Settings, say};
+    use settings::{Settings, print_progress};
 
     #[test]
     fn clients_get_from_hexforge_what_they_get_from_git() {
@@ -49,7 +49,7 @@ mod real_histories {
             let git = Git::new();
             let oracle = Oracle::copy(&git, repository);
             let Some(server) = Server::start(&git, settings.backend) else {
-                say("SKIPPED: there is no PostgreSQL for real histories");
+                print_progress("SKIPPED: there is no PostgreSQL for real histories");
                 return;
             };
             let mut random = RandomNumbers(settings.seed);

@@ -63,10 +63,10 @@ fn acknowledged_refs_survive_kills(name: &str, database: &TestDatabase) {
         doubtful += lanes.iter().filter(|lane| lane.doubt.is_some()).count();
         server = Program::start(&program, folder.path(), &database.url).expect("it serves again");
         for lane in &lanes {
-            lane.check_acknowledged(&found(&server, lane.project), kill);
+            lane.check_acknowledged(&read_refs(&server, lane.project), kill);
         }
         for lane in &mut lanes {
-            lane.check_all(&found(&server, lane.project), kill);
+            lane.check_all(&read_refs(&server, lane.project), kill);
         }
         for project in PROJECTS {
             tree.assert_sound_at(&address(&server, project));
@@ -192,14 +192,14 @@ impl Lane {
     fn check_acknowledged(&self, found: &BTreeMap<String, State>, kill: usize) {
         let doubtful = self.doubt.as_ref().map(|(name, _)| name);
         for (name, state) in self.refs.iter().filter(|(name, _)| Some(*name) != doubtful) {
-            assert_eq!(now(found, name), state, "{name} after kill {kill}");
+            assert_eq!(state_of(found, name), state, "{name} after kill {kill}");
         }
     }
 
     /// Checks everything, and takes what was in doubt for what it became: all that was asked for, or nothing.
     fn check_all(&mut self, found: &BTreeMap<String, State>, kill: usize) {
         if let Some((name, after)) = self.doubt.take()
-            && now(found, &name) == &after
+            && state_of(found, &name) == &after
         {
             self.refs.insert(name, after);
         }
@@ -207,7 +207,7 @@ impl Lane {
     }
 }
 
-fn now<'a>(found: &'a BTreeMap<String, State>, name: &str) -> &'a State {
+fn state_of<'a>(found: &'a BTreeMap<String, State>, name: &str) -> &'a State {
     found.get(name).unwrap_or(&State::Absent)
 }
 
@@ -234,7 +234,7 @@ fn change_until_killed(server: &mut Program, lanes: &mut [Lane], random: &mut Ra
 }
 
 /// All refs of a project but `master`, as the interface shows them.
-fn found(server: &Program, project: i64) -> BTreeMap<String, State> {
+fn read_refs(server: &Program, project: i64) -> BTreeMap<String, State> {
     let mut found = BTreeMap::new();
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let commit = |one: &Value| text(&one["commit"]["id"]).expect("a commit has a name");

@@ -24,7 +24,7 @@ pub fn message(text: &str) -> Value {
 }
 
 /// `{"message": {"field": ["…"]}}`, the body when one field is wrong.
-pub fn wrong(field: &str, text: &str) -> Value {
+pub fn field_error(field: &str, text: &str) -> Value {
     json!({ "message": { field: [text] } })
 }
 
@@ -74,7 +74,7 @@ pub fn assert_only_for_administrators(forge: &Forge, calls: &[(&str, String)]) {
 }
 
 /// Reads from the store of a server.
-pub fn look<T: Send>(
+pub fn read_store<T: Send>(
     forge: &Forge,
     work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
 ) -> T {
@@ -82,7 +82,7 @@ pub fn look<T: Send>(
 }
 
 /// Changes an account in ways for which the interface has no call.
-pub fn alter(forge: &Forge, id: i64, change: impl FnOnce(&mut User) + Send) {
+pub fn change_account(forge: &Forge, id: i64, change: impl FnOnce(&mut User) + Send) {
     let altered: Result<(), StoreError> = forge.app.store.write(|tx| {
         let mut user = tx.users().lock(UserId(id))?.expect("the user to alter exists");
         change(&mut user);
@@ -92,15 +92,15 @@ pub fn alter(forge: &Forge, id: i64, change: impl FnOnce(&mut User) + Send) {
 }
 
 /// What waits to be told to system hooks, oldest first.
-pub fn news(forge: &Forge) -> Vec<SystemEvent> {
-    let entries = look(forge, |tx| tx.outbox().oldest(1000));
+pub fn queued_events(forge: &Forge) -> Vec<SystemEvent> {
+    let entries = read_store(forge, |tx| tx.outbox().oldest(1000));
     entries.into_iter().map(|entry| entry.event).collect()
 }
 
 /// How many activity events a user has authored in projects that it sees.
-pub fn activity(forge: &Forge, id: i64) -> u64 {
+pub fn activity_count(forge: &Forge, id: i64) -> u64 {
     let viewer = Viewer { user: UserId(id), external: false };
-    look(forge, |tx| {
+    read_store(forge, |tx| {
         tx.events().authored_by(UserId(id), viewer, Clearance::All, a_day(), Page::Whole)
     })
     .total

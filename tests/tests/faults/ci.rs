@@ -5,7 +5,7 @@ use std::time::Duration;
 use hexforge_tests::{RandomNumbers, Runner};
 use serde_json::Value;
 
-use super::lane::{Lane, Place, Step, YARD, answered, id_of};
+use super::lane::{Lane, Place, Step, YARD, id_of, send_expecting};
 
 /// The runner.
 pub struct Ci {
@@ -38,7 +38,7 @@ impl Ci {
     }
 
     fn take(&mut self, runner: &Runner) -> Step {
-        match answered(runner.build_request(), &[201, 204]) {
+        match send_expecting(runner.build_request(), &[201, 204]) {
             None => Step::Gone,
             Some(answer) if answer.status == 204 => {
                 std::thread::sleep(Duration::from_millis(20));
@@ -78,7 +78,9 @@ impl Lane for Ci {
         match choice {
             0 | 1 => {
                 let first = running.log.len();
-                if answered(runner.append_request(&running.build, first, &text), &[202]).is_none() {
+                if send_expecting(runner.append_request(&running.build, first, &text), &[202])
+                    .is_none()
+                {
                     self.doubt = Some(Doubt::Log(text));
                     return Step::Gone;
                 }
@@ -86,7 +88,7 @@ impl Lane for Ci {
             }
             2 => {
                 let request = runner.artifacts("POST", &running.build);
-                if answered(request.file("a.zip", text.as_bytes()), &[201]).is_none() {
+                if send_expecting(request.file("a.zip", text.as_bytes()), &[201]).is_none() {
                     self.doubt = Some(Doubt::Artifacts(text));
                     return Step::Gone;
                 }
@@ -94,7 +96,7 @@ impl Lane for Ci {
             }
             _ => {
                 let request = runner.update_request(&running.build, &[("state", "success")]);
-                if answered(request, &[200]).is_none() {
+                if send_expecting(request, &[200]).is_none() {
                     self.doubt = Some(Doubt::End);
                     return Step::Gone;
                 }

@@ -53,7 +53,10 @@ fn many_writers_on_sqlite_are_all_served() {
     assert_eq!(issues.len(), written);
     let log = std::fs::read_to_string(log).expect("a log");
     assert!(!log.contains("locked"), "{log}");
-    say(&format!("{WRITERS} writers, {written} issues in {} s, {slowest:?} at most", seconds()));
+    print_progress(&format!(
+        "{WRITERS} writers, {written} issues in {} s, {slowest:?} at most",
+        seconds()
+    ));
 }
 
 #[test]
@@ -88,13 +91,16 @@ fn while_postgres_is_away_everybody_is_told_so_and_then_served_again() {
             while server.request("GET", "/user").token(ROOT).send().status != 200 {
                 assert!(since.elapsed() < Duration::from_secs(30), "it is still not served");
             }
-            say(&format!("after {signal} served again {:?} after the database", since.elapsed()));
+            print_progress(&format!(
+                "after {signal} served again {:?} after the database",
+                since.elapsed()
+            ));
         }
         std::thread::sleep(Duration::from_secs(1));
         is_over.store(true, Ordering::Relaxed);
     });
     let seen = seen.into_inner().expect("no thread panics");
-    say(&format!("{:?}, {:?} at most", seen.statuses, seen.slowest));
+    print_progress(&format!("{:?}, {:?} at most", seen.statuses, seen.slowest));
     assert!(seen.slowest < Duration::from_secs(20), "nobody waits for long: {seen:?}");
     let good = |status: &u16| matches!(status, 200 | 201 | 503);
     assert!(seen.statuses.keys().all(good), "{seen:?}");
@@ -165,6 +171,6 @@ fn a_project(server: &Program) {
 
 /// How much was tried is part of what is shown.
 #[expect(clippy::print_stderr, reason = "how much was tried is part of what is shown")]
-fn say(text: &str) {
+fn print_progress(text: &str) {
     eprintln!("{text}");
 }

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use hexforge_tests::{RandomNumbers, WorkTree};
 use serde_json::Value;
 
-use super::lane::{Lane, Place, Step, YARD, answered};
+use super::lane::{Lane, Place, Step, YARD, send_expecting};
 
 /// Each push makes a pipeline of one build.
 pub const CONFIGURATION: &str = "job: {script: x}\n";
@@ -115,7 +115,7 @@ impl Lane for Brancher {
                 place.ask("POST", &at(kind)).form(&form)
             }
         };
-        if answered(request, &[200, 201]).is_none() {
+        if send_expecting(request, &[200, 201]).is_none() {
             self.doubt = Some((path, !is_there));
             return Step::Gone;
         }

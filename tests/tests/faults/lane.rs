@@ -74,7 +74,7 @@ pub trait Lane: Send {
 
 /// The answer, which has to be one of these, unless the server is gone.
 #[track_caller]
-pub fn answered(request: Request, good: &[u16]) -> Option<Response> {
+pub fn send_expecting(request: Request, good: &[u16]) -> Option<Response> {
     let answer = request.try_send()?;
     let text = String::from_utf8_lossy(&answer.body);
     assert!(good.contains(&answer.status), "{} {text}", answer.status);

@@ -3,7 +3,7 @@
 use hexforge_tests::RandomNumbers;
 use serde_json::Value;
 
-use super::lane::{Lane, Place, SHIP, Step, YARD, answered, id_of};
+use super::lane::{Lane, Place, SHIP, Step, YARD, id_of, send_expecting};
 
 /// Somebody who makes and removes accounts, projects and memberships.
 #[derive(Default)]
@@ -162,7 +162,7 @@ impl Admirer {
     fn star(&mut self, place: &Place<'_>) -> Step {
         let (method, good) = if self.starred { ("DELETE", 200) } else { ("POST", 201) };
         let request = place.ask_as(&self.token, method, &format!("/projects/{YARD}/star"));
-        if answered(request, &[good]).is_none() {
+        if send_expecting(request, &[good]).is_none() {
             self.star_in_doubt = true;
             return Step::Gone;
         }
@@ -178,7 +178,7 @@ impl Admirer {
             }
             Some(id) => place.ask_as(&self.token, "DELETE", &format!("/projects/{id}")),
         };
-        let Some(answer) = answered(request, &[200, 201]) else {
+        let Some(answer) = send_expecting(request, &[200, 201]) else {
             self.fork_in_doubt = true;
             return Step::Gone;
         };

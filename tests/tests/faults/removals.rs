@@ -93,7 +93,7 @@ fn fill(database: &TestDatabase, project: i64, issue: i64, user: i64) {
 }
 
 /// How many rows of these tables there are for which a condition holds.
-fn sum(database: &TestDatabase, tables: &[String], condition: &str) -> i64 {
+fn count_rows(database: &TestDatabase, tables: &[String], condition: &str) -> i64 {
     let count = |table: &String| format!("(SELECT count(*) FROM {table} WHERE {condition})");
     let counts: Vec<String> = tables.iter().map(count).collect();
     database.number(&format!("SELECT {}", counts.join(" + ")))
@@ -110,7 +110,7 @@ fn wait_for(number: impl Fn() -> i64, at_most: i64) {
 
 /// More than so many rows are there. Steps take longer than this in all, unless the test was held up meanwhile.
 #[track_caller]
-fn assert_left(number: impl Fn() -> i64, more_than: i64, since: Instant) {
+fn assert_more_rows_than(number: impl Fn() -> i64, more_than: i64, since: Instant) {
     let left = number();
     if since.elapsed() < Duration::from_millis(300) {
         assert!(left > more_than, "{left}");
@@ -148,7 +148,7 @@ fn what_holds_a_large_project_is_removed(
     let issue = new_issue(&server, large, "one");
     fill(database, large, issue, 1);
     let tables = database.tables_with("project_id");
-    let left = || sum(database, &tables, &format!("project_id = {large}"));
+    let left = || count_rows(database, &tables, &format!("project_id = {large}"));
     assert!(left() > 3 * *MANY);
 
     server.reset_peak_memory();
@@ -165,7 +165,7 @@ fn what_holds_a_large_project_is_removed(
     assert_gone(&server);
     let (again, _) = make(&server);
     new_issue(&server, other, "while the rest goes");
-    assert_left(left, *MANY, begun);
+    assert_more_rows_than(left, *MANY, begun);
     let own = server.request("GET", "/issues").token(ROOT).send().expect(200);
     assert_eq!(own.as_array().map(Vec::len), Some(1), "{own}");
     wait_for(left, 2 * *MANY);
@@ -174,7 +174,7 @@ fn what_holds_a_large_project_is_removed(
     assert!(grown < MEMORY, "it took {grown} MB");
 
     program::kill_now(server.pid());
-    assert_left(left, 0, begun);
+    assert_more_rows_than(left, 0, begun);
     let server = serve(folder.path(), &database.url);
     assert_gone(&server);
     wait_for(left, 0);
@@ -204,7 +204,7 @@ fn a_busy_user_is_removed(database: &TestDatabase) {
     let issue = new_issue(&server, project, "one");
     fill(database, project, issue, user);
     let tables = ["issues", "notes", "events"].map(str::to_owned);
-    let left = || sum(database, &tables, &format!("author_id = {user}"));
+    let left = || count_rows(database, &tables, &format!("author_id = {user}"));
 
     server.reset_peak_memory();
     let before = server.peak_memory();
@@ -212,7 +212,7 @@ fn a_busy_user_is_removed(database: &TestDatabase) {
     let begun = Instant::now();
     server.request("DELETE", &path).token(ROOT).send().expect(200);
     server.request("GET", &path).token(ROOT).send().expect(404);
-    assert_left(left, *MANY, begun);
+    assert_more_rows_than(left, *MANY, begun);
     let notes = format!("/projects/{project}/issues/{issue}/notes");
     let notes = server.request("GET", &notes).token(ROOT).send().expect(200);
     assert_eq!(notes.as_array().map(Vec::len), Some(0), "{notes}");
@@ -224,7 +224,7 @@ fn a_busy_user_is_removed(database: &TestDatabase) {
     assert!(grown < MEMORY, "it took {grown} MB");
 
     program::kill_now(server.pid());
-    assert_left(left, 0, begun);
+    assert_more_rows_than(left, 0, begun);
     let server = serve(folder.path(), &database.url);
     wait_for(left, 0);
     wait_for(|| database.number("SELECT count(*) FROM user_roots WHERE removed"), 0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hexforge_tests::RandomNumbers;
 use serde_json::Value;
 
-use super::lane::{Lane, Place, SHIP, Step, answered, id_of};
+use super::lane::{Lane, Place, SHIP, Step, id_of, send_expecting};
 
 const LABELS: usize = 5;
 
@@ -62,7 +62,7 @@ impl Tracker {
         let form =
             [("title", title.as_str()), ("labels", &labels.join(",")), ("description", &title)];
         let path = format!("/projects/{SHIP}/issues");
-        match answered(place.ask("POST", &path).form(&form), &[201]) {
+        match send_expecting(place.ask("POST", &path).form(&form), &[201]) {
             Some(answer) => {
                 let id = id_of(&answer.json());
                 self.issues.insert(title, Issue { id, labels, is_open: true });
@@ -78,7 +78,7 @@ impl Tracker {
     fn write_note(&mut self, place: &Place<'_>, id: i64) -> Step {
         let body = format!("note {}-{}", self.name, self.made);
         let path = format!("/projects/{SHIP}/issues/{id}/notes");
-        if answered(place.ask("POST", &path).form(&[("body", &body)]), &[201]).is_some() {
+        if send_expecting(place.ask("POST", &path).form(&[("body", &body)]), &[201]).is_some() {
             self.notes.push((id, body));
             Step::Done
         } else {
@@ -91,7 +91,8 @@ impl Tracker {
         let Some(issue) = self.issues.get_mut(&title) else { return Step::Idle };
         let event = if issue.is_open { "close" } else { "reopen" };
         let path = format!("/projects/{SHIP}/issues/{}", issue.id);
-        if answered(place.ask("PUT", &path).form(&[("state_event", event)]), &[200]).is_some() {
+        if send_expecting(place.ask("PUT", &path).form(&[("state_event", event)]), &[200]).is_some()
+        {
             issue.is_open = !issue.is_open;
             Step::Done
         } else {
@@ -106,12 +107,14 @@ impl Tracker {
         let name = format!("list-{}-{}", self.name, self.made);
         let form = [("name", name.as_str()), ("color", "#123456")];
         let path = format!("/projects/{SHIP}/labels");
-        let Some(label) = answered(place.ask("POST", &path).form(&form), &[200, 201]) else {
+        let Some(label) = send_expecting(place.ask("POST", &path).form(&form), &[200, 201]) else {
             return Step::Gone;
         };
         let label = id_of(&label.json()).to_string();
         let path = format!("/projects/{SHIP}/boards/1/lists");
-        if answered(place.ask("POST", &path).form(&[("label_id", &label)]), &[200, 201]).is_none() {
+        if send_expecting(place.ask("POST", &path).form(&[("label_id", &label)]), &[200, 201])
+            .is_none()
+        {
             return Step::Gone;
         }
         self.doubt = None;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lane::{Lane, Place, SHIP, Step, answered};
+use super::lane::{Lane, Place, SHIP, Step, send_expecting};
 
 /// Somebody who uploads.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Lane for Uploads {
         let content = format!("file {} ", self.made).repeat(1000);
         let path = format!("/projects/{SHIP}/uploads");
         let request = place.ask("POST", &path).file("notes.txt", content.as_bytes());
-        let Some(answer) = answered(request, &[201]) else { return Step::Gone };
+        let Some(answer) = send_expecting(request, &[201]) else { return Step::Gone };
         let url = answer.json()["url"].as_str().expect("an address").to_owned();
         self.files.push((url, content));
         Step::Done

@@ -58,7 +58,7 @@ pub fn pack(scene: &Scene<'_>, objects: &[&str]) -> Vec<u8> {
 }
 
 /// Stores an object that git would not make.
-fn hash(scene: &Scene<'_>, kind: &str, content: &[u8]) -> String {
+fn store_object(scene: &Scene<'_>, kind: &str, content: &[u8]) -> String {
     let arguments = ["hash-object", "-t", kind, "-w", "--stdin", "--literally"];
     let mut command = scene.tree.command(&arguments);
     let mut child =
@@ -69,11 +69,11 @@ fn hash(scene: &Scene<'_>, kind: &str, content: &[u8]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-fn commit_of(scene: &Scene<'_>, tree: &str, parent: Option<&str>) -> String {
+fn store_commit(scene: &Scene<'_>, tree: &str, parent: Option<&str>) -> String {
     let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
     let who = "Ada <ada@example.com> 1474540200 +0000";
     let text = format!("tree {tree}\n{parent}author {who}\ncommitter {who}\n\nx\n");
-    hash(scene, "commit", text.as_bytes())
+    store_object(scene, "commit", text.as_bytes())
 }
 
 fn broken_packs_are_refused(forge: &Forge) {
@@ -136,7 +136,7 @@ fn histories_with_holes_are_refused(forge: &Forge) {
 
 fn trees_that_could_do_harm_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
-    let blob = hash(&scene, "blob", b"x");
+    let blob = store_object(&scene, "blob", b"x");
     let mut bytes = Vec::new();
     for pair in blob.as_bytes().chunks(2) {
         let digits = std::str::from_utf8(pair).expect("hex");
@@ -144,8 +144,8 @@ fn trees_that_could_do_harm_are_refused(forge: &Forge) {
     }
     for name in [".git", ".GIT", "..", ".", "", "a/b", "git~1", ".g\u{200d}it"] {
         let content = [format!("100644 {name}\0").as_bytes(), &bytes].concat();
-        let tree = hash(&scene, "tree", &content);
-        let commit = commit_of(&scene, &tree, None);
+        let tree = store_object(&scene, "tree", &content);
+        let commit = store_commit(&scene, &tree, None);
         let objects = pack(&scene, &[&commit, &tree, &blob]);
         let push = Push::new(ZERO, &commit, "refs/heads/x").pack(objects);
         assert_refused(&scene, &push, &["ng refs/heads/x unpacker error"]);
@@ -154,8 +154,8 @@ fn trees_that_could_do_harm_are_refused(forge: &Forge) {
 
 fn objects_with_errors_of_git_fsck_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
-    let (blob, other) = (hash(&scene, "blob", b"x"), hash(&scene, "blob", b"y"));
-    let modules = hash(&scene, "blob", b"[submodule \"../../x\"]\n\turl = ../x.git\n");
+    let (blob, other) = (store_object(&scene, "blob", b"x"), store_object(&scene, "blob", b"y"));
+    let modules = store_object(&scene, "blob", b"[submodule \"../../x\"]\n\turl = ../x.git\n");
     let entry = |mode: &str, name: &str, id: &str| {
         let digits = |pair: &[u8]| {
             let pair = std::str::from_utf8(pair).expect("hex");
@@ -175,13 +175,13 @@ fn objects_with_errors_of_git_fsck_are_refused(forge: &Forge) {
         ([file("a", &blob), entry("40000", "b", &blob)].concat(), "is a blob and no tree"),
         ([entry("40000", "a", &blob), file("b", &blob)].concat(), "is a blob and no tree"),
     ] {
-        let tree = hash(&scene, "tree", &content);
-        let commit = commit_of(&scene, &tree, None);
+        let tree = store_object(&scene, "tree", &content);
+        let commit = store_commit(&scene, &tree, None);
         let objects = pack(&scene, &[&commit, &tree, &blob, &other, &modules]);
         let push = Push::new(ZERO, &commit, "refs/heads/x").pack(objects);
         assert_refused(&scene, &push, &["ng refs/heads/x unpacker error", error]);
     }
-    let tree = hash(&scene, "tree", &file("a", &blob));
+    let tree = store_object(&scene, "tree", &file("a", &blob));
     let who = "Ada <ada@example.com> 1400000000 +0000";
     for (author, error) in [
         (format!("author {who}\nauthor {who}\n"), Some("multipleAuthors")),
@@ -191,7 +191,7 @@ fn objects_with_errors_of_git_fsck_are_refused(forge: &Forge) {
         ("author Ada <ada@example.com> 1400000000 +51800\n".to_owned(), None),
     ] {
         let content = format!("tree {tree}\n{author}committer {who}\n\nx\n");
-        let commit = hash(&scene, "commit", content.as_bytes());
+        let commit = store_object(&scene, "commit", content.as_bytes());
         let objects = pack(&scene, &[&commit, &tree, &blob]);
         let push = Push::new(ZERO, &commit, "refs/heads/y").pack(objects);
         match error {
@@ -240,13 +240,14 @@ fn pushes_that_lead_to_unreachable_objects_are_refused(forge: &Forge) {
     scene.push("ada", &[":refs/heads/secret"]).ok();
     assert_eq!(scene.on_server(&["cat-file", "-t", &secret]).trim_end(), "commit");
 
-    let on_secret = commit_of(&scene, &base_tree, Some(&secret));
-    let with_tree = commit_of(&scene, &secret_tree, Some(&base));
-    let tree = hash(&scene, "tree", &[&b"100644 f\0"[..], &bytes_of(&secret_blob)].concat());
-    let with_blob = commit_of(&scene, &tree, Some(&base));
+    let on_secret = store_commit(&scene, &base_tree, Some(&secret));
+    let with_tree = store_commit(&scene, &secret_tree, Some(&base));
+    let tree =
+        store_object(&scene, "tree", &[&b"100644 f\0"[..], &id_bytes(&secret_blob)].concat());
+    let with_blob = store_commit(&scene, &tree, Some(&base));
     let who = "Ada <ada@example.com> 1474540200 +0000";
     let text = format!("object {secret}\ntype commit\ntag t\ntagger {who}\n\nx\n");
-    let tag = hash(&scene, "tag", text.as_bytes());
+    let tag = store_object(&scene, "tag", text.as_bytes());
     for (new, name, pack) in [
         (&secret, "refs/heads/x", pack(&scene, &[])),
         (&secret_blob, "refs/tags/x", pack(&scene, &[])),
@@ -270,20 +271,20 @@ fn deltas_on_unreachable_objects_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
     scene.tree.write("secret", "a secret\n").commit("Secret\n");
-    let base = bytes_of(&scene.tree.git(&["rev-parse", "HEAD:secret"]));
+    let base = id_bytes(&scene.tree.git(&["rev-parse", "HEAD:secret"]));
     scene.push("ada", &["HEAD:refs/heads/secret"]).ok();
     // All of the base and one letter more.
-    let (delta, blob) = ([9, 10, 0x90, 9, 1, b'x'], hash(&scene, "blob", b"a secret\nx"));
-    let tree_text = [&b"100644 f\0"[..], &bytes_of(&blob)].concat();
-    let tree = hash(&scene, "tree", &tree_text);
+    let (delta, blob) = ([9, 10, 0x90, 9, 1, b'x'], store_object(&scene, "blob", b"a secret\nx"));
+    let tree_text = [&b"100644 f\0"[..], &id_bytes(&blob)].concat();
+    let tree = store_object(&scene, "tree", &tree_text);
     let who = "Ada <ada@example.com> 1474540200 +0000";
     let text = format!("tree {tree}\nparent {tip}\nauthor {who}\ncommitter {who}\n\nx\n");
-    let commit = hash(&scene, "commit", text.as_bytes());
-    let thin = pack_of(
+    let commit = store_object(&scene, "commit", text.as_bytes());
+    let thin = build_pack(
         &[
-            ([start_of(7, delta.len()), base].concat(), delta.to_vec()),
-            (start_of(2, tree_text.len()), tree_text),
-            (start_of(1, text.len()), text.into_bytes()),
+            ([entry_header(7, delta.len()), base].concat(), delta.to_vec()),
+            (entry_header(2, tree_text.len()), tree_text),
+            (entry_header(1, text.len()), text.into_bytes()),
         ],
         Compression::default(),
     );
@@ -298,7 +299,7 @@ fn deltas_on_unreachable_objects_are_refused(forge: &Forge) {
 }
 
 /// The bytes of an id.
-fn bytes_of(id: &str) -> Vec<u8> {
+fn id_bytes(id: &str) -> Vec<u8> {
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).expect("hex"), 16);
     id.as_bytes().chunks(2).map(|pair| byte(pair).expect("hex")).collect()
 }
@@ -311,9 +312,9 @@ fn commits_and_tags_that_nobody_reads_are_refused(forge: &Forge) {
     let who = "Ada <ada@example.com> 1474540200 +0000";
     let long = "x".repeat(17 << 20);
     let text = format!("tree {tree}\nauthor {who}\ncommitter {who}\n\n{long}");
-    let commit = hash(&scene, "commit", text.as_bytes());
+    let commit = store_object(&scene, "commit", text.as_bytes());
     let text = format!("object {tip}\ntype commit\ntag v1\ntagger {who}\n\n{long}");
-    let tag = hash(&scene, "tag", text.as_bytes());
+    let tag = store_object(&scene, "tag", text.as_bytes());
     for (id, name) in [(commit, "refs/heads/x"), (tag, "refs/tags/v1")] {
         let push = Push::new(ZERO, &id, name).pack(pack(&scene, &[&id]));
         assert_refused(&scene, &push, &["is too large"]);
@@ -321,7 +322,7 @@ fn commits_and_tags_that_nobody_reads_are_refused(forge: &Forge) {
 }
 
 /// A pack of these entries: their first bytes, and what is compressed after them.
-fn pack_of(entries: &[(Vec<u8>, Vec<u8>)], level: Compression) -> Vec<u8> {
+fn build_pack(entries: &[(Vec<u8>, Vec<u8>)], level: Compression) -> Vec<u8> {
     let mut pack = b"PACK\0\0\0\x02".to_vec();
     pack.extend_from_slice(&(entries.len() as u32).to_be_bytes());
     for (start, data) in entries {
@@ -335,7 +336,7 @@ fn pack_of(entries: &[(Vec<u8>, Vec<u8>)], level: Compression) -> Vec<u8> {
 }
 
 /// The first bytes of an entry: its kind and size.
-fn start_of(kind: u8, size: usize) -> Vec<u8> {
+fn entry_header(kind: u8, size: usize) -> Vec<u8> {
     let (mut bytes, mut size, mut byte) = (vec![], size >> 4, kind << 4 | (size & 15) as u8);
     while size > 0 {
         bytes.push(byte | 0x80);
@@ -350,14 +351,14 @@ fn a_push_ends_when_its_client_hangs_up(forge: &Forge) {
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
     // A delta that copies 64 KiB 4096 times, which takes a while to hash.
     let block = vec![7; 64 << 10];
-    let whole = start_of(3, block.len());
+    let whole = entry_header(3, block.len());
     let delta = [&[0x80, 0x80, 0x04][..], &[0x80, 0x80, 0x80, 0x80, 0x01], &[0x80; 4096]].concat();
-    let compressed = pack_of(&[(whole.clone(), block.clone())], Compression::default());
+    let compressed = build_pack(&[(whole.clone(), block.clone())], Compression::default());
     // Without the header and the checksum of the pack.
     let distance = u8::try_from(compressed.len() - 32).expect("a small entry");
     assert!(distance < 0x80, "{distance} takes two bytes");
-    let differing = [start_of(6, delta.len()), vec![distance]].concat();
-    let pack = pack_of(&[(whole, block), (differing, delta)], Compression::default());
+    let differing = [entry_header(6, delta.len()), vec![distance]].concat();
+    let pack = build_pack(&[(whole, block), (differing, delta)], Compression::default());
 
     let line = format!("{ZERO} {tip} refs/heads/x\0report-status");
     let mut body = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
@@ -389,7 +390,7 @@ fn a_gzip_body_that_becomes_huge_is_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
     let zeros = vec![0; 40 << 20];
-    let pack = pack_of(&[(start_of(3, zeros.len()), zeros)], Compression::none());
+    let pack = build_pack(&[(entry_header(3, zeros.len()), zeros)], Compression::none());
     let line = format!("{ZERO} {tip} refs/heads/x\0report-status");
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     write!(gzip, "{:04x}{line}0000", line.len() + 4).expect("memory");

@@ -24,7 +24,7 @@ fn forge() -> Forge {
 }
 
 /// A forge whose clients with a permit may do nothing for four seconds: a client on a busy machine needs more than one.
-fn hurrying_forge() -> Forge {
+fn forge_with_short_timeouts() -> Forge {
     let dialect = hexforge_http_actix::Dialect::Specification;
     let options = hexforge_tests::ForgeOptions { backend: Backend::Sqlite, dialect };
     let transfer = TransferLimits { idle: Duration::from_secs(4), ..TransferLimits::default() };
@@ -32,13 +32,13 @@ fn hurrying_forge() -> Forge {
     Forge::start_restricted(options, restrictions).expect("SQLite is there")
 }
 
-fn hurried() -> Limits {
+fn short_limits() -> Limits {
     let second = Duration::from_secs(1);
     Limits { sign_in: second, idle: second, piece: second, ..Limits::default() }
 }
 
 /// Reads until the server closes; how much came, and how long it took.
-fn until_closed(mut stream: TcpStream) -> (usize, Duration) {
+fn read_until_closed(mut stream: TcpStream) -> (usize, Duration) {
     let begin = Instant::now();
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket has a time-out");
     let mut all = Vec::new();
@@ -58,11 +58,11 @@ fn connect(server: SocketAddr) -> TcpStream {
 #[test]
 fn handshakes_have_a_deadline() {
     let forge = forge();
-    let server = forge.ssh_within(hurried());
+    let server = forge.ssh_within(short_limits());
     for opening in [&b""[..], b"SSH-2.0-x\r\n", b"SSH-2.0-", b"SSH-2.0-x\r\n\0\0\0\x0c"] {
         let mut stream = connect(server);
         stream.write_all(opening).expect("it reads");
-        let (_, took) = until_closed(stream);
+        let (_, took) = read_until_closed(stream);
         assert!(took < Duration::from_secs(20), "{opening:?} took {took:?}");
     }
 }
@@ -78,7 +78,7 @@ fn what_is_no_handshake_ends_at_once() {
         let mut stream = connect(server);
         // It may be closed before all is said.
         let _ = stream.write_all(&opening);
-        let (_, took) = until_closed(stream);
+        let (_, took) = read_until_closed(stream);
         assert!(took < Duration::from_secs(10), "{took:?}");
     }
 }
@@ -119,7 +119,7 @@ fn keys_cannot_be_tried_for_ever() {
 #[test]
 fn idle_connections_are_let_go() {
     let forge = forge();
-    let scene = Scene::on(&forge, forge.ssh_within(hurried()));
+    let scene = Scene::on(&forge, forge.ssh_within(short_limits()));
     let begin = Instant::now();
     let (status, _, _) = output_of(scene.key.ssh(scene.ssh, &["-N"], &[]));
     assert_eq!(status, Some(255));
@@ -127,7 +127,7 @@ fn idle_connections_are_let_go() {
 }
 
 /// A command on the server, with both of its ends in our hands.
-fn talking(scene: &Scene, command: &str) -> Child {
+fn start_command(scene: &Scene, command: &str) -> Child {
     let mut ssh: Command = scene.key.ssh(scene.ssh, &[], &[command]);
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     ssh.spawn().expect("ssh can be started")
@@ -154,7 +154,7 @@ fn assert_all_permits_free(forge: &Forge) {
 #[test]
 fn slow_readers_are_let_go() {
     const SIZE: usize = 24 << 20;
-    let forge = hurrying_forge();
+    let forge = forge_with_short_timeouts();
     // The push goes to a server with patience: a busy machine may need more than a second for it.
     let mut scene = Scene::new(&forge);
     let mut state = 1_u64;
@@ -166,8 +166,8 @@ fn slow_readers_are_let_go() {
         .collect();
     let tip = scene.tree.write("noise", noise).commit("Noise\n");
     scene.git(&["push", "-q", &scene.address(), "master"]).ok();
-    scene.ssh = forge.ssh_within(hurried());
-    let mut child = talking(&scene, "git-upload-pack 'ada/ship.git'");
+    scene.ssh = forge.ssh_within(short_limits());
+    let mut child = start_command(&scene, "git-upload-pack 'ada/ship.git'");
     let mut stdin = child.stdin.take().expect("it is ours");
     let wish = format!("{}0000{}", packet(&format!("want {tip} ofs-delta\n")), packet("done\n"));
     stdin.write_all(wish.as_bytes()).expect("it reads");
@@ -199,7 +199,7 @@ fn clients_that_go_away_leave_nothing(forge: &Forge) {
             format!("{}0000PACK\0\0\0\u{2}\0\0\0\u{9}", packet(&push)),
         ),
     ] {
-        let mut child = talking(&scene, command);
+        let mut child = start_command(&scene, command);
         let mut stdin = child.stdin.take().expect("it is ours");
         stdin.write_all(said.as_bytes()).expect("it reads");
         stdin.flush().expect("it reads");
@@ -222,7 +222,7 @@ fn what_is_no_protocol_is_told(forge: &Forge) {
         ("git-receive-pack 'ada/ship.git'", "0009hello", "a command is malformed"),
         ("git-upload-pack 'ada/ship.git'", "0009hello", "unexpected line"),
     ] {
-        let mut child = talking(&scene, command);
+        let mut child = start_command(&scene, command);
         child.stdin.take().expect("it is ours").write_all(line.as_bytes()).expect("it reads");
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(128), "{command} {line}");
@@ -230,7 +230,7 @@ fn what_is_no_protocol_is_told(forge: &Forge) {
         assert!(stderr.contains(text), "{stderr}");
     }
     // Objects that nobody was told of.
-    let mut child = talking(&scene, "git-upload-pack 'ada/ship.git'");
+    let mut child = start_command(&scene, "git-upload-pack 'ada/ship.git'");
     let wish = packet(&format!("want {}\n", "1".repeat(40)));
     let wish = format!("{wish}0000{}", packet("done\n"));
     child.stdin.take().expect("it is ours").write_all(wish.as_bytes()).expect("it reads");

@@ -137,7 +137,7 @@ impl Drop for SlowPush {
 }
 
 /// How many permits are free: for pushes, fetches, archives, large files and downloads of stored ones.
-fn free(forge: &Forge) -> [usize; 5] {
+fn free_permits(forge: &Forge) -> [usize; 5] {
     let Limiter { pushes, fetches, archives, blobs, downloads, .. } = forge.limiter();
     [pushes, fetches, archives, blobs, downloads].map(Lane::free)
 }
@@ -145,12 +145,12 @@ fn free(forge: &Forge) -> [usize; 5] {
 #[track_caller]
 fn wait_until_free(forge: &Forge, expected: [usize; 5]) {
     for _ in 0..1200 {
-        if free(forge) == expected {
+        if free_permits(forge) == expected {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("{:?} are free and not {expected:?}", free(forge));
+    panic!("{:?} are free and not {expected:?}", free_permits(forge));
 }
 
 /// Clones, and removes the clone.

@@ -5,7 +5,7 @@ use hexforge_tests::Request;
 use hexforge_tests::installation::Installation;
 use hexforge_tests::program::{Program, ROOT};
 
-use crate::support::{Site, told};
+use crate::support::{Site, output_text};
 
 fn upload(server: &Program) -> String {
     let file = server.request("POST", "/projects/1/uploads").token(ROOT);
@@ -26,22 +26,22 @@ fn a_backup_of_an_object_store_is_restored_into_another_one() {
     let file = site.folder.path().join("backup");
     let file = file.to_string_lossy().into_owned();
     let made = site.run(0, &["backup", &file]);
-    assert!(made.status.success(), "{}", told(&made));
+    assert!(made.status.success(), "{}", output_text(&made));
     let verified = site.run(0, &["verify", &file]);
-    assert!(verified.status.success(), "{}", told(&verified));
+    assert!(verified.status.success(), "{}", output_text(&verified));
 
     let database = TestDatabase::sqlite();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     site.installation = Installation::machines(&database, folder.path(), 1);
     let data = site.installation.folder(0).to_owned();
     let restored = site.run_in(&data, &database, &["restore", &file]);
-    assert!(restored.status.success(), "{}", told(&restored));
+    assert!(restored.status.success(), "{}", output_text(&restored));
     site.servers[0] = site.installation.start(0);
     site.clone_and_compare(0, "ship");
     assert_uploaded(&site.servers[0], &url);
     assert!(!data.join("packs").exists() && !data.join("packs-before-object-store").exists());
     let doctor = site.run_in(&data, &database, &["doctor", "--deep"]);
-    assert!(doctor.status.success(), "{}", told(&doctor));
+    assert!(doctor.status.success(), "{}", output_text(&doctor));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::ROOT;
 
-use crate::support::{Site, told};
+use crate::support::{Site, output_text};
 
 /// How often each pack was asked for, by the first piece of it.
 fn fetched(site: &Site) -> BTreeMap<String, usize> {
@@ -105,10 +105,10 @@ fn a_cache_that_is_smaller_than_the_repositories_works_and_stays_small() {
                 scope.spawn(move || {
                     let target = tempfile::tempdir().expect("a folder");
                     let cloned = site.clone_to(0, name, target.path());
-                    assert!(cloned.status.success(), "{}", told(&cloned));
+                    assert!(cloned.status.success(), "{}", output_text(&cloned));
                     let path = target.path().to_string_lossy().into_owned();
                     let checked = site.git(&["-C", &path, "fsck", "--full"]);
-                    assert!(checked.status.success(), "{}", told(&checked));
+                    assert!(checked.status.success(), "{}", output_text(&checked));
                     let found = site.git(&["-C", &path, "rev-parse", "refs/heads/master"]);
                     assert_eq!(String::from_utf8_lossy(&found.stdout).trim(), tip);
                 });

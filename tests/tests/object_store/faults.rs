@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hexforge_tests::program::ROOT;
 use hexforge_tests::s3::Mood;
 
-use crate::support::{Site, told};
+use crate::support::{Site, output_text};
 
 fn replace(site: &Site, key: &str, change: impl FnOnce(&mut Vec<u8>)) {
     let store = site.installation.object_store();
@@ -46,19 +46,23 @@ fn a_pack_that_was_changed_or_cut_off_is_named_and_everything_else_is_served() {
         assert!(!cloned.status.success(), "{word}");
         site.clone_and_compare(0, "boat");
         let doctor = site.run(0, &["doctor", "--deep"]);
-        let text = told(&doctor);
+        let text = output_text(&doctor);
         assert!(!doctor.status.success() && text.contains(&name), "{text}");
         assert!(text.contains(word), "{text}");
         site.installation.object_store().set_content(pack, whole.clone());
         let target = tempfile::tempdir().expect("a folder for temporary files exists");
         let cloned = site.clone_to(0, "ship", target.path());
-        assert!(cloned.status.success(), "{}", told(&cloned));
+        assert!(cloned.status.success(), "{}", output_text(&cloned));
         let doctor = site.run(0, &["doctor", "--deep"]);
-        assert!(doctor.status.success(), "{}", told(&doctor));
+        assert!(doctor.status.success(), "{}", output_text(&doctor));
     }
     site.installation.object_store().remove(pack);
     let doctor = site.run(0, &["doctor"]);
-    assert!(told(&doctor).contains(&format!("the pack {name} is missing")), "{}", told(&doctor));
+    assert!(
+        output_text(&doctor).contains(&format!("the pack {name} is missing")),
+        "{}",
+        output_text(&doctor)
+    );
 }
 
 #[test]
@@ -81,7 +85,7 @@ fn while_the_store_is_away_cached_repositories_are_read_and_pushes_leave_nothing
         let pushed = site.push(0, "ship", "master");
         assert!(!pushed.status.success());
         assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
-        let text = told(&pushed);
+        let text = output_text(&pushed);
         assert!(text.contains("try again") || text.contains("503"), "{text}");
         let branch = [("branch_name", "b"), ("ref", "master")];
         let branch =
@@ -95,7 +99,7 @@ fn while_the_store_is_away_cached_repositories_are_read_and_pushes_leave_nothing
         let now = site.tree.refs_at(&site.address(0, "ship"));
         assert_eq!(now.get("refs/heads/master"), tip.get("refs/heads/master"));
         let pushed = site.push(0, "ship", "master");
-        assert!(pushed.status.success(), "{}", told(&pushed));
+        assert!(pushed.status.success(), "{}", output_text(&pushed));
         site.tree.git(&["branch", "b", &tip["refs/heads/master"]]);
         site.clone_and_compare(0, "ship");
     }
@@ -110,7 +114,7 @@ fn a_store_that_does_not_answer_holds_nobody_for_long() {
     site.tree.write("new", "content\n").commit("New");
     let begun = Instant::now();
     let pushed = site.push(0, "ship", "master");
-    assert!(!pushed.status.success(), "{}", told(&pushed));
+    assert!(!pushed.status.success(), "{}", output_text(&pushed));
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
     // The store rests for some seconds, so that nobody waits in vain.
     let file = site.servers[0].request("POST", "/projects/1/uploads").token(ROOT);
@@ -176,13 +180,13 @@ fn a_store_that_cannot_be_used_stops_the_start_with_a_sentence() {
     for (address, word) in [("ftp://x/y", "ftp://x/y"), ("nothing", "nothing")] {
         let arguments = ["serve", "--object-store-url", address];
         let ended = site.run_in(folder.path(), &site.database, &arguments);
-        let text = told(&ended);
+        let text = output_text(&ended);
         assert!(!ended.status.success() && text.contains("object_store_url"), "{text}");
         assert!(text.contains(word), "{text}");
     }
     // A second server on the same data folder would lose packs under the first.
     let data = site.installation.folder(0).to_owned();
     let ended = site.run_in(&data, &site.database, &["serve", "--listen", "127.0.0.1:0"]);
-    let text = told(&ended);
+    let text = output_text(&ended);
     assert!(text.contains("data folder of its own"), "{text}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::ROOT;
 
-use crate::support::{Site, told};
+use crate::support::{Site, output_text};
 
 #[test]
 fn pushes_to_one_branch_through_different_machines_have_one_winner() {
@@ -33,7 +33,7 @@ fn pushes_to_one_branch_through_different_machines_have_one_winner() {
         });
         let winners: Vec<usize> =
             (0..3).filter(|machine| pushed[*machine].status.success()).collect();
-        let texts: Vec<String> = pushed.iter().map(told).collect();
+        let texts: Vec<String> = pushed.iter().map(output_text).collect();
         let [winner] = winners.as_slice() else { panic!("{texts:?}") };
         for (machine, text) in texts.iter().enumerate().filter(|(machine, _)| machine != winner) {
             let usual =
@@ -62,7 +62,7 @@ fn the_same_commits_are_pushed_to_two_projects_at_once() {
                 let site = &site;
                 scope.spawn(move || {
                     let pushed = site.push(machine, name, "master");
-                    assert!(pushed.status.success(), "{}", told(&pushed));
+                    assert!(pushed.status.success(), "{}", output_text(&pushed));
                 });
             }
         });
@@ -106,18 +106,18 @@ fn a_store_belongs_to_one_installation_and_its_key() {
     let other = TestDatabase::sqlite();
     let serve = ["serve", "--listen", "127.0.0.1:0", "--ssh-listen", "off"];
     let ended = site.run_in(&folder.path().join("one"), &other, &serve);
-    let text = told(&ended);
+    let text = output_text(&ended);
     assert!(!ended.status.success() && text.contains("belongs to another installation"), "{text}");
     let file = folder.path().join("backup").to_string_lossy().into_owned();
     assert!(site.run(0, &["backup", &file]).status.success());
     let Some(empty) = TestDatabase::postgres() else { return };
     let ended = site.run_in(&folder.path().join("two"), &empty, &["restore", &file]);
-    let text = told(&ended);
+    let text = output_text(&ended);
     assert!(!ended.status.success() && text.contains("restore into an empty prefix"), "{text}");
     let key = "1".repeat(64);
     let arguments = [&serve[..], &["--secret-key", &key]].concat();
     let ended = site.run_in(&folder.path().join("three"), &site.database, &arguments);
-    let text = told(&ended);
+    let text = output_text(&ended);
     assert!(!ended.status.success() && text.contains("sealed with another key"), "{text}");
     site.clone_and_compare(0, "ship");
 }
@@ -135,6 +135,6 @@ fn host_keys(server: &hexforge_tests::program::Program) -> Vec<String> {
         .map(|(_, key)| key.to_owned())
         .collect();
     keys.sort();
-    assert!(!keys.is_empty(), "{}", told(&output));
+    assert!(!keys.is_empty(), "{}", output_text(&output));
     keys
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::installation::Installation;
 
-use crate::support::{Site, told};
+use crate::support::{Site, output_text};
 
 #[test]
 fn snapshots_in_a_folder_share_what_did_not_change() {
@@ -24,8 +24,8 @@ fn snapshots_in_an_object_store_share_what_did_not_change() {
 
 fn run(site: &Site, arguments: &[&str]) -> String {
     let output = site.run(0, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", told(&output));
-    told(&output)
+    assert!(output.status.success(), "{arguments:?}: {}", output_text(&output));
+    output_text(&output)
 }
 
 /// The names of all contents in a place.
@@ -53,7 +53,7 @@ fn restored(site: &Site, place: &str, at: &str, database: &TestDatabase) -> Vec<
     let data = folder.path().join("data");
     let arguments = ["restore", place, "--at", at, "--object-store-url", ""];
     let output = site.run_in(&data, database, &arguments);
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", output_text(&output));
     let key = hexforge_tests::installation::SECRET_KEY;
     let installation = Installation::single(database, &data).with("HEXFORGE_SECRET_KEY", key);
     let server = installation.start(0);
@@ -62,7 +62,7 @@ fn restored(site: &Site, place: &str, at: &str, database: &TestDatabase) -> Vec<
     let target = tempfile::tempdir().expect("a folder for temporary files exists");
     let path = target.path().to_string_lossy().into_owned();
     let cloned = site.git(&["clone", "-q", "--mirror", &address, &path]);
-    assert!(cloned.status.success(), "{}", told(&cloned));
+    assert!(cloned.status.success(), "{}", output_text(&cloned));
     let listed = site.git(&["-C", &path, "rev-list", "--all"]);
     String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect()
 }
@@ -87,7 +87,11 @@ fn snapshots_share(site: Site, place: &str, target: TestDatabase) {
     assert_eq!(restored(&site, place, old, &target), [first_commit]);
 
     let unknown = site.run(0, &["verify", place, "--at", "never"]);
-    assert!(told(&unknown).contains("there is no snapshot never"), "{}", told(&unknown));
+    assert!(
+        output_text(&unknown).contains("there is no snapshot never"),
+        "{}",
+        output_text(&unknown)
+    );
     if place.contains("://") {
         // What the newest snapshot has is not read again.
         site.installation.object_store().forget_requests();
@@ -121,5 +125,9 @@ fn snapshots_share(site: Site, place: &str, target: TestDatabase) {
         std::fs::write(damaged, b"x").expect("it can be written");
     }
     let verified = site.run(0, &["verify", place]);
-    assert!(!verified.status.success() && told(&verified).contains(&name), "{}", told(&verified));
+    assert!(
+        !verified.status.success() && output_text(&verified).contains(&name),
+        "{}",
+        output_text(&verified)
+    );
 }

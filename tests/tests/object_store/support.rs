@@ -47,7 +47,7 @@ impl Site {
         let server = &self.servers[0];
         server.request("POST", "/projects").token(ROOT).form(&[("name", name)]).send().expect(201);
         let pushed = self.push(0, name, "master");
-        assert!(pushed.status.success(), "{}", told(&pushed));
+        assert!(pushed.status.success(), "{}", output_text(&pushed));
     }
 
     /// The address of a project on a machine.
@@ -64,7 +64,7 @@ impl Site {
     pub fn clone_and_compare(&self, machine: usize, name: &str) {
         let target = tempfile::tempdir().expect("a folder for temporary files exists");
         let cloned = self.clone_to(machine, name, target.path());
-        assert!(cloned.status.success(), "{}", told(&cloned));
+        assert!(cloned.status.success(), "{}", output_text(&cloned));
         let objects = |folder: &Path| {
             let folder = folder.to_string_lossy().into_owned();
             let listed = self.git(&["-C", &folder, "rev-list", "--objects", "--all"]);
@@ -108,7 +108,7 @@ impl Site {
 }
 
 /// What a command wrote.
-pub fn told(output: &Output) -> String {
+pub fn output_text(output: &Output) -> String {
     let (out, errors) = (&output.stdout, &output.stderr);
     format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(errors))
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use super::settings::say;
+use super::settings::print_progress;
 
 /// What was checked so far.
 #[derive(Default)]
@@ -17,7 +17,7 @@ impl Checks {
     /// Names the repository to which the next checks belong.
     pub fn begin(&mut self, repository: &str) {
         repository.clone_into(&mut self.repository);
-        say(repository);
+        print_progress(repository);
     }
 
     /// Runs one check. An error and a panic are failures; the others go on.
@@ -31,7 +31,7 @@ impl Checks {
         });
         self.number += 1;
         let outcome = if result.is_ok() { "ok" } else { "FAILED" };
-        say(&format!("{outcome} {:.1} s {name}", started.elapsed().as_secs_f64()));
+        print_progress(&format!("{outcome} {:.1} s {name}", started.elapsed().as_secs_f64()));
         if let Err(problem) = &result {
             self.failures.push(format!("{}: {name}\n{problem}", self.repository));
         }
@@ -41,7 +41,7 @@ impl Checks {
     /// Panics with all failures, if there are any.
     pub fn finish(self) {
         let summary = format!("{} checks, {} failed", self.number, self.failures.len());
-        say(&summary);
+        print_progress(&summary);
         assert!(self.failures.is_empty(), "{}\n\n{summary}", self.failures.join("\n\n"));
     }
 }

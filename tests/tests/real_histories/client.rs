@@ -8,7 +8,7 @@ use super::git::{Git, Run};
 use super::oracle::Oracle;
 use super::pack_trace::PackTrace;
 use super::server::{PROJECT, Server, Transport};
-use super::settings::say;
+use super::settings::print_progress;
 
 /// One command of a client. `@` stands for the address of the repository that is tested, `@full` for the whole
 /// history as git serves it.
@@ -131,7 +131,7 @@ impl<'a> Pair<'a> {
         match (our_run.success, their_run.success) {
             (true, true) => {}
             (false, false) => {
-                say(&format!("both refuse it: {}", their_run.stderr.trim_end()));
+                print_progress(&format!("both refuse it: {}", their_run.stderr.trim_end()));
                 return Ok(false);
             }
             (true, false) => {

@@ -66,11 +66,15 @@ fn own() -> Option<PathBuf> {
     match String::from_utf8_lossy(&shallow.stdout).trim() {
         "false" => Some(folder.to_owned()),
         "true" => {
-            say("SKIPPED: hexforge's own repository is a shallow clone, so it is no real history");
+            print_progress(
+                "SKIPPED: hexforge's own repository is a shallow clone, so it is no real history",
+            );
             None
         }
         _ => {
-            say("SKIPPED: hexforge's own folder is no git repository, so there is no real history");
+            print_progress(
+                "SKIPPED: hexforge's own folder is no git repository, so there is no real history",
+            );
             None
         }
     }
@@ -78,6 +82,6 @@ fn own() -> Option<PathBuf> {
 
 /// Tells whoever runs the tests.
 #[expect(clippy::print_stderr, reason = "what is skipped, and what takes long, is to be seen")]
-pub fn say(text: &str) {
+pub fn print_progress(text: &str) {
     eprintln!("real_histories: {text}");
 }

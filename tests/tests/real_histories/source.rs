@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::git::Git;
-use super::settings::say;
+use super::settings::print_progress;
 
 /// The most branches of a repository; all of its tags are used.
 const MOST_BRANCHES: usize = 40;
@@ -60,7 +60,7 @@ fn connected_refs(git: &Git, folder: &Path, refs: Vec<String>) -> Vec<String> {
     }
     let number = refs.len();
     let kept: Vec<String> = refs.into_iter().filter(|name| is_connected(&[name])).collect();
-    say(&format!(
+    print_progress(&format!(
         "{}: {} of {number} refs have all their objects; the others are left out",
         folder.display(),
         kept.len()

@@ -24,13 +24,13 @@ on_every_store!(
 
 const JOBS: &str = "rspec: {script: x}\nlint: {script: x}\n";
 
-fn found(forge: &Forge, id: BuildId) -> Build {
+fn stored_build(forge: &Forge, id: BuildId) -> Build {
     let found: Result<_, StoreError> = forge.app.store.read(|tx| tx.builds().find(id));
     found.expect("the store can be read").expect("the build is there")
 }
 
 /// Gives a build a log, as its runner would.
-fn log(forge: &Forge, stage: &Stage, build: &Value, text: &str) {
+fn write_log(forge: &Forge, stage: &Stage, build: &Value, text: &str) {
     let project = ProjectId(stage.project());
     let files = &forge.app.build_files;
     let written = files.replace_trace(project, BuildId(id_of(build)), text.as_bytes());
@@ -38,7 +38,7 @@ fn log(forge: &Forge, stage: &Stage, build: &Value, text: &str) {
 }
 
 /// Gives a build artifacts, as its runner would.
-fn put(forge: &Forge, stage: &Stage, build: &Value, content: &str, seconds: Option<i64>) {
+fn add_artifacts(forge: &Forge, stage: &Stage, build: &Value, content: &str, seconds: Option<i64>) {
     let (project, id) = (ProjectId(stage.project()), BuildId(id_of(build)));
     let mut file = forge.app.build_files.begin_artifacts(project, id).expect("they can be begun");
     file.append(content.as_bytes()).expect("they can be written");
@@ -59,10 +59,10 @@ fn a_log_is_shown_without_secrets(forge: &Forge) {
     let path = format!("{}/trace", path_of(&stage, &one));
     let empty = forge.get(&path).token(stage.token("reporter")).send();
     assert_eq!((empty.status, empty.text()), (200, ""));
-    let token = ci_token::of_build(&forge.app, &found(forge, BuildId(id_of(&one))));
+    let token = ci_token::of_build(&forge.app, &stored_build(forge, BuildId(id_of(&one))));
     let project = forge.get(&stage.cast.path).token(stage.token("master")).send().expect(200);
     let runners = project["runners_token"].as_str().expect("shown to masters");
-    log(forge, &stage, &one, &format!("one {}\ntwo {runners} three\n", token.reveal()));
+    write_log(forge, &stage, &one, &format!("one {}\ntwo {runners} three\n", token.reveal()));
     let shown = forge.get(&path).token(stage.token("reporter")).send();
     let (token, runners) = ("x".repeat(token.reveal().len()), "x".repeat(runners.len()));
     assert_eq!(shown.text(), format!("one {token}\ntwo {runners} three\n"));
@@ -80,7 +80,7 @@ fn artifacts_are_downloaded(forge: &Forge) {
     let path = format!("{}/artifacts", path_of(&stage, &one));
     let none = forge.get(&path).token(stage.token("reporter")).send();
     assert_eq!(none.expect(404), message("404 Not Found"));
-    put(forge, &stage, &one, "PK content", None);
+    add_artifacts(forge, &stage, &one, "PK content", None);
     let file = forge.get(&path).token(stage.token("reporter")).send();
     assert_eq!((file.status, file.text()), (200, "PK content"));
     let disposition = file.header("Content-Disposition");
@@ -100,7 +100,7 @@ fn artifacts_of_a_ref_are_those_of_its_newest_success(forge: &Forge) {
         forge.get(&path).token(stage.token("reporter")).send()
     };
     let first = build(forge, &stage, "rspec");
-    put(forge, &stage, &first, "first", None);
+    add_artifacts(forge, &stage, &first, "first", None);
     assert_eq!(of("feature/x", "?job=rspec").expect(404), message("404 Not Found"), "not done");
     run(forge, &stage, "rspec", Succeed);
     run(forge, &stage, "lint", Succeed);
@@ -118,8 +118,8 @@ fn an_erased_build_has_neither_log_nor_artifacts(forge: &Forge) {
     let stage = a_ci_stage(forge, JOBS);
     push(forge, &stage, "topic");
     let one = build(forge, &stage, "rspec");
-    log(forge, &stage, &one, "a log");
-    put(forge, &stage, &one, "content", None);
+    write_log(forge, &stage, &one, "a log");
+    add_artifacts(forge, &stage, &one, "content", None);
     let erase = || {
         let path = format!("{}/erase", path_of(&stage, &one));
         forge.post(&path).token(stage.token("developer")).send()
@@ -151,8 +151,8 @@ fn artifacts_expire_unless_they_are_kept(forge: &Forge) {
         forge.post(&path).token(stage.token("developer")).send()
     };
     assert_eq!(keep(&one).expect(404), message("404 Not Found"));
-    put(forge, &stage, &one, "kept", Some(60));
-    put(forge, &stage, &other, "lost", Some(60));
+    add_artifacts(forge, &stage, &one, "kept", Some(60));
+    add_artifacts(forge, &stage, &other, "lost", Some(60));
     assert_eq!(keep(&one).expect(200)["artifacts_file"]["size"], 4);
     forge.clock.advance(TimeDelta::seconds(60));
     let token = stage.token("reporter");

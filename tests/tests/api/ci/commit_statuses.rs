@@ -8,7 +8,7 @@ use crate::api::ci::ci_support::{a_ci_stage, pipeline_now, pipelines, push, run}
 use crate::api::groups::group_support::{error, fields_of, forbidden};
 use crate::api::repositories::refs_support::{Stage, a_stage};
 use crate::api::support::{id_of, ids, message};
-use crate::api::tracker::tracker_support::summary;
+use crate::api::tracker::tracker_support::user_summary;
 
 on_every_store!(
     a_status_has_every_field_and_makes_a_pipeline,
@@ -43,7 +43,7 @@ fn a_status_has_every_field_and_makes_a_pipeline(forge: &Forge) {
         "id": id_of(&said), "sha": sha, "ref": "master", "status": "success",
         "name": "default", "target_url": null, "description": null, "created_at": now,
         "started_at": null, "finished_at": now, "allow_failure": false,
-        "author": summary(forge, user)
+        "author": user_summary(forge, user)
     });
     assert_eq!(said, expected);
     assert_eq!(fields_of(&said), fields_of(&expected), "in this order");

@@ -14,7 +14,7 @@ use crate::api::groups::group_support::{
 };
 use crate::api::repositories::refs_support::{Stage, new_tag};
 use crate::api::support::{HUGE, MISSING, id_of, ids, message};
-use crate::api::tracker::tracker_support::summary;
+use crate::api::tracker::tracker_support::user_summary;
 
 on_every_store!(
     a_pipeline_has_every_field,
@@ -50,7 +50,7 @@ fn a_pipeline_has_every_field(forge: &Forge) {
     let now = "2016-09-22T10:30:00.000Z";
     let expected = json!({
         "id": id_of(&pipeline), "sha": sha, "ref": "topic", "status": "pending",
-        "before_sha": sha, "tag": false, "yaml_errors": null, "user": summary(forge, user),
+        "before_sha": sha, "tag": false, "yaml_errors": null, "user": user_summary(forge, user),
         "created_at": now, "updated_at": now, "started_at": null, "finished_at": null,
         "committed_at": null, "duration": null
     });

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, assert_statuses, pipelines, push};
 use crate::api::groups::group_support::{error, forbidden};
 use crate::api::repositories::refs_support::{Stage, new_branch, new_tag};
-use crate::api::support::{id_of, news, wrong};
+use crate::api::support::{field_error, id_of, queued_events};
 
 on_every_store!(
     a_pipeline_that_is_asked_for_is_pending,
@@ -22,7 +22,7 @@ on_every_store!(
 );
 
 #[track_caller]
-fn ask(forge: &Forge, stage: &Stage, reference: &str, status: u16) -> Value {
+fn create_pipeline(forge: &Forge, stage: &Stage, reference: &str, status: u16) -> Value {
     let path = format!("{}/pipeline", stage.cast.path);
     let form = [("ref", reference)];
     forge.post(&path).token(stage.token("developer")).form(&form).send().expect(status)
@@ -46,7 +46,7 @@ fn commit(forge: &Forge, stage: &Stage, configuration: Option<&str>, text: &str)
 fn a_pipeline_that_is_asked_for_is_pending(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     for reference in ["master", "refs/heads/master"] {
-        let made = ask(forge, &stage, reference, 201);
+        let made = create_pipeline(forge, &stage, reference, 201);
         let zeros = "0".repeat(40);
         assert_eq!((&made["status"], &made["ref"]), (&json!("pending"), &json!("master")));
         assert_eq!((&made["before_sha"], &made["tag"]), (&json!(zeros), &json!(false)));
@@ -57,7 +57,7 @@ fn a_pipeline_that_is_asked_for_is_pending(forge: &Forge) {
     }
     stage.tree.git(&["tag", "v1"]);
     forge.fill(stage.project(), &stage.tree);
-    assert_eq!(ask(forge, &stage, "v1", 201)["tag"], true);
+    assert_eq!(create_pipeline(forge, &stage, "v1", 201)["tag"], true);
 }
 
 /// The table of failures, top to bottom.
@@ -68,18 +68,18 @@ fn what_is_asked_for_has_to_be_there(forge: &Forge) {
     let missing = forge.post(&path).token(token).send().expect(400);
     assert_eq!(missing, error("ref is missing"));
     for unknown in ["nowhere", "", "master~1", &stage.id("master"), "refs/heads/nowhere", ".."] {
-        let refused = ask(forge, &stage, unknown, 400);
-        assert_eq!(refused, wrong("base", "Reference not found"), "{unknown}");
+        let refused = create_pipeline(forge, &stage, unknown, 400);
+        assert_eq!(refused, field_error("base", "Reference not found"), "{unknown}");
     }
     commit(forge, &stage, None, "No more");
-    let refused = ask(forge, &stage, "master", 400);
-    assert_eq!(refused, wrong("base", "Missing .gitlab-ci.yml file"));
+    let refused = create_pipeline(forge, &stage, "master", 400);
+    assert_eq!(refused, field_error("base", "Missing .gitlab-ci.yml file"));
     commit(forge, &stage, Some("rspec: {stage: nowhere, script: x}\n"), "Wrong");
     let text = "rspec job: stage parameter should be build, test, deploy";
-    assert_eq!(ask(forge, &stage, "master", 400), wrong("base", text));
+    assert_eq!(create_pipeline(forge, &stage, "master", 400), field_error("base", text));
     commit(forge, &stage, Some("rspec: {script: x, only: [tags]}\n"), "For tags");
-    let refused = ask(forge, &stage, "master", 400);
-    assert_eq!(refused, wrong("base", "No builds for this pipeline."));
+    let refused = create_pipeline(forge, &stage, "master", 400);
+    assert_eq!(refused, field_error("base", "No builds for this pipeline."));
     assert_eq!(pipelines(forge, &stage), json!([]), "nothing was stored");
 }
 
@@ -103,7 +103,7 @@ fn a_mark_in_the_message_skips_the_pipeline_of_a_push_only(forge: &Forge) {
     commit(forge, &stage, Some(CONFIGURATION), "Change\n\nonly words [SKIP ci]");
     assert_eq!(push(forge, &stage, "topic")["status"], "skipped");
     assert_statuses(forge, &stage, &[]);
-    assert_eq!(ask(forge, &stage, "topic", 201)["status"], "pending");
+    assert_eq!(create_pipeline(forge, &stage, "topic", 201)["status"], "pending");
     // Only the message of the tip counts.
     commit(forge, &stage, Some(CONFIGURATION), "And on");
     assert_eq!(push(forge, &stage, "later")["status"], "pending");
@@ -168,9 +168,9 @@ fn only_developers_ask_for_pipelines(forge: &Forge) {
 /// The last sentence of 7.6, and what 9.6 and 9.7 of hooks need.
 fn hooks_are_told_of_pipelines_and_builds(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let pipeline = push(forge, &stage, "topic");
-    let told: Vec<ProjectEvent> = news(forge)
+    let told: Vec<ProjectEvent> = queued_events(forge)
         .into_iter()
         .skip(before)
         .filter_map(|event| match event {

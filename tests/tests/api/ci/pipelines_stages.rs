@@ -34,7 +34,7 @@ cleanup: {stage: cleanup, script: x, when: always}
 clear cache: {stage: cleanup, script: x, when: manual}
 ";
 
-fn begun(forge: &Forge) -> (Stage, serde_json::Value) {
+fn after_build_stage(forge: &Forge) -> (Stage, serde_json::Value) {
     let stage = a_ci_stage(forge, FIVE_STAGES);
     let pipeline = push(forge, &stage, "topic");
     run(forge, &stage, "build", Succeed);
@@ -48,7 +48,7 @@ fn assert_pipeline(forge: &Forge, stage: &Stage, pipeline: &serde_json::Value, s
 
 /// "All succeed: build, test, deploy, cleanup run; pipeline success."
 fn when_all_succeeds_manual_jobs_wait_and_those_for_failures_are_skipped(forge: &Forge) {
-    let (stage, pipeline) = begun(forge);
+    let (stage, pipeline) = after_build_stage(forge);
     for name in ["test", "deploy", "cleanup"] {
         assert_pipeline(forge, &stage, &pipeline, "running");
         run(forge, &stage, name, Succeed);
@@ -81,7 +81,7 @@ fn when_all_succeeds_manual_jobs_wait_and_those_for_failures_are_skipped(forge: 
 
 /// "Test fails: test_failure then cleanup run, deploy is skipped; pipeline failed."
 fn when_a_test_fails_jobs_for_failures_and_always_run(forge: &Forge) {
-    let (stage, pipeline) = begun(forge);
+    let (stage, pipeline) = after_build_stage(forge);
     run(forge, &stage, "test", Fail);
     assert_pipeline(forge, &stage, &pipeline, "running");
     run(forge, &stage, "test_failure", Succeed);
@@ -104,7 +104,7 @@ fn when_a_test_fails_jobs_for_failures_and_always_run(forge: &Forge) {
 
 /// "Test canceled: nothing more runs; pipeline canceled."
 fn when_a_test_is_canceled_nothing_more_runs(forge: &Forge) {
-    let (stage, pipeline) = begun(forge);
+    let (stage, pipeline) = after_build_stage(forge);
     run(forge, &stage, "test", Cancel);
     assert_pipeline(forge, &stage, &pipeline, "canceled");
     assert_statuses(

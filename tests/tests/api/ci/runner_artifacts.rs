@@ -12,7 +12,7 @@ use hexforge_tests::runner::{call, token_of};
 use hexforge_tests::{Forge, Runner, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::ci::runner_support::{TWO_STAGES, Yard, shared};
+use crate::api::ci::runner_support::{CiProject, TWO_STAGES, shared_runner};
 use crate::api::support::message;
 
 on_every_store!(
@@ -26,17 +26,17 @@ on_every_store!(
     artifacts_are_removed,
 );
 
-fn begun(forge: &Forge) -> (Yard<'_>, Runner, Value) {
-    let yard = Yard::new(forge, "ada", TWO_STAGES);
-    yard.pipeline();
-    let runner = shared(forge, &[]);
+fn running_build(forge: &Forge) -> (CiProject<'_>, Runner, Value) {
+    let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
+    ci_project.pipeline();
+    let runner = shared_runner(forge, &[]);
     let build = runner.take().expect("it waits");
-    (yard, runner, build)
+    (ci_project, runner, build)
 }
 
 /// "201 the build as in register"; the file comes back.
 fn artifacts_are_kept_and_given_back(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     assert_eq!(runner.artifacts("GET", &build).send().expect(404), message("404 Not Found"));
     let kept = runner.artifacts("POST", &build).file("a.zip", b"one").send().expect(201);
     assert_eq!(kept["artifacts_file"], json!({"filename": "a.zip", "size": 3}));
@@ -62,13 +62,13 @@ fn artifacts_are_kept_and_given_back(forge: &Forge) {
     runner.end(&next, "success");
     assert_eq!(runner.artifacts("GET", &build).send().expect(403), late, "everything is done");
     assert_eq!(runner.artifacts("DELETE", &build).send().expect(403), late);
-    let path = yard.path(&format!("/builds/{}/artifacts", build["id"]));
-    assert_eq!(forge.get(&path).token(&yard.owner).send().body, b"\0\xff two");
+    let path = ci_project.path(&format!("/builds/{}/artifacts", build["id"]));
+    assert_eq!(forge.get(&path).token(&ci_project.owner).send().body, b"\0\xff two");
 }
 
 /// "`expire_in`"
 fn artifacts_expire_when_they_are_told_to(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     let query = [("expire_in", "1 hour")];
     let kept =
         runner.artifacts("POST", &build).query(&query).file("a.zip", b"x").send().expect(201);
@@ -77,7 +77,7 @@ fn artifacts_expire_when_they_are_told_to(forge: &Forge) {
     assert_eq!(runner.artifacts("GET", &build).send().status, 200);
     forge.clock.advance(TimeDelta::minutes(1));
     runner.artifacts("GET", &build).send().expect(404);
-    assert_eq!(yard.build(&build).get("artifacts_file"), None);
+    assert_eq!(ci_project.build(&build).get("artifacts_file"), None);
     let wrong = [("expire_in", "soon")];
     let refused = runner.artifacts("POST", &build).query(&wrong).file("a.zip", b"x").send();
     assert_eq!(refused.expect(400), json!({"error": "expire_in is invalid"}));
@@ -85,7 +85,7 @@ fn artifacts_expire_when_they_are_told_to(forge: &Forge) {
 
 /// "multipart `file`, optional `metadata`, `expire_in`", in any order
 fn what_comes_behind_the_file_counts(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     let send = |expiry: &'static [u8]| {
         let parts: [(&str, &[u8]); 3] = [
             ("name=\"file\"; filename=\"a.zip\"", b"x"),
@@ -96,7 +96,7 @@ fn what_comes_behind_the_file_counts(forge: &Forge) {
     };
     for unreadable in [&b"soon"[..], b"\xff"] {
         send(unreadable).expect(400);
-        assert_eq!(yard.build(&build).get("artifacts_file"), None, "nothing of it stays");
+        assert_eq!(ci_project.build(&build).get("artifacts_file"), None, "nothing of it stays");
     }
     assert!(send(b"1 hour").expect(201)["artifacts_expire_at"].is_string());
     forge.clock.advance(TimeDelta::minutes(60));
@@ -105,7 +105,7 @@ fn what_comes_behind_the_file_counts(forge: &Forge) {
 
 /// "400 `400 (Bad request) "Missing artifacts file!" not given`"
 fn without_a_file_there_are_no_artifacts(forge: &Forge) {
-    let (_, runner, build) = begun(forge);
+    let (_, runner, build) = running_build(forge);
     let missing = message("400 (Bad request) \"Missing artifacts file!\" not given");
     assert_eq!(runner.artifacts("POST", &build).send().expect(400), missing);
     let text = runner.artifacts("POST", &build).multipart(&[("file", "no file")]).send();
@@ -114,7 +114,7 @@ fn without_a_file_there_are_no_artifacts(forge: &Forge) {
 
 /// "403 not running"; 404 for unknown builds, 403 for wrong tokens.
 fn only_running_builds_bring_artifacts(forge: &Forge) {
-    let (_, runner, build) = begun(forge);
+    let (_, runner, build) = running_build(forge);
     let path = format!("/builds/{}/artifacts", build["id"]);
     for method in ["POST", "GET", "DELETE"] {
         let with = |path: &str, token: &str| {
@@ -132,7 +132,7 @@ fn only_running_builds_bring_artifacts(forge: &Forge) {
 
 /// "413 over the limit"; nothing of it stays.
 fn artifacts_have_a_limit(forge: &Forge) {
-    let (_, runner, build) = begun(forge);
+    let (_, runner, build) = running_build(forge);
     let most = vec![b'x'; MAX_ARTIFACTS];
     runner.artifacts("POST", &build).file("a.zip", &most).send().expect(201);
     let more = vec![b'y'; MAX_ARTIFACTS + 1];
@@ -143,19 +143,19 @@ fn artifacts_have_a_limit(forge: &Forge) {
 
 /// "GET and DELETE on the same path: the file; 200."
 fn artifacts_are_removed(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     runner.artifacts("POST", &build).file("a.zip", b"x").send().expect(201);
     runner.artifacts("DELETE", &build).send().expect(200);
     runner.artifacts("GET", &build).send().expect(404);
     runner.artifacts("DELETE", &build).send().expect(200);
-    assert_eq!(yard.build(&build).get("artifacts_file"), None);
-    assert_eq!(yard.build(&build)["status"], "running");
+    assert_eq!(ci_project.build(&build).get("artifacts_file"), None);
+    assert_eq!(ci_project.build(&build)["status"], "running");
 }
 
 /// Runners of many users share an address, and none of them is signed in. Their uploads count for those who pushed, so
 /// that nobody else at the address keeps them waiting.
 fn artifacts_are_brought_for_the_user_of_the_build(forge: &Forge) {
-    let (_yard, runner, build) = begun(forge);
+    let (_ci_project, runner, build) = running_build(forge);
     let address = Some(Ipv4Addr::LOCALHOST.into());
     let lane = &forge.limiter().uploads;
     let mut held = Vec::new();

@@ -7,8 +7,8 @@ use hexforge_tests::runner::call;
 use hexforge_tests::{Forge, on_every_store};
 use std::sync::atomic::Ordering;
 
-use crate::api::ci::runner_support::{Yard, names, shared};
-use crate::api::support::{look, message};
+use crate::api::ci::runner_support::{CiProject, shared_runner, take_build_names};
+use crate::api::support::{message, read_store};
 
 on_every_store!(
     nothing_to_do_is_told_by_204_to_runners_and_by_404_to_others,
@@ -25,7 +25,7 @@ const ONE_JOB: &str = "job: {script: x}\n";
 
 /// "No build available: 204 if the `User-Agent` looks like …, else 404."
 fn nothing_to_do_is_told_by_204_to_runners_and_by_404_to_others(forge: &Forge) {
-    let runner = shared(forge, &[]);
+    let runner = shared_runner(forge, &[]);
     let ask = |agent: Option<&str>| {
         let request = call(forge.address, "POST", "/builds/register");
         let request = match agent {
@@ -47,13 +47,13 @@ fn nothing_to_do_is_told_by_204_to_runners_and_by_404_to_others(forge: &Forge) {
 
 /// "403 unknown token, 404 runner paused."
 fn runners_that_are_unknown_or_paused_are_given_nothing(forge: &Forge) {
-    let yard = Yard::new(forge, "ada", ONE_JOB);
-    yard.pipeline();
+    let ci_project = CiProject::new(forge, "ada", ONE_JOB);
+    ci_project.pipeline();
     for fields in [&[][..], &[("token", "wrong")], &[("token", RUNNERS)]] {
         let refused = call(forge.address, "POST", "/builds/register").form(fields).send();
         assert_eq!(refused.expect(403), message("403 Forbidden"));
     }
-    let runner = shared(forge, &[]);
+    let runner = shared_runner(forge, &[]);
     let pause = |active| {
         let paused = forge.app.store.write(|tx| {
             let mut runner = tx.runners().find(RunnerId(runner.id))?.expect("it is there");
@@ -71,7 +71,7 @@ fn runners_that_are_unknown_or_paused_are_given_nothing(forge: &Forge) {
 /// "a bound runner takes, oldest first, pending builds of its projects that have builds enabled"
 fn a_bound_runner_takes_the_oldest_of_its_projects(forge: &Forge) {
     let (one, two) =
-        (Yard::new(forge, "ada", "one: {script: x}\n"), Yard::new(forge, "bob", ONE_JOB));
+        (CiProject::new(forge, "ada", "one: {script: x}\n"), CiProject::new(forge, "bob", ONE_JOB));
     let runner = one.runner(&[]);
     two.pipeline();
     one.pipeline();
@@ -87,36 +87,36 @@ fn a_bound_runner_takes_the_oldest_of_its_projects(forge: &Forge) {
 
 /// "projects with fewer builds running on shared runners first, then by id"
 fn shared_runners_go_to_projects_with_less_work_first(forge: &Forge) {
-    let busy = Yard::new(forge, "ada", "busy: {script: x}\n");
-    let calm = Yard::new(forge, "bob", "calm: {script: x}\n");
+    let busy = CiProject::new(forge, "ada", "busy: {script: x}\n");
+    let calm = CiProject::new(forge, "bob", "calm: {script: x}\n");
     (0..3).for_each(|_| drop(busy.pipeline()));
     (0..2).for_each(|_| drop(calm.pipeline()));
-    let runner = shared(forge, &[]);
-    assert_eq!(names(&runner), ["busy", "calm", "busy", "calm", "busy"]);
+    let runner = shared_runner(forge, &[]);
+    assert_eq!(take_build_names(&runner), ["busy", "calm", "busy", "calm", "busy"]);
     // What runs on a runner of the project does not count.
     (0..2).for_each(|_| drop(calm.pipeline()));
     busy.pipeline();
     assert!(calm.runner(&[]).take().is_some());
-    assert_eq!(names(&runner), ["calm", "busy"]);
+    assert_eq!(take_build_names(&runner), ["calm", "busy"]);
 }
 
 /// "pending builds of projects with shared runners and builds enabled"
 fn projects_may_have_no_builds_or_want_no_shared_runners(forge: &Forge) {
-    let runner = shared(forge, &[]);
-    let yard = Yard::new(forge, "ada", ONE_JOB);
-    yard.pipeline();
-    yard.set("shared_runners_enabled", "false");
+    let runner = shared_runner(forge, &[]);
+    let ci_project = CiProject::new(forge, "ada", ONE_JOB);
+    ci_project.pipeline();
+    ci_project.set("shared_runners_enabled", "false");
     assert_eq!(runner.take(), None);
-    yard.set("shared_runners_enabled", "true");
-    yard.set("builds_enabled", "false");
+    ci_project.set("shared_runners_enabled", "true");
+    ci_project.set("builds_enabled", "false");
     assert_eq!(runner.take(), None);
-    yard.set("builds_enabled", "true");
+    ci_project.set("builds_enabled", "true");
     assert!(runner.take().is_some());
 }
 
 /// "the build's tags must all be among the runner's; an untagged build needs `run_untagged`"
 fn tags_decide_who_takes_a_build(forge: &Forge) {
-    let yard = Yard::new(
+    let ci_project = CiProject::new(
         forge,
         "ada",
         "plain: {script: x}\nruby: {script: x, tags: [ruby]}\nboth: {script: x, tags: [ruby, linux]}\n",
@@ -130,40 +130,41 @@ fn tags_decide_who_takes_a_build(forge: &Forge) {
         ("linux, ruby", "true", &["plain", "ruby", "both"]),
     ] {
         let fields = [("tag_list", tags), ("run_untagged", run_untagged)];
-        let pipeline = yard.pipeline();
-        assert_eq!(names(&shared(forge, &fields)), taken, "{fields:?}");
-        let cancel = yard.path(&format!("/pipelines/{}/cancel", pipeline["id"]));
-        forge.post(&cancel).token(&yard.owner).send().expect(200);
-        yard.pipeline();
-        assert_eq!(names(&yard.runner(&fields)), taken, "bound, {fields:?}");
+        let pipeline = ci_project.pipeline();
+        assert_eq!(take_build_names(&shared_runner(forge, &fields)), taken, "{fields:?}");
+        let cancel = ci_project.path(&format!("/pipelines/{}/cancel", pipeline["id"]));
+        forge.post(&cancel).token(&ci_project.owner).send().expect(200);
+        ci_project.pipeline();
+        assert_eq!(take_build_names(&ci_project.runner(&fields)), taken, "bound, {fields:?}");
         for pipeline in forge
-            .get(&yard.path("/pipelines"))
-            .token(&yard.owner)
+            .get(&ci_project.path("/pipelines"))
+            .token(&ci_project.owner)
             .send()
             .expect(200)
             .as_array()
             .expect("a list")
         {
-            let cancel = yard.path(&format!("/pipelines/{}/cancel", pipeline["id"]));
-            forge.post(&cancel).token(&yard.owner).send().expect(200);
+            let cancel = ci_project.path(&format!("/pipelines/{}/cancel", pipeline["id"]));
+            forge.post(&cancel).token(&ci_project.owner).send().expect(200);
         }
     }
 }
 
 /// "a locked runner serves only its own projects"
 fn a_locked_runner_serves_only_its_own_projects(forge: &Forge) {
-    let yard = Yard::new(forge, "ada", ONE_JOB);
-    yard.pipeline();
-    assert_eq!(shared(forge, &[("locked", "true")]).take(), None);
-    assert!(yard.runner(&[("locked", "true")]).take().is_some());
+    let ci_project = CiProject::new(forge, "ada", ONE_JOB);
+    ci_project.pipeline();
+    assert_eq!(shared_runner(forge, &[("locked", "true")]).take(), None);
+    assert!(ci_project.runner(&[("locked", "true")]).take().is_some());
 }
 
 /// 200 runners ask every 3 seconds: three queries at most, and a write once a minute.
 fn asking_in_vain_is_cheap_and_seldom_written_down(forge: &Forge) {
-    let yard = Yard::new(forge, "ada", "job: {script: x, tags: [other]}\n");
-    let runner = shared(forge, &[]);
-    let seen =
-        || look(forge, |tx| tx.runners().find(RunnerId(runner.id))).and_then(|r| r.contacted_at);
+    let ci_project = CiProject::new(forge, "ada", "job: {script: x, tags: [other]}\n");
+    let runner = shared_runner(forge, &[]);
+    let seen = || {
+        read_store(forge, |tx| tx.runners().find(RunnerId(runner.id))).and_then(|r| r.contacted_at)
+    };
     let asked = |most: u64| {
         let before = forge.queries.load(Ordering::Relaxed);
         assert_eq!(runner.take(), None);
@@ -174,7 +175,7 @@ fn asking_in_vain_is_cheap_and_seldom_written_down(forge: &Forge) {
     let first = seen().expect("it was seen");
     // The transaction counts.
     asked(4);
-    yard.pipeline();
+    ci_project.pipeline();
     asked(4);
     forge.clock.advance(TimeDelta::seconds(59));
     asked(4);

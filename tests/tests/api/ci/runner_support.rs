@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::api::support::id_of;
 
 /// A project with a configuration on `master`, of which no pipeline was made yet.
-pub struct Yard<'a> {
+pub struct CiProject<'a> {
     pub forge: &'a Forge,
     pub project: i64,
     /// The token of whoever owns it.
@@ -28,7 +28,7 @@ rspec:
   script: rspec
 ";
 
-impl<'a> Yard<'a> {
+impl<'a> CiProject<'a> {
     /// A private project `owner/ship`.
     pub fn new(forge: &'a Forge, owner: &str, configuration: &str) -> Self {
         let (_, token) = forge.user(owner);
@@ -77,7 +77,7 @@ impl<'a> Yard<'a> {
 
     /// Does something with a build: `cancel`, `retry`, `erase`.
     #[track_caller]
-    pub fn act(&self, build: &Value, what: &str) -> Value {
+    pub fn post_action(&self, build: &Value, what: &str) -> Value {
         let path = self.path(&format!("/builds/{}/{what}", build["id"]));
         self.forge.post(&path).token(&self.owner).send().expect(201)
     }
@@ -108,13 +108,13 @@ impl<'a> Yard<'a> {
 
 /// A runner for all projects.
 #[track_caller]
-pub fn shared(forge: &Forge, more: &[(&str, &str)]) -> Runner {
+pub fn shared_runner(forge: &Forge, more: &[(&str, &str)]) -> Runner {
     Runner::register(forge.address, RUNNERS, more)
 }
 
 /// The names of what a runner is given until there is nothing more.
 #[track_caller]
-pub fn names(runner: &Runner) -> Vec<String> {
+pub fn take_build_names(runner: &Runner) -> Vec<String> {
     let all = std::iter::from_fn(|| runner.take());
     all.map(|build| build["name"].as_str().expect("a text").to_owned()).collect()
 }

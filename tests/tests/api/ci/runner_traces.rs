@@ -6,7 +6,7 @@ use hexforge_tests::runner::{call, token_of};
 use hexforge_tests::{Forge, Runner, on_every_store};
 use serde_json::Value;
 
-use crate::api::ci::runner_support::{TWO_STAGES, Yard, shared};
+use crate::api::ci::runner_support::{CiProject, TWO_STAGES, shared_runner};
 use crate::api::support::message;
 
 on_every_store!(
@@ -18,27 +18,27 @@ on_every_store!(
     a_log_that_grows_keeps_its_build_alive,
 );
 
-fn begun(forge: &Forge) -> (Yard<'_>, Runner, Value) {
-    let yard = Yard::new(forge, "ada", TWO_STAGES);
-    yard.pipeline();
-    let runner = shared(forge, &[]);
+fn running_build(forge: &Forge) -> (CiProject<'_>, Runner, Value) {
+    let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
+    ci_project.pipeline();
+    let runner = shared_runner(forge, &[]);
     let build = runner.take().expect("it waits");
-    (yard, runner, build)
+    (ci_project, runner, build)
 }
 
 /// "202 with headers `Build-Status: <status>` and `Range: 0-<length>`"
 fn pieces_are_put_together(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     let last = runner.log(&build, &["one\n", "", "two\n", "three"]);
     assert_eq!(last.header("build-status"), Some("running"));
     assert_eq!(last.header("range"), Some("0-13"));
     assert!(last.body.is_empty());
-    assert_eq!(yard.trace(&build), "one\ntwo\nthree");
+    assert_eq!(ci_project.trace(&build), "one\ntwo\nthree");
 }
 
 /// "400 without Content-Range; 416 with `Range: 0-<length>` when `<first>` is not the present length"
 fn a_piece_begins_where_the_log_ends(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     runner.log(&build, &["hello"]);
     for first in [0, 4, 6, 100] {
         let refused = runner.append_request(&build, first, "x").send();
@@ -49,14 +49,14 @@ fn a_piece_begins_where_the_log_ends(forge: &Forge) {
         || call(forge.address, "PATCH", &path).header("BUILD-TOKEN", token_of(&build)).body("x");
     bare().send().expect(400);
     assert_eq!(bare().header("Content-Range", "nonsense").send().status, 416);
-    assert_eq!(yard.trace(&build), "hello");
+    assert_eq!(ci_project.trace(&build), "hello");
     assert_eq!(bare().header("Content-Range", "5-5").send().status, 202);
-    assert_eq!(yard.trace(&build), "hellox");
+    assert_eq!(ci_project.trace(&build), "hellox");
 }
 
 /// "403 wrong token or erased; 404 unknown build"; the token may be a parameter.
 fn only_the_token_of_the_build_opens_its_log(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     let path = format!("/builds/{}/trace.txt", build["id"]);
     let patch = |path: &str, token: &str| {
         let request = call(forge.address, "PATCH", path).header("Content-Range", "0-0");
@@ -71,13 +71,13 @@ fn only_the_token_of_the_build_opens_its_log(forge: &Forge) {
     let query = format!("{path}?token={token}");
     assert_eq!(patch(&query, "wrong").status, 202);
     runner.end(&build, "failed");
-    yard.act(&build, "erase");
+    ci_project.post_action(&build, "erase");
     assert_eq!(patch(&path, token).expect(403), message("403 Forbidden  - Build has been erased!"));
 }
 
 /// Whatever type they are said to be of.
 fn bytes_are_kept_as_they_come(forge: &Forge) {
-    let (yard, _, build) = begun(forge);
+    let (ci_project, _, build) = running_build(forge);
     let bytes = b"\x1b[32m{\"a\": 1}\xff\0\r\n".to_vec();
     let path = format!("/builds/{}/trace.txt", build["id"]);
     let sent = call(forge.address, "PATCH", &path)
@@ -87,13 +87,13 @@ fn bytes_are_kept_as_they_come(forge: &Forge) {
         .body(bytes.clone())
         .send();
     assert_eq!(sent.status, 202);
-    let path = yard.path(&format!("/builds/{}/trace", build["id"]));
-    assert_eq!(forge.get(&path).token(&yard.owner).send().body, bytes);
+    let path = ci_project.path(&format!("/builds/{}/trace", build["id"]));
+    assert_eq!(forge.get(&path).token(&ci_project.owner).send().body, bytes);
 }
 
 /// "Builds pending or running without an update for 24 hours are failed": a piece of a log is an update.
 fn a_log_that_grows_keeps_its_build_alive(forge: &Forge) {
-    let (yard, runner, build) = begun(forge);
+    let (ci_project, runner, build) = running_build(forge);
     let silent = || silence::fail_silent(&forge.app, &|| true).expect("the store can be written");
     forge.clock.advance(TimeDelta::hours(23));
     runner.log(&build, &["still here\n"]);
@@ -104,7 +104,7 @@ fn a_log_that_grows_keeps_its_build_alive(forge: &Forge) {
     assert_eq!(silent(), 0);
     forge.clock.advance(TimeDelta::hours(1));
     assert_eq!(silent(), 1);
-    assert_eq!(yard.build(&build)["status"], "failed");
+    assert_eq!(ci_project.build(&build)["status"], "failed");
     assert_eq!(runner.update_request(&build, &[]).send().expect(404), message("404 Not found"));
 }
 
@@ -112,9 +112,9 @@ fn a_log_that_grows_keeps_its_build_alive(forge: &Forge) {
 fn the_token_of_a_finished_build_adds_nothing(forge: &Forge) {
     for state in ["success", "failed"] {
         let owner = format!("owner-{state}");
-        let yard = Yard::new(forge, &owner, TWO_STAGES);
-        yard.pipeline();
-        let runner = yard.runner(&[]);
+        let ci_project = CiProject::new(forge, &owner, TWO_STAGES);
+        ci_project.pipeline();
+        let runner = ci_project.runner(&[]);
         let build = runner.take().expect("it waits");
         runner.log(&build, &["hello\n"]);
         let report = [("state", state), ("trace", "hello\nthe end\n")];
@@ -123,6 +123,6 @@ fn the_token_of_a_finished_build_adds_nothing(forge: &Forge) {
             let refused = runner.append_request(&build, 14, piece).send().expect(403);
             assert_eq!(refused, message("403 Forbidden  - build is not running"), "{state}");
         }
-        assert_eq!(yard.trace(&build), "hello\nthe end\n", "{state}");
+        assert_eq!(ci_project.trace(&build), "hello\nthe end\n", "{state}");
     }
 }

@@ -8,8 +8,8 @@ use hexforge_tests::runner::call;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
 
-use crate::api::ci::runner_support::{TWO_STAGES, Yard, shared};
-use crate::api::support::{id_of, look, message, no_route};
+use crate::api::ci::runner_support::{CiProject, TWO_STAGES, shared_runner};
+use crate::api::support::{id_of, message, no_route, read_store};
 
 on_every_store!(
     the_token_of_the_service_makes_a_shared_runner,
@@ -22,7 +22,7 @@ on_every_store!(
 );
 
 fn stored(forge: &Forge, id: i64) -> Stored {
-    look(forge, |tx| tx.runners().find(RunnerId(id))).expect("the runner is there")
+    read_store(forge, |tx| tx.runners().find(RunnerId(id))).expect("the runner is there")
 }
 
 /// "the instance's registration token (HEXFORGE_RUNNERS_TOKEN) makes a shared runner", with what is optional.
@@ -55,14 +55,14 @@ fn the_token_of_the_service_makes_a_shared_runner(forge: &Forge) {
 
 /// "a project's `runners_token` … makes a runner bound to that project"; the defaults of the rest.
 fn the_token_of_a_project_makes_a_runner_of_that_project(forge: &Forge) {
-    let yard = Yard::new(forge, "ada", TWO_STAGES);
-    let fields = [("token", yard.runners_token.as_str()), ("info[name]", "mine")];
+    let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
+    let fields = [("token", ci_project.runners_token.as_str()), ("info[name]", "mine")];
     let made = call(forge.address, "POST", "/runners/register").form(&fields).send().expect(201);
     let runner = stored(forge, id_of(&made));
     assert!(!runner.shared && !runner.locked && runner.run_untagged && runner.tags.is_empty());
     assert_eq!((runner.description.as_str(), runner.info.name.as_deref()), ("", Some("mine")));
-    let projects = look(forge, |tx| tx.runners().projects(runner.id));
-    assert_eq!(projects, [ProjectId(yard.project)]);
+    let projects = read_store(forge, |tx| tx.runners().projects(runner.id));
+    assert_eq!(projects, [ProjectId(ci_project.project)]);
 }
 
 /// "`token` required (else 400 …) … any other 403".
@@ -73,7 +73,7 @@ fn registering_needs_a_token_that_is_known(forge: &Forge) {
     let missing = message("400 (Bad request) \"token\" not given");
     assert_eq!(register(&[]).expect(400), missing);
     assert_eq!(register(&[("token", "")]).expect(400), missing);
-    let runner = shared(forge, &[]);
+    let runner = shared_runner(forge, &[]);
     for token in ["wrong", "1-wrong", &runner.token, "0"] {
         assert_eq!(register(&[("token", token)]).expect(403), message("403 Forbidden"));
     }
@@ -88,7 +88,7 @@ fn a_runner_that_could_take_nothing_is_not_made(forge: &Forge) {
 
 /// "`tag_list` (array or comma-separated)".
 fn tags_come_as_a_list_or_with_commas(forge: &Forge) {
-    let tags = |fields: &[(&str, &str)]| stored(forge, shared(forge, fields).id).tags;
+    let tags = |fields: &[(&str, &str)]| stored(forge, shared_runner(forge, fields).id).tags;
     let both = Tags::from_iter(["a", "b"]);
     assert_eq!(tags(&[("tag_list", "b, a")]), both);
     assert_eq!(tags(&[("tag_list[]", "a"), ("tag_list[]", "b")]), both);
@@ -97,7 +97,7 @@ fn tags_come_as_a_list_or_with_commas(forge: &Forge) {
 
 /// "`token` of the runner. 200; 403 unknown; 400 absent."
 fn a_runner_is_removed_by_its_token(forge: &Forge) {
-    let (runner, other) = (shared(forge, &[]), shared(forge, &[]));
+    let (runner, other) = (shared_runner(forge, &[]), shared_runner(forge, &[]));
     let delete = |fields: &[(&str, &str)]| {
         call(forge.address, "DELETE", "/runners/delete").form(fields).send()
     };
@@ -106,7 +106,7 @@ fn a_runner_is_removed_by_its_token(forge: &Forge) {
     assert_eq!(delete(&[("token", "wrong")]).expect(403), message("403 Forbidden"));
     delete(&[("token", &runner.token)]).expect(200);
     assert_eq!(delete(&[("token", &runner.token)]).expect(403), message("403 Forbidden"));
-    assert_eq!(look(forge, |tx| tx.runners().find(RunnerId(runner.id))), None);
+    assert_eq!(read_store(forge, |tx| tx.runners().find(RunnerId(runner.id))), None);
     assert_eq!(other.take(), None);
     assert_eq!(runner.build_request().send().expect(403), message("403 Forbidden"));
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{error, forbidden};
 use crate::api::repositories::refs_support::{Stage, an_empty_stage};
-use crate::api::support::{message, wrong};
+use crate::api::support::{field_error, message};
 
 on_every_store!(
     variables_are_made_changed_and_removed,
@@ -54,12 +54,16 @@ fn names_of_variables_follow_rules(forge: &Forge) {
     assert_eq!(missing, error("key is missing, value is missing"));
     create(forge, &stage, "A", "1", 201);
     let taken = create(forge, &stage, "A", "2", 400);
-    assert_eq!(taken, wrong("key", "has already been taken"));
+    assert_eq!(taken, field_error("key", "has already been taken"));
     for key in ["a b", "ä", "a-b"] {
         let refused = create(forge, &stage, key, "1", 400);
-        assert_eq!(refused, wrong("key", "can contain only letters, digits and '_'."), "{key}");
+        assert_eq!(
+            refused,
+            field_error("key", "can contain only letters, digits and '_'."),
+            "{key}"
+        );
     }
-    assert_eq!(create(forge, &stage, "", "1", 400), wrong("key", "can't be blank"));
+    assert_eq!(create(forge, &stage, "", "1", 400), field_error("key", "can't be blank"));
 }
 
 /// Master+.

@@ -36,7 +36,7 @@ on_the_fake!(
 );
 
 /// One request that ought to fail must leave this as it was.
-fn count(forge: &Forge) -> String {
+fn stored_totals(forge: &Forge) -> String {
     let total = |path: &str| {
         let list = forge.get(path).token(ROOT).send();
         list.expect(200);
@@ -90,7 +90,7 @@ fn as_json(request: Request, body: impl Into<Vec<u8>>) -> Request {
 }
 
 fn malformed_json_is_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     let valid = user_with("bio", json!("x")).to_string();
     let deep_arrays = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
     let deep = format!("{{\"username\":\"ada\",\"x\":{deep_arrays}}}");
@@ -125,22 +125,22 @@ fn malformed_json_is_refused(forge: &Forge) {
             assert!(answer["error"].is_string(), "{what}: {answer}");
         }
     }
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 fn json_that_is_no_object_is_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     for body in ["[]", "[{\"username\": \"ada\"}]", "\"text\"", "42", "true", "false", "1.5e300"] {
         for request in writes(forge) {
             let answer = assert_refused(&as_json(request, body).send(), 400, body);
             assert!(answer["error"].is_string(), "{body}: {answer}");
         }
     }
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 fn wrong_types_are_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     for field in ["email", "password", "name", "username", "bio", "skype", "projects_limit"] {
         for value in [json!([]), json!(["x"]), json!({}), json!({"x": 1}), json!([[[]]])] {
             let error = format!("{field} is invalid");
@@ -182,11 +182,11 @@ fn wrong_types_are_refused(forge: &Forge) {
     }
     let number = forge.post("/users").token(ROOT).json(&user_with("email", json!(5))).send();
     assert_eq!(number.expect(400), json!({"message": {"email": ["is invalid"]}}));
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 fn over_long_values_are_refused_field_by_field(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     let too_long = |max: usize| format!("is too long (maximum is {max} characters)");
     let mut fields = vec![("password", 128, "password", "x")];
     for name in ["username", "name", "bio", "location", "organization"] {
@@ -229,7 +229,7 @@ fn over_long_values_are_refused_field_by_field(forge: &Forge) {
     let long_key = format!("{}{}", an_ssh_key(1), "x".repeat(5000));
     let key = forge.post("/user/keys").token(ROOT).form(&[("title", "x"), ("key", &long_key)]);
     assert_eq!(key.send().expect(400)["message"]["key"], json!([too_long(5000)]));
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 
     // One character less is fine.
     let longest = [
@@ -250,7 +250,7 @@ fn over_long_values_are_refused_field_by_field(forge: &Forge) {
 }
 
 fn nul_bytes_are_refused_wherever_they_stand(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     for field in ["username", "name", "email", "password", "bio", "location", "provider"] {
         for value in ["\0", "a\0", "\0a", "a\0b"] {
             let error = format!("{field} is invalid");
@@ -284,11 +284,11 @@ fn nul_bytes_are_refused_wherever_they_stand(forge: &Forge) {
         let list = forge.get("/users").token(ROOT).query(&[(name, "ro\0ot")]).send();
         assert_error(&list, 400, &format!("{name} is invalid"));
     }
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 fn what_is_not_utf8_is_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     let form = "application/x-www-form-urlencoded";
     let multipart = "multipart/form-data; boundary=f";
     for bytes in
@@ -316,12 +316,12 @@ fn what_is_not_utf8_is_refused(forge: &Forge) {
         let list = forge.get(&format!("/users?search={percent}")).token(ROOT).send();
         assert_refused(&list, 400, &percent);
     }
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
     assert_eq!(forge.get("/user").token(ROOT).send().expect(200)["bio"], Value::Null);
 }
 
 fn broken_percent_encodings_are_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     for broken in ["bio=%", "bio=%4", "bio=%zz", "bio=%4g", "%=1", "bio=a%", "bio=%%41", "x=%u0041"]
     {
         let in_query = forge.put(&format!("/users/1?{broken}")).token(ROOT);
@@ -333,11 +333,11 @@ fn broken_percent_encodings_are_refused(forge: &Forge) {
         assert_refused(&forge.get(&format!("/users?{broken}")).token(ROOT).send(), 400, broken);
         assert_refused(&forge.post(&format!("/session?{broken}")).send(), 400, broken);
     }
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 /// A request whose head is written by hand, so that it can lie.
-fn raw(forge: &Forge, line: &str, headers: &[&str], body: &[u8]) -> Response {
+fn send_raw(forge: &Forge, line: &str, headers: &[&str], body: &[u8]) -> Response {
     let mut bytes = format!("{line} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {ROOT}\r\n");
     for header in headers {
         bytes.push_str(header);
@@ -384,7 +384,7 @@ fn chunked(body: &[u8]) -> Vec<u8> {
 const LIMIT: usize = MAX_BODY;
 
 fn bodies_over_the_limit_are_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     let expected = json!({"message": "413 Request Entity Too Large"});
     let types = [
         "Content-Type: application/json",
@@ -406,15 +406,15 @@ fn bodies_over_the_limit_are_refused(forge: &Forge) {
             // What is announced need not even be sent.
             for length in [LIMIT + 1, 10 * LIMIT, usize::MAX] {
                 let length = format!("Content-Length: {length}");
-                let announced = raw(forge, line, &[content_type, &length], b"");
+                let announced = send_raw(forge, line, &[content_type, &length], b"");
                 assert_eq!(announced.expect(413), expected, "{line} {content_type}");
             }
             let chunks = ["Transfer-Encoding: chunked", content_type];
-            let in_chunks = raw(forge, line, &chunks, &chunked(body.as_bytes()));
+            let in_chunks = send_raw(forge, line, &chunks, &chunked(body.as_bytes()));
             assert_eq!(in_chunks.expect(413), expected, "{line} {content_type}");
         }
     }
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 
     // A body of exactly the limit is read, in one piece or in chunks.
     let fill = LIMIT - "bio=x&unknown=".len();
@@ -422,15 +422,15 @@ fn bodies_over_the_limit_are_refused(forge: &Forge) {
     assert_eq!(body.len(), LIMIT);
     let form = "Content-Type: application/x-www-form-urlencoded";
     let length = format!("Content-Length: {LIMIT}");
-    let whole = raw(forge, "PUT /api/v3/users/1", &[form, &length], body.as_bytes());
+    let whole = send_raw(forge, "PUT /api/v3/users/1", &[form, &length], body.as_bytes());
     assert_eq!(whole.expect(200)["bio"], "x");
     let chunks = ["Transfer-Encoding: chunked", form];
-    let in_chunks = raw(forge, "PUT /api/v3/users/1", &chunks, &chunked(body.as_bytes()));
+    let in_chunks = send_raw(forge, "PUT /api/v3/users/1", &chunks, &chunked(body.as_bytes()));
     assert_eq!(in_chunks.expect(200)["bio"], "x");
 }
 
 fn too_many_parameters_are_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     let pairs: Vec<String> = (0..10_000).map(|n| format!("{n:x}=")).collect();
     let many = pairs.join("&");
     assert!(many.len() < 65_000, "fits into an address: {}", many.len());
@@ -452,11 +452,11 @@ fn too_many_parameters_are_refused(forge: &Forge) {
     assert_refused(&in_json, 400, "10,000 in JSON");
     let parts: Vec<(&str, &str)> = vec![("x", "y"); 10_000];
     assert_refused(&forge.put("/users/1").token(ROOT).multipart(&parts).send(), 400, "parts");
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 fn unknown_content_types_are_not_acceptable(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     for (given, named) in [
         ("text/plain", "text/plain"),
         ("text/plain; charset=utf-8", "text/plain"),
@@ -473,11 +473,11 @@ fn unknown_content_types_are_not_acceptable(forge: &Forge) {
             assert_error(&answer, 406, &error);
         }
     }
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 fn broken_multipart_is_refused(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     let part = |body: &str| format!("--f\r\nContent-Disposition: form-data; {body}");
     let typed = "multipart/form-data; boundary=f";
     for (content_type, body) in [
@@ -503,12 +503,12 @@ fn broken_multipart_is_refused(forge: &Forge) {
     let body = [file.as_bytes(), b"\x89PNG\xff\0\r\n--f--\r\n"].concat();
     let put = forge.put("/users/1").token(ROOT).header("Content-Type", typed).body(body).send();
     assert_eq!(put.expect(200)["bio"], Value::Null);
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 /// What is no HTTP is answered before there is a request. `tests/tests/program/access_log.rs` compares bodies and log lines.
 fn broken_requests_get_no_further(forge: &Forge) {
-    let before = count(forge);
+    let before = stored_totals(forge);
     for bytes in [
         &b"nonsense\r\n\r\n"[..],
         b"GET\r\n\r\n",
@@ -531,7 +531,7 @@ fn broken_requests_get_no_further(forge: &Forge) {
     let many = format!("GET /api/v3/user HTTP/1.1\r\n{headers}\r\n");
     let answer = exchange(forge.address, many.as_bytes());
     assert!(answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));
-    assert_eq!(count(forge), before);
+    assert_eq!(stored_totals(forge), before);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use hexforge_tests::{Forge, Response, on_every_store};
 use serde_json::json;
 
 use crate::api::groups::group_support::new_group;
-use crate::api::support::{id_of, look, news, wrong};
+use crate::api::support::{field_error, id_of, queued_events, read_store};
 
 on_every_store!(
     of_two_projects_of_one_path_made_at_once_one_is_made,
@@ -49,14 +49,14 @@ fn of_two_projects_of_one_path_made_at_once_one_is_made(forge: &Forge) {
             let path = format!("ship{round}");
             forge.post("/projects").token(&token).form(&[("name", &name), ("path", &path)]).send()
         };
-        let before = news(forge).len();
+        let before = queued_events(forge).len();
         let answers =
             at_once([&|| create(format!("One {round}")), &|| create(format!("Two {round}"))]);
         assert_eq!(statuses(&answers), [201, 400]);
         let refused = answers.iter().find(|answer| answer.status == 400).expect("one of them");
-        assert_eq!(refused.json(), wrong("path", "has already been taken"));
+        assert_eq!(refused.json(), field_error("path", "has already been taken"));
         // Of the other neither a row nor a word is left.
-        assert_eq!(news(forge).len() - before, 2, "made, and joined by its owner");
+        assert_eq!(queued_events(forge).len() - before, 2, "made, and joined by its owner");
         let own = forge.get("/projects/owned").token(&token).send();
         assert_eq!(own.header("X-Total"), Some((round + 1).to_string().as_str()));
         let events = forge.get(&format!("/users/{ada}/events")).token(&token).send();
@@ -72,14 +72,14 @@ fn of_two_groups_of_one_path_made_at_once_one_is_made(forge: &Forge) {
             let path = format!("crew{round}");
             forge.post("/groups").token(&token).form(&[("name", &name), ("path", &path)]).send()
         };
-        let before = news(forge).len();
+        let before = queued_events(forge).len();
         let answers =
             at_once([&|| create(format!("One {round}")), &|| create(format!("Two {round}"))]);
         assert_eq!(statuses(&answers), [201, 400]);
         let refused = answers.iter().find(|answer| answer.status == 400).expect("one of them");
         let text = "Failed to save group {:path=>[\"has already been taken\"]}";
         assert_eq!(refused.json(), json!({ "message": text }));
-        assert_eq!(news(forge).len() - before, 2, "made, and joined by its owner");
+        assert_eq!(queued_events(forge).len() - before, 2, "made, and joined by its owner");
         let owned = forge.get("/groups/owned").token(&token).send();
         assert_eq!(owned.header("X-Total"), Some((round + 1).to_string().as_str()));
     }
@@ -90,7 +90,7 @@ fn a_project_made_while_its_group_goes_is_not_left_behind_over_http(forge: &Forg
     for round in 0..ROUNDS {
         let crew = new_group(forge, ROOT, "crew", &[]);
         let id = id_of(&crew).to_string();
-        let before = news(forge).len();
+        let before = queued_events(forge).len();
         let [made, gone] = at_once([
             &|| {
                 let form = [("name", "Ship"), ("namespace_id", id.as_str())];
@@ -99,7 +99,7 @@ fn a_project_made_while_its_group_goes_is_not_left_behind_over_http(forge: &Forg
             &|| forge.delete("/groups/crew").token(ROOT).send(),
         ]);
         assert_eq!(gone.status, 200, "round {round}");
-        let told = news(forge).split_off(before);
+        let told = queued_events(forge).split_off(before);
         let count = |wanted: fn(&SystemEvent) -> bool| told.iter().filter(|n| wanted(n)).count();
         let created = count(|event| matches!(event, SystemEvent::ProjectCreated(_)));
         let destroyed = count(|event| matches!(event, SystemEvent::ProjectDestroyed(_)));
@@ -108,7 +108,7 @@ fn a_project_made_while_its_group_goes_is_not_left_behind_over_http(forge: &Forg
             201 => assert_eq!((created, destroyed), (1, 1), "round {round}"),
             // The group was gone first.
             400 => {
-                assert_eq!(made.json(), wrong("namespace", "is not valid"), "round {round}");
+                assert_eq!(made.json(), field_error("namespace", "is not valid"), "round {round}");
                 assert_eq!((created, destroyed), (0, 0), "round {round}");
             }
             other => panic!("round {round}: {other} {}", made.text()),
@@ -116,7 +116,7 @@ fn a_project_made_while_its_group_goes_is_not_left_behind_over_http(forge: &Forg
         let all = forge.get("/projects/all").token(ROOT).send();
         assert_eq!(all.header("X-Total"), Some("0"), "round {round}");
         forge.get("/groups/crew").token(ROOT).send().expect(404);
-        let left = look(forge, |tx| {
+        let left = read_store(forge, |tx| {
             tx.projects().count_in(hexforge_domain::id::NamespaceId(id_of(&crew)))
         });
         assert_eq!(left, 0, "round {round}");

@@ -26,17 +26,17 @@ on_every_store!(
 const REVALIDATE: &str = "max-age=0, private, must-revalidate";
 
 #[track_caller]
-fn tag_of(answer: &Response) -> String {
+fn etag_of(answer: &Response) -> String {
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
     answer.header("ETag").expect("what can be read has a name").to_owned()
 }
 
-fn knowing(request: Request, tag: &str) -> Response {
+fn send_if_none_match(request: Request, tag: &str) -> Response {
     request.header("If-None-Match", tag).send()
 }
 
 #[track_caller]
-fn assert_known(answer: &Response, tag: &str) {
+fn assert_not_modified(answer: &Response, tag: &str) {
     assert_eq!(answer.status, 304);
     assert_eq!(answer.body, b"");
     assert_eq!(answer.header("ETag"), Some(tag));
@@ -47,24 +47,27 @@ fn what_is_known_is_not_sent_again(forge: &Forge) {
     let ship = format!("/projects/{}", id_of(&new_project(forge, ROOT, "ship", &[])));
     for path in ["/user", "/users/1", "/users", &ship, "/projects", "/version"] {
         let first = forge.get(path).token(ROOT).send();
-        let tag = tag_of(&first);
+        let tag = etag_of(&first);
         assert!(tag.starts_with("W/\"") && tag.len() == 36, "{tag}");
         assert_eq!(first.header("Cache-Control"), Some(REVALIDATE));
-        let again = knowing(forge.get(path).token(ROOT), &tag);
-        assert_known(&again, &tag);
+        let again = send_if_none_match(forge.get(path).token(ROOT), &tag);
+        assert_not_modified(&again, &tag);
         assert_eq!(again.header("Cache-Control"), Some(REVALIDATE));
         assert_eq!(again.header("X-Total"), first.header("X-Total"));
-        assert_known(&knowing(forge.request("HEAD", path).token(ROOT), &tag), &tag);
-        assert_known(&knowing(forge.get(path).token(ROOT), "*"), &tag);
+        assert_not_modified(
+            &send_if_none_match(forge.request("HEAD", path).token(ROOT), &tag),
+            &tag,
+        );
+        assert_not_modified(&send_if_none_match(forge.get(path).token(ROOT), "*"), &tag);
         let several = format!("\"other\", {}", tag.trim_start_matches("W/"));
-        assert_known(&knowing(forge.get(path).token(ROOT), &several), &tag);
-        assert_eq!(knowing(forge.get(path).token(ROOT), "W/\"other\"").body, first.body);
+        assert_not_modified(&send_if_none_match(forge.get(path).token(ROOT), &several), &tag);
+        assert_eq!(send_if_none_match(forge.get(path).token(ROOT), "W/\"other\"").body, first.body);
     }
     // Only what is read, and only what is there.
     let wanted = forge.post("/projects").token(ROOT).form(&[("name", "boat")]);
     let made = wanted.header("If-None-Match", "*").send();
     assert_eq!((made.status, made.header("ETag")), (201, None));
-    let missing = knowing(forge.get("/projects/987654").token(ROOT), "*");
+    let missing = send_if_none_match(forge.get("/projects/987654").token(ROOT), "*");
     assert_eq!((missing.status, missing.header("ETag")), (404, None));
 }
 
@@ -90,9 +93,9 @@ fn changes_at_one_moment_are_told(forge: &Forge) {
         let mut told = 0;
         for (path, before) in paths.iter().zip(before) {
             let now = read(path);
-            let answer = knowing(forge.get(path).token(&token), &tag_of(&before));
+            let answer = send_if_none_match(forge.get(path).token(&token), &etag_of(&before));
             match now.body == before.body {
-                true => assert_known(&answer, &tag_of(&before)),
+                true => assert_not_modified(&answer, &etag_of(&before)),
                 false => {
                     told += 1;
                     assert_eq!((answer.status, &answer.body), (200, &now.body), "{path}");
@@ -111,7 +114,7 @@ fn totals_are_part_of_a_page(forge: &Forge) {
     let after = first_page().send();
     let shown = |answer: &Response| answer.header("X-Total").map(str::to_owned);
     assert_ne!(shown(&before), shown(&after));
-    assert_eq!(knowing(first_page(), &tag_of(&before)).status, 200);
+    assert_eq!(send_if_none_match(first_page(), &etag_of(&before)).status, 200);
 }
 
 fn what_one_knows_is_worth_nothing_to_others(forge: &Forge) {
@@ -119,15 +122,15 @@ fn what_one_knows_is_worth_nothing_to_others(forge: &Forge) {
     let (bob_id, bob) = forge.user("bob");
     let project = id_of(&new_project(forge, &ada, "ship", &[]));
     let path = format!("/projects/{project}");
-    let tag = tag_of(&forge.get(&path).token(&ada).send());
-    let hidden = knowing(forge.get(&path).token(&bob), &tag);
+    let tag = etag_of(&forge.get(&path).token(&ada).send());
+    let hidden = send_if_none_match(forge.get(&path).token(&bob), &tag);
     assert_eq!(hidden.expect(404), message("404 Project Not Found"));
-    assert_eq!(knowing(forge.get(&path), &tag).expect(401), message("401 Unauthorized"));
+    assert_eq!(send_if_none_match(forge.get(&path), &tag).expect(401), message("401 Unauthorized"));
     // What somebody sees of it is another answer.
-    assert_eq!(knowing(forge.get(&path).token(ROOT), &tag).status, 200);
-    let tag = tag_of(&forge.get("/user").token(&bob).send());
+    assert_eq!(send_if_none_match(forge.get(&path).token(ROOT), &tag).status, 200);
+    let tag = etag_of(&forge.get("/user").token(&bob).send());
     forge.put(&format!("/users/{bob_id}/block")).token(ROOT).send().expect(200);
-    assert_eq!(knowing(forge.get("/user").token(&bob), &tag).status, 401);
+    assert_eq!(send_if_none_match(forge.get("/user").token(&bob), &tag).status, 401);
 }
 
 const CONTENT: [(&str, &[(&str, &str)]); 7] = [
@@ -140,7 +143,7 @@ const CONTENT: [(&str, &[(&str, &str)]); 7] = [
     ("contributors", &[]),
 ];
 
-fn filled(forge: &Forge) -> Repo<'_> {
+fn filled_repository(forge: &Forge) -> Repo<'_> {
     let repo = Repo::new(forge);
     repo.tree.write("a.txt", "a\n").write("b.txt", "b\n").commit("Begin");
     repo.tree.git(&["tag", "first"]);
@@ -150,70 +153,73 @@ fn filled(forge: &Forge) -> Repo<'_> {
 }
 
 fn content_is_named_by_its_commit(forge: &Forge) {
-    let repo = filled(forge);
+    let repo = filled_repository(forge);
     let mut tags = Vec::new();
     for (call, query) in CONTENT {
-        let tag = tag_of(&repo.get(call, query));
-        assert_known(&knowing(repo.ask(call).query(query), &tag), &tag);
-        let unknown = knowing(repo.ask(call).query(query), "*, \"other\"");
+        let tag = etag_of(&repo.get(call, query));
+        assert_not_modified(&send_if_none_match(repo.ask(call).query(query), &tag), &tag);
+        let unknown = send_if_none_match(repo.ask(call).query(query), "*, \"other\"");
         assert_eq!(unknown.status, if call.starts_with("archive") { 200 } else { unknown.status });
         tags.push(tag);
     }
     repo.tree.write("a.txt", "aaa\n").write("c.txt", "c\n").commit("End");
     repo.fill();
     for ((call, query), tag) in CONTENT.into_iter().zip(tags) {
-        let news = knowing(repo.ask(call).query(query), &tag);
+        let news = send_if_none_match(repo.ask(call).query(query), &tag);
         assert_eq!(news.status, 200, "{call}");
-        assert_ne!(tag_of(&news), tag, "{call}");
+        assert_ne!(etag_of(&news), tag, "{call}");
     }
     // A name that is part of the content: the folder in an archive.
-    let tag = tag_of(&repo.get("archive.tar", &[]));
+    let tag = etag_of(&repo.get("archive.tar", &[]));
     let path = format!("/projects/{}", repo.project);
     let form = [("name", "shop"), ("path", "store")];
     forge.put(&path).token(ROOT).form(&form).send().expect(200);
-    assert_eq!(knowing(repo.ask("archive.tar"), &tag).status, 200);
+    assert_eq!(send_if_none_match(repo.ask("archive.tar"), &tag).status, 200);
     // A right that is gone.
     let (_, eve) = forge.user("eve");
     let tree = forge.get(&format!("{path}/repository/tree")).token(&eve);
-    let tag = tag_of(&repo.get("tree", &[]));
-    assert_eq!(knowing(tree, &tag).status, 404);
+    let tag = etag_of(&repo.get("tree", &[]));
+    assert_eq!(send_if_none_match(tree, &tag).status, 404);
 }
 
 /// GET /projects/:id/repository/tree: the ref is enough; the objects may be gone.
 fn what_is_known_is_not_read_again(forge: &Forge) {
     forge.pin_to_first_server();
-    let repo = filled(forge);
-    let tag = tag_of(&repo.get("tree", &[]));
+    let repo = filled_repository(forge);
+    let tag = etag_of(&repo.get("tree", &[]));
     repo.tree.damage("HEAD^{tree}", Damage::Garbage);
-    assert_known(&knowing(repo.ask("tree"), &tag), &tag);
+    assert_not_modified(&send_if_none_match(repo.ask("tree"), &tag), &tag);
     assert_ne!(repo.get("tree", &[]).status, 200);
 }
 
 fn what_moves_there_and_back_is_told_each_time(forge: &Forge) {
-    let repo = filled(forge);
+    let repo = filled_repository(forge);
     let second = repo.get("tree", &[]);
     repo.tree.git(&["update-ref", "refs/heads/other", "first"]);
     repo.fill();
     repo.tree.git_bare(&["update-ref", "refs/heads/master", "first"]);
-    let first = knowing(repo.ask("tree"), &tag_of(&second));
+    let first = send_if_none_match(repo.ask("tree"), &etag_of(&second));
     assert_eq!(first.status, 200);
     repo.tree.git_bare(&[
         "update-ref",
         "refs/heads/master",
         repo.tree.git(&["rev-parse", "master"]).trim(),
     ]);
-    assert_known(&knowing(repo.ask("tree"), &tag_of(&second)), &tag_of(&second));
-    assert_eq!(knowing(repo.ask("tree"), &tag_of(&first)).body, second.body);
+    assert_not_modified(
+        &send_if_none_match(repo.ask("tree"), &etag_of(&second)),
+        &etag_of(&second),
+    );
+    assert_eq!(send_if_none_match(repo.ask("tree"), &etag_of(&first)).body, second.body);
 }
 
-fn unpacked(bytes: &[u8]) -> Vec<u8> {
+fn gunzip(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     flate2::read::GzDecoder::new(bytes).read_to_end(&mut plain).expect("gzip");
     plain
 }
 
 fn long_json_is_packed_for_those_who_unpack_it(forge: &Forge) {
-    let repo = filled(forge);
+    let repo = filled_repository(forge);
     let long = "/projects";
     let plain = forge.get(long).token(ROOT).send();
     assert!(plain.body.len() > 1024);
@@ -223,10 +229,10 @@ fn long_json_is_packed_for_those_who_unpack_it(forge: &Forge) {
     let packed = ask(long).send();
     assert_eq!(packed.header("Content-Encoding"), Some("gzip"));
     assert!(packed.body.len() < plain.body.len());
-    assert_eq!(unpacked(&packed.body), plain.body);
+    assert_eq!(gunzip(&packed.body), plain.body);
     // Both are the same to who asks for news.
-    assert_eq!(tag_of(&packed), tag_of(&plain));
-    assert_known(&knowing(ask(long), &tag_of(&packed)), &tag_of(&plain));
+    assert_eq!(etag_of(&packed), etag_of(&plain));
+    assert_not_modified(&send_if_none_match(ask(long), &etag_of(&packed)), &etag_of(&plain));
     let refused = forge.get(long).token(ROOT).header("Accept-Encoding", "gzip;q=0").send();
     assert_eq!(refused.body, plain.body);
     // What is short, is packed already, or is a file.
@@ -250,6 +256,6 @@ fn long_json_is_packed_for_those_who_unpack_it(forge: &Forge) {
     let tree = format!("{path}/tree?path=folder");
     let packed = ask(&tree).send();
     assert_eq!(packed.header("Content-Encoding"), Some("gzip"));
-    let entries: Value = serde_json::from_slice(&unpacked(&packed.body)).expect("JSON");
+    let entries: Value = serde_json::from_slice(&gunzip(&packed.body)).expect("JSON");
     assert_eq!(entries.as_array().map(Vec::len), Some(900));
 }

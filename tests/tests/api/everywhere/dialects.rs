@@ -5,7 +5,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Backend, Forge, ForgeOptions, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::support::{HUGE, MISSING, id_of, ids, message, no_route, user_now, wrong};
+use crate::api::support::{HUGE, MISSING, field_error, id_of, ids, message, no_route, user_now};
 
 on_every_store!(
     row_9_in_the_specification,
@@ -109,7 +109,7 @@ fn row_13(forge: &Forge, status: u16) {
     let missing = forge.put(&format!("/users/{MISSING}")).token(ROOT).form(&[("username", "ada")]);
     assert_eq!(missing.send().expect(404), message("404 Not found"));
     let invalid = forge.put(&path).token(ROOT).form(&[("username", "ADA")]).send();
-    assert_eq!(invalid.expect(400), wrong("username", "has already been taken"));
+    assert_eq!(invalid.expect(400), field_error("username", "has already been taken"));
 }
 
 #[test]
@@ -192,5 +192,5 @@ fn the_same_in_both(forge: &Forge) {
     assert_eq!(block.expect(200), true);
     let taken = [("email", "ada@example.com")];
     let refused = forge.post("/user/emails").token(ROOT).form(&taken).send().expect(400);
-    assert_eq!(refused, wrong("email", TAKEN));
+    assert_eq!(refused, field_error("email", TAKEN));
 }

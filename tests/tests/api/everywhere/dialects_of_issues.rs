@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::api::groups::group_support::{error, forbidden, in_the_original};
 use crate::api::projects::project_support::a_cast;
-use crate::api::support::{id_of, wrong};
+use crate::api::support::{field_error, id_of};
 
 on_every_store!(
     rows_2_and_3_in_the_specification,
@@ -48,7 +48,7 @@ fn row_9_in_the_specification(forge: &Forge) {
 }
 
 /// Makes a label, whatever the answer is called.
-fn label(forge: &Forge, path: &str, name: &str) -> String {
+fn new_label(forge: &Forge, path: &str, name: &str) -> String {
     let form = [("name", name), ("color", "#111111")];
     let made = forge.post(&format!("{path}/labels")).token(ROOT).form(&form).send();
     assert!(made.status < 300);
@@ -73,7 +73,7 @@ fn rows_2_and_3(forge: &Forge, status: u16) {
 /// Row 6: PUT /projects/:id/labels
 fn row_6(forge: &Forge, status: u16) {
     let cast = a_cast(forge, "0");
-    label(forge, &cast.path, "bug");
+    new_label(forge, &cast.path, "bug");
     for fields in
         [json!({"name": "bug", "description": "d"}), json!({"name": "bug", "priority": 1})]
     {
@@ -94,7 +94,7 @@ fn row_7(forge: &Forge, status: u16) {
     let cast = a_cast(forge, "0");
     let lists = lists(forge, &cast.path);
     for who in ["reporter", "developer", "master"] {
-        let id = label(forge, &cast.path, who);
+        let id = new_label(forge, &cast.path, who);
         let made = forge.post(&lists).token(ROOT).form(&[("label_id", &id)]).send().json();
         let one = format!("{lists}/{}", id_of(&made));
         let guest = forge.delete(&one).token(cast.token("guest")).send().expect(403);
@@ -113,11 +113,11 @@ fn row_8(forge: &Forge, status: u16) {
     let form = [("name", "short"), ("color", "#FAB")];
     let body = forge.post(&path).token(ROOT).form(&form).send().expect(status);
     if status == 400 {
-        assert_eq!(body, wrong("color", "must be a valid color code"));
+        assert_eq!(body, field_error("color", "must be a valid color code"));
     } else {
         assert_eq!(body["color"], "#FAB");
     }
-    label(forge, &cast.path, "bug");
+    new_label(forge, &cast.path, "bug");
     let form = [("name", "bug"), ("color", "#fab")];
     let changed = forge.put(&path).token(ROOT).form(&form).send();
     changed.expect(if status == 400 { 400 } else { 200 });
@@ -128,7 +128,7 @@ fn row_9(forge: &Forge, shown: usize) {
     let cast = a_cast(forge, "0");
     let lists = lists(forge, &cast.path);
     for number in 0..25 {
-        let id = label(forge, &cast.path, &format!("label {number:02}"));
+        let id = new_label(forge, &cast.path, &format!("label {number:02}"));
         let made = forge.post(&lists).token(ROOT).form(&[("label_id", &id)]).send();
         assert!(made.status < 300);
     }

@@ -58,7 +58,7 @@ const FOR_USERS: [(&str, &str); 12] = [
     ("DELETE", "/user/emails/999"),
 ];
 
-fn all(forge: &Forge) -> impl Iterator<Item = (String, Request)> {
+fn all_calls(forge: &Forge) -> impl Iterator<Item = (String, Request)> {
     FOR_ADMINISTRATORS
         .iter()
         .chain(&FOR_USERS)
@@ -84,11 +84,11 @@ fn the_route_comes_first(forge: &Forge) {
 }
 
 fn the_caller_comes_before_sudo(forge: &Forge) {
-    for (call, request) in all(forge) {
+    for (call, request) in all_calls(forge) {
         let answer = request.token("wrong").header("SUDO", "nobody").send();
         assert_eq!(answer.expect(401), message("401 Unauthorized"), "{call}");
     }
-    for (call, request) in all(forge) {
+    for (call, request) in all_calls(forge) {
         let answer = request.query(&[("sudo", "1")]).send();
         assert_eq!(answer.expect(401), message("401 Unauthorized"), "{call}");
     }
@@ -98,11 +98,11 @@ fn sudo_comes_before_the_right(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let must_be_admin = message("403 Forbidden  - Must be admin to use sudo");
     let nobody = message("404 No user id or username for: nobody Not Found");
-    for (call, request) in all(forge) {
+    for (call, request) in all_calls(forge) {
         let answer = request.token(&token).header("SUDO", "nobody").send();
         assert_eq!(answer.expect(403), must_be_admin, "{call}");
     }
-    for (call, request) in all(forge) {
+    for (call, request) in all_calls(forge) {
         let answer = request.token(ROOT).header("SUDO", "nobody").send();
         assert_eq!(answer.expect(404), nobody, "{call}");
     }

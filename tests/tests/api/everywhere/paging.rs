@@ -55,7 +55,7 @@ fn numbers(list: &Response) -> Vec<usize> {
     rows.map(|row| address(row).and_then(number).expect("an address of ours")).collect()
 }
 
-fn down(from: usize, to: usize) -> Vec<usize> {
+fn descending(from: usize, to: usize) -> Vec<usize> {
     (to..=from).rev().collect()
 }
 
@@ -76,7 +76,7 @@ fn assert_links(list: &Response, expected: &[(&str, String)]) {
 fn a_page_has_twenty_rows_unless_asked_otherwise(forge: &Forge) {
     with_emails(forge, 21);
     let first = get(forge, EMAILS).send();
-    assert_eq!(numbers(&first), down(21, 2));
+    assert_eq!(numbers(&first), descending(21, 2));
     assert_headers(&first, ["21", "2", "20", "1", "2", ""]);
     let second = get(forge, EMAILS).query(&[("page", "2")]).send();
     assert_eq!(numbers(&second), [1]);
@@ -105,7 +105,7 @@ fn sizes_are_bounded_and_nonsense_is_ignored(forge: &Forge) {
         ("٣", 20),
     ] {
         let list = get(forge, EMAILS).query(&[("per_page", given)]).send();
-        assert_eq!(numbers(&list), down(101, 102 - effective), "{given:?}");
+        assert_eq!(numbers(&list), descending(101, 102 - effective), "{given:?}");
         assert_eq!(list.header("x-per-page"), Some(effective.to_string().as_str()), "{given:?}");
         let last =
             format!("page={}&per_page={effective}>; rel=\"last\"", 101_usize.div_ceil(effective));

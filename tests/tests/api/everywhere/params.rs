@@ -22,7 +22,7 @@ on_the_fake!(
     an_empty_body_may_claim_any_content_type,
 );
 
-fn put(forge: &Forge, id: i64) -> Request {
+fn put_user(forge: &Forge, id: i64) -> Request {
     forge.put(&format!("/users/{id}")).token(ROOT)
 }
 
@@ -35,21 +35,21 @@ fn every_source_of_parameters_is_read(forge: &Forge) {
     let with_charset = "application/json; charset=utf-8";
     let form_with_charset = "Application/X-WWW-Form-Urlencoded; charset=UTF-8";
     for request in [
-        put(forge, id).query(&pairs),
-        put(forge, id).form(&pairs),
-        put(forge, id).multipart(&pairs),
-        put(forge, id).json(&as_json),
-        put(forge, id).header("Content-Type", with_charset).body(as_json.to_string()),
-        put(forge, id).header("Content-Type", "APPLICATION/JSON").body(as_json.to_string()),
-        put(forge, id).header("Content-Type", form_with_charset).body(
+        put_user(forge, id).query(&pairs),
+        put_user(forge, id).form(&pairs),
+        put_user(forge, id).multipart(&pairs),
+        put_user(forge, id).json(&as_json),
+        put_user(forge, id).header("Content-Type", with_charset).body(as_json.to_string()),
+        put_user(forge, id).header("Content-Type", "APPLICATION/JSON").body(as_json.to_string()),
+        put_user(forge, id).header("Content-Type", form_with_charset).body(
             "bio=a%26b%3dc%2Bd+%2541%20%c3%bc+%22%0D%0A%09%E2%82%AC+%F0%9F%98%80&location=London",
         ),
         // Without a content type a body is a form.
-        put(forge, id).query(&pairs[..1]).body("location=London"),
-        put(forge, id).query(&pairs[..1]).multipart(&pairs[1..]),
-        put(forge, id).query(&pairs[1..]).json(&json!({"bio": odd})),
+        put_user(forge, id).query(&pairs[..1]).body("location=London"),
+        put_user(forge, id).query(&pairs[..1]).multipart(&pairs[1..]),
+        put_user(forge, id).query(&pairs[1..]).json(&json!({"bio": odd})),
     ] {
-        assert_eq!(put(forge, id).json(&clear).send().expect(200)["bio"], "-");
+        assert_eq!(put_user(forge, id).json(&clear).send().expect(200)["bio"], "-");
         let user = request.send().expect(200);
         assert_eq!((&user["bio"], &user["location"]), (&json!(odd), &json!("London")));
     }
@@ -60,9 +60,9 @@ fn sources_are_merged_and_the_body_wins(forge: &Forge) {
     let query = [("bio", "query"), ("location", "query")];
     let body = [("bio", "body")];
     for request in [
-        put(forge, id).query(&query).form(&body),
-        put(forge, id).query(&query).multipart(&body),
-        put(forge, id).query(&query).json(&json!({"bio": "body"})),
+        put_user(forge, id).query(&query).form(&body),
+        put_user(forge, id).query(&query).multipart(&body),
+        put_user(forge, id).query(&query).json(&json!({"bio": "body"})),
     ] {
         let user = request.send().expect(200);
         assert_eq!((&user["bio"], &user["location"]), (&json!("body"), &json!("query")));
@@ -70,15 +70,15 @@ fn sources_are_merged_and_the_body_wins(forge: &Forge) {
     // Of one parameter given several times the last one counts.
     let twice = [("bio", "first"), ("bio", "second")];
     for request in [
-        put(forge, id).query(&twice),
-        put(forge, id).form(&twice),
-        put(forge, id).multipart(&twice),
-        put(forge, id)
+        put_user(forge, id).query(&twice),
+        put_user(forge, id).form(&twice),
+        put_user(forge, id).multipart(&twice),
+        put_user(forge, id)
             .header("Content-Type", "application/json")
             .body(r#"{"bio": "first", "bio": "second"}"#),
     ] {
         assert_eq!(request.send().expect(200)["bio"], "second");
-        assert_eq!(put(forge, id).form(&[("bio", "-")]).send().expect(200)["bio"], "-");
+        assert_eq!(put_user(forge, id).form(&[("bio", "-")]).send().expect(200)["bio"], "-");
     }
 }
 
@@ -87,9 +87,9 @@ fn booleans_have_many_words(forge: &Forge) {
     let truths = ["true", "t", "yes", "y", "1", "on", "True", "TRUE", "T", "Yes", "ON", "oN"];
     let lies = ["false", "f", "no", "n", "0", "off", "False", "FALSE", "F", "No", "OFF"];
     for (truth, lie) in truths.iter().zip(lies.iter().cycle()) {
-        let on = put(forge, id).form(&[("can_create_group", truth)]).send().expect(200);
+        let on = put_user(forge, id).form(&[("can_create_group", truth)]).send().expect(200);
         assert_eq!(on["can_create_group"], true, "{truth}");
-        let off = put(forge, id).query(&[("can_create_group", lie)]).send().expect(200);
+        let off = put_user(forge, id).query(&[("can_create_group", lie)]).send().expect(200);
         assert_eq!(off["can_create_group"], false, "{lie}");
     }
     for (given, expected) in [
@@ -100,13 +100,13 @@ fn booleans_have_many_words(forge: &Forge) {
         (json!("yes"), true),
         (json!("off"), false),
     ] {
-        let user = put(forge, id).json(&json!({"can_create_group": given})).send().expect(200);
+        let user = put_user(forge, id).json(&json!({"can_create_group": given})).send().expect(200);
         assert_eq!(user["can_create_group"], expected, "{given}");
     }
     // What is no boolean is no value on these calls.
-    assert_eq!(put(forge, id).form(&[("can_create_group", "on")]).send().status, 200);
+    assert_eq!(put_user(forge, id).form(&[("can_create_group", "on")]).send().status, 200);
     for word in ["", "maybe", "2", "-1", "truee", "null", "nil"] {
-        let user = put(forge, id).form(&[("can_create_group", word)]).send().expect(200);
+        let user = put_user(forge, id).form(&[("can_create_group", word)]).send().expect(200);
         assert_eq!(user["can_create_group"], true, "{word}");
         let list = forge.get("/users").token(ROOT).query(&[("blocked", word)]).send().expect(200);
         assert_eq!(list.as_array().map(Vec::len), Some(2), "{word}");
@@ -137,20 +137,22 @@ fn blank_and_null_values_change_nothing(forge: &Forge) {
             .zip(["", " ", "\t", "\r\n"].into_iter().cycle())
             .collect();
     for request in [
-        put(forge, id).json(&nulls),
-        put(forge, id).form(&blanks),
-        put(forge, id).multipart(&blanks),
-        put(forge, id).query(&blanks),
-        put(forge, id),
-        put(forge, id).json(&json!({})),
-        put(forge, id).json(&Value::Null),
-        put(forge, id).form(&[]),
-        put(forge, id).header("Content-Type", "application/x-www-form-urlencoded").body("bio&name"),
+        put_user(forge, id).json(&nulls),
+        put_user(forge, id).form(&blanks),
+        put_user(forge, id).multipart(&blanks),
+        put_user(forge, id).query(&blanks),
+        put_user(forge, id),
+        put_user(forge, id).json(&json!({})),
+        put_user(forge, id).json(&Value::Null),
+        put_user(forge, id).form(&[]),
+        put_user(forge, id)
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .body("bio&name"),
     ] {
         assert_eq!(request.send().expect(200), made);
     }
     // A null in the body stands over a value in the query.
-    let request = put(forge, id).query(&[("bio", "query")]).json(&json!({"bio": null}));
+    let request = put_user(forge, id).query(&[("bio", "query")]).json(&json!({"bio": null}));
     assert_eq!(request.send().expect(200), made);
 }
 
@@ -173,9 +175,9 @@ fn unknown_parameters_are_ignored(forge: &Forge) {
         ("two_factor_enabled", "true"),
     ];
     for request in [
-        put(forge, id).query(&odd),
-        put(forge, id).form(&odd),
-        put(forge, id).json(&json!({
+        put_user(forge, id).query(&odd),
+        put_user(forge, id).form(&odd),
+        put_user(forge, id).json(&json!({
             "id": 1, "projectId": 3, "x": [1, {"y": null}], "state": "blocked", "": {"a": []},
             "nul": "\0", "created_at": "2016-01-01T00:00:00.000Z", "identities": [],
         })),
@@ -183,7 +185,7 @@ fn unknown_parameters_are_ignored(forge: &Forge) {
         assert_eq!(request.send().expect(200), made);
     }
     // A client may send back the record it was given.
-    assert_eq!(put(forge, id).json(&made).send().expect(200), made);
+    assert_eq!(put_user(forge, id).json(&made).send().expect(200), made);
     let list = forge.get("/users").token(ROOT).query(&odd).send().expect(200);
     assert_eq!(list.as_array().map(Vec::len), Some(2));
 }
@@ -199,7 +201,7 @@ fn the_path_wins_over_parameters(forge: &Forge) {
     let keys = root_says(forge.get(&format!("/users/{ada}/keys")).query(&pairs));
     assert_eq!(keys, json!([added]));
     let edit = json!({"id": 1, "user_id": 1, "bio": "edited"});
-    assert_eq!(put(forge, ada).json(&edit).send().expect(200)["id"], ada);
+    assert_eq!(put_user(forge, ada).json(&edit).send().expect(200)["id"], ada);
     let block = forge.put(&format!("/users/{ada}/block"));
     assert_eq!(root_says(block.form(&[("id", "1")])), true);
     let delete = forge.delete(&format!("/users/{ada}"));
@@ -304,10 +306,10 @@ fn an_empty_body_may_claim_any_content_type(forge: &Forge) {
 fn numbers_and_texts_mean_the_same(forge: &Forge) {
     let (id, _) = forge.user("ada");
     for given in [json!(7), json!("7"), json!(" 7 ")] {
-        let user = put(forge, id).json(&json!({"projects_limit": given})).send().expect(200);
+        let user = put_user(forge, id).json(&json!({"projects_limit": given})).send().expect(200);
         assert_eq!(user["projects_limit"], 7, "{given}");
-        assert_eq!(put(forge, id).form(&[("projects_limit", "3")]).send().status, 200);
+        assert_eq!(put_user(forge, id).form(&[("projects_limit", "3")]).send().status, 200);
     }
-    let user = put(forge, id).json(&json!({"bio": 42, "location": false})).send().expect(200);
+    let user = put_user(forge, id).json(&json!({"bio": 42, "location": false})).send().expect(200);
     assert_eq!((&user["bio"], &user["location"]), (&json!("42"), &json!("false")));
 }

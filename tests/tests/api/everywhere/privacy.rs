@@ -5,12 +5,12 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Response, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::files::upload_support::uploaded;
+use crate::api::files::upload_support::upload;
 use crate::api::groups::group_support::{
-    external_user, join, new_group, new_project, path_of_project, project_in, share,
+    add_member, external_user, new_group, new_project, path_of_project, project_in, share,
 };
 use crate::api::projects::project_support::assert_list;
-use crate::api::support::{MISSING, id_of, message, news};
+use crate::api::support::{MISSING, id_of, message, queued_events};
 use crate::api::tracker::tracker_support::new_issue;
 
 on_every_store!(
@@ -135,7 +135,7 @@ const WRITING_CALLS: [(&str, &str); 34] = [
 ];
 
 /// What a caller learns from an answer.
-fn learned(answer: &Response) -> (u16, Vec<(String, String)>, String) {
+fn visible_parts(answer: &Response) -> (u16, Vec<(String, String)>, String) {
     let mut headers = answer.headers.clone();
     headers.retain(|(name, _)| name != "date" && name != "x-request-id");
     headers.sort();
@@ -158,7 +158,7 @@ fn a_secret(forge: &Forge, level: &str) -> Secret {
     let more = [("visibility_level", level), ("description", "whisper")];
     let project = new_project(forge, &owner, "Secret", &more);
     let path = path_of_project(&project);
-    join(forge, &path, bob, 40, &[]);
+    add_member(forge, &path, bob, 40, &[]);
     let hook = [("url", "http://example.com/")];
     let hook = forge.post(&format!("{path}/hooks")).token(&owner).form(&hook).send().expect(201);
     forge.post(&format!("{path}/star")).token(&owner).send().expect(201);
@@ -189,7 +189,7 @@ fn assert_indistinguishable(forge: &Forge, token: &str, secret: &Secret) {
             let call = call.replace(":issue", &secret.issue).replace(":board", &secret.board);
             call.replace(":user", &secret.user)
         };
-        let ask = |id: &str| learned(&forge.request(method, &fill(id)).token(token).send());
+        let ask = |id: &str| visible_parts(&forge.request(method, &fill(id)).token(token).send());
         let expected = ask(&missing);
         assert!(expected.0 == 404 || expected.0 == 400, "{method} {call}: {}", expected.2);
         assert_eq!(ask(&secret.id), expected, "{method} {call}");
@@ -216,7 +216,9 @@ fn calls_on_a_private_project_answer_as_on_a_missing_one(forge: &Forge) {
     // Who is nobody learns nothing either.
     for (method, call) in CALLS {
         let ask = |id: &str| {
-            learned(&forge.request(method, &call.replace(":id", id).replace(":hook", "1")).send())
+            visible_parts(
+                &forge.request(method, &call.replace(":id", id).replace(":hook", "1")).send(),
+            )
         };
         assert_eq!(ask(&secret.id).0, 401, "{method} {call}");
         assert_eq!(ask(&secret.id), ask(&MISSING.to_string()), "{method} {call}");
@@ -255,7 +257,7 @@ fn lists_and_searches_do_not_count_private_projects(forge: &Forge) {
             for list in lists {
                 for query in queries {
                     let answer = forge.get(&format!("{list}{query}")).token(token).send();
-                    answers.push(learned(&answer));
+                    answers.push(visible_parts(&answer));
                 }
             }
         }
@@ -295,7 +297,7 @@ fn groups_and_namespaces_do_not_show_private_projects(forge: &Forge) {
             "/namespaces?search=ada",
             "/users/1",
         ];
-        let ask = |token: &String, path| learned(&forge.get(path).token(token).send());
+        let ask = |token: &String, path| visible_parts(&forge.get(path).token(token).send());
         tokens.iter().flat_map(|token| paths.map(|path| ask(token, path))).collect::<Vec<_>>()
     };
     let before = ask();
@@ -328,12 +330,13 @@ fn private_groups_are_as_missing_ones_wherever_they_can_be_named(forge: &Forge) 
         ] {
             let ask = |value: &str| {
                 let form = [(field, value), ("group_access", "10")];
-                learned(&forge.request(method, path).token(&token).form(&form).send())
+                visible_parts(&forge.request(method, path).token(&token).form(&form).send())
             };
             assert_eq!(ask(known), ask(unknown), "{path}");
             assert!(ask(known).0 >= 400);
         }
-        let ask = |path: &str| learned(&forge.get(&format!("/groups/{path}")).token(&token).send());
+        let ask =
+            |path: &str| visible_parts(&forge.get(&format!("/groups/{path}")).token(&token).send());
         for rest in ["", "/projects", "/members"] {
             assert_eq!(ask(&format!("{known}{rest}")), ask(&format!("{unknown}{rest}")), "{rest}");
         }
@@ -351,7 +354,8 @@ fn feeds_do_not_show_private_projects(forge: &Forge) {
     ];
     new_project(forge, &owner, "Open", &[("public", "true")]);
     let path = format!("/users/{ada}/events");
-    let ask = || tokens.each_ref().map(|token| learned(&forge.get(&path).token(token).send()));
+    let ask =
+        || tokens.each_ref().map(|token| visible_parts(&forge.get(&path).token(token).send()));
     let before = ask();
     new_project(forge, &owner, "Secret", &[]);
     assert_eq!(ask(), before);
@@ -370,7 +374,7 @@ fn what_is_refused_changes_nothing(forge: &Forge) {
             .iter()
             .map(|part| forge.get(&format!("{path}{part}")).token(ROOT).send().expect(200))
             .collect();
-        (parts, news(forge))
+        (parts, queued_events(forge))
     };
     let before = look();
     assert_indistinguishable(forge, &token, &secret);
@@ -381,12 +385,12 @@ fn what_is_refused_changes_nothing(forge: &Forge) {
 /// POST /projects/:id/uploads
 fn uploads_of_a_private_project_are_as_those_of_a_missing_one(forge: &Forge) {
     let secret = a_secret(forge, "0");
-    let url = uploaded(forge, ROOT, &format!("/projects/{}", secret.id), "a.png", b"whisper");
+    let url = upload(forge, ROOT, &format!("/projects/{}", secret.id), "a.png", b"whisper");
     let tokens =
         ["no such token".to_owned(), forge.user("stranger").1, external_user(forge, "external").1];
     for token in &tokens {
         let ask = |method: &str, project: &str| {
-            learned(&forge.page(method, &format!("/{project}{url}")).token(token).send())
+            visible_parts(&forge.page(method, &format!("/{project}{url}")).token(token).send())
         };
         for method in ["GET", "HEAD"] {
             let expected = ask(method, "ada/missing");
@@ -397,14 +401,14 @@ fn uploads_of_a_private_project_are_as_those_of_a_missing_one(forge: &Forge) {
         // Neither does the file that is sent make a difference.
         let send = |id: &str| {
             let upload = forge.post(&format!("/projects/{id}/uploads")).token(token);
-            learned(&upload.file("a.png", b"x").send())
+            visible_parts(&upload.file("a.png", b"x").send())
         };
         assert_eq!(send(&secret.id), send(&MISSING.to_string()));
         assert_eq!(send("ada%2Fsecret"), send("ada%2Fmissing"));
     }
     // Who may read the project cannot tell a wrong address from a hidden one.
     let wrong = url.replace("a.png", "b.png");
-    let own = learned(&forge.page("GET", &format!("/ada/secret{wrong}")).token(ROOT).send());
+    let own = visible_parts(&forge.page("GET", &format!("/ada/secret{wrong}")).token(ROOT).send());
     let hidden = forge.page("GET", &format!("/ada/secret{url}")).token(&tokens[1]).send();
-    assert_eq!(learned(&hidden), own);
+    assert_eq!(visible_parts(&hidden), own);
 }

@@ -21,7 +21,7 @@ on_the_fake!(
     answers_are_json,
 );
 
-fn at(forge: &Forge, method: &str, target: &str) -> Request {
+fn request_to(forge: &Forge, method: &str, target: &str) -> Request {
     Request::new(forge.address, method, target)
 }
 
@@ -75,14 +75,14 @@ fn what_is_no_route_is_not_found_for_everybody(forge: &Forge) {
         "/api/v3/%zz",
         "/api/v3/%",
     ] {
-        assert_no_route(&at(forge, "GET", target).send(), target);
-        assert_no_route(&at(forge, "GET", target).token(ROOT).send(), target);
-        assert_no_route(&at(forge, "GET", target).token("wrong").send(), target);
+        assert_no_route(&request_to(forge, "GET", target).send(), target);
+        assert_no_route(&request_to(forge, "GET", target).token(ROOT).send(), target);
+        assert_no_route(&request_to(forge, "GET", target).token("wrong").send(), target);
     }
     let long = format!("/api/v3/{}", "x".repeat(20_000));
-    assert_no_route(&at(forge, "GET", &long).send(), "a long path");
+    assert_no_route(&request_to(forge, "GET", &long).send(), "a long path");
     let deep = format!("/api/v3{}", "/x".repeat(10_000));
-    assert_no_route(&at(forge, "GET", &deep).send(), "a deep path");
+    assert_no_route(&request_to(forge, "GET", &deep).send(), "a deep path");
 
     // A known path with a method it does not have is no route either.
     for (method, path) in [
@@ -114,7 +114,7 @@ fn what_is_no_route_is_not_found_for_everybody(forge: &Forge) {
         assert_no_route(&forge.request(method, path).token(ROOT).send(), path);
         assert_no_route(&forge.request(method, path).body("{broken").send(), path);
     }
-    assert_no_route(&at(forge, "POST", "/-/liveness").send(), "a liveness that is posted");
+    assert_no_route(&request_to(forge, "POST", "/-/liveness").send(), "a liveness that is posted");
 }
 
 fn head_is_get_without_the_body(forge: &Forge) {
@@ -140,15 +140,15 @@ fn head_is_get_without_the_body(forge: &Forge) {
         ("/-/readiness", 200),
         ("/-/metrics", 200),
     ] {
-        let get = at(forge, "GET", target).token(ROOT).send();
-        let head = at(forge, "HEAD", target).token(ROOT).send();
+        let get = request_to(forge, "GET", target).token(ROOT).send();
+        let head = request_to(forge, "HEAD", target).token(ROOT).send();
         assert_eq!(get.status, status, "{target}");
         assert_eq!(comparable(&head), comparable(&get), "{target}");
         assert_eq!(head.body, b"", "{target}");
         let length = get.header("content-length").and_then(|length| length.parse().ok());
         assert_eq!(length, Some(get.body.len()), "{target}");
     }
-    let anonymous = at(forge, "HEAD", "/api/v3/user").send();
+    let anonymous = request_to(forge, "HEAD", "/api/v3/user").send();
     assert_eq!((anonymous.status, anonymous.body), (401, vec![]));
 }
 
@@ -163,22 +163,22 @@ fn slashes_count_once(forge: &Forge) {
         "/api/v3/users/?page=1",
         "/api/v3/users?search=//&search=",
     ] {
-        let list = at(forge, "GET", target).token(ROOT).send();
+        let list = request_to(forge, "GET", target).token(ROOT).send();
         assert_eq!((list.status, &list.body), (200, &expected.body), "{target}");
         if !target.contains("search") {
             assert_eq!(list.header("link"), expected.header("link"), "{target}");
         }
     }
-    assert_eq!(at(forge, "GET", "/api/v3/users/1/").token(ROOT).send().status, 200);
-    assert_eq!(at(forge, "GET", "/api/v3/users//1//keys").token(ROOT).send().status, 200);
+    assert_eq!(request_to(forge, "GET", "/api/v3/users/1/").token(ROOT).send().status, 200);
+    assert_eq!(request_to(forge, "GET", "/api/v3/users//1//keys").token(ROOT).send().status, 200);
     let form = [("email", "new@example.com")];
     let post = forge.post("/user/emails/").token(ROOT).form(&form).send();
     assert_eq!(post.status, 201, "a change is not redirected");
-    assert_eq!(at(forge, "GET", "/-/liveness/").send().status, 200);
-    assert_eq!(at(forge, "GET", "//-//liveness").send().status, 200);
-    assert_no_route(&at(forge, "GET", "//").send(), "//");
+    assert_eq!(request_to(forge, "GET", "/-/liveness/").send().status, 200);
+    assert_eq!(request_to(forge, "GET", "//-//liveness").send().status, 200);
+    assert_no_route(&request_to(forge, "GET", "//").send(), "//");
     // An encoded slash is no slash.
-    assert_no_route(&at(forge, "GET", "/api/v3/users%2F").token(ROOT).send(), "%2F");
+    assert_no_route(&request_to(forge, "GET", "/api/v3/users%2F").token(ROOT).send(), "%2F");
 }
 
 fn percent_encoded_digits_are_digits(forge: &Forge) {
@@ -197,7 +197,7 @@ fn percent_encoded_digits_are_digits(forge: &Forge) {
 
 fn options_is_no_route(forge: &Forge) {
     for target in ["/api/v3/users", "/api/v3/user", "/api/v3/nothing", "/", "/-/liveness"] {
-        let options = || at(forge, "OPTIONS", target);
+        let options = || request_to(forge, "OPTIONS", target);
         assert_no_route(&options().send(), target);
         assert_no_route(&options().token(ROOT).send(), target);
         assert_no_route(&options().header("Origin", "http://page.example").send(), target);
@@ -214,7 +214,7 @@ fn any_origin_may_ask_before_it_calls(forge: &Forge) {
             ("DELETE", "/api/v3/users/1"),
             ("PATCH", "/api/v3/nothing"),
         ] {
-            let preflight = at(forge, "OPTIONS", target)
+            let preflight = request_to(forge, "OPTIONS", target)
                 .header("Origin", origin)
                 .header("Access-Control-Request-Method", method)
                 .header("Access-Control-Request-Headers", "private-token, sudo, x-anything")
@@ -240,7 +240,7 @@ fn answers_to_other_origins_expose_the_links(forge: &Forge) {
     for (target, status) in
         [("/api/v3/users", 200), ("/api/v3/users/999", 404), ("/api/v3/nothing", 404)]
     {
-        let request = at(forge, "GET", target).token(ROOT);
+        let request = request_to(forge, "GET", target).token(ROOT);
         let answer = request.header("Origin", "http://page.example").send();
         assert_eq!(answer.status, status, "{target}");
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{target}");
@@ -255,7 +255,7 @@ fn answers_to_other_origins_expose_the_links(forge: &Forge) {
 
 fn a_request_id_comes_back(forge: &Forge) {
     let ask = |id: Option<&str>, target: &str| {
-        let request = at(forge, "GET", target);
+        let request = request_to(forge, "GET", target);
         let request = match id {
             Some(id) => request.header("X-Request-Id", id),
             None => request,
@@ -283,17 +283,17 @@ fn a_request_id_comes_back(forge: &Forge) {
 
 fn the_health_routes_answer(forge: &Forge) {
     for target in ["/-/liveness", "/-/readiness"] {
-        let answer = at(forge, "GET", target).send();
+        let answer = request_to(forge, "GET", target).send();
         let body = answer.expect(200);
         let states: Vec<&Value> = body.as_object().expect("an object").values().collect();
         assert!(!states.is_empty() && states.iter().all(|state| **state == "ok"), "{body}");
     }
-    let ready = at(forge, "GET", "/-/readiness").send().expect(200);
+    let ready = request_to(forge, "GET", "/-/readiness").send().expect(200);
     assert_eq!(ready, json!({"database": "ok", "storage": "ok"}));
 }
 
 fn metrics_are_plain_text(forge: &Forge) {
-    let metrics = at(forge, "GET", "/-/metrics").send();
+    let metrics = request_to(forge, "GET", "/-/metrics").send();
     assert_eq!(metrics.status, 200);
     let content_type = metrics.header("content-type").unwrap_or_default();
     assert!(content_type.starts_with("text/plain"), "{content_type}");
@@ -306,7 +306,7 @@ fn answers_are_json(forge: &Forge) {
         ("/api/v3/users?x=%zz", 400),
         ("/api/v3/users?private_token=root-token-for-tests", 200),
     ] {
-        let answer = at(forge, "GET", target).send();
+        let answer = request_to(forge, "GET", target).send();
         answer.expect(status);
     }
     // Old clients speak HTTP/1.0.

@@ -12,7 +12,7 @@ use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage};
 use crate::api::everywhere::openapi::texts;
 use crate::api::groups::group_support::{new_group, new_project, path_of_group, path_of_project};
 use crate::api::repositories::refs_support::Stage;
-use crate::api::support::{id_of, wrong};
+use crate::api::support::{field_error, id_of};
 use crate::api::tracker::tracker_support::{new_issue, new_label, path_of_issue};
 
 on_every_store!(
@@ -75,7 +75,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("POST /ci/api/v1/builds/register", &["info{}"]),
 ];
 
-fn same(names: &'static [&'static str]) -> Vec<(&'static str, Refusal)> {
+fn refused_as_too_long(names: &'static [&'static str]) -> Vec<(&'static str, Refusal)> {
     names.iter().map(|name| (*name, TooLong(name))).collect()
 }
 
@@ -131,10 +131,11 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
         fields,
     };
     let nothing = |_| json!({});
-    let mut accounts = same(PROFILE);
+    let mut accounts = refused_as_too_long(PROFILE);
     accounts.push(("provider", TooLong("identities.provider")));
     accounts.push(("extern_uid", TooLong("identities.extern_uid")));
-    let described = same(&["name", "path", "description", "import_url", "build_coverage_regex"]);
+    let described =
+        refused_as_too_long(&["name", "path", "description", "import_url", "build_coverage_regex"]);
     let group_sentence = |field: &'static str| (field, InItsWords(400, "Failed to save group"));
     let milestone_sentence =
         |field: &'static str| (field, InItsWords(400, "is too long (maximum is "));
@@ -156,7 +157,7 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             &path_of_group(&group),
             &path_of_group(&group),
             nothing,
-            same(&["description", "name", "path"]),
+            refused_as_too_long(&["description", "name", "path"]),
         ),
         call(
             "POST /api/v3/projects",
@@ -184,14 +185,14 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             &hooks,
             &hooks,
             |_| json!({"url": "http://example.com/"}),
-            same(&["url", "token"]),
+            refused_as_too_long(&["url", "token"]),
         ),
         call(
             "PUT /api/v3/projects/{id}/hooks/{hook_id}",
             &hook,
             &hook,
             |_| json!({"url": "http://example.com/"}),
-            same(&["url", "token"]),
+            refused_as_too_long(&["url", "token"]),
         ),
         call(
             "POST /api/v3/projects/{id}/repository/branches",
@@ -216,14 +217,14 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             &format!("{}/bare/release", stage.tags),
             &format!("{}/bare", stage.tags),
             nothing,
-            same(&["description"]),
+            refused_as_too_long(&["description"]),
         ),
         call(
             "PUT /api/v3/projects/{id}/repository/tags/{tag_name}/release",
             &format!("{}/fixed/release", stage.tags),
             &format!("{}/fixed", stage.tags),
             nothing,
-            same(&["description"]),
+            refused_as_too_long(&["description"]),
         ),
         call(
             "POST /api/v3/projects/{id}/labels",
@@ -263,7 +264,7 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             "/hooks",
             "/hooks",
             |_| json!({"url": "http://example.com/"}),
-            same(&["url", "token"]),
+            refused_as_too_long(&["url", "token"]),
         ),
         call(
             "POST /api/v3/users",
@@ -290,36 +291,42 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             "/user/keys",
             "/user/keys",
             |n| json!({"title": "k", "key": an_ssh_key(n)}),
-            same(&["title", "key"]),
+            refused_as_too_long(&["title", "key"]),
         ),
         call(
             "POST /api/v3/users/{id}/keys",
             &format!("/users/{user}/keys"),
             &format!("/users/{user}/keys"),
             |n| json!({"title": "k", "key": an_ssh_key(n)}),
-            same(&["title", "key"]),
+            refused_as_too_long(&["title", "key"]),
         ),
-        call("POST /api/v3/user/emails", "/user/emails", "/user/emails", nothing, same(&["email"])),
+        call(
+            "POST /api/v3/user/emails",
+            "/user/emails",
+            "/user/emails",
+            nothing,
+            refused_as_too_long(&["email"]),
+        ),
         call(
             "POST /api/v3/users/{id}/emails",
             &format!("/users/{user}/emails"),
             &format!("/users/{user}/emails"),
             nothing,
-            same(&["email"]),
+            refused_as_too_long(&["email"]),
         ),
         call(
             "POST /api/v3/projects/{id}/issues",
             &path("/issues"),
             &path("/issues"),
             |_| json!({"title": "t"}),
-            same(&["title", "description"]),
+            refused_as_too_long(&["title", "description"]),
         ),
         call(
             "PUT /api/v3/projects/{id}/issues/{issue_id}",
             &path_of_issue(&issue),
             &path_of_issue(&issue),
             nothing,
-            same(&["title", "description"]),
+            refused_as_too_long(&["title", "description"]),
         ),
         call(
             "POST /api/v3/projects/{id}/issues/{noteable_id}/notes",
@@ -354,7 +361,7 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             &path(&format!("/statuses/{sha}")),
             &statuses,
             |n| json!({"state": "success", "name": format!("s{n}")}),
-            same(&["ref", "name", "target_url", "description"]),
+            refused_as_too_long(&["ref", "name", "target_url", "description"]),
         ),
         call(
             "POST /api/v3/projects/{id}/statuses/{sha}",
@@ -368,14 +375,14 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             &path("/variables"),
             &path("/variables"),
             |n| json!({"key": format!("K{n}"), "value": "v"}),
-            same(&["key", "value"]),
+            refused_as_too_long(&["key", "value"]),
         ),
         call(
             "PUT /api/v3/projects/{id}/variables/{key}",
             &path("/variables/FIXED"),
             &path("/variables/FIXED"),
             nothing,
-            same(&["value"]),
+            refused_as_too_long(&["value"]),
         ),
         call(
             "POST /ci/api/v1/runners/register",
@@ -429,7 +436,7 @@ fn send(forge: &Forge, call: &Call, field: &str, value: Value, n: u32) -> Respon
 }
 
 /// The longest length that the document states for a parameter of a call.
-fn stated(document: &Value, name: &str, field: &str) -> usize {
+fn documented_length(document: &Value, name: &str, field: &str) -> usize {
     let (method, path) = name.split_once(' ').expect("a method and a path");
     let call = &document["paths"][path][method.to_lowercase()];
     let found = texts(call).into_iter().find(|(found, _)| found == field);
@@ -443,7 +450,7 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
     let (mut tested, mut n, mut problems) = (BTreeSet::new(), 100, Vec::new());
     for call in calls(forge, &stage) {
         for (field, refusal) in &call.fields {
-            let max = stated(&document, call.name, field);
+            let max = documented_length(&document, call.name, field);
             let kind =
                 if call.name.ends_with("/keys") && *field == "key" { "ssh key" } else { field };
             let shown = || {
@@ -457,7 +464,7 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
             let as_expected = match refusal {
                 TooLong(named) => {
                     let text = format!("is too long (maximum is {max} characters)");
-                    refused.status == 400 && refused.json() == wrong(named, &text)
+                    refused.status == 400 && refused.json() == field_error(named, &text)
                 }
                 InItsWords(status, words) => {
                     refused.status == *status && refused.text().contains(words)
@@ -513,7 +520,7 @@ fn variables_of_a_trigger_are_bounded_together(forge: &Forge) {
         (of(1, 1, 65_537), "is too long (maximum is 65536 characters)"),
         (of(17, 1, 65_536), "is too long (maximum is 1048576 characters)"),
     ] {
-        assert_eq!(start(variables).expect(400), wrong("variables", text));
+        assert_eq!(start(variables).expect(400), field_error("variables", text));
     }
     let pipelines = format!("{}/pipelines", stage.cast.path);
     assert_eq!(forge.get(&pipelines).token(ROOT).send().expect(200), json!([]));
@@ -528,8 +535,8 @@ fn lists_of_labels_are_bounded(forge: &Forge) {
     let full: Vec<String> = (0..500).map(|n| format!("{n:0255}")).collect();
     let longest = full.join(",");
     assert_eq!(longest.len(), 127_999);
-    let long_title = wrong("labels", "is too long (maximum is 255 characters)");
-    let too_many = wrong("labels", "are too many (maximum is 500)");
+    let long_title = field_error("labels", "is too long (maximum is 255 characters)");
+    let too_many = field_error("labels", "are too many (maximum is 500)");
     let labels = format!("{}/labels", stage.cast.path);
     for (method, path) in
         [("POST", format!("{}/issues", stage.cast.path)), ("PUT", path_of_issue(&issue))]

@@ -8,10 +8,10 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, join, member_json, new_group, new_project, path_of_group, path_of_project,
+    activity_in, add_member, member_json, new_group, new_project, path_of_group, path_of_project,
     project_in,
 };
-use crate::api::support::{id_of, ids, message, news};
+use crate::api::support::{id_of, ids, message, queued_events};
 
 on_every_store!(
     a_request_is_kept_and_shown_to_those_who_answer_it,
@@ -55,7 +55,7 @@ fn a_request_is_kept_and_shown_to_those_who_answer_it(forge: &Forge) {
     let (crew, ship, ada) = sources(forge);
     let (bob, bob_token) = forge.user("bob");
     let (cid, cid_token) = forge.user("cid");
-    let before = news(forge);
+    let before = queued_events(forge);
     for path in paths(&crew, &ship) {
         let none = forge.get(&path).token(&ada).send();
         assert_eq!((none.expect(200), none.header("X-Total")), (json!([]), Some("0")));
@@ -71,7 +71,7 @@ fn a_request_is_kept_and_shown_to_those_who_answer_it(forge: &Forge) {
         let page = forge.get(&format!("{path}?per_page=1&page=2")).token(&ada).send();
         assert_eq!((ids(&page.expect(200)), page.header("X-Total")), (vec![bob], Some("2")));
     }
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     assert_eq!(activity_in(forge, &ship).len(), 1);
 }
 
@@ -121,7 +121,7 @@ fn who_is_approved_becomes_a_member_with_news_and_activity(forge: &Forge) {
     for path in paths(&crew, &ship) {
         forge.post(&path).token(&token).send().expect(201);
     }
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     for path in paths(&crew, &ship) {
         let approved = forge.put(&format!("{path}/{bob}/approve")).token(&ada).send();
         approved.expect(201);
@@ -132,7 +132,7 @@ fn who_is_approved_becomes_a_member_with_news_and_activity(forge: &Forge) {
         let again = forge.put(&format!("{path}/{bob}/approve")).token(&ada).send();
         assert_eq!(again.expect(404), message("404 Not found"));
     }
-    let told = news(forge).split_off(before);
+    let told = queued_events(forge).split_off(before);
     let [SystemEvent::GroupMemberAdded(group), SystemEvent::TeamMemberAdded(team)] = &told[..]
     else {
         panic!("{told:?}")
@@ -168,7 +168,7 @@ fn becoming_a_member_answers_the_request(forge: &Forge) {
     for path in paths(&crew, &ship) {
         forge.post(&path).token(&token).send().expect(201);
         let source = path.replace("/access_requests", "");
-        let joined = join(forge, &source, bob, 10, &[]);
+        let joined = add_member(forge, &source, bob, 10, &[]);
         assert_eq!((id_of(&joined), &joined["access_level"]), (bob, &json!(10)));
         assert_eq!(forge.get(&path).token(&ada).send().expect(200), json!([]));
         // Nothing waits for the day on which the membership ends.
@@ -181,7 +181,7 @@ fn becoming_a_member_answers_the_request(forge: &Forge) {
 fn a_request_is_taken_back_or_refused(forge: &Forge) {
     let (crew, ship, ada) = sources(forge);
     let (bob, token) = forge.user("bob");
-    let before = news(forge);
+    let before = queued_events(forge);
     for path in paths(&crew, &ship) {
         let one = format!("{path}/{bob}");
         for who in [&token, &ada, ROOT] {
@@ -193,7 +193,7 @@ fn a_request_is_taken_back_or_refused(forge: &Forge) {
             assert_eq!(again.expect(404), message("404 Not found"));
         }
     }
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     assert_eq!(activity_in(forge, &ship).len(), 1);
 }
 
@@ -252,7 +252,7 @@ fn who_was_a_member_once_may_ask_again(forge: &Forge) {
     let (bob, token) = forge.user("bob");
     for path in paths(&crew, &ship) {
         let source = path.replace("/access_requests", "");
-        join(forge, &source, bob, 40, &[("expires_at", "2016-09-22")]);
+        add_member(forge, &source, bob, 40, &[("expires_at", "2016-09-22")]);
         forge.post(&path).token(&token).send().expect(201);
         let approved = forge.put(&format!("{path}/{bob}/approve")).token(&ada).send().expect(201);
         assert_eq!(approved, member_json(forge, bob, 30, Value::Null));

@@ -6,7 +6,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, external_user, forbidden, join, new_group, new_project, no_group, no_project,
+    add_member, error, external_user, forbidden, new_group, new_project, no_group, no_project,
     path_of_group, path_of_project, project_in, share,
 };
 use crate::api::projects::project_support::a_cast;
@@ -52,7 +52,7 @@ fn masters_and_owners_answer_requests(forge: &Forge) {
     forge.put(&cast.path).token(ROOT).form(&form).send().expect(200);
     let crew = new_group(forge, ROOT, "crew", &OPEN);
     let (master, master_token) = forge.user("group-master");
-    join(forge, &path_of_group(&crew), master, 40, &[]);
+    add_member(forge, &path_of_group(&crew), master, 40, &[]);
     let (bob, bob_token) = forge.user("bob");
     let of_ship = format!("{}/access_requests", cast.path);
     let of_crew = format!("{}/access_requests", path_of_group(&crew));
@@ -115,9 +115,9 @@ fn members_of_every_kind_do_not_ask(forge: &Forge) {
     share(forge, &ship, &friends, "10");
     let names = ["of-project", "of-group", "of-share", "stranger"];
     let [of_project, of_group, of_share, stranger] = names.map(|name| forge.user(name));
-    join(forge, &path_of_project(&ship), of_project.0, 10, &[]);
-    join(forge, &path_of_group(&crew), of_group.0, 10, &[]);
-    join(forge, &path_of_group(&friends), of_share.0, 10, &[]);
+    add_member(forge, &path_of_project(&ship), of_project.0, 10, &[]);
+    add_member(forge, &path_of_group(&crew), of_group.0, 10, &[]);
+    add_member(forge, &path_of_group(&friends), of_share.0, 10, &[]);
     let ask = |source: &str, token: &str| {
         forge.post(&format!("{source}/access_requests")).token(token).send()
     };

@@ -49,7 +49,13 @@ pub fn share(forge: &Forge, project: &Value, group: &Value, access: &str) {
 
 /// Makes a user a member of what has that path, `/groups/7` or `/projects/7`.
 #[track_caller]
-pub fn join(forge: &Forge, source: &str, user: i64, level: i64, more: &[(&str, &str)]) -> Value {
+pub fn add_member(
+    forge: &Forge,
+    source: &str,
+    user: i64,
+    level: i64,
+    more: &[(&str, &str)],
+) -> Value {
     let (user, level) = (user.to_string(), level.to_string());
     let mut form = vec![("user_id", user.as_str()), ("access_level", level.as_str())];
     form.extend(more);

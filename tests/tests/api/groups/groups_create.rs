@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::api::groups::group_support::{
     error, external_user, forbidden, group_facts, group_member, new_group, path_of_group,
 };
-use crate::api::support::{assert_only_for_users, id_of, message, news};
+use crate::api::support::{assert_only_for_users, id_of, message, queued_events};
 
 on_every_store!(
     whoever_makes_a_group_owns_it,
@@ -27,9 +27,9 @@ on_every_store!(
 
 #[track_caller]
 fn refused(forge: &Forge, form: &[(&str, &str)]) -> Value {
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let refused = forge.post("/groups").token(ROOT).form(form).send().expect(400);
-    assert_eq!(news(forge).len(), before, "what does not happen is no news");
+    assert_eq!(queued_events(forge).len(), before, "what does not happen is no news");
     refused
 }
 
@@ -40,7 +40,7 @@ fn failed(errors: &str) -> Value {
 /// POST /groups
 fn whoever_makes_a_group_owns_it(forge: &Forge) {
     let (ada, token) = forge.user("ada");
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let form = [("name", "The Team"), ("path", "team")];
     let made = forge.post("/groups").token(&token).form(&form).send();
     let group = made.expect(201);
@@ -55,7 +55,7 @@ fn whoever_makes_a_group_owns_it(forge: &Forge) {
     assert_eq!((&members[0]["id"], &members[0]["access_level"]), (&json!(ada), &json!(50)));
     assert_eq!(members[0]["expires_at"], Value::Null);
     assert_eq!(
-        news(forge)[before..],
+        queued_events(forge)[before..],
         [
             SystemEvent::GroupCreated(group_facts(&group)),
             SystemEvent::GroupMemberAdded(group_member(&group, "ada", ada, AccessLevel::Owner)),

@@ -7,10 +7,10 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    forbidden, group_facts, group_member, join, member_facts, new_group, new_project, no_group,
-    no_project, path_of_group, path_of_project, project_facts, project_in, share,
+    add_member, forbidden, group_facts, group_member, member_facts, new_group, new_project,
+    no_group, no_project, path_of_group, path_of_project, project_facts, project_in, share,
 };
-use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, news};
+use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, queued_events};
 
 on_every_store!(
     a_removed_group_is_shown_as_a_namespace,
@@ -50,10 +50,10 @@ fn a_removed_group_is_shown_as_a_namespace(forge: &Forge) {
 fn a_group_goes_with_everything_inside(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let group = new_group(forge, ROOT, "team", &[]);
-    join(forge, &path_of_group(&group), ada, 50, &[]);
+    add_member(forge, &path_of_group(&group), ada, 50, &[]);
     let project = project_in(forge, &group, "p", &[("visibility_level", "20")]);
     let path = path_of_project(&project);
-    join(forge, &path, ada, 30, &[]);
+    add_member(forge, &path, ada, 30, &[]);
     let hook = [("url", "http://example.com")];
     forge.post(&format!("{path}/hooks")).token(ROOT).form(&hook).send().expect(201);
     forge.post(&format!("{path}/star")).token(&token).send().expect(201);
@@ -82,7 +82,7 @@ fn a_group_goes_with_everything_inside(forge: &Forge) {
 fn projects_of_others_lose_the_share_and_stay(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let group = new_group(forge, ROOT, "team", &[]);
-    join(forge, &path_of_group(&group), ada, 50, &[]);
+    add_member(forge, &path_of_group(&group), ada, 50, &[]);
     let project = new_project(forge, ROOT, "theirs", &[]);
     share(forge, &project, &group, "40");
     let path = path_of_project(&project);
@@ -104,8 +104,8 @@ fn removing_a_group_is_for_its_owners_and_administrators(forge: &Forge) {
         let make = |path: &str| new_group(forge, ROOT, path, &[("visibility_level", level)]);
         let [first, second] = [make("first"), make("second")];
         let path = path_of_group(&first);
-        join(forge, &path, master, 40, &[]);
-        join(forge, &path, owner, 50, &[]);
+        add_member(forge, &path, master, 40, &[]);
+        add_member(forge, &path, owner, 50, &[]);
         assert_only_for_users(forge, &[("DELETE", path.clone())]);
         let refused = forge.delete(&path).token(&stranger).send();
         assert_eq!(refused.expect(status), body, "{level}");
@@ -127,10 +127,10 @@ fn a_removed_group_is_told_with_all_that_goes(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let (bob, _) = forge.user("bob");
     let group = new_group(forge, &token, "team", &[]);
-    join(forge, &path_of_group(&group), bob, 10, &[]);
+    add_member(forge, &path_of_group(&group), bob, 10, &[]);
     let [first, second] = ["first", "second"].map(|name| project_in(forge, &group, name, &[]));
-    join(forge, &path_of_project(&first), bob, 20, &[]);
-    let before = news(forge).len();
+    add_member(forge, &path_of_project(&first), bob, 20, &[]);
+    let before = queued_events(forge).len();
     delete(forge, &token, &group);
     let facts = |project: &Value| project_facts(project, "team", "");
     let left = TeamFacts {
@@ -141,7 +141,7 @@ fn a_removed_group_is_told_with_all_that_goes(forge: &Forge) {
         SystemEvent::GroupMemberRemoved(group_member(&group, name, id, level))
     };
     assert_eq!(
-        news(forge)[before..],
+        queued_events(forge)[before..],
         [
             SystemEvent::ProjectDestroyed(facts(&second)),
             SystemEvent::TeamMemberRemoved(left),

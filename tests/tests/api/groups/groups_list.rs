@@ -5,7 +5,8 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, external_user, join, new_group, no_group, path_of_group, path_of_project, project_in,
+    add_member, error, external_user, new_group, no_group, path_of_group, path_of_project,
+    project_in,
 };
 use crate::api::support::{assert_only_for_users, id_of, ids};
 
@@ -74,18 +75,18 @@ fn users_list_the_groups_they_are_members_of(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     for (path, level) in [("a", 10), ("b", 20), ("c", 30), ("d", 40), ("e", 50)] {
         let group = new_group(forge, ROOT, path, &[("visibility_level", "0")]);
-        join(forge, &path_of_group(&group), ada, level, &[]);
+        add_member(forge, &path_of_group(&group), ada, level, &[]);
     }
     new_group(forge, ROOT, "open", &[]);
     let past = new_group(forge, ROOT, "past", &[]);
-    join(forge, &path_of_group(&past), ada, 50, &[("expires_at", "2016-09-22")]);
+    add_member(forge, &path_of_group(&past), ada, 50, &[("expires_at", "2016-09-22")]);
     let coming = new_group(forge, ROOT, "z", &[]);
-    join(forge, &path_of_group(&coming), ada, 10, &[("expires_at", "2016-09-23")]);
+    add_member(forge, &path_of_group(&coming), ada, 10, &[("expires_at", "2016-09-23")]);
     assert_eq!(paths(&list(forge, &token, &[])), ["a", "b", "c", "d", "e", "z"]);
     // Being a member of a project in a group is not being a member of the group.
     let other = new_group(forge, ROOT, "other", &[]);
     let project = project_in(forge, &other, "p", &[]);
-    join(forge, &path_of_project(&project), ada, 40, &[]);
+    add_member(forge, &path_of_project(&project), ada, 40, &[]);
     assert_eq!(list(forge, &token, &[]).as_array().map(Vec::len), Some(6));
 }
 
@@ -113,11 +114,11 @@ fn all_available_adds_what_is_open_to_the_caller(forge: &Forge) {
     new_group(forge, ROOT, "inside", &level("10"));
     new_group(forge, ROOT, "open", &level("20"));
     let member = new_group(forge, ROOT, "member", &level("0"));
-    join(forge, &path_of_group(&member), ada, 10, &[]);
+    add_member(forge, &path_of_group(&member), ada, 10, &[]);
     let working = new_group(forge, ROOT, "working", &level("0"));
     let project = path_of_project(&project_in(forge, &working, "p", &[]));
-    join(forge, &project, ada, 10, &[]);
-    join(forge, &project, eve, 10, &[]);
+    add_member(forge, &project, ada, 10, &[]);
+    add_member(forge, &project, eve, 10, &[]);
     for word in ["true", "1", "YES"] {
         let all = list(forge, &token, &[("all_available", word)]);
         assert_eq!(paths(&all), ["inside", "member", "open", "working"], "{word}");
@@ -232,9 +233,9 @@ fn owned_groups_are_those_of_which_one_is_an_owner(forge: &Forge) {
         let group = new_group(forge, ROOT, path, &[]);
         (id_of(&group), path_of_group(&group))
     });
-    join(forge, &mastered.1, ada, 40, &[]);
-    join(forge, &given.1, ada, 50, &[]);
-    join(forge, &past.1, ada, 50, &[("expires_at", "2016-09-01")]);
+    add_member(forge, &mastered.1, ada, 40, &[]);
+    add_member(forge, &given.1, ada, 50, &[]);
+    add_member(forge, &past.1, ada, 50, &[("expires_at", "2016-09-01")]);
     let owned = |token| ids(&forge.get("/groups/owned").token(token).send().expect(200));
     assert_eq!(owned(token.as_str()), [given.0, made]);
     // Administrators get only their own, and no filter is known here.

@@ -6,8 +6,8 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, external_user, join, new_group, new_project, no_group, path_of_group, path_of_project,
-    project_in, project_now, share,
+    add_member, error, external_user, new_group, new_project, no_group, path_of_group,
+    path_of_project, project_in, project_now, share,
 };
 use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, ids};
 
@@ -54,8 +54,8 @@ fn members_see_all_projects_and_others_those_they_may_see(forge: &Forge) {
     let (_, stranger) = forge.user("stranger");
     let (_, external) = external_user(forge, "eve");
     let group = new_group(forge, ROOT, "open", &[]);
-    join(forge, &path_of_group(&group), ada, 10, &[]);
-    join(forge, &path_of_group(&group), bob, 50, &[("expires_at", "2016-09-22")]);
+    add_member(forge, &path_of_group(&group), ada, 10, &[]);
+    add_member(forge, &path_of_group(&group), bob, 50, &[("expires_at", "2016-09-22")]);
     let mut made = Vec::new();
     for level in ["0", "10", "20"] {
         made.push(project_in(forge, &group, level, &[("visibility_level", level)]));
@@ -63,7 +63,7 @@ fn members_see_all_projects_and_others_those_they_may_see(forge: &Forge) {
         share(forge, &theirs, &group, "10");
         made.push(theirs);
     }
-    join(forge, &path_of_project(&made[0]), carl, 10, &[]);
+    add_member(forge, &path_of_project(&made[0]), carl, 10, &[]);
     for (who, token, visible) in [
         ("member", guest.as_str(), vec![5, 4, 3, 2, 1, 0]),
         ("administrator", ROOT, vec![5, 4, 3, 2, 1, 0]),
@@ -157,7 +157,7 @@ fn the_newest_project_comes_first_unless_another_order_is_asked_for(forge: &Forg
     }
     // Something happens in the second one long after, which is no change of it.
     forge.clock.set(at(10_000));
-    join(forge, &path_of_project(&made[1]), ada, 10, &[]);
+    add_member(forge, &path_of_project(&made[1]), ada, 10, &[]);
     forge.clock.set(at(20_000));
     forge.post(&format!("{}/star", path_of_project(&made[2]))).token(ROOT).send().expect(201);
     let [b, a, c] = [0, 1, 2].map(|n: usize| id_of(&made[n]));

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    external_user, fields_of, join, new_group, new_project, no_group, path_of_group,
+    add_member, external_user, fields_of, new_group, new_project, no_group, path_of_group,
     path_of_project, project_in, project_now, share,
 };
 use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, ids};
@@ -158,8 +158,8 @@ fn a_private_group_is_hidden_from_all_but_members_and_administrators(forge: &For
     let (bob, past) = forge.user("bob");
     let (_, stranger) = forge.user("stranger");
     let group = new_group(forge, ROOT, "hidden", &[("visibility_level", "0")]);
-    join(forge, &path_of_group(&group), ada, 10, &[]);
-    join(forge, &path_of_group(&group), bob, 50, &[("expires_at", "2016-09-22")]);
+    add_member(forge, &path_of_group(&group), ada, 10, &[]);
+    add_member(forge, &path_of_group(&group), bob, 50, &[("expires_at", "2016-09-22")]);
     assert_hidden(forge, &stranger, &group);
     assert_hidden(forge, &past, &group);
     for token in [&member, ROOT] {
@@ -180,7 +180,7 @@ fn an_internal_group_is_hidden_from_external_users(forge: &Forge) {
     read(forge, &normal, &inside);
     assert_hidden(forge, &external, &inside);
     read(forge, &external, &open);
-    join(forge, &path_of_group(&inside), eve, 10, &[]);
+    add_member(forge, &path_of_group(&inside), eve, 10, &[]);
     read(forge, &external, &inside);
 }
 
@@ -191,7 +191,7 @@ fn who_sees_a_project_of_a_group_sees_the_group(forge: &Forge) {
     let seen = project_in(forge, &group, "seen", &[]);
     project_in(forge, &group, "unseen", &[]);
     assert_hidden(forge, &token, &group);
-    join(forge, &path_of_project(&seen), ada, 10, &[]);
+    add_member(forge, &path_of_project(&seen), ada, 10, &[]);
     assert_eq!(ids(&read(forge, &token, &group)["projects"]), [id_of(&seen)]);
 }
 
@@ -217,7 +217,7 @@ fn a_group_shows_only_the_projects_that_the_reader_may_see(forge: &Forge) {
     let (_, stranger) = forge.user("stranger");
     let (_, external) = external_user(forge, "eve");
     let group = new_group(forge, ROOT, "open", &[]);
-    join(forge, &path_of_group(&group), ada, 10, &[]);
+    add_member(forge, &path_of_group(&group), ada, 10, &[]);
     let of_group = ["0", "10", "20"]
         .map(|level| id_of(&project_in(forge, &group, level, &[("visibility_level", level)])));
     let shared = ["0", "10", "20"].map(|level| {
@@ -244,7 +244,7 @@ fn a_group_shows_only_the_projects_that_the_reader_may_see(forge: &Forge) {
 fn a_project_shared_until_yesterday_no_longer_opens_anything(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let group = new_group(forge, ROOT, "team", &[]);
-    join(forge, &path_of_group(&group), ada, 50, &[]);
+    add_member(forge, &path_of_group(&group), ada, 50, &[]);
     let project = new_project(forge, ROOT, "secret", &[]);
     let id = id_of(&group).to_string();
     let form = [("group_id", id.as_str()), ("group_access", "30"), ("expires_at", "2016-09-23")];

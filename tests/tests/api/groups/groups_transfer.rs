@@ -7,10 +7,12 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, forbidden, join, new_group, new_project, no_group, no_project, path_of_group,
-    path_of_project, project_facts, project_in, project_now, share,
+    activity_in, add_member, forbidden, new_group, new_project, no_group, no_project,
+    path_of_group, path_of_project, project_facts, project_in, project_now, share,
 };
-use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, ids, message, news};
+use crate::api::support::{
+    HUGE, MISSING, assert_only_for_users, id_of, ids, message, queued_events,
+};
 
 on_every_store!(
     an_administrator_moves_a_project_into_a_group,
@@ -113,10 +115,10 @@ fn a_project_moves_only_where_there_is_room_for_it(forge: &Forge) {
     let group = new_group(forge, ROOT, "team", &[]);
     let inside = project_in(forge, &group, "Inside", &[("path", "inside")]);
     let refused = |project: &Value, why: &str| {
-        let before = (project_now(forge, id_of(project)), news(forge).len());
+        let before = (project_now(forge, id_of(project)), queued_events(forge).len());
         let answer = forge.post(&path(&group, project)).token(ROOT).send();
         assert_eq!(answer.expect(400), failed(why));
-        assert_eq!((project_now(forge, id_of(project)), news(forge).len()), before);
+        assert_eq!((project_now(forge, id_of(project)), queued_events(forge).len()), before);
     };
     refused(&inside, "is invalid");
     let clash = "Project with same path in target namespace already exists";
@@ -149,9 +151,9 @@ fn a_moved_project_keeps_its_members_and_is_no_longer_anybodys_own(forge: &Forge
     let (carl, of_project) = forge.user("carl");
     let project = new_project(forge, &token, "p", &[]);
     let one = path_of_project(&project);
-    join(forge, &one, carl, 20, &[]);
+    add_member(forge, &one, carl, 20, &[]);
     let group = new_group(forge, ROOT, "team", &[("visibility_level", "0")]);
-    join(forge, &path_of_group(&group), bob, 50, &[]);
+    add_member(forge, &path_of_group(&group), bob, 50, &[]);
     assert_eq!(forge.get(&one).token(&of_group).send().expect(404), no_project());
     transfer(forge, &group, &project);
     let read = |token: &str| forge.get(&one).token(token).send().expect(200);
@@ -171,13 +173,13 @@ fn a_moved_project_is_told_and_is_no_activity(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let project = new_project(forge, &token, "p", &[("visibility_level", "20")]);
     let group = new_group(forge, ROOT, "team", &[("visibility_level", "10")]);
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     forge.clock.set(at(60));
     transfer(forge, &group, &project);
     let now = project_now(forge, id_of(&project));
     let facts = ProjectFacts { updated_at: at(60), ..project_facts(&now, "team", "") };
     let told = SystemEvent::ProjectTransferred(facts, "ada/p".to_owned());
-    assert_eq!(news(forge)[before..], [told]);
+    assert_eq!(queued_events(forge)[before..], [told]);
     assert_eq!(activity_in(forge, &project), [("created".to_owned(), ada)]);
 }
 

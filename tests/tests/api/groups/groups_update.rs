@@ -6,10 +6,10 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, forbidden, join, new_group, no_group, no_project, path_of_group, path_of_project,
+    add_member, error, forbidden, new_group, no_group, no_project, path_of_group, path_of_project,
     project_in, project_now,
 };
-use crate::api::support::{HUGE, assert_only_for_users, id_of, news, wrong};
+use crate::api::support::{HUGE, assert_only_for_users, field_error, id_of, queued_events};
 
 on_every_store!(
     an_owner_changes_every_field,
@@ -25,12 +25,12 @@ on_every_store!(
 );
 
 #[track_caller]
-fn put(forge: &Forge, token: &str, group: &Value, form: &[(&str, &str)]) -> Value {
+fn update_group(forge: &Forge, token: &str, group: &Value, form: &[(&str, &str)]) -> Value {
     forge.put(&path_of_group(group)).token(token).form(form).send().expect(200)
 }
 
 #[track_caller]
-fn now(forge: &Forge, group: &Value) -> Value {
+fn group_now(forge: &Forge, group: &Value) -> Value {
     forge.get(&path_of_group(group)).token(ROOT).send().expect(200)
 }
 
@@ -58,7 +58,7 @@ fn an_owner_changes_every_field(forge: &Forge) {
         "request_access_enabled": true, "projects": [project], "shared_projects": []
     });
     assert_eq!(changed.text(), expected.to_string());
-    assert_eq!(now(forge, &group), expected);
+    assert_eq!(group_now(forge, &group), expected);
     assert_eq!(expected["projects"][0]["namespace"]["updated_at"], "2016-09-22T10:31:00.000Z");
     assert_eq!(expected["projects"][0]["namespace"]["created_at"], "2016-09-22T10:30:00.000Z");
     // As JSON, with the whole earlier answer around the change.
@@ -80,7 +80,7 @@ fn what_is_not_given_stays(forge: &Forge) {
         ("lfs_enabled", json!(true)),
         ("request_access_enabled", json!(true)),
     ] {
-        let mut expected = now(forge, &group);
+        let mut expected = group_now(forge, &group);
         let mut change = serde_json::Map::new();
         change.insert(field.to_owned(), value.clone());
         let change = Value::Object(change);
@@ -90,10 +90,10 @@ fn what_is_not_given_stays(forge: &Forge) {
             expected["web_url"] = json!("http://forge.test/groups/other");
         }
         assert_eq!(answer.expect(200), expected, "{field}");
-        assert_eq!(now(forge, &group), expected, "{field}");
+        assert_eq!(group_now(forge, &group), expected, "{field}");
     }
     // Its own name and path are not taken, in whatever case.
-    let same = put(forge, ROOT, &group, &[("name", "Other"), ("path", "OTHER")]);
+    let same = update_group(forge, ROOT, &group, &[("name", "Other"), ("path", "OTHER")]);
     assert_eq!((&same["name"], &same["path"]), (&json!("Other"), &json!("OTHER")));
 }
 
@@ -118,9 +118,9 @@ fn changing_a_group_is_for_its_owners_and_administrators(forge: &Forge) {
     let (owner, owner_token) = forge.user("owner");
     for (group, hidden) in groups.iter().zip([true, false, false]) {
         let path = path_of_group(group);
-        join(forge, &path, master, 40, &[]);
-        join(forge, &path, past, 50, &[("expires_at", "2016-09-22")]);
-        join(forge, &path, owner, 50, &[]);
+        add_member(forge, &path, master, 40, &[]);
+        add_member(forge, &path, past, 50, &[("expires_at", "2016-09-22")]);
+        add_member(forge, &path, owner, 50, &[]);
         assert_only_for_users(forge, &[("PUT", path.clone())]);
         let form = [("description", "changed")];
         for token in [&stranger, &past_token] {
@@ -133,10 +133,10 @@ fn changing_a_group_is_for_its_owners_and_administrators(forge: &Forge) {
         }
         let refused = forge.put(&path).token(&master_token).form(&form).send();
         assert_eq!(refused.expect(403), forbidden());
-        assert_eq!(now(forge, group)["description"], "");
+        assert_eq!(group_now(forge, group)["description"], "");
         for token in [owner_token.as_str(), ROOT] {
             let form = [("description", token)];
-            assert_eq!(put(forge, token, group, &form)["description"], token);
+            assert_eq!(update_group(forge, token, group, &form)["description"], token);
         }
     }
 }
@@ -163,7 +163,7 @@ fn the_rules_are_those_of_new_groups_told_by_field(forge: &Forge) {
     forge.user("ada");
     let group = new_group(forge, ROOT, "team", &[]);
     new_group(forge, ROOT, "other", &[]);
-    let before = now(forge, &group);
+    let before = group_now(forge, &group);
     let path_format = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' \
                        or end in '.', '.git' or '.atom'.";
     let long = "a".repeat(256);
@@ -180,8 +180,8 @@ fn the_rules_are_those_of_new_groups_told_by_field(forge: &Forge) {
     ] {
         let form = [(field, value), ("lfs_enabled", "false")];
         let refused = forge.put(&path_of_group(&group)).token(ROOT).form(&form).send();
-        assert_eq!(refused.expect(400), wrong(field, text), "{field} {value}");
-        assert_eq!(now(forge, &group), before);
+        assert_eq!(refused.expect(400), field_error(field, text), "{field} {value}");
+        assert_eq!(group_now(forge, &group), before);
     }
 }
 
@@ -192,32 +192,38 @@ fn a_group_cannot_be_more_hidden_than_its_projects(forge: &Forge) {
     let lower = |level: &str, text: &str| {
         let form = [("visibility_level", level), ("description", "new")];
         let refused = forge.put(&path_of_group(&group)).token(ROOT).form(&form).send();
-        assert_eq!(refused.expect(400), wrong("visibility_level", text));
+        assert_eq!(refused.expect(400), field_error("visibility_level", text));
     };
     let text = "is not allowed since there are projects with higher visibility.";
     lower("0", &format!("private {text}"));
     lower("10", &format!("internal {text}"));
-    assert_eq!(now(forge, &group)["description"], "");
+    assert_eq!(group_now(forge, &group)["description"], "");
     let hide = |level| {
         let form = [("name", "p"), ("visibility_level", level)];
         forge.put(&path_of_project(&project)).token(ROOT).form(&form).send().expect(200);
     };
     hide("10");
     lower("0", &format!("private {text}"));
-    assert_eq!(put(forge, ROOT, &group, &[("visibility_level", "10")])["visibility_level"], 10);
+    assert_eq!(
+        update_group(forge, ROOT, &group, &[("visibility_level", "10")])["visibility_level"],
+        10
+    );
     hide("0");
-    assert_eq!(put(forge, ROOT, &group, &[("visibility_level", "0")])["visibility_level"], 0);
+    assert_eq!(
+        update_group(forge, ROOT, &group, &[("visibility_level", "0")])["visibility_level"],
+        0
+    );
 }
 
 /// PUT /groups/:id
 fn a_level_that_is_none_changes_nothing_at_all(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let group = new_group(forge, &ada, "team", &[]);
-    let before = now(forge, &group);
+    let before = group_now(forge, &group);
     for token in [ada.as_str(), ROOT] {
         let form = [("visibility_level", "7"), ("name", "New"), ("path", "admin")];
-        assert_eq!(put(forge, token, &group, &form), before);
-        assert_eq!(now(forge, &group), before);
+        assert_eq!(update_group(forge, token, &group, &form), before);
+        assert_eq!(group_now(forge, &group), before);
     }
 }
 
@@ -225,7 +231,7 @@ fn a_level_that_is_none_changes_nothing_at_all(forge: &Forge) {
 fn projects_move_with_the_path_of_their_group(forge: &Forge) {
     let group = new_group(forge, ROOT, "old", &[]);
     let project = project_in(forge, &group, "p", &[]);
-    let changed = put(forge, ROOT, &group, &[("path", "newer")]);
+    let changed = update_group(forge, ROOT, &group, &[("path", "newer")]);
     let moved = &changed["projects"][0];
     assert_eq!(moved["path_with_namespace"], "newer/p");
     assert_eq!(moved["web_url"], "http://forge.test/newer/p");
@@ -245,7 +251,12 @@ fn projects_move_with_the_path_of_their_group(forge: &Forge) {
 fn changing_a_group_is_no_news(forge: &Forge) {
     let group = new_group(forge, ROOT, "old", &[]);
     project_in(forge, &group, "p", &[]);
-    let before = news(forge);
-    put(forge, ROOT, &group, &[("path", "newer"), ("name", "New"), ("visibility_level", "0")]);
-    assert_eq!(news(forge), before);
+    let before = queued_events(forge);
+    update_group(
+        forge,
+        ROOT,
+        &group,
+        &[("path", "newer"), ("name", "New"), ("visibility_level", "0")],
+    );
+    assert_eq!(queued_events(forge), before);
 }

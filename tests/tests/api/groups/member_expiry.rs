@@ -11,10 +11,10 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
 
 use crate::api::groups::group_support::{
-    activity_in, group_facts, join, member_facts, new_group, new_project, path_of_group,
+    activity_in, add_member, group_facts, member_facts, new_group, new_project, path_of_group,
     path_of_project, project_facts, project_in,
 };
-use crate::api::support::{id_of, ids, news};
+use crate::api::support::{id_of, ids, queued_events};
 
 on_every_store!(
     a_membership_gives_nothing_from_its_day_on_and_is_gone_after_that,
@@ -38,9 +38,9 @@ fn who_was_a_member_can_be_one_again_at_once(forge: &Forge) {
     let crew = new_group(forge, ROOT, "crew", &[("visibility_level", "0")]);
     let ship = new_project(forge, ROOT, "Ship", &[]);
     for source in [path_of_group(&crew), path_of_project(&ship)] {
-        join(forge, &source, ada, 40, &[("expires_at", "2016-09-22")]);
+        add_member(forge, &source, ada, 40, &[("expires_at", "2016-09-22")]);
         assert_eq!(forge.get(&source).token(&token).send().status, 404, "{source}");
-        join(forge, &source, ada, 30, &[]);
+        add_member(forge, &source, ada, 30, &[]);
         assert_eq!(forge.get(&source).token(&token).send().status, 200, "{source}");
         let one = forge.get(&format!("{source}/members/{ada}")).token(ROOT).send().expect(200);
         assert_eq!((&one["access_level"], &one["expires_at"]), (&json!(30), &json!(null)));
@@ -56,7 +56,7 @@ fn a_membership_gives_nothing_from_its_day_on_and_is_gone_after_that(forge: &For
     let sources = [path_of_group(&crew), path_of_project(&ship)];
     for source in &sources {
         // Today is 2016-09-22.
-        join(forge, source, ada, 40, &[("expires_at", "2016-09-24")]);
+        add_member(forge, source, ada, 40, &[("expires_at", "2016-09-24")]);
     }
     let listed = |source: &str| {
         let members = forge.get(&format!("{source}/members")).token(ROOT).send().expect(200);
@@ -81,7 +81,7 @@ fn a_membership_gives_nothing_from_its_day_on_and_is_gone_after_that(forge: &For
         assert!(!listed(source), "{source}");
         forge.get(source).token(&token).send().expect(404);
         // It may begin again.
-        join(forge, source, ada, 10, &[]);
+        add_member(forge, source, ada, 10, &[]);
         forge.get(source).token(&token).send().expect(200);
     }
     assert_eq!(expire(forge), 0);
@@ -93,14 +93,14 @@ fn the_end_of_a_membership_is_activity_and_news(forge: &Forge) {
     let crew = new_group(forge, ROOT, "crew", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);
     let past = [("expires_at", "2016-09-22")];
-    join(forge, &path_of_group(&crew), ada, 50, &past);
-    join(forge, &path_of_project(&ship), ada, 30, &past);
-    let before = news(forge).len();
+    add_member(forge, &path_of_group(&crew), ada, 50, &past);
+    add_member(forge, &path_of_project(&ship), ada, 30, &past);
+    let before = queued_events(forge).len();
     assert_eq!(expire(forge), 2);
     let project = project_facts(&ship, "crew", "");
     let member = |level| member_facts("ada", ada, level);
     let team = TeamFacts { project, member: member(AccessLevel::Developer) };
-    let told = news(forge).split_off(before);
+    let told = queued_events(forge).split_off(before);
     let [SystemEvent::TeamMemberRemoved(left), SystemEvent::GroupMemberRemoved(of_group)] =
         &told[..]
     else {
@@ -119,21 +119,21 @@ fn the_end_of_a_membership_is_activity_and_news(forge: &Forge) {
 }
 
 /// A group and a project in it, each with so many members who have expired.
-fn many(forge: &Forge, count: usize) -> (serde_json::Value, serde_json::Value) {
+fn expired_members(forge: &Forge, count: usize) -> (serde_json::Value, serde_json::Value) {
     let crew = new_group(forge, ROOT, "crew", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);
     for number in 0..count {
         let user = id_of(&forge.new_user(&format!("user{number}"), &[]));
         let past = [("expires_at", "2016-09-01")];
-        join(forge, &path_of_group(&crew), user, 10, &past);
-        join(forge, &path_of_project(&ship), user, 10, &past);
+        add_member(forge, &path_of_group(&crew), user, 10, &past);
+        add_member(forge, &path_of_project(&ship), user, 10, &past);
     }
     (crew, ship)
 }
 
 /// POST /projects/:id/members, POST /groups/:id/members
 fn many_memberships_end_in_several_transactions(forge: &Forge) {
-    let (crew, ship) = many(forge, 105);
+    let (crew, ship) = expired_members(forge, 105);
     assert_eq!(expire(forge), 210);
     for source in [path_of_group(&crew), path_of_project(&ship)] {
         let left = forge.get(&format!("{source}/members")).token(ROOT).send().expect(200);
@@ -144,13 +144,13 @@ fn many_memberships_end_in_several_transactions(forge: &Forge) {
 
 /// POST /projects/:id/members, POST /groups/:id/members
 fn those_who_end_memberships_at_once_end_each_once(forge: &Forge) {
-    let (_, ship) = many(forge, 20);
-    let before = news(forge).len();
+    let (_, ship) = expired_members(forge, 20);
+    let before = queued_events(forge).len();
     let ended: u64 = thread::scope(|scope| {
         let workers: Vec<_> = (0..4).map(|_| scope.spawn(|| expire(forge))).collect();
         workers.into_iter().map(|worker| worker.join().expect("no worker panics")).sum()
     });
-    assert_eq!((ended, news(forge).len() - before), (40, 40));
+    assert_eq!((ended, queued_events(forge).len() - before), (40, 40));
     let path = format!("/projects/{}/events?per_page=100", id_of(&ship));
     let events = forge.get(&path).token(ROOT).send().expect(200);
     let events = events.as_array().expect("a list").iter();
@@ -159,7 +159,7 @@ fn those_who_end_memberships_at_once_end_each_once(forge: &Forge) {
 
 /// POST /projects/:id/members
 fn nothing_is_ended_once_it_is_told_to_stop(forge: &Forge) {
-    many(forge, 2);
+    expired_members(forge, 2);
     assert_eq!(expiry::run(&forge.app, &|| false).expect("nothing is done"), 0);
     assert_eq!(expire(forge), 4);
 }

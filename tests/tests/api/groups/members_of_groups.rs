@@ -7,10 +7,10 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, forbidden, group_member, join, member_json, new_group, path_of_group, path_of_project,
-    project_in,
+    add_member, error, forbidden, group_member, member_json, new_group, path_of_group,
+    path_of_project, project_in,
 };
-use crate::api::support::{HUGE, MISSING, ids, message, news};
+use crate::api::support::{HUGE, MISSING, ids, message, queued_events};
 
 on_every_store!(
     an_owner_adds_a_member,
@@ -59,11 +59,11 @@ fn members_are_listed_from_the_highest_id_on(forge: &Forge) {
     let (group, path, ada, token) = team(forge, "20");
     let (bob, stranger) = forge.user("bob");
     let (carl, _) = forge.user("carl");
-    join(forge, &path, carl, 10, &[("expires_at", "2016-12-24")]);
-    join(forge, &path, bob, 40, &[]);
+    add_member(forge, &path, carl, 10, &[("expires_at", "2016-12-24")]);
+    add_member(forge, &path, bob, 40, &[]);
     // Members of a project inside are none of the group.
     let (dora, _) = forge.user("dora");
-    join(forge, &path_of_project(&project_in(forge, &group, "p", &[])), dora, 40, &[]);
+    add_member(forge, &path_of_project(&project_in(forge, &group, "p", &[])), dora, 40, &[]);
     let expected = json!([
         member_json(forge, carl, 10, json!("2016-12-24")),
         member_json(forge, bob, 40, Value::Null),
@@ -85,7 +85,7 @@ fn members_are_searched_by_name_address_and_username(forge: &Forge) {
     let (_, path, ada, token) = team(forge, "0");
     let form = [("name", "Bob Älter"), ("email", "special@mail.example")];
     let bob = forge.new_user("bob_1", &form)["id"].as_i64().expect("users have ids");
-    join(forge, &path, bob, 10, &[]);
+    add_member(forge, &path, bob, 10, &[]);
     forge.user("special");
     for (query, expected) in [
         ("ÄLTER", vec![bob]),
@@ -123,8 +123,8 @@ fn one_member_is_read(forge: &Forge) {
 fn an_owner_changes_a_member(forge: &Forge) {
     let (_, path, ada, token) = team(forge, "0");
     let (bob, _) = forge.user("bob");
-    join(forge, &path, bob, 10, &[]);
-    let before = news(forge);
+    add_member(forge, &path, bob, 10, &[]);
+    let before = queued_events(forge);
     let put = |user: &str, form: &[(&str, &str)]| {
         forge.put(&format!("{path}/members/{user}")).token(&token).form(form).send()
     };
@@ -155,7 +155,7 @@ fn an_owner_changes_a_member(forge: &Forge) {
         assert_eq!(missing.expect(404), message("404 Not found"), "{user}");
     }
     // Nothing of it is news, and the last owner may step down here.
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     let stepped = put(&ada.to_string(), &[("access_level", "10")]);
     assert_eq!(stepped.expect(200)["access_level"], 10);
 }
@@ -165,8 +165,8 @@ fn an_owner_removes_a_member_and_everybody_itself(forge: &Forge) {
     let (_, path, _, token) = team(forge, "20");
     let (bob, _) = forge.user("bob");
     let (carl, carl_token) = forge.user("carl");
-    join(forge, &path, bob, 40, &[("expires_at", "2016-12-24")]);
-    join(forge, &path, carl, 10, &[]);
+    add_member(forge, &path, bob, 40, &[("expires_at", "2016-12-24")]);
+    add_member(forge, &path, carl, 10, &[]);
     let remove = |user: &str, token: &str| {
         forge.delete(&format!("{path}/members/{user}")).token(token).send()
     };
@@ -190,8 +190,8 @@ fn the_last_owner_of_a_group_stays(forge: &Forge) {
     let (_, path, ada, token) = team(forge, "0");
     let (bob, bob_token) = forge.user("bob");
     let (carl, _) = forge.user("carl");
-    join(forge, &path, carl, 40, &[]);
-    join(forge, &path, bob, 50, &[("expires_at", "2016-09-23")]);
+    add_member(forge, &path, carl, 40, &[]);
+    add_member(forge, &path, bob, 50, &[("expires_at", "2016-09-23")]);
     let remove = |user: i64, token: &str| {
         forge.delete(&format!("{path}/members/{user}")).token(token).send()
     };
@@ -201,7 +201,7 @@ fn the_last_owner_of_a_group_stays(forge: &Forge) {
         assert_eq!(remove(ada, token).expect(403), forbidden());
     }
     assert_eq!(remove(bob, &token).expect(200)["id"], bob);
-    join(forge, &path, bob, 50, &[]);
+    add_member(forge, &path, bob, 50, &[]);
     assert_eq!(remove(ada, &token).expect(200)["id"], ada);
     for token in [&bob_token, ROOT] {
         assert_eq!(remove(bob, token).expect(403), forbidden());
@@ -237,15 +237,15 @@ fn a_membership_gives_access_at_once_and_until_its_day(forge: &Forge) {
 fn members_of_groups_are_news(forge: &Forge) {
     let (group, path, _, token) = team(forge, "0");
     let (bob, bob_token) = forge.user("bob");
-    let before = news(forge).len();
-    join(forge, &path, bob, 30, &[]);
+    let before = queued_events(forge).len();
+    add_member(forge, &path, bob, 30, &[]);
     let one = format!("{path}/members/{bob}");
     forge.put(&one).token(&token).form(&[("access_level", "50")]).send().expect(200);
     forge.delete(&one).token(&bob_token).send().expect(200);
     forge.delete(&one).token(&token).send().expect(404);
     let facts = |level| group_member(&group, "bob", bob, level);
     assert_eq!(
-        news(forge)[before..],
+        queued_events(forge)[before..],
         [
             SystemEvent::GroupMemberAdded(facts(AccessLevel::Developer)),
             SystemEvent::GroupMemberRemoved(facts(AccessLevel::Owner)),

@@ -5,9 +5,11 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, forbidden, join, member_json, new_group, no_group, path_of_group,
+    add_member, error, forbidden, member_json, new_group, no_group, path_of_group,
 };
-use crate::api::support::{HUGE, MISSING, assert_only_for_users, ids, message, news, wrong};
+use crate::api::support::{
+    HUGE, MISSING, assert_only_for_users, field_error, ids, message, queued_events,
+};
 
 on_every_store!(
     members_are_for_those_who_may_see_the_group,
@@ -29,7 +31,7 @@ fn members_are_for_those_who_may_see_the_group(forge: &Forge) {
     let (_, path, ada, _) = team(forge, "0");
     let (stranger, stranger_token) = forge.user("stranger");
     let (master, master_token) = forge.user("master");
-    join(forge, &path, master, 40, &[]);
+    add_member(forge, &path, master, 40, &[]);
     let (list, one) = (format!("{path}/members"), format!("{path}/members/{ada}"));
     let calls = [("GET", &list), ("GET", &one), ("POST", &list), ("PUT", &one), ("DELETE", &one)];
     assert_only_for_users(forge, &calls.map(|(method, path)| (method, path.clone())));
@@ -91,8 +93,8 @@ fn the_parameters_are_looked_at_before_the_group(forge: &Forge) {
 fn nobody_is_added_twice_or_to_nothing(forge: &Forge) {
     let (_, path, ada, token) = team(forge, "0");
     let (bob, _) = forge.user("bob");
-    join(forge, &path, bob, 20, &[("expires_at", "2016-12-24")]);
-    let before = news(forge).len();
+    add_member(forge, &path, bob, 20, &[("expires_at", "2016-12-24")]);
+    let before = queued_events(forge).len();
     let add = |user: &str, level: &str| {
         let form = [("user_id", user), ("access_level", level)];
         forge.post(&format!("{path}/members")).token(&token).form(&form).send()
@@ -107,7 +109,11 @@ fn nobody_is_added_twice_or_to_nothing(forge: &Forge) {
         assert_eq!(refused.expect(422), message("Access level is not known"), "{level}");
     }
     for user in [MISSING.to_string().as_str(), "0", "", HUGE] {
-        assert_eq!(add(user, "10").expect(400), wrong("invite_email", "is invalid"), "{user}");
+        assert_eq!(
+            add(user, "10").expect(400),
+            field_error("invite_email", "is invalid"),
+            "{user}"
+        );
     }
     let list = forge.get(&format!("{path}/members")).token(&token).send().expect(200);
     let expected = json!([
@@ -116,5 +122,5 @@ fn nobody_is_added_twice_or_to_nothing(forge: &Forge) {
     ]);
     assert_eq!(list, expected);
     // Only the account that was made meanwhile is news.
-    assert_eq!(news(forge).len(), before + 1);
+    assert_eq!(queued_events(forge).len(), before + 1);
 }

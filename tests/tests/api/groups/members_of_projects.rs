@@ -7,10 +7,10 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, error, forbidden, join, member_facts, member_json, new_group, new_project,
+    activity_in, add_member, error, forbidden, member_facts, member_json, new_group, new_project,
     no_project, path_of_group, path_of_project, project_facts, project_in, share,
 };
-use crate::api::support::{HUGE, MISSING, ids, message, news};
+use crate::api::support::{HUGE, MISSING, ids, message, queued_events};
 
 on_every_store!(
     a_master_adds_a_member,
@@ -37,7 +37,7 @@ fn personal(forge: &Forge, level: &str) -> (Value, String, i64, String) {
 fn a_master_adds_a_member(forge: &Forge) {
     let (_, path, _, ada) = personal(forge, "0");
     let (master, master_token) = forge.user("master");
-    join(forge, &path, master, 40, &[]);
+    add_member(forge, &path, master, 40, &[]);
     for (level, token, expires_at) in [
         (10, &ada, Value::Null),
         (20, &master_token, json!("2016-10-05")),
@@ -63,13 +63,13 @@ fn the_list_has_only_the_direct_members(forge: &Forge) {
     let path = path_of_project(&project);
     share(forge, &project, &shared, "30");
     let users = ["of-group", "of-shared", "first", "second"].map(|name| forge.user(name).0);
-    join(forge, &path_of_group(&own), users[0], 50, &[]);
-    join(forge, &path_of_group(&shared), users[1], 50, &[]);
+    add_member(forge, &path_of_group(&own), users[0], 50, &[]);
+    add_member(forge, &path_of_group(&shared), users[1], 50, &[]);
     // A project in a group has no members of its own at first.
     let list = forge.get(&format!("{path}/members")).token(&stranger).send();
     assert_eq!((list.expect(200), list.header("X-Total")), (json!([]), Some("0")));
-    join(forge, &path, users[3], 10, &[]);
-    join(forge, &path, users[2], 20, &[("expires_at", "2016-01-01")]);
+    add_member(forge, &path, users[3], 10, &[]);
+    add_member(forge, &path, users[2], 20, &[("expires_at", "2016-01-01")]);
     let list = forge.get(&format!("{path}/members")).token(&stranger).send();
     list.expect(200);
     let expected = json!([
@@ -102,22 +102,22 @@ fn one_member_is_read(forge: &Forge) {
 fn a_member_who_is_added_again_stays_what_it_is(forge: &Forge) {
     let (project, path, ada, token) = personal(forge, "0");
     let (bob, _) = forge.user("bob");
-    join(forge, &path, bob, 20, &[("expires_at", "2016-12-24")]);
-    let before = (news(forge), activity_in(forge, &project));
+    add_member(forge, &path, bob, 20, &[("expires_at", "2016-12-24")]);
+    let before = (queued_events(forge), activity_in(forge, &project));
     for (user, level, expires_at) in [(bob, 20, json!("2016-12-24")), (ada, 40, Value::Null)] {
         let given = json!({"user_id": user, "access_level": 30, "expires_at": "2017-01-01"});
         let again = forge.post(&format!("{path}/members")).token(&token).json(&given).send();
         assert_eq!(again.expect(201), member_json(forge, user, level, expires_at));
     }
-    assert_eq!((news(forge), activity_in(forge, &project)), before);
+    assert_eq!((queued_events(forge), activity_in(forge, &project)), before);
 }
 
 /// PUT /projects/:id/members/:user_id
 fn a_master_changes_a_member(forge: &Forge) {
     let (project, path, _, token) = personal(forge, "0");
     let (bob, _) = forge.user("bob");
-    join(forge, &path, bob, 10, &[]);
-    let before = (news(forge), activity_in(forge, &project));
+    add_member(forge, &path, bob, 10, &[]);
+    let before = (queued_events(forge), activity_in(forge, &project));
     let put = |user: &str, form: &[(&str, &str)]| {
         forge.put(&format!("{path}/members/{user}")).token(&token).form(form).send()
     };
@@ -142,7 +142,7 @@ fn a_master_changes_a_member(forge: &Forge) {
         let missing = put(user, &[("access_level", "10")]);
         assert_eq!(missing.expect(404), message("404 Not found"), "{user}");
     }
-    assert_eq!((news(forge), activity_in(forge, &project)), before);
+    assert_eq!((queued_events(forge), activity_in(forge, &project)), before);
 }
 
 /// DELETE /projects/:id/members/:user_id
@@ -150,8 +150,8 @@ fn a_master_removes_a_member_and_everybody_itself(forge: &Forge) {
     let (_, path, _, token) = personal(forge, "0");
     let (bob, bob_token) = forge.user("bob");
     let (carl, carl_token) = forge.user("carl");
-    join(forge, &path, bob, 30, &[("expires_at", "2016-12-24")]);
-    join(forge, &path, carl, 10, &[]);
+    add_member(forge, &path, bob, 30, &[("expires_at", "2016-12-24")]);
+    add_member(forge, &path, carl, 10, &[]);
     let remove = |user: i64, token: &str| {
         forge.delete(&format!("{path}/members/{user}")).token(token).send()
     };
@@ -168,7 +168,7 @@ fn a_master_removes_a_member_and_everybody_itself(forge: &Forge) {
 fn who_is_no_member_need_not_be_removed(forge: &Forge) {
     let (project, path, _, token) = personal(forge, "10");
     let (_, stranger) = forge.user("stranger");
-    let before = (news(forge), activity_in(forge, &project));
+    let before = (queued_events(forge), activity_in(forge, &project));
     for user in [1, MISSING] {
         for token in [token.as_str(), &stranger, ROOT] {
             let removed = forge.delete(&format!("{path}/members/{user}")).token(token).send();
@@ -177,14 +177,14 @@ fn who_is_no_member_need_not_be_removed(forge: &Forge) {
             assert_eq!(removed.text(), expected.to_string());
         }
     }
-    assert_eq!((news(forge), activity_in(forge, &project)), before);
+    assert_eq!((queued_events(forge), activity_in(forge, &project)), before);
 }
 
 /// DELETE /projects/:id/members/:user_id
 fn the_owner_of_a_personal_project_stays_its_member(forge: &Forge) {
     let (_, path, ada, token) = personal(forge, "0");
     let (bob, bob_token) = forge.user("bob");
-    join(forge, &path, bob, 40, &[]);
+    add_member(forge, &path, bob, 40, &[]);
     for token in [token.as_str(), &bob_token, ROOT] {
         let refused = forge.delete(&format!("{path}/members/{ada}")).token(token).send();
         assert_eq!(refused.expect(403), forbidden());
@@ -200,7 +200,7 @@ fn a_membership_gives_access_at_once_and_until_its_day(forge: &Forge) {
     let status = |path: &str| forge.get(path).token(&token).send().status;
     let hooks = format!("{path}/hooks");
     assert_eq!((status(&path), status(&hooks)), (404, 404));
-    join(forge, &path, bob, 40, &[("expires_at", "2016-09-23")]);
+    add_member(forge, &path, bob, 40, &[("expires_at", "2016-09-23")]);
     assert_eq!((status(&path), status(&hooks)), (200, 200));
     let shown = forge.get(&path).token(&token).send().expect(200);
     let access = json!({"access_level": 40, "notification_level": 3});
@@ -213,7 +213,7 @@ fn a_membership_gives_access_at_once_and_until_its_day(forge: &Forge) {
 fn members_of_projects_are_news_and_activity(forge: &Forge) {
     let (project, path, ada, token) = personal(forge, "10");
     let (bob, bob_token) = forge.user("bob");
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let add = json!({"user_id": bob, "access_level": 30});
     forge.post(&format!("{path}/members")).token(&token).json(&add).send().expect(201);
     let one = format!("{path}/members/{bob}");
@@ -225,7 +225,7 @@ fn members_of_projects_are_news_and_activity(forge: &Forge) {
         member: member_facts("bob", bob, access),
     };
     assert_eq!(
-        news(forge)[before..],
+        queued_events(forge)[before..],
         [
             SystemEvent::TeamMemberAdded(facts(AccessLevel::Developer)),
             SystemEvent::TeamMemberRemoved(facts(AccessLevel::Reporter)),

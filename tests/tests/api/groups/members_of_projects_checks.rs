@@ -5,9 +5,9 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, forbidden, join, new_project, no_project, path_of_project,
+    add_member, error, forbidden, new_project, no_project, path_of_project,
 };
-use crate::api::support::{HUGE, MISSING, assert_only_for_users, ids, message, wrong};
+use crate::api::support::{HUGE, MISSING, assert_only_for_users, field_error, ids, message};
 
 on_every_store!(
     members_are_for_those_who_may_see_the_project,
@@ -29,7 +29,7 @@ fn members_are_for_those_who_may_see_the_project(forge: &Forge) {
     let (_, path, ada, _) = personal(forge, "0");
     let (stranger, stranger_token) = forge.user("stranger");
     let (developer, developer_token) = forge.user("developer");
-    join(forge, &path, developer, 30, &[]);
+    add_member(forge, &path, developer, 30, &[]);
     let (list, one) = (format!("{path}/members"), format!("{path}/members/{ada}"));
     let calls = [("GET", &list), ("GET", &one), ("POST", &list), ("PUT", &one), ("DELETE", &one)];
     assert_only_for_users(forge, &calls.map(|(method, path)| (method, path.clone())));
@@ -89,7 +89,11 @@ fn levels_and_users_have_to_be_known(forge: &Forge) {
         assert_eq!(refused.expect(422), message("Access level is not known"), "{level}");
     }
     for user in [MISSING.to_string().as_str(), "0", HUGE] {
-        assert_eq!(add(user, "10").expect(400), wrong("invite_email", "is invalid"), "{user}");
+        assert_eq!(
+            add(user, "10").expect(400),
+            field_error("invite_email", "is invalid"),
+            "{user}"
+        );
     }
     let list = forge.get(&format!("{path}/members")).token(&token).send();
     assert_eq!(ids(&list.expect(200)), [ada]);

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    join, new_group, path_of_group, path_of_project, project_in,
+    add_member, new_group, path_of_group, path_of_project, project_in,
 };
 use crate::api::support::{assert_only_for_users, id_of, ids};
 
@@ -37,10 +37,10 @@ fn a_user_lists_its_own_namespace_and_those_of_its_groups(forge: &Forge) {
     let line = json!({"id": id, "path": "ada", "kind": "user"});
     assert_eq!(own.text(), json!([line]).to_string());
     let group = new_group(forge, ROOT, "team", &[("visibility_level", "0")]);
-    join(forge, &path_of_group(&group), ada, 10, &[]);
+    add_member(forge, &path_of_group(&group), ada, 10, &[]);
     // Neither groups that everybody sees nor those of projects one works on are one's own.
     let open = new_group(forge, ROOT, "open", &[]);
-    join(forge, &path_of_project(&project_in(forge, &open, "p", &[])), ada, 40, &[]);
+    add_member(forge, &path_of_project(&project_in(forge, &open, "p", &[])), ada, 40, &[]);
     let both = forge.get("/namespaces").token(&token).send();
     let team = json!({"id": id_of(&group), "path": "team", "kind": "group"});
     assert_eq!(both.text(), json!([team, line]).to_string());
@@ -97,7 +97,7 @@ fn namespaces_are_for_users(forge: &Forge) {
 fn a_membership_that_is_over_shows_no_namespace(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let group = new_group(forge, ROOT, "team", &[("visibility_level", "0")]);
-    join(forge, &path_of_group(&group), ada, 50, &[("expires_at", "2016-09-23")]);
+    add_member(forge, &path_of_group(&group), ada, 50, &[("expires_at", "2016-09-23")]);
     assert_eq!(paths(&list(forge, &token, &[])), ["team", "ada"]);
     forge.clock.advance(chrono::TimeDelta::days(1));
     assert_eq!(paths(&list(forge, &token, &[])), ["ada"]);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::api::groups::group_support::{
     error, forbidden, new_project, no_project, path_of_project,
 };
-use crate::api::hooks::hook_support::{deliveries, forget, hook_of, system_hook};
+use crate::api::hooks::hook_support::{clear_outbox, deliveries, hook_of, system_hook};
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::{MISSING, id_of, message};
 use crate::api::tracker::tracker_support::new_issue;
@@ -38,7 +38,7 @@ on_every_store!(
 fn a_hooked_project(forge: &Forge, receiver: &Receiver) -> (String, Value) {
     let project = path_of_project(&new_project(forge, ROOT, "Ship", &[]));
     let hook = hook_of(forge, &project, &receiver.url("/x"), &[("issues_events", "true")]);
-    forget(forge);
+    clear_outbox(forge);
     (project, hook)
 }
 

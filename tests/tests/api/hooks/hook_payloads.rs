@@ -16,11 +16,11 @@ use hexforge_tests::{Forge, Received, Receiver, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::ci::ci_support::{a_ci_stage, push, step};
-use crate::api::hooks::hook_support::{forget, hook_of, told};
+use crate::api::hooks::hook_support::{clear_outbox, deliver_payloads, hook_of};
 use crate::api::projects::project_support::a_cast;
 use crate::api::repositories::refs_support::{Stage, a_stage, new_branch, new_tag};
 use crate::api::support::id_of;
-use crate::api::tracker::tracker_support::{change, new_issue, path_of_issue};
+use crate::api::tracker::tracker_support::{new_issue, path_of_issue, update_issue};
 
 on_every_store!(
     a_push_is_told_as_the_feed_tells_it,
@@ -70,7 +70,7 @@ fn person_block(forge: &Forge, id: i64) -> Value {
     })
 }
 
-fn newest(forge: &Forge, stage: &Stage) -> Value {
+fn newest_event(forge: &Forge, stage: &Stage) -> Value {
     let path = format!("{}/events?per_page=1", stage.cast.path);
     forge.get(&path).token(ROOT).send().expect(200)[0]["data"].clone()
 }
@@ -80,9 +80,9 @@ fn a_push_is_told_as_the_feed_tells_it(forge: &Forge) {
     let stage = a_stage(forge);
     let receiver = Receiver::new();
     hook_of(forge, &stage.cast.path, &receiver.url("/"), &[("push_events", "true")]);
-    forget(forge);
+    clear_outbox(forge);
     new_branch(forge, &stage, "new/two", "feature/x");
-    let data = newest(forge, &stage);
+    let data = newest_event(forge, &stage);
     forge.deliver();
     let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Push Hook"));
@@ -95,7 +95,7 @@ fn a_push_is_told_as_the_feed_tells_it(forge: &Forge) {
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
     forge.deliver();
     let gone = receiver.take_only().json();
-    assert_eq!(gone.to_string(), newest(forge, &stage).to_string());
+    assert_eq!(gone.to_string(), newest_event(forge, &stage).to_string());
     assert_eq!((&gone["after"], &gone["checkout_sha"]), (&json!(ZEROS), &Value::Null));
     assert_eq!((&gone["commits"], &gone["total_commits_count"]), (&json!([]), &json!(0)));
 }
@@ -105,13 +105,13 @@ fn tags_are_told_with_their_annotation(forge: &Forge) {
     let stage = a_stage(forge);
     let receiver = Receiver::new();
     hook_of(forge, &stage.cast.path, &receiver.url("/"), &[("tag_push_events", "true")]);
-    forget(forge);
+    clear_outbox(forge);
     let form = [("tag_name", "v2"), ("ref", "master"), ("message", "The second")];
     new_tag(forge, &stage, &form);
     forge.deliver();
     let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Tag Push Hook"));
-    assert_eq!(received.body, newest(forge, &stage).to_string());
+    assert_eq!(received.body, newest_event(forge, &stage).to_string());
     let told = received.json();
     assert_eq!(
         (&told["object_kind"], &told["event_name"]),
@@ -135,7 +135,7 @@ fn the_request_is_a_post_with_its_headers(forge: &Forge) {
     let push = ("push_events", "true");
     hook_of(forge, &stage.cast.path, &open.url("/a/b?c=d&e"), &[push]);
     hook_of(forge, &stage.cast.path, &closed.url("/"), &[push, ("token", "s3cret ü&")]);
-    forget(forge);
+    clear_outbox(forge);
     new_branch(forge, &stage, "one", "master");
     forge.deliver();
     let (open, closed) = (open.take_only(), closed.take_only());
@@ -156,7 +156,7 @@ fn names_and_passwords_of_an_address_are_sent_as_authorization(forge: &Forge) {
     let receiver = Receiver::new();
     let url = format!("http://me:p%40ss@{}/x", receiver.address);
     hook_of(forge, &stage.cast.path, &url, &[("push_events", "true")]);
-    forget(forge);
+    clear_outbox(forge);
     new_branch(forge, &stage, "one", "master");
     forge.deliver();
     let received = receiver.take_only();
@@ -170,7 +170,7 @@ fn an_issue_is_told_with_its_row(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let receiver = Receiver::new();
     hook_of(forge, &cast.path, &receiver.url("/"), &[("issues_events", "true")]);
-    forget(forge);
+    clear_outbox(forge);
     let master = forge.get("/users?username=master").token(ROOT).send().expect(200);
     let master_id = id_of(&master[0]);
     let assignee = master_id.to_string();
@@ -198,8 +198,8 @@ fn an_issue_is_told_with_its_row(forge: &Forge) {
         "repository": repository_block(), "assignee": person_block(forge, master_id)
     });
     assert_eq!(received.body, expected.to_string());
-    change(forge, cast.token("owner"), &issue, &[("assignee_id", "0")]);
-    let changed = told(forge, &receiver).swap_remove(0);
+    update_issue(forge, cast.token("owner"), &issue, &[("assignee_id", "0")]);
+    let changed = deliver_payloads(forge, &receiver).swap_remove(0);
     assert_eq!(changed["object_attributes"]["action"], "update");
     assert_eq!(changed.get("assignee"), None, "the key is absent");
 }
@@ -210,10 +210,10 @@ fn closing_and_editing_at_once_is_told_twice(forge: &Forge) {
     let receiver = Receiver::new();
     hook_of(forge, &cast.path, &receiver.url("/"), &[("issues_events", "true")]);
     let issue = new_issue(forge, ROOT, &cast.path, "An issue", &[]);
-    forget(forge);
+    clear_outbox(forge);
     let actions = |form: &[(&str, &str)]| {
-        change(forge, ROOT, &issue, form);
-        let told = told(forge, &receiver);
+        update_issue(forge, ROOT, &issue, form);
+        let told = deliver_payloads(forge, &receiver);
         let mut said: Vec<String> = told
             .iter()
             .map(|told| {
@@ -236,7 +236,7 @@ fn a_comment_is_told_with_its_issue(forge: &Forge) {
     let receiver = Receiver::new();
     hook_of(forge, &cast.path, &receiver.url("/"), &[("note_events", "true")]);
     let issue = new_issue(forge, ROOT, &cast.path, "An issue", &[]);
-    forget(forge);
+    clear_outbox(forge);
     let path = format!("{}/notes", path_of_issue(&issue));
     let form = [("body", "A comment")];
     let note = forge.post(&path).token(cast.token("owner")).form(&form).send().expect(201);
@@ -270,8 +270,8 @@ fn a_comment_is_told_with_its_issue(forge: &Forge) {
     // Neither edits nor what the service itself remarks.
     let path = format!("{path}/{}", id_of(&note));
     forge.put(&path).token(ROOT).form(&[("body", "Changed")]).send().expect(200);
-    change(forge, ROOT, &issue, &[("title", "Another")]);
-    assert_eq!(told(forge, &receiver), [json!(null); 0]);
+    update_issue(forge, ROOT, &issue, &[("title", "Another")]);
+    assert_eq!(deliver_payloads(forge, &receiver), [json!(null); 0]);
 }
 
 /// Section 8: there is no switch for them in v3
@@ -280,14 +280,14 @@ fn confidential_issues_are_told_to_nobody(forge: &Forge) {
     let receiver = Receiver::new();
     let all = [("issues_events", "true"), ("note_events", "true")];
     hook_of(forge, &cast.path, &receiver.url("/"), &all);
-    forget(forge);
+    clear_outbox(forge);
     let issue = new_issue(forge, ROOT, &cast.path, "Hush", &[("confidential", "true")]);
     let path = format!("{}/notes", path_of_issue(&issue));
     forge.post(&path).token(ROOT).form(&[("body", "Hush")]).send().expect(201);
-    change(forge, ROOT, &issue, &[("state_event", "close")]);
-    assert_eq!(told(forge, &receiver), [json!(null); 0]);
-    change(forge, ROOT, &issue, &[("confidential", "false")]);
-    assert_eq!(told(forge, &receiver).len(), 1);
+    update_issue(forge, ROOT, &issue, &[("state_event", "close")]);
+    assert_eq!(deliver_payloads(forge, &receiver), [json!(null); 0]);
+    update_issue(forge, ROOT, &issue, &[("confidential", "false")]);
+    assert_eq!(deliver_payloads(forge, &receiver).len(), 1);
 }
 
 /// Section 8: the table of kinds
@@ -300,7 +300,7 @@ fn each_switch_lets_one_kind_through(forge: &Forge) {
         hook_of(forge, &stage.cast.path, &receiver.url("/"), &[(switch, "true")]);
         receiver
     });
-    forget(forge);
+    clear_outbox(forge);
     new_branch(forge, &stage, "one", "master");
     new_tag(forge, &stage, &[("tag_name", "v3"), ("ref", "master")]);
     let issue = new_issue(forge, ROOT, &stage.cast.path, "An issue", &[]);
@@ -390,7 +390,7 @@ fn a_build(whole: bool) -> BuildRow {
 }
 
 /// Sends an event of a project with that hook, as whoever works on builds would record it.
-fn sent(
+fn deliver_event(
     forge: &Forge,
     switch: &str,
     event: impl Fn(ProjectCard) -> ProjectEvent,
@@ -398,7 +398,7 @@ fn sent(
     let cast = a_cast(forge, "0");
     let receiver = Receiver::new();
     hook_of(forge, &cast.path, &receiver.url("/"), &[(switch, "true")]);
-    forget(forge);
+    clear_outbox(forge);
     let project = id_of(&cast.project);
     let event = event(ProjectCard { id: ProjectId(project), ..a_card() });
     let recorded: Result<(), StoreError> = forge.app.store.write(|tx| {
@@ -413,7 +413,7 @@ fn sent(
 
 /// 9.6
 fn a_build_is_told_with_its_pipeline(forge: &Forge) {
-    let (name, told, project) = sent(forge, "build_events", |project| {
+    let (name, told, project) = deliver_event(forge, "build_events", |project| {
         ProjectEvent::Build(BuildNews {
             project,
             project_name: "ada / Ship".into(),
@@ -449,7 +449,7 @@ fn a_build_is_told_with_its_pipeline(forge: &Forge) {
 
 /// 9.7
 fn a_pipeline_is_told_with_its_builds(forge: &Forge) {
-    let (name, told, _) = sent(forge, "pipeline_events", |project| {
+    let (name, told, _) = deliver_event(forge, "pipeline_events", |project| {
         ProjectEvent::Pipeline(PipelineNews {
             project,
             default_branch: Some("master".into()),
@@ -516,9 +516,9 @@ fn builds_and_pipelines_are_told_as_they_go_on(forge: &Forge) {
     let (builds, pipelines) = (Receiver::new(), Receiver::new());
     hook_of(forge, &stage.cast.path, &builds.url("/"), &[("build_events", "true")]);
     hook_of(forge, &stage.cast.path, &pipelines.url("/"), &[("pipeline_events", "true")]);
-    forget(forge);
+    clear_outbox(forge);
     let statuses = || {
-        let builds: Vec<Value> = told(forge, &builds);
+        let builds: Vec<Value> = deliver_payloads(forge, &builds);
         let builds: Vec<&Value> = builds.iter().map(|one| &one["build_status"]).collect();
         let pipelines: Vec<Value> = pipelines.take().iter().map(Received::json).collect();
         let pipelines: Vec<&Value> =
@@ -540,12 +540,12 @@ fn a_hook_hears_of_several_refs_one_by_one(forge: &Forge) {
     let receiver = Receiver::new();
     let both = [("push_events", "true"), ("tag_push_events", "true")];
     hook_of(forge, &stage.cast.path, &receiver.url("/"), &both);
-    forget(forge);
+    clear_outbox(forge);
     for number in 0..20 {
         new_branch(forge, &stage, &format!("b{number}"), "master");
         new_tag(forge, &stage, &[("tag_name", &format!("t{number}")), ("ref", "master")]);
     }
-    let told = told(forge, &receiver);
+    let told = deliver_payloads(forge, &receiver);
     let refs: Vec<&str> = told.iter().filter_map(|one| one["ref"].as_str()).collect();
     let expected = (0..20)
         .flat_map(|number| [format!("refs/heads/b{number}"), format!("refs/tags/t{number}")]);

@@ -5,9 +5,9 @@ use hexforge_tests::{Answer, Forge, Receiver, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    join, new_group, new_project, path_of_group, path_of_project,
+    add_member, new_group, new_project, path_of_group, path_of_project,
 };
-use crate::api::hooks::hook_support::{forget, system_hook, told};
+use crate::api::hooks::hook_support::{clear_outbox, deliver_payloads, system_hook};
 use crate::api::repositories::refs_support::{a_stage, new_branch, new_tag};
 use crate::api::support::id_of;
 
@@ -35,7 +35,8 @@ fn event(name: &str, rest: Value) -> Value {
 
 #[track_caller]
 fn assert_told(forge: &Forge, receiver: &Receiver, expected: &[Value]) {
-    let told: Vec<String> = told(forge, receiver).iter().map(Value::to_string).collect();
+    let told: Vec<String> =
+        deliver_payloads(forge, receiver).iter().map(Value::to_string).collect();
     let expected: Vec<String> = expected.iter().map(Value::to_string).collect();
     assert_eq!(told, expected);
 }
@@ -43,7 +44,7 @@ fn assert_told(forge: &Forge, receiver: &Receiver, expected: &[Value]) {
 fn a_receiver(forge: &Forge, more: &[(&str, &str)]) -> Receiver {
     let receiver = Receiver::new();
     system_hook(forge, &receiver.url("/"), more);
-    forget(forge);
+    clear_outbox(forge);
     receiver
 }
 
@@ -96,13 +97,13 @@ fn projects_are_told_with_their_teams(forge: &Forge) {
     let project = new_project(forge, &token, "Ship", &[("visibility_level", "10")]);
     let facts = facts_of_project(&project, "ada", "ada@example.com", "internal");
     let owner = facts_of_team(&project, ada, "ada", "Master", "internal");
-    let mut news = told(forge, &receiver);
+    let mut news = deliver_payloads(forge, &receiver);
     news.sort_by_key(Value::to_string);
     let expected =
         [event("project_create", facts.clone()), event("user_add_to_team", owner.clone())];
     assert_eq!(json!(news).to_string(), json!(expected).to_string());
     let path = path_of_project(&project);
-    join(forge, &path, bob, 30, &[]);
+    add_member(forge, &path, bob, 30, &[]);
     let member = facts_of_team(&project, bob, "bob", "Developer", "internal");
     assert_told(forge, &receiver, &[event("user_add_to_team", member.clone())]);
     forge.delete(&format!("{path}/members/{bob}")).token(&token).send().expect(200);
@@ -132,7 +133,7 @@ fn groups_are_told_with_their_members(forge: &Forge) {
     let owner = event("user_add_to_group", member(ada, "ada", "Owner"));
     assert_told(forge, &receiver, &[event("group_create", facts.clone()), owner]);
     let path = path_of_group(&group);
-    join(forge, &path, bob, 20, &[]);
+    add_member(forge, &path, bob, 20, &[]);
     let reporter = member(bob, "bob", "Reporter");
     assert_told(forge, &receiver, &[event("user_add_to_group", reporter.clone())]);
     forge.delete(&format!("{path}/members/{bob}")).token(&token).send().expect(200);
@@ -172,7 +173,7 @@ fn what_happens_to_the_service_is_told_whatever_the_switches(forge: &Forge) {
     let path = path_of_project(&project);
     let off = [("push_events", "false"), ("tag_push_events", "false")];
     let receiver = a_receiver(forge, &off);
-    join(forge, &path, bob, 30, &[]);
+    add_member(forge, &path, bob, 30, &[]);
     let member = facts_of_team(&project, bob, "bob", "Developer", "public");
     assert_told(forge, &receiver, &[event("user_add_to_team", member)]);
     // Neither another level nor another name for people.
@@ -186,7 +187,7 @@ fn what_happens_to_the_service_is_told_whatever_the_switches(forge: &Forge) {
     let fork = forge.post(&path).token(&of_bob).form(&form).send().expect(201);
     let made = facts_of_project(&fork, "bob", "bob@example.com", "public");
     let owner = facts_of_team(&fork, bob, "bob", "Master", "public");
-    let mut news = told(forge, &receiver);
+    let mut news = deliver_payloads(forge, &receiver);
     news.sort_by_key(Value::to_string);
     let expected = [event("project_create", made), event("user_add_to_team", owner)];
     assert_eq!(json!(news).to_string(), json!(expected).to_string());
@@ -223,7 +224,7 @@ fn pushes_are_told_without_commits(forge: &Forge) {
 fn a_hook_is_tried_out_for_real(forge: &Forge) {
     let receiver = Receiver::new();
     let hook = system_hook(forge, &receiver.url("/x"), &[("token", "s3cret")]);
-    forget(forge);
+    clear_outbox(forge);
     let path = format!("/hooks/{}", id_of(&hook));
     for answer in [200, 404, 500] {
         receiver.answer(Answer::status(answer));

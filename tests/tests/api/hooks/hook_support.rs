@@ -23,7 +23,7 @@ pub fn system_hook(forge: &Forge, url: &str, more: &[(&str, &str)]) -> Value {
 }
 
 /// Forgets what happened so far, so that no hook hears of it.
-pub fn forget(forge: &Forge) {
+pub fn clear_outbox(forge: &Forge) {
     let forgotten: Result<(), hexforge_domain::ports::store::StoreError> =
         forge.app.store.write(|tx| {
             let waiting = tx.outbox().oldest(u32::MAX)?;
@@ -34,7 +34,7 @@ pub fn forget(forge: &Forge) {
 }
 
 /// What the receiver is told when everything is sent that waits.
-pub fn told(forge: &Forge, receiver: &Receiver) -> Vec<Value> {
+pub fn deliver_payloads(forge: &Forge, receiver: &Receiver) -> Vec<Value> {
     forge.deliver();
     receiver.take().iter().map(hexforge_tests::Received::json).collect()
 }

@@ -7,7 +7,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{error, in_the_original, new_project, path_of_project};
-use crate::api::support::{HUGE, MISSING, id_of, look, message, news, no_route};
+use crate::api::support::{HUGE, MISSING, id_of, message, no_route, queued_events, read_store};
 
 on_every_store!(
     a_hook_is_registered_with_its_defaults,
@@ -46,14 +46,15 @@ fn register(forge: &Forge, path: &str, form: &[(&str, &str)]) -> Value {
 fn kept_token(forge: &Forge, hook: &Value) -> Option<String> {
     let project = ProjectId(hook["project_id"].as_i64().expect("a hook has a project"));
     let id = ProjectHookId(id_of(hook));
-    let hook = look(forge, |tx| tx.project_hooks().find(project, id)).expect("the hook is there");
+    let hook =
+        read_store(forge, |tx| tx.project_hooks().find(project, id)).expect("the hook is there");
     hook.settings.token.map(|token| token.reveal().to_owned())
 }
 
 /// POST /projects/:id/hooks
 fn a_hook_is_registered_with_its_defaults(forge: &Forge) {
     let (path, project, token) = hooks(forge);
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let form = [("url", "  http://a.example/x\n")];
     let made = forge.post(&path).token(&token).form(&form).send();
     let expected = json!({
@@ -67,7 +68,7 @@ fn a_hook_is_registered_with_its_defaults(forge: &Forge) {
     // By path, with the dots that paths may have; the same address once more is another hook.
     let again = forge.post("/projects/ada%2Fp.js/hooks").token(&token).form(&form).send();
     assert_ne!(again.expect(201)["id"], expected["id"]);
-    assert_eq!(news(forge).len(), before);
+    assert_eq!(queued_events(forge).len(), before);
 }
 
 /// POST /projects/:id/hooks, PUT /projects/:id/hooks/:hook_id

@@ -5,9 +5,9 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, forbidden, join, new_project, no_project, path_of_project,
+    add_member, error, forbidden, new_project, no_project, path_of_project,
 };
-use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, ids, wrong};
+use crate::api::support::{HUGE, MISSING, assert_only_for_users, field_error, id_of, ids};
 
 on_every_store!(
     addresses_are_checked,
@@ -56,7 +56,7 @@ fn addresses_are_checked(forge: &Forge) {
     for (method, path) in [("POST", &path), ("PUT", &one)] {
         let form = [("url", "http://b.example"), ("token", "a\r\nX-Other: b")];
         let refused = forge.request(method, path).token(&token).form(&form).send();
-        assert_eq!(refused.expect(400), wrong("token", "is invalid"), "{method}");
+        assert_eq!(refused.expect(400), field_error("token", "is invalid"), "{method}");
     }
     assert_eq!(forge.get(&path).token(&token).send().expect(200), json!([hook]));
 }
@@ -105,7 +105,7 @@ fn calls(path: &str, hook: &str) -> [(&'static str, String); 5] {
 fn hooks_are_for_those_who_administer_the_project(forge: &Forge) {
     let (path, project, owner) = hooks(forge);
     let (master, master_token) = forge.user("master");
-    join(forge, &path_of_project(&project), master, 40, &[]);
+    add_member(forge, &path_of_project(&project), master, 40, &[]);
     for token in [owner.as_str(), &master_token, ROOT] {
         let hook = register(forge, &path, &[("url", "http://a.example")]);
         let calls = calls(&path, &id_of(&hook).to_string());
@@ -129,7 +129,7 @@ fn rights_are_asked_for_before_the_parameters(forge: &Forge) {
     let (path, project, _) = hooks(forge);
     let (_, stranger) = forge.user("stranger");
     let (developer, developer_token) = forge.user("developer");
-    join(forge, &path_of_project(&project), developer, 30, &[]);
+    add_member(forge, &path_of_project(&project), developer, 30, &[]);
     let hook = id_of(&register(forge, &path, &[("url", "http://a.example")]));
     for named in [hook.to_string(), MISSING.to_string(), "x".into()] {
         for (method, path) in calls(&path, &named) {

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{error, in_the_original};
 use crate::api::support::{
-    HUGE, MISSING, assert_only_for_administrators, id_of, ids, look, message, news, no_route, wrong,
+    HUGE, MISSING, assert_only_for_administrators, field_error, id_of, ids, message, no_route,
+    queued_events, read_store,
 };
 
 on_every_store!(
@@ -32,7 +33,7 @@ fn register(forge: &Forge, form: &[(&str, &str)]) -> Value {
 
 /// POST /hooks
 fn a_hook_is_registered_with_its_defaults(forge: &Forge) {
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let made = forge.post("/hooks").token(ROOT).form(&[("url", " http://a.example/x \t")]).send();
     let expected = json!({
         "id": id_of(&made.expect(201)), "url": "http://a.example/x",
@@ -42,7 +43,7 @@ fn a_hook_is_registered_with_its_defaults(forge: &Forge) {
     assert_eq!(made.text(), expected.to_string());
     // The same address may be registered twice, and hooks are no news.
     assert_ne!(register(forge, &[("url", "http://a.example/x")])["id"], expected["id"]);
-    assert_eq!(news(forge).len(), before);
+    assert_eq!(queued_events(forge).len(), before);
 }
 
 /// POST /hooks
@@ -72,7 +73,7 @@ fn every_switch_can_be_given(forge: &Forge) {
 fn the_token_is_kept_and_never_shown(forge: &Forge) {
     let kept = |hook: &Value| {
         let id = SystemHookId(id_of(hook));
-        let hook = look(forge, |tx| tx.system_hooks().find(id)).expect("the hook is there");
+        let hook = read_store(forge, |tx| tx.system_hooks().find(id)).expect("the hook is there");
         hook.settings.token.map(|token| token.reveal().to_owned())
     };
     let form = [("url", "http://a.example"), ("token", "s3cret&")];
@@ -101,7 +102,7 @@ fn addresses_are_checked(forge: &Forge) {
         "http://a.example:99999/",
     ] {
         let refused = forge.post("/hooks").token(ROOT).form(&[("url", url)]).send();
-        assert_eq!(refused.expect(400), wrong("url", "must be a valid URL"), "{url}");
+        assert_eq!(refused.expect(400), field_error("url", "must be a valid URL"), "{url}");
     }
     for url in ["", "  "] {
         let refused = forge.post("/hooks").token(ROOT).form(&[("url", url)]).send();
@@ -112,10 +113,10 @@ fn addresses_are_checked(forge: &Forge) {
     register(forge, &[("url", &long)]);
     let refused = forge.post("/hooks").token(ROOT).form(&[("url", &format!("{long}x"))]).send();
     let text = "is too long (maximum is 2000 characters)";
-    assert_eq!(refused.expect(400), wrong("url", text));
+    assert_eq!(refused.expect(400), field_error("url", text));
     let form = [("url", "http://a.example"), ("token", "a\r\nX-Other: b")];
     let refused = forge.post("/hooks").token(ROOT).form(&form).send();
-    assert_eq!(refused.expect(400), wrong("token", "is invalid"));
+    assert_eq!(refused.expect(400), field_error("token", "is invalid"));
     assert_eq!(ids(&forge.get("/hooks").token(ROOT).send().expect(200)).len(), 1);
 }
 

@@ -6,7 +6,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, join, new_group, new_project, no_project, path_of_group, path_of_project,
+    activity_in, add_member, new_group, new_project, no_project, path_of_group, path_of_project,
     project_in,
 };
 use crate::api::projects::project_support::{a_cast, read};
@@ -72,12 +72,12 @@ fn members_come_and_go_under_their_own_names(forge: &Forge) {
     let (cid, _) = forge.user("cid");
     let ship = new_project(forge, &token, "Ship", &[]);
     let path = path_of_project(&ship);
-    join(forge, &path, bob, 10, &[]);
-    join(forge, &path, cid, 40, &[]);
+    add_member(forge, &path, bob, 10, &[]);
+    add_member(forge, &path, cid, 40, &[]);
     // Neither a change nor a second attempt is anything new.
     let member = format!("{path}/members/{bob}");
     forge.put(&member).token(ROOT).form(&[("access_level", "20")]).send().expect(200);
-    join(forge, &path, bob, 30, &[]);
+    add_member(forge, &path, bob, 30, &[]);
     forge.delete(&member).token(&bob_token).send().expect(200);
     forge.delete(&format!("{path}/members/{cid}")).token(&token).send().expect(200);
     let expected =
@@ -98,7 +98,7 @@ fn groups_and_owners_come_and_go_silently(forge: &Forge) {
     let (bob, _) = forge.user("bob");
     let crew = new_group(forge, &token, "crew", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);
-    join(forge, &path_of_group(&crew), bob, 30, &[]);
+    add_member(forge, &path_of_group(&crew), bob, 30, &[]);
     let member = format!("{}/members/{bob}", path_of_group(&crew));
     forge.delete(&member).token(&token).send().expect(200);
     assert_eq!(activity_in(forge, &ship), [("created".to_owned(), 1)]);
@@ -107,7 +107,7 @@ fn groups_and_owners_come_and_go_silently(forge: &Forge) {
     let home = id_of(&own["namespace"]).to_string();
     let gift = new_project(forge, ROOT, "Gift", &[("namespace_id", home.as_str())]);
     let before = activity_in(forge, &gift);
-    join(forge, &path_of_project(&gift), ada, 40, &[]);
+    add_member(forge, &path_of_project(&gift), ada, 40, &[]);
     assert_eq!(activity_in(forge, &gift), before);
 }
 
@@ -121,7 +121,7 @@ fn activity_is_noted_once_an_hour(forge: &Forge) {
         (users[2], 59, "2016-09-22T11:30:00.000Z"),
     ] {
         forge.clock.advance(TimeDelta::minutes(minutes));
-        join(forge, &path_of_project(&ship), user, 10, &[]);
+        add_member(forge, &path_of_project(&ship), user, 10, &[]);
         assert_eq!(read(forge, ROOT, &ship)["last_activity_at"], noted);
     }
     assert_eq!(activity_in(forge, &ship).len(), 4);
@@ -133,7 +133,7 @@ fn events_come_in_pages(forge: &Forge) {
     let ship = new_project(forge, ROOT, "Ship", &[]);
     let path = path_of_project(&ship);
     for _ in 0..11 {
-        join(forge, &path, bob, 10, &[]);
+        add_member(forge, &path, bob, 10, &[]);
         forge.delete(&format!("{path}/members/{bob}")).token(ROOT).send().expect(200);
     }
     for (query, count, first) in [

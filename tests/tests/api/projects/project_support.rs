@@ -6,7 +6,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Response};
 use serde_json::Value;
 
-use crate::api::groups::group_support::{external_user, join, new_project, path_of_project};
+use crate::api::groups::group_support::{add_member, external_user, new_project, path_of_project};
 use crate::api::support::{id_of, message};
 
 /// A project of ada's with a member of every level, and those who are none.
@@ -39,7 +39,7 @@ pub fn a_cast(forge: &Forge, level: &str) -> Cast {
     let mut tokens = vec![("owner", owner), ("root", ROOT.to_owned())];
     for (name, level) in [("guest", 10), ("reporter", 20), ("developer", 30), ("master", 40)] {
         let (user, token) = forge.user(name);
-        join(forge, &path, user, level, &[]);
+        add_member(forge, &path, user, level, &[]);
         tokens.push((name, token));
     }
     tokens.push(("stranger", forge.user("stranger").1));

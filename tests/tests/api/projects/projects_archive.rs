@@ -5,11 +5,11 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 
 use crate::api::groups::group_support::{
-    activity_in, forbidden, join, new_group, no_project, path_of_group, path_of_project,
+    activity_in, add_member, forbidden, new_group, no_project, path_of_group, path_of_project,
     project_in, project_now,
 };
 use crate::api::projects::project_support::{a_cast, assert_list, read};
-use crate::api::support::{MISSING, assert_only_for_users, id_of, news};
+use crate::api::support::{MISSING, assert_only_for_users, id_of, queued_events};
 
 on_every_store!(
     a_project_is_archived_and_brought_back,
@@ -76,8 +76,8 @@ fn owners_of_the_group_archive_its_projects(forge: &Forge) {
     let (bob, bob_token) = forge.user("bob");
     let crew = new_group(forge, ROOT, "crew", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);
-    join(forge, &path_of_group(&crew), ada, 50, &[]);
-    join(forge, &path_of_group(&crew), bob, 40, &[]);
+    add_member(forge, &path_of_group(&crew), ada, 50, &[]);
+    add_member(forge, &path_of_group(&crew), bob, 40, &[]);
     let path = format!("{}/archive", path_of_project(&ship));
     assert_eq!(forge.post(&path).token(&bob_token).send().expect(403), forbidden());
     assert_eq!(forge.post(&path).token(&ada_token).send().expect(201)["archived"], true);
@@ -86,14 +86,14 @@ fn owners_of_the_group_archive_its_projects(forge: &Forge) {
 /// POST /projects/:id/archive, POST /projects/:id/unarchive
 fn archiving_is_no_news_and_no_activity(forge: &Forge) {
     let cast = a_cast(forge, "0");
-    let before = (news(forge), activity_in(forge, &cast.project));
+    let before = (queued_events(forge), activity_in(forge, &cast.project));
     forge.clock.advance(TimeDelta::hours(2));
     for call in ["archive", "unarchive"] {
         let path = format!("{}/{call}", cast.path);
         let answer = forge.post(&path).token(ROOT).send().expect(201);
         assert_eq!(answer["last_activity_at"], "2016-09-22T10:30:00.000Z");
     }
-    assert_eq!((news(forge), activity_in(forge, &cast.project)), before);
+    assert_eq!((queued_events(forge), activity_in(forge, &cast.project)), before);
 }
 
 /// POST /projects/:id/archive
@@ -108,7 +108,7 @@ fn an_archived_project_can_still_be_worked_with(forge: &Forge) {
     let hook = [("url", "http://example.com/")];
     forge.post(&format!("{}/hooks", cast.path)).token(owner).form(&hook).send().expect(201);
     let (bob, _) = forge.user("bob");
-    join(forge, &cast.path, bob, 30, &[]);
+    add_member(forge, &cast.path, bob, 30, &[]);
     new_group(forge, ROOT, "crew", &[]);
     let fork = [("namespace", "crew")];
     let fork = forge.post(&format!("/projects/fork/{}", id_of(&cast.project))).form(&fork);

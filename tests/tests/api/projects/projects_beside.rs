@@ -7,10 +7,11 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    external_user, join, new_group, new_project, path_of_group, path_of_project, project_in, share,
+    add_member, external_user, new_group, new_project, path_of_group, path_of_project, project_in,
+    share,
 };
 use crate::api::projects::project_support::{lock_shares, read};
-use crate::api::support::{id_of, look};
+use crate::api::support::{id_of, read_store};
 
 on_every_store!(
     a_source_is_shown_to_those_who_see_it,
@@ -39,11 +40,11 @@ fn a_source_is_shown_to_those_who_see_it(forge: &Forge) {
     let (bob, bob_token) = forge.user("bob");
     let (cid, cid_token) = forge.user("cid");
     let source = new_project(forge, &ada, "Ship", &[]);
-    join(forge, &path_of_project(&source), bob, 20, &[]);
+    add_member(forge, &path_of_project(&source), bob, 20, &[]);
     let copy = fork(forge, &bob_token, &source, "bob");
     assert_eq!(source_of(&copy), Some(id_of(&source)));
     let path = path_of_project(&copy);
-    join(forge, &path, cid, 40, &[]);
+    add_member(forge, &path, cid, 40, &[]);
     for (token, expected) in [
         (bob_token.as_str(), Some(id_of(&source))),
         (ROOT, Some(id_of(&source))),
@@ -71,10 +72,10 @@ fn an_internal_source_is_hidden_from_external_users(forge: &Forge) {
     let (guest, guest_token) = external_user(forge, "external");
     let source = new_project(forge, &ada, "Ship", &[("visibility_level", "10")]);
     let copy = fork(forge, &bob, &source, "bob");
-    join(forge, &path_of_project(&copy), guest, 10, &[]);
+    add_member(forge, &path_of_project(&copy), guest, 10, &[]);
     assert_eq!(source_of(&read(forge, &bob, &copy)), Some(id_of(&source)));
     assert_eq!(source_of(&read(forge, &guest_token, &copy)), None);
-    join(forge, &path_of_project(&source), guest, 10, &[]);
+    add_member(forge, &path_of_project(&source), guest, 10, &[]);
     assert_eq!(source_of(&read(forge, &guest_token, &copy)), Some(id_of(&source)));
 }
 
@@ -84,9 +85,9 @@ fn lists_hide_the_sources_that_the_reader_does_not_see(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let (cid, token) = forge.user("cid");
     let crew = new_group(forge, ROOT, "crew", &[]);
-    join(forge, &path_of_group(&crew), cid, 30, &[]);
+    add_member(forge, &path_of_group(&crew), cid, 30, &[]);
     let [seen, hidden] = ["Seen", "Hidden"].map(|name| new_project(forge, &ada, name, &[]));
-    join(forge, &path_of_project(&seen), cid, 10, &[]);
+    add_member(forge, &path_of_project(&seen), cid, 10, &[]);
     for source in [&seen, &hidden] {
         fork(forge, ROOT, source, "crew");
     }
@@ -169,13 +170,19 @@ fn dates_in_the_past_are_accepted_and_give_nothing(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let crew = new_group(forge, ROOT, "crew", &[("visibility_level", "0")]);
     let friends = new_group(forge, ROOT, "friends", &[]);
-    join(forge, &path_of_group(&friends), ada, 50, &[]);
+    add_member(forge, &path_of_group(&friends), ada, 50, &[]);
     let [one, two, three] = ["One", "Two", "Three"].map(|name| new_project(forge, ROOT, name, &[]));
     let past = [("expires_at", "1999-12-31")];
-    assert_eq!(join(forge, &path_of_group(&crew), ada, 50, &past)["expires_at"], "1999-12-31");
-    assert_eq!(join(forge, &path_of_project(&one), ada, 40, &past)["expires_at"], "1999-12-31");
+    assert_eq!(
+        add_member(forge, &path_of_group(&crew), ada, 50, &past)["expires_at"],
+        "1999-12-31"
+    );
+    assert_eq!(
+        add_member(forge, &path_of_project(&one), ada, 40, &past)["expires_at"],
+        "1999-12-31"
+    );
     assert_eq!(share_until(forge, &two, &friends, "1999-12-31")["expires_at"], "1999-12-31");
-    join(forge, &path_of_project(&three), ada, 40, &[]);
+    add_member(forge, &path_of_project(&three), ada, 40, &[]);
     forge.get(&path_of_project(&three)).token(&token).send().expect(200);
     let member = format!("{}/members/{ada}", path_of_project(&three));
     let form = [("access_level", "40"), ("expires_at", "1999-12-31")];
@@ -203,7 +210,7 @@ fn a_project_moved_to_a_group_is_shared_with_it_no_more(forge: &Forge) {
     let shares = &moved["projects"][0]["shared_with_groups"];
     assert_eq!(shares.as_array().map(Vec::len), Some(1));
     assert_eq!(shares[0]["group_id"], friends["id"]);
-    let kept = look(forge, |tx| tx.shares().of(&[ProjectId(id_of(&ship))]));
+    let kept = read_store(forge, |tx| tx.shares().of(&[ProjectId(id_of(&ship))]));
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].share.group, NamespaceId(id_of(&friends)));
     // Once it is elsewhere it may be shared again.
@@ -222,8 +229,8 @@ fn shares_in_a_circle_do_no_harm(forge: &Forge) {
     share(forge, &of_two, &one, "20");
     let (ada, ada_token) = forge.user("ada");
     let (bob, _) = forge.user("bob");
-    join(forge, &path_of_group(&one), ada, 40, &[]);
-    join(forge, &path_of_group(&two), bob, 40, &[]);
+    add_member(forge, &path_of_group(&one), ada, 40, &[]);
+    add_member(forge, &path_of_group(&two), bob, 40, &[]);
     for path in ["/projects", "/groups/one/projects", "/groups/two/projects"] {
         let list = forge.get(path).token(&ada_token).send();
         assert_eq!(list.expect(200).as_array().map(Vec::len), Some(2), "{path}");

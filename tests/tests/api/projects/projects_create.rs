@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{activity_in, fields_of, member_facts, project_facts};
 use crate::api::projects::project_support::{not_given, read};
-use crate::api::support::{id_of, news, wrong};
+use crate::api::support::{field_error, id_of, queued_events};
 
 on_every_store!(
     a_new_project_has_the_defaults,
@@ -158,7 +158,7 @@ fn visibility_is_said_in_two_ways(forge: &Forge) {
         assert_eq!(made["public"], level == 20, "{fields}");
     }
     let unknown =
-        wrong("visibility_level", "unknown has been restricted by your GitLab administrator");
+        field_error("visibility_level", "unknown has been restricted by your GitLab administrator");
     for level in [json!(5), json!(-1), json!("secret"), json!(21)] {
         for token in [token.as_str(), ROOT] {
             let fields = json!({"name": "wrong", "visibility_level": level});
@@ -187,7 +187,7 @@ fn paths_are_made_of_names(forge: &Forge) {
 /// POST /projects
 fn a_new_project_is_news_and_activity(forge: &Forge) {
     let (ada, token) = forge.user("ada");
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let made = create(forge, &token, &json!({"name": "Ship", "visibility_level": 10}));
     let project = project_facts(&made, "ada", "ada@example.com");
     let member = member_facts("ada", ada, AccessLevel::Master);
@@ -195,7 +195,7 @@ fn a_new_project_is_news_and_activity(forge: &Forge) {
         SystemEvent::ProjectCreated(project.clone()),
         SystemEvent::TeamMemberAdded(TeamFacts { project, member }),
     ];
-    assert_eq!(news(forge)[before..], expected);
+    assert_eq!(queued_events(forge)[before..], expected);
     // The owner's own membership is no activity.
     assert_eq!(activity_in(forge, &made), [("created".to_owned(), ada)]);
     let members = format!("/projects/{}/members", id_of(&made));
@@ -225,6 +225,6 @@ fn an_imported_project_says_so(forge: &Forge) {
     {
         let fields = json!({"name": "wrong", "import_url": url});
         let refused = forge.post("/projects").token(&token).json(&fields).send();
-        assert_eq!(refused.expect(400), wrong("import_url", "must be a valid URL"), "{url}");
+        assert_eq!(refused.expect(400), field_error("import_url", "must be a valid URL"), "{url}");
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{new_group, new_project, project_in};
 use crate::api::projects::project_support::assert_list;
-use crate::api::support::{id_of, message, news, wrong};
+use crate::api::support::{field_error, id_of, message, queued_events};
 
 on_every_store!(
     names_have_rules,
@@ -33,7 +33,7 @@ fn refused(forge: &Forge, fields: &Value) -> Value {
 fn names_have_rules(forge: &Forge) {
     for name in ["-x", ".x", " x", "a/b", "a:b", "a+b", "<b>", "a\nb", "?"] {
         let answer = refused(forge, &json!({"name": name, "path": "fine"}));
-        assert_eq!(answer, wrong("name", NAME), "{name}");
+        assert_eq!(answer, field_error("name", NAME), "{name}");
     }
     for (number, name) in
         ["0", "_x", "Ünïcödé", "日本", "🚀 ship", "a-b–c.d e", "©opy"].into_iter().enumerate()
@@ -48,7 +48,7 @@ fn names_have_rules(forge: &Forge) {
 fn paths_have_rules(forge: &Forge) {
     for path in ["-x", "a b", "a/b", "ü", "x.git", "x.atom", "a:b", "..", ".", "a\\b", "a%2Fb"] {
         let answer = refused(forge, &json!({"name": "fine", "path": path}));
-        assert_eq!(answer, wrong("path", PATH), "{path}");
+        assert_eq!(answer, field_error("path", PATH), "{path}");
     }
     for (number, path) in
         ["x.", ".x", "_", "a-", "X.Y-z_0", "git", "admin", "projects"].into_iter().enumerate()
@@ -100,7 +100,7 @@ fn a_wiki_needs_its_path(forge: &Forge) {
     new_project(forge, ROOT, "two", &[("path", "bar.wiki")]);
     for path in ["foo.wiki", "bar"] {
         let answer = refused(forge, &json!({"name": "three", "path": path}));
-        assert_eq!(answer, wrong("name", TAKEN), "{path}");
+        assert_eq!(answer, field_error("name", TAKEN), "{path}");
     }
     let (_, ada) = forge.user("ada");
     new_project(forge, &ada, "three", &[("path", "foo.wiki")]);
@@ -118,7 +118,7 @@ fn nothing_in_a_group_is_more_visible_than_the_group(forge: &Forge) {
         (internal, 20, "public is not allowed in a internal group."),
     ] {
         let fields = json!({"name": "p", "namespace_id": group, "visibility_level": level});
-        assert_eq!(refused(forge, &fields), wrong("visibility_level", text));
+        assert_eq!(refused(forge, &fields), field_error("visibility_level", text));
     }
     for (group, level) in [(private, 0), (internal, 10), (group("open", "20"), 20)] {
         let fields = json!({"name": "p", "namespace_id": group, "visibility_level": level});
@@ -129,7 +129,7 @@ fn nothing_in_a_group_is_more_visible_than_the_group(forge: &Forge) {
 
 /// POST /projects
 fn everything_wrong_is_told_at_once_and_nothing_is_made(forge: &Forge) {
-    let before = news(forge);
+    let before = queued_events(forge);
     let fields = json!({
         "name": "-", "path": "-", "visibility_level": 7, "import_url": "nowhere",
         "description": "x".repeat(2001)
@@ -143,7 +143,7 @@ fn everything_wrong_is_told_at_once_and_nothing_is_made(forge: &Forge) {
     assert_eq!(refused(forge, &fields), json!({ "message": expected }));
     let structure = forge.post("/projects").token(ROOT).json(&json!({"name": ["x"]})).send();
     assert_eq!(structure.expect(400), json!({"error": "name is invalid"}));
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     assert_list(forge, ROOT, "/projects/all", &[]);
     let gone = forge.get("/projects/root%2F-").token(ROOT).send();
     assert_eq!(gone.expect(404), message("404 Project Not Found"));

@@ -7,11 +7,11 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, join, member_facts, new_group, path_of_group, project_facts,
+    activity_in, add_member, member_facts, new_group, path_of_group, project_facts,
 };
 use crate::api::projects::project_support::{assert_list, namespace_of, read};
 use crate::api::support::{
-    HUGE, MISSING, assert_only_for_administrators, id_of, message, news, wrong,
+    HUGE, MISSING, assert_only_for_administrators, field_error, id_of, message, queued_events,
 };
 
 on_every_store!(
@@ -32,7 +32,7 @@ fn create(forge: &Forge, user: i64, fields: &Value) -> Value {
 /// POST /projects/user/:user_id
 fn the_project_is_the_users(forge: &Forge) {
     let (ada, token) = forge.user("ada");
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let made = create(forge, ada, &json!({"name": "Ship"}));
     assert_eq!((&made["owner"]["id"], &made["creator_id"]), (&json!(ada), &json!(ada)));
     assert_eq!(made["path_with_namespace"], "ada/ship");
@@ -50,7 +50,7 @@ fn the_project_is_the_users(forge: &Forge) {
         SystemEvent::ProjectCreated(project.clone()),
         SystemEvent::TeamMemberAdded(TeamFacts { project, member }),
     ];
-    assert_eq!(news(forge)[before..], expected);
+    assert_eq!(queued_events(forge)[before..], expected);
     assert_eq!(activity_in(forge, &made), [("created".to_owned(), ada)]);
     assert_list(forge, ROOT, "/projects", &[]);
 }
@@ -132,7 +132,7 @@ fn a_missing_name_is_told_field_by_field(forge: &Forge) {
 fn what_is_wrong_is_told_as_for_ones_own(forge: &Forge) {
     let (ada, _) = forge.user("ada");
     create(forge, ada, &json!({"name": "Ship"}));
-    let before = news(forge);
+    let before = queued_events(forge);
     let taken = "has already been taken";
     for (fields, expected) in [
         (json!({"name": "Ship"}), json!({"name": [taken], "path": [taken]})),
@@ -151,7 +151,7 @@ fn what_is_wrong_is_told_as_for_ones_own(forge: &Forge) {
         let refused = forge.post(&format!("/projects/user/{ada}")).token(ROOT).json(&fields).send();
         assert_eq!(refused.expect(400), json!({ "message": expected }), "{fields}");
     }
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     // Root has a namespace of its own, in which the name is free.
     create(forge, 1, &json!({"name": "Ship"}));
 }
@@ -160,9 +160,9 @@ fn what_is_wrong_is_told_as_for_ones_own(forge: &Forge) {
 fn namespaces_are_judged_by_the_rights_of_the_user(forge: &Forge) {
     let (ada, _) = forge.user("ada");
     let masters = new_group(forge, ROOT, "masters", &[]);
-    join(forge, &path_of_group(&masters), ada, 40, &[]);
+    add_member(forge, &path_of_group(&masters), ada, 40, &[]);
     let developers = new_group(forge, ROOT, "developers", &[]);
-    join(forge, &path_of_group(&developers), ada, 30, &[]);
+    add_member(forge, &path_of_group(&developers), ada, 30, &[]);
     let made = create(forge, ada, &json!({"name": "Ship", "namespace_id": id_of(&masters)}));
     assert_eq!((&made["creator_id"], made.get("owner")), (&json!(ada), None));
     assert_eq!(made["path_with_namespace"], "masters/ship");
@@ -170,7 +170,7 @@ fn namespaces_are_judged_by_the_rights_of_the_user(forge: &Forge) {
     for namespace in [id_of(&developers).to_string(), of_root, MISSING.to_string()] {
         let fields = json!({"name": "Boat", "namespace_id": namespace});
         let refused = forge.post(&format!("/projects/user/{ada}")).token(ROOT).json(&fields).send();
-        assert_eq!(refused.expect(400), wrong("namespace", "is not valid"), "{namespace}");
+        assert_eq!(refused.expect(400), field_error("namespace", "is not valid"), "{namespace}");
     }
 }
 
@@ -190,6 +190,6 @@ fn the_limit_is_that_of_the_user(forge: &Forge) {
     ] {
         let path = format!("/projects/user/{user}");
         let refused = forge.post(&path).token(ROOT).form(&[("name", "Boat")]).send();
-        assert_eq!(refused.expect(400), wrong("limit_reached", text));
+        assert_eq!(refused.expect(400), field_error("limit_reached", text));
     }
 }

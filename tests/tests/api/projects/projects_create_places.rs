@@ -6,10 +6,10 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, external_user, join, new_group, new_project, path_of_group, project_facts,
+    activity_in, add_member, external_user, new_group, new_project, path_of_group, project_facts,
 };
 use crate::api::projects::project_support::{assert_list, namespace_of, not_given};
-use crate::api::support::{MISSING, assert_only_for_users, id_of, news, wrong};
+use crate::api::support::{MISSING, assert_only_for_users, field_error, id_of, queued_events};
 
 on_every_store!(
     projects_are_made_in_namespaces_one_may_use,
@@ -32,7 +32,7 @@ fn projects_are_made_in_namespaces_one_may_use(forge: &Forge) {
     let group = |name: &str, level: i64| {
         let group = new_group(forge, ROOT, name, &[]);
         if level > 0 {
-            join(forge, &path_of_group(&group), ada, level, &[]);
+            add_member(forge, &path_of_group(&group), ada, level, &[]);
         }
         id_of(&group).to_string()
     };
@@ -43,7 +43,7 @@ fn projects_are_made_in_namespaces_one_may_use(forge: &Forge) {
         assert_eq!(namespace_of(&made), *namespace);
         assert_eq!(made["creator_id"], ada);
     }
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     for namespace in [
         of_bob.clone(),
         group("developers", 30),
@@ -55,30 +55,30 @@ fn projects_are_made_in_namespaces_one_may_use(forge: &Forge) {
     ] {
         let fields = json!({"name": "refused", "namespace_id": namespace});
         let refused = forge.post("/projects").token(&token).json(&fields).send();
-        assert_eq!(refused.expect(400), wrong("namespace", "is not valid"), "{namespace}");
+        assert_eq!(refused.expect(400), field_error("namespace", "is not valid"), "{namespace}");
     }
-    let made_meanwhile = news(forge).split_off(before);
+    let made_meanwhile = queued_events(forge).split_off(before);
     assert!(made_meanwhile.iter().all(|event| !matches!(event, SystemEvent::ProjectCreated(_))));
     // An administrator may use any, and is the one who made it.
     let made = create(forge, ROOT, &json!({"name": "gift", "namespace_id": of_bob}));
     assert_eq!((&made["owner"]["username"], &made["creator_id"]), (&json!("bob"), &json!(1)));
     let missing = json!({"name": "refused", "namespace_id": MISSING});
     let refused = forge.post("/projects").token(ROOT).json(&missing).send();
-    assert_eq!(refused.expect(400), wrong("namespace", "is not valid"));
+    assert_eq!(refused.expect(400), field_error("namespace", "is not valid"));
 }
 
 /// POST /projects
 fn a_project_in_a_group_has_no_members_of_its_own(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let crew = new_group(forge, &token, "crew", &[("name", "The Crew")]);
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let fields = json!({"name": "Ship", "namespace_id": id_of(&crew)});
     let made = create(forge, &token, &fields);
     assert_eq!(made.get("owner"), None);
     assert_eq!(made["name_with_namespace"], "The Crew / Ship");
     assert_eq!(made["visibility_level"], 0);
     let facts = project_facts(&made, "The Crew", "");
-    assert_eq!(news(forge)[before..], [SystemEvent::ProjectCreated(facts)]);
+    assert_eq!(queued_events(forge)[before..], [SystemEvent::ProjectCreated(facts)]);
     let members = format!("/projects/{}/members", id_of(&made));
     assert_eq!(forge.get(&members).token(&token).send().expect(200), json!([]));
     assert_eq!(activity_in(forge, &made), [("created".to_owned(), ada)]);

@@ -7,11 +7,11 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    forbidden, join, member_facts, new_group, new_project, no_project, path_of_group,
+    add_member, forbidden, member_facts, new_group, new_project, no_project, path_of_group,
     path_of_project, project_facts, project_in, share,
 };
 use crate::api::projects::project_support::{a_cast, assert_list, read};
-use crate::api::support::{MISSING, activity, assert_only_for_users, id_of, news};
+use crate::api::support::{MISSING, activity_count, assert_only_for_users, id_of, queued_events};
 
 on_every_store!(
     a_removed_project_is_gone_for_every_call,
@@ -72,7 +72,7 @@ fn a_removed_project_is_gone_for_every_call(forge: &Forge) {
     // Its activity is gone from the feeds of those who acted in it.
     for who in ["owner", "guest", "master"] {
         let user = forge.get("/user").token(cast.token(who)).send().expect(200);
-        assert_eq!(activity(forge, id_of(&user)), 0, "{who}");
+        assert_eq!(activity_count(forge, id_of(&user)), 0, "{who}");
         let feed = forge.get(&format!("/users/{}/events", id_of(&user))).token(ROOT).send();
         assert_eq!((feed.expect(200), feed.header("X-Total")), (json!([]), Some("0")));
     }
@@ -120,8 +120,8 @@ fn owners_of_the_group_remove_its_projects(forge: &Forge) {
     let crew = new_group(forge, ROOT, "crew", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);
     project_in(forge, &crew, "Boat", &[]);
-    join(forge, &path_of_group(&crew), ada, 50, &[]);
-    join(forge, &path_of_group(&crew), bob, 40, &[]);
+    add_member(forge, &path_of_group(&crew), ada, 50, &[]);
+    add_member(forge, &path_of_group(&crew), bob, 40, &[]);
     let path = path_of_project(&ship);
     assert_eq!(forge.delete(&path).token(&bob_token).send().expect(403), forbidden());
     forge.delete(&path).token(&ada_token).send().expect(200);
@@ -133,10 +133,10 @@ fn a_removed_project_is_news_with_all_its_members(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let (bob, _) = forge.user("bob");
     let ship = new_project(forge, &token, "Ship", &[("public", "true")]);
-    join(forge, &path_of_project(&ship), bob, 10, &[]);
-    let before = news(forge).len();
+    add_member(forge, &path_of_project(&ship), bob, 10, &[]);
+    let before = queued_events(forge).len();
     forge.delete(&path_of_project(&ship)).token(&token).send().expect(200);
-    let told = news(forge).split_off(before);
+    let told = queued_events(forge).split_off(before);
     let project = project_facts(&ship, "ada", "ada@example.com");
     let left = |name: &str, id: i64, level: AccessLevel| {
         let member = member_facts(name, id, level);

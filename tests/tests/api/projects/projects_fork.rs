@@ -8,11 +8,13 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, external_user, fields_of, join, member_facts, new_group, new_project, no_project,
-    path_of_group, project_facts, project_in,
+    activity_in, add_member, external_user, fields_of, member_facts, new_group, new_project,
+    no_project, path_of_group, project_facts, project_in,
 };
 use crate::api::projects::project_support::{a_cast, namespace_of, read};
-use crate::api::support::{MISSING, assert_only_for_users, id_of, message, news, wrong};
+use crate::api::support::{
+    MISSING, assert_only_for_users, field_error, id_of, message, queued_events,
+};
 
 on_every_store!(
     a_fork_is_a_copy_with_a_source,
@@ -123,7 +125,7 @@ fn a_fork_is_news_and_activity(forge: &Forge) {
     let (_, owner) = forge.user("ada");
     let (bob, token) = forge.user("bob");
     let source = new_project(forge, &owner, "Ship", &[("public", "true")]);
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let made = fork(forge, &token, &source, "bob");
     let project = project_facts(&made, "bob", "bob@example.com");
     let member = member_facts("bob", bob, AccessLevel::Master);
@@ -131,7 +133,7 @@ fn a_fork_is_news_and_activity(forge: &Forge) {
         SystemEvent::ProjectCreated(project.clone()),
         SystemEvent::TeamMemberAdded(TeamFacts { project, member }),
     ];
-    assert_eq!(news(forge)[before..], expected);
+    assert_eq!(queued_events(forge)[before..], expected);
     assert_eq!(activity_in(forge, &made), [("created".to_owned(), bob)]);
     assert_eq!(activity_in(forge, &source).len(), 1);
 }
@@ -184,14 +186,14 @@ fn who_may_fork_depends_on_the_visibility(forge: &Forge) {
         let group = new_group(forge, ROOT, &format!("g{round}"), &[]);
         let user = forge.get("/user").token(cast.token(who)).send().expect(200);
         if who != "root" {
-            join(forge, &path_of_group(&group), id_of(&user), 40, &[]);
+            add_member(forge, &path_of_group(&group), id_of(&user), 40, &[]);
         }
         let form = [("namespace", group["path"].as_str().expect("a path"))];
         let answer = forge.post(&path).token(cast.token(who)).form(&form).send();
         assert!(answer.status != 201 || answer.json()["name"] == name);
         answer
     };
-    let forbidden = wrong("forked_from_project_id", "is forbidden");
+    let forbidden = field_error("forked_from_project_id", "is forbidden");
     assert_eq!(attempt("guest", "Ship").expect(409), forbidden);
     for who in ["stranger", "external"] {
         assert_eq!(attempt(who, "Ship").expect(404), no_project(), "{who}");
@@ -221,9 +223,9 @@ fn targets_have_to_be_usable(forge: &Forge) {
     new_group(forge, ROOT, "strangers", &[]);
     for (name, level) in [("guests", 10), ("reporters", 20), ("developers", 30), ("masters", 40)] {
         let group = new_group(forge, ROOT, name, &[]);
-        join(forge, &path_of_group(&group), ada, level, &[]);
+        add_member(forge, &path_of_group(&group), ada, level, &[]);
     }
-    let before = news(forge);
+    let before = queued_events(forge);
     let missing = MISSING.to_string();
     for namespace in
         ["bob", "root", "strangers", "guests", "reporters", "developers", "missing", &missing, "0"]
@@ -232,7 +234,7 @@ fn targets_have_to_be_usable(forge: &Forge) {
         let refused = forge.post(&path(&source)).token(&token).form(&form).send();
         assert_eq!(refused.expect(404), no_target(), "{namespace}");
     }
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     fork(forge, &token, &source, "masters");
     let refused = forge.post(&path(&source)).token(ROOT).form(&[("namespace", "missing")]).send();
     assert_eq!(refused.expect(404), no_target());
@@ -249,7 +251,7 @@ fn names_and_paths_are_taken_in_the_target(forge: &Forge) {
     project_in(forge, &crew, "Ship", &[("path", "other")]);
     project_in(forge, &club, "Other", &[("path", "SHIP")]);
     fork(forge, &token, &source, "guild");
-    let before = news(forge);
+    let before = queued_events(forge);
     for (namespace, fields) in [
         ("ada", json!({"name": [taken], "path": [taken]})),
         ("guild", json!({"name": [taken], "path": [taken]})),
@@ -260,7 +262,7 @@ fn names_and_paths_are_taken_in_the_target(forge: &Forge) {
         let refused = forge.post(&path(&source)).token(&token).form(&form).send();
         assert_eq!(refused.expect(409), json!({ "message": fields }), "{namespace}");
     }
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     assert_eq!(read(forge, &token, &source)["forks_count"], 1);
     assert_eq!(guild["path"], "guild");
 }
@@ -279,7 +281,7 @@ fn a_group_bounds_the_visibility_of_forks(forge: &Forge) {
         let source = new_project(forge, ROOT, &name, &[("visibility_level", level)]);
         let form = [("namespace", namespace)];
         let refused = forge.post(&path(&source)).token(&token).form(&form).send();
-        assert_eq!(refused.expect(409), wrong("visibility_level", text));
+        assert_eq!(refused.expect(409), field_error("visibility_level", text));
     }
 }
 
@@ -305,7 +307,7 @@ fn forks_count_for_the_limit(forge: &Forge) {
     ] {
         let form = [("namespace", namespace)];
         let refused = forge.post(&path(&source)).token(token).form(&form).send();
-        assert_eq!(refused.expect(409), wrong("limit_reached", text));
+        assert_eq!(refused.expect(409), field_error("limit_reached", text));
     }
     new_group(forge, &ada, "crew", &[]);
     fork(forge, &ada, &source, "crew");

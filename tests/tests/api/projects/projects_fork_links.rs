@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{forbidden, new_project, no_project, path_of_project};
 use crate::api::projects::project_support::{a_cast, read};
-use crate::api::support::{MISSING, assert_only_for_administrators, id_of, message, news, wrong};
+use crate::api::support::{
+    MISSING, assert_only_for_administrators, field_error, id_of, message, queued_events,
+};
 
 on_every_store!(
     a_project_is_made_a_fork_of_another,
@@ -27,7 +29,7 @@ fn link(fork: &Value, source: &Value) -> String {
 fn a_project_is_made_a_fork_of_another(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let [source, fork] = ["Source", "Copy"].map(|name| new_project(forge, &ada, name, &[]));
-    let before = news(forge);
+    let before = queued_events(forge);
     forge.clock.advance(chrono::TimeDelta::hours(1));
     let answer = forge.post("/projects/ada%2Fcopy/fork/ADA%2Fsource").token(ROOT).send();
     let now = "2016-09-22T11:30:00.000Z";
@@ -40,7 +42,7 @@ fn a_project_is_made_a_fork_of_another(forge: &Forge) {
     let shown = read(forge, &ada, &fork);
     assert_eq!(shown["forked_from_project"]["path_with_namespace"], "ada/source");
     assert_eq!(read(forge, &ada, &source)["forks_count"], 1);
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
 }
 
 /// POST /projects/:id/fork/:forked_from_id
@@ -84,7 +86,7 @@ fn nothing_comes_from_itself(forge: &Forge) {
     forge.post(&link(&three, &two)).token(ROOT).send().expect(201);
     for source in [&one, &two, &three] {
         let refused = forge.post(&link(&one, source)).token(ROOT).send();
-        assert_eq!(refused.expect(400), wrong("forked_from_project_id", "is invalid"));
+        assert_eq!(refused.expect(400), field_error("forked_from_project_id", "is invalid"));
     }
 }
 
@@ -94,7 +96,7 @@ fn a_fork_is_no_more_visible_than_its_source(forge: &Forge) {
     let fork = new_project(forge, ROOT, "Copy", &[("visibility_level", "20")]);
     let refused = forge.post(&link(&fork, &source)).token(ROOT).send();
     let text = "public is not allowed since the fork source project has lower visibility.";
-    assert_eq!(refused.expect(400), wrong("visibility_level", text));
+    assert_eq!(refused.expect(400), field_error("visibility_level", text));
     let form = [("name", "Copy"), ("visibility_level", "10")];
     forge.put(&path_of_project(&fork)).token(ROOT).form(&form).send().expect(200);
     forge.post(&link(&fork, &source)).token(ROOT).send().expect(201);

@@ -6,7 +6,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, external_user, fields_of, forbidden, join, new_group, new_project, path_of_group,
+    add_member, error, external_user, fields_of, forbidden, new_group, new_project, path_of_group,
     path_of_project, project_in, project_now, share,
 };
 use crate::api::projects::project_support::{assert_list, lock_shares};
@@ -45,8 +45,8 @@ fn a_scene(forge: &Forge) -> Scene {
     let guild = new_group(forge, &bob_token, "guild", &private);
     let club = new_group(forge, &ada, "club", &private);
     for user in [bob, eve] {
-        join(forge, &path_of_group(&crew), user, 10, &[]);
-        join(forge, &path_of_group(&club), user, 20, &[]);
+        add_member(forge, &path_of_group(&crew), user, 10, &[]);
+        add_member(forge, &path_of_group(&club), user, 20, &[]);
     }
     new_project(forge, &ada, "secret", &[]);
     new_project(forge, &ada, "inner", &[("visibility_level", "10")]);
@@ -58,7 +58,7 @@ fn a_scene(forge: &Forge) -> Scene {
     project_in(forge, &guild, "guilds", &[]);
     new_project(forge, &bob_token, "mine", &[]);
     for user in [bob, eve] {
-        join(forge, &path_of_project(&joined), user, 10, &[]);
+        add_member(forge, &path_of_project(&joined), user, 10, &[]);
     }
     Scene { ada, bob: bob_token, eve: eve_token }
 }
@@ -153,17 +153,17 @@ fn memberships_and_shares_end_with_their_day(forge: &Forge) {
     let crew = new_group(forge, &ada, "crew", &private);
     let guild = new_group(forge, &ada, "guild", &private);
     project_in(forge, &crew, "ours", &[]);
-    join(forge, &path_of_group(&crew), bob, 50, &tomorrow);
-    join(forge, &path_of_group(&guild), bob, 50, &[]);
+    add_member(forge, &path_of_group(&crew), bob, 50, &tomorrow);
+    add_member(forge, &path_of_group(&guild), bob, 50, &[]);
     let joined = new_project(forge, &ada, "joined", &[]);
-    join(forge, &path_of_project(&joined), bob, 40, &tomorrow);
+    add_member(forge, &path_of_project(&joined), bob, 40, &tomorrow);
     let lent = new_project(forge, &ada, "lent", &[]);
     let group = id_of(&guild).to_string();
     let form = [("group_id", group.as_str()), ("group_access", "40"), ("expires_at", "2016-09-23")];
     let path = format!("{}/share", path_of_project(&lent));
     forge.post(&path).token(&ada).form(&form).send().expect(201);
     let over = new_project(forge, &ada, "over", &[]);
-    join(forge, &path_of_project(&over), bob, 40, &[("expires_at", "2016-09-22")]);
+    add_member(forge, &path_of_project(&over), bob, 40, &[("expires_at", "2016-09-22")]);
     for project in [&joined, &lent] {
         let path = format!("{}/star", path_of_project(project));
         forge.post(&path).token(&token).send().expect(201);
@@ -188,7 +188,7 @@ fn a_locked_group_shares_nothing(forge: &Forge) {
     let (bob, token) = forge.user("bob");
     let crew = new_group(forge, &ada, "crew", &[]);
     let guild = new_group(forge, &ada, "guild", &[]);
-    join(forge, &path_of_group(&guild), bob, 40, &[]);
+    add_member(forge, &path_of_group(&guild), bob, 40, &[]);
     let ship = project_in(forge, &crew, "ship", &[]);
     share(forge, &ship, &guild, "40");
     assert_list(forge, &token, "/projects", &["ship"]);

@@ -5,7 +5,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 
 use crate::api::groups::group_support::{
-    error, join, new_group, new_project, path_of_project, project_in,
+    add_member, error, new_group, new_project, path_of_project, project_in,
 };
 use crate::api::projects::project_support::assert_list;
 
@@ -137,7 +137,7 @@ fn lists_are_sorted_by_what_is_asked_for(forge: &Forge) {
     let c = starred(forge, "c", &[("path", "x")]);
     hour();
     // Activity is no change, a change is no activity.
-    join(forge, &b, ada, 10, &[]);
+    add_member(forge, &b, ada, 10, &[]);
     hour();
     let form = [("name", "c"), ("description", "d")];
     forge.put(&c).token(ROOT).form(&form).send().expect(200);

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    external_user, fields_of, join, new_group, new_project, no_project, path_of_group,
+    add_member, external_user, fields_of, new_group, new_project, no_project, path_of_group,
     path_of_project, project_in, share,
 };
 use crate::api::projects::project_support::{a_cast, namespace_of, read};
@@ -80,7 +80,7 @@ fn a_project_of_a_group_shows_its_fields_in_order(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let more = [("name", "The Crew"), ("description", "d"), ("lfs_enabled", "false")];
     let group = new_group(forge, ROOT, "crew", &more);
-    join(forge, &path_of_group(&group), ada, 50, &[]);
+    add_member(forge, &path_of_group(&group), ada, 50, &[]);
     let made = project_in(forge, &group, "Ship", &[("visibility_level", "10")]);
     let source = new_project(forge, ROOT, "Hull", &[("public", "true")]);
     let fork = [("namespace", "crew")];
@@ -223,9 +223,9 @@ fn a_group_and_a_share_open_a_project(forge: &Forge) {
     let crew = new_group(forge, ROOT, "crew", &[("visibility_level", "0")]);
     let ship = project_in(forge, &crew, "Ship", &[]);
     let guild = new_group(forge, ROOT, "guild", &[("visibility_level", "0")]);
-    join(forge, &path_of_group(&crew), ada, 10, &[]);
-    join(forge, &path_of_group(&guild), bob, 50, &[]);
-    join(forge, &path_of_group(&guild), eve, 10, &[]);
+    add_member(forge, &path_of_group(&crew), ada, 10, &[]);
+    add_member(forge, &path_of_group(&guild), bob, 50, &[]);
+    add_member(forge, &path_of_group(&guild), eve, 10, &[]);
     let path = path_of_project(&ship);
     forge.get(&path).token(&ada_token).send().expect(200);
     forge.get(&path).token(&bob_token).send().expect(404);
@@ -255,9 +255,9 @@ fn permissions_are_those_of_the_memberships(forge: &Forge) {
     };
     assert_shown(&token, None, None);
     assert_shown(ROOT, None, Some(50));
-    join(forge, &path_of_project(&ship), ada, 20, &[]);
+    add_member(forge, &path_of_project(&ship), ada, 20, &[]);
     assert_shown(&token, Some(20), None);
-    join(forge, &path_of_group(&crew), ada, 30, &[]);
+    add_member(forge, &path_of_group(&crew), ada, 30, &[]);
     assert_shown(&token, Some(20), Some(30));
     // An administrator who is no member of anything.
     let own = new_project(forge, &token, "Own", &[]);

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
 
 use crate::api::groups::group_support::{
-    external_user, join, new_group, new_project, path_of_project, project_in,
+    add_member, external_user, new_group, new_project, path_of_project, project_in,
 };
 use crate::api::projects::project_support::assert_list;
 use crate::api::support::assert_only_for_users;
@@ -35,7 +35,7 @@ fn a_search_finds_what_the_caller_sees(forge: &Forge) {
     assert_list(forge, &external, "/projects/search/blue", &open[..3]);
     // As in /projects/visible, administrators see no more than others.
     assert_list(forge, ROOT, "/projects/search/blue", &open);
-    join(forge, &path_of_project(&private), bob, 10, &[]);
+    add_member(forge, &path_of_project(&private), bob, 10, &[]);
     let all = ["Guitar", "Red", "Blue public", "Blue internal", "Blue private"];
     assert_list(forge, &bob_token, "/projects/search/blue", &all);
     assert_list(forge, &bob_token, "/projects/search/nothing", &[]);

@@ -6,11 +6,11 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, error, forbidden, join, new_group, new_project, no_group, no_project,
+    activity_in, add_member, error, forbidden, new_group, new_project, no_group, no_project,
     path_of_group, path_of_project, project_in, share,
 };
 use crate::api::projects::project_support::{a_cast, assert_list, lock_shares, not_given, read};
-use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, message, news};
+use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, message, queued_events};
 
 on_every_store!(
     a_share_is_shown_and_opens_the_project,
@@ -34,9 +34,9 @@ fn a_share_is_shown_and_opens_the_project(forge: &Forge) {
     let (bob, token) = forge.user("bob");
     let ship = new_project(forge, &owner, "Ship", &[]);
     let crew = new_group(forge, &owner, "crew", &[("name", "The Crew")]);
-    join(forge, &path_of_group(&crew), bob, 20, &[]);
+    add_member(forge, &path_of_group(&crew), bob, 20, &[]);
     assert_eq!(forge.get(&path_of_project(&ship)).token(&token).send().expect(404), no_project());
-    let before = (news(forge), activity_in(forge, &ship));
+    let before = (queued_events(forge), activity_in(forge, &ship));
     let fields = json!({"group_id": id_of(&crew), "group_access": 30, "expires_at": "2016-09-26"});
     let answer = forge.post("/projects/ada%2Fship/share").token(&owner).json(&fields).send();
     let made = answer.expect(201);
@@ -45,7 +45,7 @@ fn a_share_is_shown_and_opens_the_project(forge: &Forge) {
         "group_access": 30, "expires_at": "2016-09-26"
     });
     assert_eq!(answer.text(), expected.to_string());
-    assert_eq!((news(forge), activity_in(forge, &ship)), before);
+    assert_eq!((queued_events(forge), activity_in(forge, &ship)), before);
     let shown = read(forge, &token, &ship);
     let line = json!([{
         "group_id": id_of(&crew), "group_name": "The Crew", "group_access_level": 30
@@ -73,7 +73,7 @@ fn a_share_gives_no_more_than_its_level(forge: &Forge) {
     let crew = new_group(forge, &owner, "crew", &[]);
     let members = [10, 20, 30, 40, 50].map(|level| {
         let (user, token) = forge.user(&format!("level{level}"));
-        join(forge, &path_of_group(&crew), user, level, &[]);
+        add_member(forge, &path_of_group(&crew), user, level, &[]);
         (level, token)
     });
     for access in [10, 20, 30, 40] {
@@ -104,7 +104,7 @@ fn a_share_ends_with_its_day(forge: &Forge) {
     let (_, owner) = forge.user("ada");
     let (bob, token) = forge.user("bob");
     let crew = new_group(forge, &owner, "crew", &[]);
-    join(forge, &path_of_group(&crew), bob, 40, &[]);
+    add_member(forge, &path_of_group(&crew), bob, 40, &[]);
     for (name, day, days) in [("over", "2016-09-22", 0), ("two", "2016-09-24T10:00:00Z", 2)] {
         let project = new_project(forge, &owner, name, &[]);
         let fields = json!({"group_id": id_of(&crew), "group_access": 40, "expires_at": day});
@@ -170,7 +170,7 @@ fn groups_have_to_be_seen(forge: &Forge) {
     // Only ids name groups here.
     let form = [("group_id", "hidden"), ("group_access", "10")];
     assert_eq!(forge.post(&path(&ship)).token(ROOT).form(&form).send().expect(404), no_group());
-    join(forge, &path_of_group(&hidden), ada, 10, &[]);
+    add_member(forge, &path_of_group(&hidden), ada, 10, &[]);
     let fields = json!({"group_id": id_of(&hidden), "group_access": 10});
     forge.post(&path(&ship)).token(&owner).json(&fields).send().expect(201);
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::api::groups::group_support::{fields_of, no_project, project_now};
 use crate::api::projects::project_support::{a_cast, assert_list, assert_unchanged, read};
-use crate::api::support::{MISSING, assert_only_for_users, id_of, news};
+use crate::api::support::{MISSING, assert_only_for_users, id_of, queued_events};
 
 on_every_store!(
     a_star_is_given_once_by_each_user,
@@ -118,12 +118,12 @@ fn stars_are_no_news_and_no_activity_but_a_change(forge: &Forge) {
     let owner = cast.token("owner");
     crate::api::groups::group_support::new_project(forge, owner, "Later", &[]);
     let events = format!("{}/events", cast.path);
-    let before = (news(forge), forge.get(&events).token(owner).send().expect(200));
+    let before = (queued_events(forge), forge.get(&events).token(owner).send().expect(200));
     let by_change = "/projects?order_by=updated_at";
     assert_list(forge, owner, by_change, &["Later", "Ship"]);
     forge.clock.advance(TimeDelta::hours(2));
     let starred = forge.post(&format!("{}/star", cast.path)).token(owner).send().expect(201);
     assert_eq!(starred["last_activity_at"], "2016-09-22T10:30:00.000Z");
     assert_list(forge, owner, by_change, &["Ship", "Later"]);
-    assert_eq!((news(forge), forge.get(&events).token(owner).send().expect(200)), before);
+    assert_eq!((queued_events(forge), forge.get(&events).token(owner).send().expect(200)), before);
 }

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
 
 use crate::api::groups::group_support::{
-    fields_of, join, new_group, no_project, path_of_group, path_of_project, project_in, share,
+    add_member, fields_of, new_group, no_project, path_of_group, path_of_project, project_in, share,
 };
 use crate::api::projects::project_support::{a_cast, lock_shares};
 use crate::api::support::{HUGE, assert_only_for_users, ids};
@@ -23,12 +23,12 @@ fn the_team_is_everybody_who_works_on_the_project_once(forge: &Forge) {
     let friends = new_group(forge, ROOT, "friends", &[("visibility_level", "0")]);
     let ship = project_in(forge, &crew, "Ship", &[]);
     let [ada, bob, cid, _out] = ["ada", "bob", "cid", "out"].map(|name| forge.user(name).0);
-    join(forge, &path_of_project(&ship), ada, 10, &[]);
+    add_member(forge, &path_of_project(&ship), ada, 10, &[]);
     for user in [ada, bob] {
-        join(forge, &path_of_group(&crew), user, 20, &[]);
+        add_member(forge, &path_of_group(&crew), user, 20, &[]);
     }
     for user in [ada, bob, cid] {
-        join(forge, &path_of_group(&friends), user, 30, &[]);
+        add_member(forge, &path_of_group(&friends), user, 30, &[]);
     }
     let path = format!("{}/users", path_of_project(&ship));
     assert_eq!(ids(&forge.get(&path).token(ROOT).send().expect(200)), [bob, ada, 1]);
@@ -48,9 +48,9 @@ fn what_has_expired_or_is_forbidden_makes_no_team(forge: &Forge) {
     let ship = project_in(forge, &crew, "Ship", &[]);
     let [ada, bob, cid] = ["ada", "bob", "cid"].map(|name| forge.user(name).0);
     let past = [("expires_at", "2016-09-22")];
-    join(forge, &path_of_project(&ship), ada, 40, &past);
-    join(forge, &path_of_group(&crew), bob, 40, &past);
-    join(forge, &path_of_group(&friends), cid, 40, &[]);
+    add_member(forge, &path_of_project(&ship), ada, 40, &past);
+    add_member(forge, &path_of_group(&crew), bob, 40, &past);
+    add_member(forge, &path_of_group(&friends), cid, 40, &[]);
     share(forge, &ship, &friends, "10");
     let path = format!("{}/users", path_of_project(&ship));
     assert_eq!(ids(&forge.get(&path).token(ROOT).send().expect(200)), [cid, 1]);

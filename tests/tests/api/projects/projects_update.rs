@@ -8,11 +8,11 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, fields_of, forbidden, join, new_group, new_project, no_project, path_of_group,
-    path_of_project, project_facts, project_in, project_now,
+    activity_in, add_member, fields_of, forbidden, new_group, new_project, no_project,
+    path_of_group, path_of_project, project_facts, project_in, project_now,
 };
 use crate::api::projects::project_support::{a_cast, assert_list, read};
-use crate::api::support::{MISSING, assert_only_for_users, id_of, news, wrong};
+use crate::api::support::{MISSING, assert_only_for_users, field_error, id_of, queued_events};
 
 on_every_store!(
     every_field_can_be_changed,
@@ -94,7 +94,7 @@ fn what_is_not_given_stays(forge: &Forge) {
 fn rights_depend_on_the_field(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let before = project_now(forge, id_of(&cast.project));
-    let told = news(forge);
+    let told = queued_events(forge);
     let all = [
         json!({"name": "Ship", "description": "d"}),
         json!({"name": "Ship", "path": "boat"}),
@@ -121,7 +121,7 @@ fn rights_depend_on_the_field(forge: &Forge) {
         let refused = forge.put(&cast.path).token(cast.token("master")).json(fields).send();
         assert_eq!(refused.expect(403), forbidden(), "{fields}");
     }
-    assert_eq!((project_now(forge, id_of(&before)), news(forge)), (before, told));
+    assert_eq!((project_now(forge, id_of(&before)), queued_events(forge)), (before, told));
     for who in ["master", "owner", "root"] {
         for fields in &all {
             let answer = edit(forge, cast.token(who), &cast.project, fields);
@@ -147,8 +147,8 @@ fn owners_of_the_group_own_its_projects(forge: &Forge) {
     let (bob, bob_token) = forge.user("bob");
     let crew = new_group(forge, ROOT, "crew", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);
-    join(forge, &path_of_group(&crew), ada, 50, &[]);
-    join(forge, &path_of_group(&crew), bob, 40, &[]);
+    add_member(forge, &path_of_group(&crew), ada, 50, &[]);
+    add_member(forge, &path_of_group(&crew), bob, 40, &[]);
     let path = path_of_project(&ship);
     for form in [[("name", "Boat")], [("name", "ship")]] {
         let refused = forge.put(&path).token(&bob_token).form(&form).send();
@@ -206,14 +206,14 @@ fn visibility_is_changed_in_two_ways(forge: &Forge) {
     let refused = forge.put(&path_of_project(&ship)).token(ROOT);
     let refused = refused.form(&[("name", "Ship"), ("visibility_level", "7")]).send().expect(400);
     let text = "unknown has been restricted by your GitLab administrator";
-    assert_eq!(refused, wrong("visibility_level", text));
+    assert_eq!(refused, field_error("visibility_level", text));
 }
 
 /// PUT /projects/:id
 fn a_new_path_is_news_and_a_new_address(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let ship = new_project(forge, &token, "Ship", &[]);
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     forge.clock.advance(TimeDelta::seconds(5));
     let answer = edit(forge, &token, &ship, &json!({"name": "Ship", "path": "Boat"}));
     assert_eq!(answer["web_url"], "http://forge.test/ada/Boat");
@@ -222,7 +222,7 @@ fn a_new_path_is_news_and_a_new_address(forge: &Forge) {
     let mut facts = project_facts(&answer, "ada", "ada@example.com");
     facts.updated_at = at(5);
     let expected = [SystemEvent::ProjectRenamed(facts, "ada/ship".to_owned())];
-    assert_eq!(news(forge)[before..], expected);
+    assert_eq!(queued_events(forge)[before..], expected);
     forge.get("/projects/ada%2Fboat").token(&token).send().expect(200);
     let old = forge.get("/projects/ada%2Fship").token(&token).send();
     assert_eq!(old.expect(404), no_project());
@@ -236,11 +236,11 @@ fn a_new_path_is_news_and_a_new_address(forge: &Forge) {
 fn a_new_name_alone_is_neither(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let ship = new_project(forge, &token, "Ship", &[]);
-    let before = news(forge);
+    let before = queued_events(forge);
     let answer = edit(forge, &token, &ship, &json!({"name": "The Boat"}));
     assert_eq!((&answer["name"], &answer["path"]), (&json!("The Boat"), &json!("ship")));
     edit(forge, &token, &ship, &json!({"name": "The Boat", "path": "ship", "description": "d"}));
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     assert_list(forge, &token, "/projects?search=boat", &["The Boat"]);
 }
 
@@ -274,7 +274,7 @@ fn changing_is_no_activity(forge: &Forge) {
 fn the_default_branch_can_be_changed(forge: &Forge) {
     let stage = crate::api::repositories::refs_support::a_stage(forge);
     let head = || stage.tree.git_bare(&["symbolic-ref", "HEAD"]);
-    let told = news(forge).len();
+    let told = queued_events(forge).len();
     let put =
         |token: &str, fields: &Value| forge.put(&stage.cast.path).token(token).json(fields).send();
     for who in ["guest", "reporter", "developer"] {
@@ -299,7 +299,7 @@ fn the_default_branch_can_be_changed(forge: &Forge) {
     for name in ["missing", "v1.0.0", "HEAD", "refs/heads/master", "..", "feature", "-x", "a b"] {
         let fields = json!({"name": "Boat", "description": "d", "default_branch": name});
         let refused = put(ROOT, &fields).expect(400);
-        assert_eq!(refused, wrong("default_branch", "does not exist"), "{name}");
+        assert_eq!(refused, field_error("default_branch", "does not exist"), "{name}");
     }
     let fields = json!({"name": "-", "default_branch": "master"});
     put(ROOT, &fields).expect(400);
@@ -310,11 +310,11 @@ fn the_default_branch_can_be_changed(forge: &Forge) {
     let path = format!("{}/feature/x", stage.branches);
     forge.delete(&path).token(ROOT).send().expect(400);
     forge.delete(&format!("{}/master", stage.branches)).token(ROOT).send().expect(200);
-    assert_eq!(news(forge).len(), told + 1, "only the removal is news");
+    assert_eq!(queued_events(forge).len(), told + 1, "only the removal is news");
     stage.tree.assert_sound();
     // Where there is nothing, nothing can be shown.
     let empty = new_project(forge, ROOT, "Empty", &[]);
     let fields = json!({"name": "Empty", "default_branch": "master"});
     let refused = forge.put(&path_of_project(&empty)).token(ROOT).json(&fields).send();
-    assert_eq!(refused.expect(400), wrong("default_branch", "does not exist"));
+    assert_eq!(refused.expect(400), field_error("default_branch", "does not exist"));
 }

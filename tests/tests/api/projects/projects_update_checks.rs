@@ -10,7 +10,7 @@ use crate::api::groups::group_support::{
     in_the_original, new_group, new_project, path_of_project, project_in, project_now,
 };
 use crate::api::projects::project_support::{assert_list, read};
-use crate::api::support::{id_of, news};
+use crate::api::support::{id_of, queued_events};
 
 on_every_store!(
     wrong_fields_are_told_and_change_nothing,
@@ -24,10 +24,10 @@ const TAKEN: &str = "has already been taken";
 
 #[track_caller]
 fn assert_refused(forge: &Forge, project: &Value, fields: &Value, expected: &Value) {
-    let before = (project_now(forge, id_of(project)), news(forge));
+    let before = (project_now(forge, id_of(project)), queued_events(forge));
     let refused = forge.put(&path_of_project(project)).token(ROOT).json(fields).send();
     assert_eq!(refused.expect(400), json!({ "message": expected }), "{fields}");
-    assert_eq!((project_now(forge, id_of(project)), news(forge)), before, "{fields}");
+    assert_eq!((project_now(forge, id_of(project)), queued_events(forge)), before, "{fields}");
 }
 
 /// PUT /projects/:id

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::activity_in;
 use crate::api::repositories::refs_support::{Stage, a_stage, new_branch, new_tag};
-use crate::api::support::news;
+use crate::api::support::queued_events;
 
 on_every_store!(
     a_new_branch_tells_what_the_default_branch_has_not,
@@ -21,7 +21,7 @@ on_every_store!(
 const ZEROS: &str = "0000000000000000000000000000000000000000";
 
 /// What is told of a push by `developer`.
-fn data(stage: &Stage, kind: &str, reference: &str, more: Value) -> Value {
+fn push_payload(stage: &Stage, kind: &str, reference: &str, more: Value) -> Value {
     let project = json!({
         "name": "Ship", "description": null, "web_url": "http://forge.test/ada/ship",
         "avatar_url": null, "git_ssh_url": "ssh://git@forge.test:2222/ada/ship.git",
@@ -50,7 +50,7 @@ fn data(stage: &Stage, kind: &str, reference: &str, more: Value) -> Value {
 }
 
 /// The newest event of the project's feed.
-fn newest(forge: &Forge, stage: &Stage) -> Value {
+fn newest_event(forge: &Forge, stage: &Stage) -> Value {
     let path = format!("{}/events?per_page=1", stage.cast.path);
     forge.get(&path).token(ROOT).send().expect(200)[0].clone()
 }
@@ -65,7 +65,7 @@ fn assert_told(
     reference: &str,
     mut more: Value,
 ) {
-    let event = newest(forge, stage);
+    let event = newest_event(forge, stage);
     assert_eq!(event["action_name"], action);
     assert_eq!(event["author_username"], "developer");
     for field in ["title", "target_id", "target_type", "target_title"] {
@@ -73,10 +73,10 @@ fn assert_told(
     }
     more["user_id"] = event["author_id"].clone();
     more["user_avatar"] = event["author"]["avatar_url"].clone();
-    let expected = data(stage, kind, reference, more);
+    let expected = push_payload(stage, kind, reference, more);
     assert_eq!(event["data"].to_string(), expected.to_string());
     // The hooks are told the same.
-    let Some(SystemEvent::Pushed(push)) = news(forge).pop() else { panic!("no push") };
+    let Some(SystemEvent::Pushed(push)) = queued_events(forge).pop() else { panic!("no push") };
     assert_eq!(push.reference, reference);
     assert_eq!(json!(push.before.to_string()), expected["before"]);
     assert_eq!(json!(push.after.to_string()), expected["after"]);
@@ -96,7 +96,7 @@ fn assert_told(
 }
 
 /// A commit as pushes tell it.
-fn told(stage: &Stage, revision: &str, message: &str, paths: [&[&str]; 3]) -> Value {
+fn commit_payload(stage: &Stage, revision: &str, message: &str, paths: [&[&str]; 3]) -> Value {
     let id = stage.id(revision);
     let time = stage.tree.git_bare(&["log", "-1", "--format=%cI", &id]);
     json!({
@@ -121,7 +121,7 @@ fn a_new_branch_tells_what_the_default_branch_has_not(forge: &Forge) {
     let tip = stage.id("feature/x");
     let more = json!({
         "before": ZEROS, "after": tip, "checkout_sha": tip, "message": null,
-        "commits": [told(&stage, "feature/x", "Beside\n", [&["x"], &[], &[]])], "total": 1
+        "commits": [commit_payload(&stage, "feature/x", "Beside\n", [&["x"], &[], &[]])], "total": 1
     });
     assert_told(forge, &stage, "pushed new", "push", "refs/heads/new/two", more);
 }
@@ -140,16 +140,16 @@ fn only_the_newest_twenty_commits_are_told(forge: &Forge) {
     stage.tree.git(&["merge", "-q", "--no-ff", "-m", "Merge", "feature/x"]);
     forge.fill(stage.project(), &stage.tree);
     new_branch(forge, &stage, "copy", "long");
-    let data = newest(forge, &stage)["data"].clone();
+    let data = newest_event(forge, &stage)["data"].clone();
     assert_eq!(data["total_commits_count"], 28);
     let commits = data["commits"].as_array().expect("a list");
     let messages: Vec<&str> = commits.iter().filter_map(|c| c["message"].as_str()).collect();
     let mut expected: Vec<String> = (7..25).map(|number| format!("Number {number}\n")).collect();
     expected.extend(["Move\n".to_owned(), "Merge\n".to_owned()]);
     assert_eq!(messages, expected);
-    assert_eq!(commits[18], told(&stage, "long~1", "Move\n", [&["m"], &[], &["docs/a"]]));
-    assert_eq!(commits[19], told(&stage, "long", "Merge\n", [&["x"], &[], &[]]));
-    assert_eq!(commits[0], told(&stage, "long~19", "Number 7\n", [&[], &["n"], &[]]));
+    assert_eq!(commits[18], commit_payload(&stage, "long~1", "Move\n", [&["m"], &[], &["docs/a"]]));
+    assert_eq!(commits[19], commit_payload(&stage, "long", "Merge\n", [&["x"], &[], &[]]));
+    assert_eq!(commits[0], commit_payload(&stage, "long~19", "Number 7\n", [&[], &["n"], &[]]));
 }
 
 /// DELETE /projects/:id/repository/branches/:branch
@@ -169,7 +169,7 @@ fn a_removed_branch_tells_where_it_was(forge: &Forge) {
 fn tags_tell_the_commit_that_they_name(forge: &Forge) {
     let stage = a_stage(forge);
     let two = stage.id("master~1");
-    let commit = told(&stage, "master~1", "Two\n", [&["docs/a"], &["README"], &[]]);
+    let commit = commit_payload(&stage, "master~1", "Two\n", [&["docs/a"], &["README"], &[]]);
     new_tag(forge, &stage, &[("tag_name", "light"), ("ref", "master~1")]);
     let more = json!({
         "before": ZEROS, "after": two, "checkout_sha": two, "message": null,
@@ -205,7 +205,7 @@ fn a_removed_tag_tells_the_commit_it_led_to(forge: &Forge) {
 /// POST /projects/:id/repository/branches, POST /projects/:id/repository/tags
 fn each_change_is_told_once_and_refusals_never(forge: &Forge) {
     let stage = a_stage(forge);
-    let before = (activity_in(forge, &stage.cast.project).len(), news(forge).len());
+    let before = (activity_in(forge, &stage.cast.project).len(), queued_events(forge).len());
     let developer = stage.token("developer");
     for (method, path, status) in [
         ("POST", "branches?branch_name=b&ref=master", 200),
@@ -223,11 +223,11 @@ fn each_change_is_told_once_and_refusals_never(forge: &Forge) {
         forge.request(method, &path).token(developer).send().expect(status);
     }
     let activity = activity_in(forge, &stage.cast.project);
-    assert_eq!((activity.len() - before.0, news(forge).len() - before.1), (4, 4));
+    assert_eq!((activity.len() - before.0, queued_events(forge).len() - before.1), (4, 4));
     let words: Vec<&str> = activity[..4].iter().map(|(word, _)| word.as_str()).collect();
     assert_eq!(words, ["deleted", "deleted", "pushed new", "pushed new"]);
     // The feed of the user has the same lines.
-    let author = newest(forge, &stage)["author_id"].clone();
+    let author = newest_event(forge, &stage)["author_id"].clone();
     let feed = forge.get(&format!("/users/{author}/events")).token(developer).send().expect(200);
-    assert_eq!(feed[0], newest(forge, &stage));
+    assert_eq!(feed[0], newest_event(forge, &stage));
 }

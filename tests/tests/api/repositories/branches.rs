@@ -10,7 +10,7 @@ use crate::api::projects::project_support::{names, read};
 use crate::api::repositories::refs_support::{
     a_stage, an_empty_stage, branch_json, do_tasks, new_branch, protect,
 };
-use crate::api::support::{message, news};
+use crate::api::support::{message, queued_events};
 
 on_every_store!(
     branches_are_listed_by_the_bytes_of_their_names,
@@ -222,17 +222,17 @@ fn merged_branches_go_later(forge: &Forge) {
     assert_eq!((answer.status, answer.text()), (200, "200"));
     do_tasks(forge);
     assert_eq!(list(), all);
-    let told = news(forge).len();
+    let told = queued_events(forge).len();
     let answer = forge.delete(&path).token(stage.token("developer")).send();
     assert_eq!((answer.status, answer.text()), (200, "200"));
     assert_eq!(list(), all, "not before the work is done");
     do_tasks(forge);
     assert_eq!(list(), ["feature/x", "kept-1", "master", "protected", "same"]);
-    assert_eq!(news(forge).len() - told, 2, "each that went is told");
+    assert_eq!(queued_events(forge).len() - told, 2, "each that went is told");
     stage.tree.assert_sound();
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
     do_tasks(forge);
-    assert_eq!(news(forge).len() - told, 2);
+    assert_eq!(queued_events(forge).len() - told, 2);
     // What is archived until then stays as it is.
     stage.tree.git_bare(&["branch", "again", "master~1"]);
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
@@ -375,21 +375,21 @@ fn of_two_branches_of_one_name_made_at_once_one_is_made(forge: &Forge) {
             let form = [("branch_name", name.as_str()), ("ref", from)];
             forge.post(&stage.branches).token(token).form(&form).send()
         };
-        let before = news(forge).len();
+        let before = queued_events(forge).len();
         let answers = at_once([&|| create(developer, "master"), &|| create(master, "feature/x")]);
         assert_eq!(statuses(&answers), [200, 400]);
         let refused = answers.iter().find(|answer| answer.status == 400).expect("one of them");
         assert_eq!(refused.json(), message("Branch already exists"));
         let won = answers.iter().find(|answer| answer.status == 200).expect("the other one");
         assert_eq!(won.json()["commit"]["id"], stage.id(&format!("refs/heads/{name}")));
-        assert_eq!(news(forge).len() - before, 1);
+        assert_eq!(queued_events(forge).len() - before, 1);
         let path = format!("{}/{name}", stage.branches);
         let delete = |token: &str| forge.delete(&path).token(token).send();
         let answers = at_once([&|| delete(developer), &|| delete(master)]);
         assert_eq!(statuses(&answers), [200, 404]);
         let refused = answers.iter().find(|answer| answer.status == 404).expect("one of them");
         assert_eq!(refused.json(), message("No such branch"));
-        assert_eq!(news(forge).len() - before, 2);
+        assert_eq!(queued_events(forge).len() - before, 2);
     }
     stage.tree.assert_sound();
 }

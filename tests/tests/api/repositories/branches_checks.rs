@@ -10,7 +10,7 @@ use crate::api::projects::project_support::names;
 use crate::api::repositories::refs_support::{
     Stage, a_stage, branch_json, fill, new_branch, protect, stage_of,
 };
-use crate::api::support::{MISSING, assert_only_for_users, message, news};
+use crate::api::support::{MISSING, assert_only_for_users, message, queued_events};
 
 on_every_store!(
     checks_come_in_their_order,
@@ -41,7 +41,7 @@ const WRITES: [(&str, &str); 5] = [
 /// DELETE /projects/:id/repository/merged_branches
 fn checks_come_in_their_order(forge: &Forge) {
     let stage = a_stage(forge);
-    let told = news(forge).len();
+    let told = queued_events(forge).len();
     let calls = [
         ("GET", "/branches"),
         ("GET", "/branches/missing"),
@@ -107,7 +107,7 @@ fn checks_come_in_their_order(forge: &Forge) {
         let answer = forge.post(&stage.branches).token(ROOT).form(&form).send();
         assert_eq!(answer.expect(400), message(text), "{name} {from}");
     }
-    assert_eq!(news(forge).len(), told);
+    assert_eq!(queued_events(forge).len(), told);
 }
 
 /// GET /projects/:id/repository/branches, GET /projects/:id/repository/branches/:branch

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{error, forbidden};
 use crate::api::repositories::refs_support::{Stage, a_stage, branch_json, protect};
-use crate::api::support::{look, message, news};
+use crate::api::support::{message, queued_events, read_store};
 
 on_every_store!(
     a_protection_is_made_changed_and_taken_away,
@@ -29,14 +29,14 @@ fn with_flags(stage: &Stage, name: &str, flags: (bool, bool, bool)) -> Value {
 }
 
 fn protections(forge: &Forge, stage: &Stage) -> Vec<Protection> {
-    look(forge, |tx| tx.protections().list(ProjectId(stage.project())))
+    read_store(forge, |tx| tx.protections().list(ProjectId(stage.project())))
 }
 
 /// PUT /projects/:id/repository/branches/:branch/protect,
 /// PUT /projects/:id/repository/branches/:branch/unprotect
 fn a_protection_is_made_changed_and_taken_away(forge: &Forge) {
     let stage = a_stage(forge);
-    let told = news(forge).len();
+    let told = queued_events(forge).len();
     for (action, fields, flags) in [
         ("protect", json!({}), (true, false, false)),
         ("protect", json!({}), (true, false, false)),
@@ -61,7 +61,7 @@ fn a_protection_is_made_changed_and_taken_away(forge: &Forge) {
     let pattern = "feature/x".to_owned();
     let expected = [Protection { pattern, developers: DeveloperRights::default() }];
     assert_eq!(protections(forge, &stage), expected);
-    assert_eq!(news(forge).len(), told, "protections are no news");
+    assert_eq!(queued_events(forge).len(), told, "protections are no news");
 }
 
 /// PUT /projects/:id/repository/branches/:branch/protect

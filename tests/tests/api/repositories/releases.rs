@@ -8,7 +8,7 @@ use crate::api::everywhere::concurrent_calls::{at_once, statuses};
 use crate::api::groups::group_support::{activity_in, error};
 use crate::api::projects::project_support::not_given;
 use crate::api::repositories::refs_support::{a_stage, new_tag};
-use crate::api::support::{message, news};
+use crate::api::support::{message, queued_events};
 
 on_every_store!(
     a_release_is_made_once_and_changed,
@@ -21,7 +21,8 @@ on_every_store!(
 /// POST /projects/:id/repository/tags/:tag_name/release, PUT /projects/:id/repository/tags/:tag_name/release
 fn a_release_is_made_once_and_changed(forge: &Forge) {
     let stage = a_stage(forge);
-    let (told, activity) = (news(forge).len(), activity_in(forge, &stage.cast.project).len());
+    let (told, activity) =
+        (queued_events(forge).len(), activity_in(forge, &stage.cast.project).len());
     let path = format!("{}/v1.0.0/release", stage.tags);
     let token = stage.token("developer");
     let send = |method: &str, text: &str| {
@@ -44,7 +45,7 @@ fn a_release_is_made_once_and_changed(forge: &Forge) {
     let list = forge.get(&stage.tags).token(ROOT).send().expect(200);
     assert_eq!((&list[0]["release"], &list[1]["release"]), (&Value::Null, &shown));
     // Releases are neither events nor news.
-    assert_eq!(news(forge).len(), told);
+    assert_eq!(queued_events(forge).len(), told);
     assert_eq!(activity_in(forge, &stage.cast.project).len(), activity);
 }
 

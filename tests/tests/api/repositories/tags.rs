@@ -10,7 +10,7 @@ use crate::api::projects::project_support::names;
 use crate::api::repositories::refs_support::{
     a_stage, an_empty_stage, listed_tag_json, new_branch, new_tag, tag_json,
 };
-use crate::api::support::{message, news};
+use crate::api::support::{message, queued_events};
 
 on_every_store!(
     tags_are_listed_backwards_with_both_names_of_parents,
@@ -156,12 +156,12 @@ fn a_tag_with_a_message_is_annotated_by_the_caller(forge: &Forge) {
     for (number, name) in ["<>", "a<b>c", "Ünï", "x\ny"].into_iter().enumerate() {
         let username = format!("strange{number}");
         let user = forge.new_user(&username, &[]);
-        crate::api::support::alter(forge, user["id"].as_i64().expect("an id"), |user| {
+        crate::api::support::change_account(forge, user["id"].as_i64().expect("an id"), |user| {
             if let Ok(name) = hexforge_domain::user::DisplayName::parse(name) {
                 user.name = name;
             }
         });
-        crate::api::groups::group_support::join(
+        crate::api::groups::group_support::add_member(
             forge,
             &stage.cast.path,
             user["id"].as_i64().expect("an id"),
@@ -305,7 +305,7 @@ fn of_two_tags_of_one_name_made_at_once_one_is_made(forge: &Forge) {
             ];
             forge.post(&stage.tags).token(token).form(&form).send()
         };
-        let before = news(forge).len();
+        let before = queued_events(forge).len();
         let answers = at_once([&|| create(developer, "one"), &|| create(master, "two")]);
         assert_eq!(statuses(&answers), [201, 405]);
         let refused = answers.iter().find(|answer| answer.status == 405).expect("one of them");
@@ -318,7 +318,7 @@ fn of_two_tags_of_one_name_made_at_once_one_is_made(forge: &Forge) {
         let delete = |token: &str| forge.delete(&path).token(token).send();
         let answers = at_once([&|| delete(developer), &|| delete(master)]);
         assert_eq!(statuses(&answers), [200, 404]);
-        assert_eq!(news(forge).len() - before, 2);
+        assert_eq!(queued_events(forge).len() - before, 2);
     }
     stage.tree.assert_sound();
 }

@@ -9,7 +9,7 @@ use crate::api::groups::group_support::{error, forbidden, no_project};
 use crate::api::projects::project_support::names;
 use crate::api::repositories::branches_checks::an_ambiguous_start;
 use crate::api::repositories::refs_support::{a_stage, fill, new_tag, protect, stage_of};
-use crate::api::support::{MISSING, assert_only_for_users, message, news};
+use crate::api::support::{MISSING, assert_only_for_users, message, queued_events};
 
 on_every_store!(
     checks_come_in_their_order,
@@ -28,7 +28,7 @@ on_every_store!(
 /// POST /projects/:id/repository/tags/:tag_name/release, PUT /projects/:id/repository/tags/:tag_name/release
 fn checks_come_in_their_order(forge: &Forge) {
     let stage = a_stage(forge);
-    let told = news(forge).len();
+    let told = queued_events(forge).len();
     let calls = [
         ("GET", ""),
         ("GET", "/missing"),
@@ -86,7 +86,7 @@ fn checks_come_in_their_order(forge: &Forge) {
         let answer = forge.post(&stage.tags).token(ROOT).form(&form).send();
         assert_eq!(answer.expect(405), message(text), "{name} {from}");
     }
-    assert_eq!(news(forge).len(), told);
+    assert_eq!(queued_events(forge).len(), told);
 }
 
 /// GET /projects/:id/repository/tags, GET /projects/:id/repository/tags/:tag_name

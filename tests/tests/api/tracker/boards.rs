@@ -8,7 +8,9 @@ use crate::api::groups::group_support::{
     error, forbidden, new_project, no_project, path_of_project,
 };
 use crate::api::projects::project_support::a_cast;
-use crate::api::support::{MISSING, activity, assert_only_for_users, id_of, message, news, wrong};
+use crate::api::support::{
+    MISSING, activity_count, assert_only_for_users, field_error, id_of, message, queued_events,
+};
 use crate::api::tracker::tracker_support::new_label;
 
 on_every_store!(
@@ -31,14 +33,14 @@ fn lists_of(forge: &Forge, project: &str) -> String {
 
 /// Adds a list for a new label of that name.
 #[track_caller]
-fn add(forge: &Forge, project: &str, lists: &str, name: &str) -> Value {
+fn add_list(forge: &Forge, project: &str, lists: &str, name: &str) -> Value {
     let label = id_of(&new_label(forge, ROOT, project, name)).to_string();
     forge.post(lists).token(ROOT).form(&[("label_id", &label)]).send().expect(200)
 }
 
 /// Where the lists are: names in their order, whose places are 0, 1, 2 and so on.
 #[track_caller]
-fn order(forge: &Forge, lists: &str) -> String {
+fn list_order(forge: &Forge, lists: &str) -> String {
     let list = forge.get(lists).token(ROOT).send().expect(200);
     let list = list.as_array().expect("a list");
     for (place, one) in list.iter().enumerate() {
@@ -60,7 +62,7 @@ fn every_project_has_one_board(forge: &Forge) {
     let other = forge.get(&format!("{}/boards", path_of_project(&other))).token(ROOT).send();
     assert_ne!(other.expect(200)[0]["id"], boards[0]["id"]);
     let lists = lists_of(forge, &cast.path);
-    let list = add(forge, &cast.path, &lists, "A");
+    let list = add_list(forge, &cast.path, &lists, "A");
     let boards = forge.get(&path).token(cast.token("guest")).send().expect(200);
     assert_eq!(boards[0]["lists"], json!([list]));
     let empty = forge.get(&format!("{path}?page=2")).token(ROOT).send().expect(200);
@@ -83,23 +85,23 @@ fn lists_are_added_behind_the_others(forge: &Forge) {
     });
     assert_eq!(made, expected);
     for name in ["B", "C"] {
-        add(forge, &cast.path, &lists, name);
+        add_list(forge, &cast.path, &lists, name);
     }
-    assert_eq!(order(forge, &lists), "ABC");
+    assert_eq!(list_order(forge, &lists), "ABC");
     let one = format!("{lists}/{}", id_of(&made));
     assert_eq!(forge.get(&one).token(cast.token("guest")).send().expect(200), expected);
     assert_eq!(forge.get(&lists).token(cast.token("guest")).send().expect(200)[0], expected);
     // Boards leave no trace in feeds and hooks.
-    let before = news(forge).len();
-    add(forge, &cast.path, &lists, "D");
-    assert_eq!((news(forge).len(), activity(forge, 1)), (before, 0));
+    let before = queued_events(forge).len();
+    add_list(forge, &cast.path, &lists, "D");
+    assert_eq!((queued_events(forge).len(), activity_count(forge, 1)), (before, 0));
 }
 
 /// 6.4: POST /projects/:id/boards/:board_id/lists
 fn what_is_wrong_with_a_new_list_is_told(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let lists = lists_of(forge, &cast.path);
-    let list = add(forge, &cast.path, &lists, "A");
+    let list = add_list(forge, &cast.path, &lists, "A");
     let taken = id_of(&list["label"]).to_string();
     let free = id_of(&new_label(forge, ROOT, &cast.path, "B")).to_string();
     let other = path_of_project(&new_project(forge, cast.token("owner"), "Other", &[]));
@@ -118,19 +120,19 @@ fn what_is_wrong_with_a_new_list_is_told(forge: &Forge) {
     let wrong_board = format!("{}/boards/{MISSING}/lists", cast.path);
     assert_eq!(post(&wrong_board, "owner", &free).expect(404), message("404 Board Not Found"));
     assert_eq!(post(&wrong_board, "guest", &free).expect(403), forbidden());
-    let twice = wrong("label_id", "has already been taken");
+    let twice = field_error("label_id", "has already been taken");
     assert_eq!(post(&lists, "owner", &taken).expect(400), twice);
     let strange = format!("{}/boards/x/lists", cast.path);
     assert_eq!(post(&strange, "owner", &free).expect(400), error("board_id is invalid"));
     assert_eq!(post(&lists, "stranger", &free).expect(404), no_project());
-    assert_eq!(order(forge, &lists), "A");
+    assert_eq!(list_order(forge, &lists), "A");
 }
 
 /// 6.5: PUT /projects/:id/boards/:board_id/lists/:list_id
 fn lists_move_and_the_others_make_room(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let lists = lists_of(forge, &cast.path);
-    let made = ["A", "B", "C", "D"].map(|name| add(forge, &cast.path, &lists, name));
+    let made = ["A", "B", "C", "D"].map(|name| add_list(forge, &cast.path, &lists, name));
     let go = |place: usize, to: &str| {
         let one = format!("{lists}/{}", id_of(&made[place]));
         let answer = forge.put(&one).token(cast.token("reporter")).form(&[("position", to)]).send();
@@ -139,7 +141,7 @@ fn lists_move_and_the_others_make_room(forge: &Forge) {
             (&moved["id"], moved["position"].to_string().as_str()),
             (&made[place]["id"], to)
         );
-        order(forge, &lists)
+        list_order(forge, &lists)
     };
     assert_eq!(go(0, "2"), "BCAD");
     assert_eq!(go(0, "0"), "ABCD");
@@ -152,7 +154,7 @@ fn lists_move_and_the_others_make_room(forge: &Forge) {
 fn what_is_wrong_with_a_move_is_told(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let lists = lists_of(forge, &cast.path);
-    let made = ["A", "B"].map(|name| add(forge, &cast.path, &lists, name));
+    let made = ["A", "B"].map(|name| add_list(forge, &cast.path, &lists, name));
     let one = format!("{lists}/{}", id_of(&made[0]));
     let put = |path: &str, who: &str, to: &str| {
         forge.put(path).token(cast.token(who)).form(&[("position", to)]).send()
@@ -174,14 +176,14 @@ fn what_is_wrong_with_a_move_is_told(forge: &Forge) {
     assert_eq!(put(&strange, "owner", "1").expect(400), error("list_id is invalid"));
     assert_eq!(put(&one, "guest", "1").expect(403), forbidden());
     assert_eq!(put(&one, "stranger", "1").expect(404), no_project());
-    assert_eq!(order(forge, &lists), "AB");
+    assert_eq!(list_order(forge, &lists), "AB");
 }
 
 /// 6.6: DELETE /projects/:id/boards/:board_id/lists/:list_id
 fn lists_are_removed_and_the_others_close_up(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let lists = lists_of(forge, &cast.path);
-    let made = ["A", "B", "C", "D"].map(|name| add(forge, &cast.path, &lists, name));
+    let made = ["A", "B", "C", "D"].map(|name| add_list(forge, &cast.path, &lists, name));
     let one = format!("{lists}/{}", id_of(&made[1]));
     let missing = format!("{lists}/{MISSING}");
     for who in ["stranger", "guest", "reporter", "developer", "master"] {
@@ -191,7 +193,7 @@ fn lists_are_removed_and_the_others_close_up(forge: &Forge) {
         }
     }
     assert_eq!(forge.delete(&one).token(cast.token("owner")).send().expect(200), made[1]);
-    assert_eq!(order(forge, &lists), "ACD");
+    assert_eq!(list_order(forge, &lists), "ACD");
     for path in [&one, &missing] {
         for method in ["GET", "DELETE"] {
             let gone = forge.request(method, path).token(cast.token("owner")).send().expect(404);
@@ -202,9 +204,9 @@ fn lists_are_removed_and_the_others_close_up(forge: &Forge) {
     let label = id_of(&made[1]["label"]).to_string();
     let again = forge.post(&lists).token(ROOT).form(&[("label_id", &label)]).send().expect(200);
     assert_ne!(again["id"], made[1]["id"]);
-    assert_eq!(order(forge, &lists), "ACDB");
+    assert_eq!(list_order(forge, &lists), "ACDB");
     forge.delete(&format!("{lists}/{}", id_of(&made[0]))).token(ROOT).send().expect(200);
-    assert_eq!(order(forge, &lists), "CDB");
+    assert_eq!(list_order(forge, &lists), "CDB");
 }
 
 /// 6.3: GET /projects/:id/boards, GET /projects/:id/boards/:board_id/lists
@@ -236,7 +238,7 @@ fn lists_come_in_pages(forge: &Forge) {
     let path = path_of_project(&new_project(forge, &ada, "Ship", &[]));
     let lists = lists_of(forge, &path);
     for number in 0..22 {
-        add(forge, &path, &lists, &format!("{number:02}"));
+        add_list(forge, &path, &lists, &format!("{number:02}"));
     }
     let first = forge.get(&lists).token(&ada).send();
     assert_eq!(first.expect(200).as_array().map(Vec::len), Some(20));

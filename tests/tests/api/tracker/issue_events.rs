@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::fields_of;
 use crate::api::projects::project_support::{a_cast, read};
-use crate::api::support::{id_of, news};
+use crate::api::support::{id_of, queued_events};
 use crate::api::tracker::tracker_support::{
-    change, each, issue_now, new_issue, path_of_issue, summary,
+    field_values, issue_now, new_issue, path_of_issue, update_issue, user_summary,
 };
 
 on_every_store!(
@@ -32,9 +32,9 @@ fn what_happens_to_an_issue_is_in_both_feeds(forge: &Forge) {
     let owner = cast.token("owner");
     let issue = new_issue(forge, owner, &cast.path, "before", &[]);
     for event in ["close", "close", "reopen"] {
-        change(forge, owner, &issue, &[("state_event", event)]);
+        update_issue(forge, owner, &issue, &[("state_event", event)]);
     }
-    change(forge, owner, &issue, &[("title", "after"), ("labels", "bug")]);
+    update_issue(forge, owner, &issue, &[("title", "after"), ("labels", "bug")]);
     let events = forge.get(&format!("{}/events", cast.path)).token(owner).send().expect(200);
     let of_issue: Vec<&Value> = (events.as_array().expect("a list").iter())
         .filter(|event| event["target_type"] == "Issue")
@@ -45,7 +45,7 @@ fn what_happens_to_an_issue_is_in_both_feeds(forge: &Forge) {
         "title": null, "project_id": id_of(&cast.project), "action_name": "opened",
         "target_id": id_of(&issue), "target_type": "Issue", "author_id": cast.ada, "data": null,
         "target_title": "after", "created_at": "2016-09-22T10:30:00.000Z",
-        "author": summary(forge, cast.ada), "author_username": "ada"
+        "author": user_summary(forge, cast.ada), "author_username": "ada"
     });
     assert_eq!(*of_issue[0], expected);
     assert_eq!(fields_of(of_issue[0]), fields_of(&expected));
@@ -65,14 +65,14 @@ fn a_comment_is_in_the_feeds_with_its_note(forge: &Forge) {
         "title": null, "project_id": id_of(&cast.project), "action_name": "commented on",
         "target_id": id_of(&note), "target_type": "Note", "author_id": cast.ada, "data": null,
         "target_title": "an issue", "created_at": "2016-09-22T10:30:00.000Z", "note": note,
-        "author": summary(forge, cast.ada), "author_username": "ada"
+        "author": user_summary(forge, cast.ada), "author_username": "ada"
     });
     assert_eq!(events[0], expected);
     assert_eq!(fields_of(&events[0]), fields_of(&expected));
     let feed = forge.get(&format!("/users/{}/events", cast.ada)).token(owner).send().expect(200);
     assert_eq!(feed[0], expected);
     // What the service writes is no comment.
-    change(forge, owner, &issue, &[("title", "renamed")]);
+    update_issue(forge, owner, &issue, &[("title", "renamed")]);
     let after = forge.get(&format!("{}/events", cast.path)).token(owner).send().expect(200);
     assert_eq!(after.as_array().map(Vec::len), events.as_array().map(Vec::len));
     assert_eq!(after[0]["target_title"], "renamed");
@@ -115,7 +115,7 @@ fn what_is_confidential_is_told_to_those_who_may_see_it(forge: &Forge) {
         feeds.each_ref().map(|feed| {
             let answer = forge.get(feed).token(cast.token(who)).send();
             let list = answer.expect(200);
-            let shown = each(&list, "target_title");
+            let shown = field_values(&list, "target_title");
             let total = answer.header("X-Total").and_then(|total| total.parse().ok());
             assert_eq!(total, Some(shown.len()), "{who}");
             shown.into_iter().filter(|title| **title == "a secret").count()
@@ -128,9 +128,9 @@ fn what_is_confidential_is_told_to_those_who_may_see_it(forge: &Forge) {
         assert_eq!(told(who), [0, 0], "{who}");
     }
     let me = id_of(&forge.get("/user").token(cast.token("guest")).send().expect(200)).to_string();
-    change(forge, owner, &secret, &[("assignee_id", &me)]);
+    update_issue(forge, owner, &secret, &[("assignee_id", &me)]);
     assert_eq!(told("guest"), [2, 2]);
-    change(forge, owner, &secret, &[("confidential", "false")]);
+    update_issue(forge, owner, &secret, &[("confidential", "false")]);
     assert_eq!(told("stranger"), [2, 2]);
 }
 
@@ -144,7 +144,7 @@ fn activity_moves_the_project_at_most_once_an_hour(forge: &Forge) {
     let issue = new_issue(forge, owner, &cast.path, "an issue", &[]);
     assert_eq!(last(), made);
     forge.clock.advance(TimeDelta::minutes(1));
-    change(forge, owner, &issue, &[("title", "no event")]);
+    update_issue(forge, owner, &issue, &[("title", "no event")]);
     assert_eq!(last(), made);
     let notes = format!("{}/notes", path_of_issue(&issue));
     forge.post(&notes).token(owner).form(&[("body", "a note")]).send().expect(201);
@@ -152,7 +152,7 @@ fn activity_moves_the_project_at_most_once_an_hour(forge: &Forge) {
 }
 
 fn project_news(forge: &Forge) -> Vec<ProjectEvent> {
-    let news = news(forge).into_iter();
+    let news = queued_events(forge).into_iter();
     news.filter_map(|event| match event {
         SystemEvent::InProject(event) => Some(*event),
         _ => None,
@@ -169,9 +169,9 @@ fn hooks_will_be_told_everything_about_issues(forge: &Forge) {
     let more =
         [("assignee_id", assignee.as_str()), ("due_date", "2016-10-01"), ("description", "d")];
     let issue = new_issue(forge, reporter, &cast.path, "an issue", &more);
-    change(forge, reporter, &issue, &[("state_event", "close"), ("labels", "bug")]);
-    change(forge, reporter, &issue, &[("state_event", "reopen")]);
-    change(forge, reporter, &issue, &[("state_event", "reopen")]);
+    update_issue(forge, reporter, &issue, &[("state_event", "close"), ("labels", "bug")]);
+    update_issue(forge, reporter, &issue, &[("state_event", "reopen")]);
+    update_issue(forge, reporter, &issue, &[("state_event", "reopen")]);
     let told: Vec<_> = (project_news(forge).into_iter())
         .map(|event| match event {
             ProjectEvent::Issue(news) => news,

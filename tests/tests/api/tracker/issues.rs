@@ -6,12 +6,12 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    error, fields_of, forbidden, join, new_project, no_project, path_of_project, project_now,
+    add_member, error, fields_of, forbidden, new_project, no_project, path_of_project, project_now,
 };
 use crate::api::projects::project_support::{a_cast, assert_unchanged, not_given};
-use crate::api::support::{MISSING, id_of, message, wrong};
+use crate::api::support::{MISSING, field_error, id_of, message};
 use crate::api::tracker::tracker_support::{
-    bodies, change, issue_now, new_issue, new_label, path_of_issue, summary,
+    issue_now, new_issue, new_label, note_bodies, path_of_issue, update_issue, user_summary,
 };
 
 on_every_store!(
@@ -55,7 +55,7 @@ fn an_issue_is_written_with_every_field(forge: &Forge) {
         "id": id_of(&made), "iid": 1, "project_id": id_of(&cast.project), "title": "It breaks 🦀",
         "description": "at *once*", "state": "opened", "created_at": "2016-09-22T10:30:00.000Z",
         "updated_at": "2016-09-22T10:30:00.000Z", "labels": ["bug", "wish"], "milestone": goal,
-        "assignee": summary(forge, assignee), "author": summary(forge, author), "subscribed": true,
+        "assignee": user_summary(forge, assignee), "author": user_summary(forge, author), "subscribed": true,
         "user_notes_count": 0, "upvotes": 0, "downvotes": 0, "due_date": "2016-10-01",
         "confidential": true, "web_url": "http://forge.test/ada/ship/issues/1"
     });
@@ -80,7 +80,7 @@ fn what_is_wrong_with_an_issue_is_told(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let (path, token) = (format!("{}/issues", cast.path), cast.token("owner"));
     let issue = new_issue(forge, token, &cast.path, "an issue", &[]);
-    let long = wrong("title", "is too long (maximum is 255 characters)");
+    let long = field_error("title", "is too long (maximum is 255 characters)");
     let many: Vec<String> = (0..501).map(|number| format!("l{number}")).collect();
     for (fields, body) in [
         (json!({"title": "x".repeat(256)}), long),
@@ -96,7 +96,7 @@ fn what_is_wrong_with_an_issue_is_told(forge: &Forge) {
         ),
         (
             json!({"title": "t", "labels": many.join(",")}),
-            wrong("labels", "are too many (maximum is 500)"),
+            field_error("labels", "are too many (maximum is 500)"),
         ),
         (json!({"title": "t\u{0}"}), error("title is invalid")),
     ] {
@@ -170,18 +170,18 @@ fn labels_that_are_not_there_are_made(forge: &Forge) {
     let labels = forge.get(&format!("{}/labels", cast.path)).token(token).send().expect(200);
     assert_eq!((&labels[1]["name"], &labels[1]["color"]), (&json!("new"), &json!("#428BCA")));
     assert_eq!(labels[0]["color"], "#FFAABB");
-    let changed = change(forge, token, &issue, &[("labels", "Bug,other")]);
+    let changed = update_issue(forge, token, &issue, &[("labels", "Bug,other")]);
     assert_eq!(changed["labels"], json!(["Bug", "other"]));
     assert_eq!(
-        change(forge, token, &issue, &[("title", "kept")])["labels"],
+        update_issue(forge, token, &issue, &[("title", "kept")])["labels"],
         json!(["Bug", "other"])
     );
     let null = forge.put(&path_of_issue(&issue)).token(token).json(&json!({"labels": null})).send();
     assert_eq!(null.expect(200)["labels"], json!(["Bug", "other"]));
-    assert_eq!(change(forge, token, &issue, &[("labels", "")])["labels"], json!([]));
+    assert_eq!(update_issue(forge, token, &issue, &[("labels", "")])["labels"], json!([]));
     let many: Vec<String> = (0..500).map(|number| format!("label {number:03}")).collect();
     let many = many.join(",");
-    let full = change(forge, token, &issue, &[("labels", many.as_str())]);
+    let full = update_issue(forge, token, &issue, &[("labels", many.as_str())]);
     assert_eq!(full["labels"].as_array().map(Vec::len), Some(500));
 }
 
@@ -206,7 +206,7 @@ fn an_issue_is_changed_and_that_is_written_down(forge: &Forge) {
     for (field, value) in [
         ("title", json!("after")),
         ("description", json!("more")),
-        ("assignee", summary(forge, guest)),
+        ("assignee", user_summary(forge, guest)),
         ("milestone", goal),
         ("labels", json!(["wish"])),
         ("due_date", json!("2016-10-01")),
@@ -223,13 +223,13 @@ fn an_issue_is_changed_and_that_is_written_down(forge: &Forge) {
         "made the issue confidential".to_owned(),
         format!("added ~{wish} and removed ~{bug} labels"),
     ];
-    assert_eq!(bodies(forge, owner, &issue), written);
+    assert_eq!(note_bodies(forge, owner, &issue), written);
     // The same again changes nothing, and neither does nothing.
     forge.clock.advance(TimeDelta::seconds(10));
     for fields in [fields, json!({}), json!({"title": "", "description": null})] {
         assert_eq!(forge.put(&path).token(owner).json(&fields).send().expect(200), expected);
     }
-    assert_eq!(bodies(forge, owner, &issue).len(), 5);
+    assert_eq!(note_bodies(forge, owner, &issue).len(), 5);
     let bare = json!({
         "assignee_id": 0, "milestone_id": 0, "labels": "", "due_date": "", "confidential": false
     });
@@ -237,7 +237,7 @@ fn an_issue_is_changed_and_that_is_written_down(forge: &Forge) {
     assert_eq!((&bare["assignee"], &bare["milestone"]), (&Value::Null, &Value::Null));
     assert_eq!((&bare["labels"], &bare["due_date"]), (&json!([]), &Value::Null));
     assert_eq!(
-        bodies(forge, owner, &issue)[5..],
+        note_bodies(forge, owner, &issue)[5..],
         [
             "removed assignee".to_owned(),
             "removed milestone".to_owned(),
@@ -261,14 +261,14 @@ fn an_issue_is_closed_and_reopened(forge: &Forge) {
         ("reopen", "reopened", 2),
         ("close", "closed", 3),
     ] {
-        let changed = change(forge, owner, &issue, &[("state_event", event)]);
+        let changed = update_issue(forge, owner, &issue, &[("state_event", event)]);
         assert_eq!(changed["state"], state, "{event}");
-        assert_eq!(bodies(forge, owner, &issue).len(), notes, "{event}");
+        assert_eq!(note_bodies(forge, owner, &issue).len(), notes, "{event}");
     }
-    assert_eq!(bodies(forge, owner, &issue), ["closed", "reopened", "closed"]);
-    let both = change(forge, owner, &issue, &[("state_event", "reopen"), ("title", "again")]);
+    assert_eq!(note_bodies(forge, owner, &issue), ["closed", "reopened", "closed"]);
+    let both = update_issue(forge, owner, &issue, &[("state_event", "reopen"), ("title", "again")]);
     assert_eq!((&both["state"], &both["title"]), (&json!("reopened"), &json!("again")));
-    change(forge, owner, &issue, &[("state_event", "")]);
+    update_issue(forge, owner, &issue, &[("state_event", "")]);
     let created = [("title", "new"), ("state_event", "close")];
     let made = forge.post(&format!("{}/issues", cast.path)).token(owner).form(&created).send();
     assert_eq!(made.expect(201)["state"], "opened", "what is new is open");
@@ -293,10 +293,10 @@ fn who_may_change_an_issue(forge: &Forge) {
     let stranger = cast.token("stranger");
     let own = new_issue(forge, stranger, &cast.path, "mine", &[]);
     let to_do = user_of(forge, stranger).to_string();
-    let given = change(forge, owner, &issue, &[("assignee_id", &to_do), ("labels", "")]);
+    let given = update_issue(forge, owner, &issue, &[("assignee_id", &to_do), ("labels", "")]);
     for issue in [&own, &given] {
         let form = [("title", "theirs"), ("state_event", "close"), ("labels", "bug")];
-        let changed = change(forge, stranger, issue, &form);
+        let changed = update_issue(forge, stranger, issue, &form);
         assert_eq!((&changed["title"], &changed["state"]), (&json!("theirs"), &json!("closed")));
         assert_eq!(changed["labels"], json!([]));
     }
@@ -339,9 +339,9 @@ fn a_confidential_issue_is_hidden_from_those_it_does_not_concern(forge: &Forge) 
     }
     // Who is to do it sees it, until somebody else is.
     let stranger = user_of(forge, cast.token("stranger")).to_string();
-    change(forge, owner, &secret, &[("assignee_id", &stranger)]);
+    update_issue(forge, owner, &secret, &[("assignee_id", &stranger)]);
     forge.get(&path).token(cast.token("stranger")).send().expect(200);
-    change(forge, owner, &secret, &[("assignee_id", "0")]);
+    update_issue(forge, owner, &secret, &[("assignee_id", "0")]);
     forge.get(&path).token(cast.token("stranger")).send().expect(404);
     let own = new_issue(forge, cast.token("guest"), &cast.path, "mine", &[("confidential", "1")]);
     issue_now(forge, cast.token("guest"), &own);
@@ -450,10 +450,10 @@ fn an_issue_moves_to_another_project(forge: &Forge) {
     assert_eq!((&moved["title"], &moved["description"]), (&issue["title"], &issue["description"]));
     assert_eq!((&moved["labels"], &moved["author"]), (&json!(["bug"]), &issue["author"]));
     assert_eq!((&moved["state"], &moved["user_notes_count"]), (&json!("opened"), &json!(1)));
-    assert_eq!(bodies(forge, owner, &moved), ["a note", "moved from ada/ship#1"]);
+    assert_eq!(note_bodies(forge, owner, &moved), ["a note", "moved from ada/ship#1"]);
     let old = issue_now(forge, owner, &issue);
     assert_eq!(old["state"], "closed");
-    assert_eq!(bodies(forge, owner, &issue), ["a note", "moved to ada/target#1"]);
+    assert_eq!(note_bodies(forge, owner, &issue), ["a note", "moved to ada/target#1"]);
     assert_eq!(go(owner, &id).expect(400), refused, "once is enough");
     assert_eq!(project_now(forge, id_of(&cast.project))["open_issues_count"], 0);
     assert_eq!(project_now(forge, id_of(&target))["open_issues_count"], 1);
@@ -512,19 +512,19 @@ fn open_issues_are_counted_by_the_project(forge: &Forge) {
     let issues = ["one", "two"].map(|title| new_issue(forge, owner, &cast.path, title, &[]));
     new_issue(forge, owner, &cast.path, "a secret", &[("confidential", "true")]);
     assert_eq!(counted(), 3);
-    change(forge, owner, &issues[0], &[("state_event", "close")]);
+    update_issue(forge, owner, &issues[0], &[("state_event", "close")]);
     assert_eq!(counted(), 2);
-    change(forge, owner, &issues[0], &[("state_event", "reopen")]);
+    update_issue(forge, owner, &issues[0], &[("state_event", "reopen")]);
     assert_eq!(counted(), 3);
     // What a user wrote goes with the user.
     let (bob, token) = forge.user("bob");
-    join(forge, &cast.path, bob, 20, &[]);
+    add_member(forge, &cast.path, bob, 20, &[]);
     new_issue(forge, &token, &cast.path, "bob's", &[("labels", "bug")]);
     assert_eq!(counted(), 4);
     forge.delete(&format!("/users/{bob}")).token(ROOT).send().expect(200);
     assert_eq!(counted(), 3);
     assert_eq!(
-        crate::api::tracker::tracker_support::counts(forge, owner, &cast.path, "bug"),
+        crate::api::tracker::tracker_support::label_counts(forge, owner, &cast.path, "bug"),
         (0, 0)
     );
 }

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use crate::api::groups::group_support::{new_project, path_of_project, project_now};
 use crate::api::support::id_of;
-use crate::api::tracker::tracker_support::{counts, each, new_issue, new_label, path_of_issue};
+use crate::api::tracker::tracker_support::{
+    field_values, label_counts, new_issue, new_label, path_of_issue,
+};
 
 on_every_store!(
     a_hundred_issues_written_at_once_have_a_hundred_numbers,
@@ -38,7 +40,7 @@ fn a_hundred_issues_written_at_once_have_a_hundred_numbers(forge: &Forge) {
     numbers.sort_unstable();
     assert_eq!(numbers, (1..=100).collect::<Vec<i64>>());
     assert_eq!(project_now(forge, id_of(&project))["open_issues_count"], 100);
-    let total: i64 = (0..3).map(|n| counts(forge, ada, &path, &format!("label {n}")).0).sum();
+    let total: i64 = (0..3).map(|n| label_counts(forge, ada, &path, &format!("label {n}")).0).sum();
     assert_eq!(total, 100);
 }
 
@@ -71,7 +73,8 @@ fn lists_moved_and_removed_at_once_end_without_gaps(forge: &Forge) {
         }
     });
     let left = forge.get(&lists).token(&ada).send().expect(200);
-    let places: Vec<i64> = each(&left, "position").into_iter().filter_map(Value::as_i64).collect();
+    let places: Vec<i64> =
+        field_values(&left, "position").into_iter().filter_map(Value::as_i64).collect();
     assert_eq!(places, [0, 1, 2, 3, 4, 5]);
 }
 

@@ -10,7 +10,7 @@ use crate::api::groups::group_support::{
 };
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::{assert_only_for_users, id_of, message};
-use crate::api::tracker::tracker_support::{change, each, new_issue};
+use crate::api::tracker::tracker_support::{field_values, new_issue, update_issue};
 
 on_every_store!(
     issues_of_a_project_are_filtered_and_sorted,
@@ -24,7 +24,7 @@ on_every_store!(
 fn titles(forge: &Forge, token: &str, path: &str) -> Vec<String> {
     let answer = forge.get(path).token(token).send();
     let list = answer.expect(200);
-    let titles = each(&list, "title");
+    let titles = field_values(&list, "title");
     assert_eq!(answer.header("X-Total"), Some(titles.len().to_string().as_str()), "{path}");
     titles.into_iter().map(|title| title.as_str().expect("a text").to_owned()).collect()
 }
@@ -47,10 +47,10 @@ fn issues_of_a_project_are_filtered_and_sorted(forge: &Forge) {
         made.push(new_issue(forge, owner, &cast.path, title, &more));
     }
     forge.clock.advance(TimeDelta::seconds(1));
-    change(forge, owner, &made[1], &[("state_event", "close")]);
-    change(forge, owner, &made[0], &[("state_event", "close")]);
+    update_issue(forge, owner, &made[1], &[("state_event", "close")]);
+    update_issue(forge, owner, &made[0], &[("state_event", "close")]);
     forge.clock.advance(TimeDelta::seconds(1));
-    change(forge, owner, &made[0], &[("state_event", "reopen")]);
+    update_issue(forge, owner, &made[0], &[("state_event", "reopen")]);
     for (query, expected) in [
         ("", "four three two one"),
         ("state=opened", "four three one"),
@@ -90,11 +90,11 @@ fn issues_come_in_pages(forge: &Forge) {
     let path = format!("{}/issues", cast.path);
     for (who, total) in [("owner", "23"), ("stranger", "21")] {
         let first = forge.get(&path).token(cast.token(who)).send();
-        assert_eq!(each(&first.expect(200), "title").len(), 20, "{who}");
+        assert_eq!(field_values(&first.expect(200), "title").len(), 20, "{who}");
         assert_eq!(first.header("X-Total"), Some(total), "{who}");
     }
     let last = forge.get(&format!("{path}?page=3&per_page=10")).token(owner).send().expect(200);
-    assert_eq!(each(&last, "title"), ["issue 02", "issue 01", "issue 00"]);
+    assert_eq!(field_values(&last, "title"), ["issue 02", "issue 01", "issue 00"]);
 }
 
 /// GET /issues
@@ -109,7 +109,7 @@ fn the_callers_own_issues_are_those_it_wrote(forge: &Forge) {
     forge.clock.advance(TimeDelta::seconds(1));
     new_issue(forge, guest, &other, "second", &[]);
     assert_eq!(titles(forge, guest, "/issues"), ["second", "first"]);
-    change(forge, owner, &first, &[("labels", "bug,wish"), ("state_event", "close")]);
+    update_issue(forge, owner, &first, &[("labels", "bug,wish"), ("state_event", "close")]);
     for (query, expected) in [
         ("state=opened", "second"),
         ("state=closed", "first"),
@@ -145,7 +145,7 @@ fn issues_of_a_group_are_those_of_its_projects(forge: &Forge) {
     }
     forge.clock.advance(TimeDelta::seconds(1));
     let four = new_issue(forge, &ada, &open, "four", &[]);
-    change(forge, &ada, &four, &[("state_event", "close")]);
+    update_issue(forge, &ada, &four, &[("state_event", "close")]);
     new_issue(forge, &ada, &open, "secret", &[("confidential", "1"), ("labels", "bug")]);
     let (_, eve) = forge.user("eve");
     for (token, query, expected) in [

@@ -8,9 +8,9 @@ use crate::api::groups::group_support::{
     error, fields_of, forbidden, new_project, no_project, path_of_project,
 };
 use crate::api::projects::project_support::{a_cast, assert_unchanged, names};
-use crate::api::support::{MISSING, id_of, message, news, wrong};
+use crate::api::support::{MISSING, field_error, id_of, message, queued_events};
 use crate::api::tracker::tracker_support::{
-    bodies, change, counts, issue_now, new_issue, new_label,
+    issue_now, label_counts, new_issue, new_label, note_bodies, update_issue,
 };
 
 on_every_store!(
@@ -107,7 +107,7 @@ fn titles_that_differ_late_are_told_apart(forge: &Forge) {
     let renamed = json!({"name": titles[2], "new_name": titles[0]});
     assert_eq!(
         forge.put(&path).token(token).json(&renamed).send().expect(400),
-        wrong("title", "has already been taken")
+        field_error("title", "has already been taken")
     );
     let removed = json!({"name": titles[0]});
     forge.delete(&path).token(token).json(&removed).send().expect(200);
@@ -120,7 +120,7 @@ fn what_is_wrong_with_a_new_label_is_told(forge: &Forge) {
     let (path, token) = (format!("{}/labels", cast.path), cast.token("reporter"));
     new_label(forge, token, &cast.path, "bug");
     new_label(forge, token, &cast.path, "Bug");
-    let color = wrong("color", "must be a valid color code");
+    let color = field_error("color", "must be a valid color code");
     for (fields, status, body) in [
         (json!({}), 400, error("name is missing, color is missing")),
         (json!({"name": "a"}), 400, error("color is missing")),
@@ -143,7 +143,7 @@ fn what_is_wrong_with_a_new_label_is_told(forge: &Forge) {
         (json!({"name": "a", "color": "FFAABB"}), 400, color.clone()),
         (json!({"name": "a", "color": "#GGAABB"}), 400, color.clone()),
         (json!({"name": "a", "color": ""}), 400, color),
-        (json!({"name": "a,b", "color": "#111111"}), 400, wrong("title", "is invalid")),
+        (json!({"name": "a,b", "color": "#111111"}), 400, field_error("title", "is invalid")),
         (
             json!({"name": " ", "color": "#111111"}),
             400,
@@ -152,12 +152,12 @@ fn what_is_wrong_with_a_new_label_is_told(forge: &Forge) {
         (
             json!({"name": "a", "color": "#111111", "priority": -1}),
             400,
-            wrong("priority", "must be greater than or equal to 0"),
+            field_error("priority", "must be greater than or equal to 0"),
         ),
         (
             json!({"name": "a", "color": "#111111", "description": "x".repeat(10_001)}),
             400,
-            wrong("description", "is too long (maximum is 10000 characters)"),
+            field_error("description", "is too long (maximum is 10000 characters)"),
         ),
     ] {
         let answer = forge.post(&path).token(token).json(&fields).send();
@@ -185,7 +185,7 @@ fn a_label_is_changed_in_place(forge: &Forge) {
     let (path, token) = (format!("{}/labels", cast.path), cast.token("reporter"));
     let feed = || forge.get(&format!("{}/events", cast.path)).token(token).send().expect(200);
     // 5.7: no event, no hook.
-    let (heard, done) = (news(forge).len(), feed());
+    let (heard, done) = (queued_events(forge).len(), feed());
     let made = new_label(forge, token, &cast.path, "bug");
     let put = |fields: Value| forge.put(&path).token(token).json(&fields).send().expect(200);
     let all = put(json!({
@@ -212,7 +212,7 @@ fn a_label_is_changed_in_place(forge: &Forge) {
     assert_eq!(bare["priority"], Value::Null);
     assert_eq!(bare["description"], "d");
     forge.delete(&path).token(token).form(&[("name", "defect")]).send().expect(200);
-    assert_eq!((news(forge).len(), feed()), (heard, done));
+    assert_eq!((queued_events(forge).len(), feed()), (heard, done));
 }
 
 /// 5.4: PUT /projects/:id/labels
@@ -230,13 +230,21 @@ fn what_is_wrong_with_a_change_is_told(forge: &Forge) {
         (json!({"name": "bug", "priority": 1}), 400, missing("new_name, color")),
         (json!({"name": "none", "new_name": "x"}), 404, message("404 Label not found Not Found")),
         (json!({"name": "Bug", "new_name": "x"}), 404, message("404 Label not found Not Found")),
-        (json!({"name": "bug", "new_name": "a,b"}), 400, wrong("title", "is invalid")),
-        (json!({"name": "bug", "color": "#FF"}), 400, wrong("color", "must be a valid color code")),
-        (json!({"name": "bug", "new_name": "wish"}), 400, wrong("title", "has already been taken")),
+        (json!({"name": "bug", "new_name": "a,b"}), 400, field_error("title", "is invalid")),
+        (
+            json!({"name": "bug", "color": "#FF"}),
+            400,
+            field_error("color", "must be a valid color code"),
+        ),
+        (
+            json!({"name": "bug", "new_name": "wish"}),
+            400,
+            field_error("title", "has already been taken"),
+        ),
         (
             json!({"name": "bug", "new_name": "x", "priority": -1}),
             400,
-            wrong("priority", "must be greater than or equal to 0"),
+            field_error("priority", "must be greater than or equal to 0"),
         ),
     ] {
         let answer = forge.put(&path).token(token).json(&fields).send();
@@ -328,7 +336,13 @@ fn those_who_may_are_reporters_and_up(forge: &Forge) {
             assert_eq!(answer.expect(strangers), expected, "{method}");
         }
         let (guest, token) = forge.user(&format!("guest-{forge_path}"));
-        crate::api::groups::group_support::join(forge, &path_of_project(&project), guest, 10, &[]);
+        crate::api::groups::group_support::add_member(
+            forge,
+            &path_of_project(&project),
+            guest,
+            10,
+            &[],
+        );
         for (method, fields) in calls {
             let answer = forge.request(method, &path).token(&token).json(&fields).send();
             assert_eq!(answer.expect(403), forbidden(), "{method}");
@@ -366,8 +380,8 @@ fn issues_are_counted_as_far_as_the_reader_sees_them(forge: &Forge) {
     labelled(&[]);
     let closed = labelled(&[]);
     let secret = labelled(&[("confidential", "true")]);
-    change(forge, owner, &closed, &[("state_event", "close")]);
-    let seen = |token: &str| counts(forge, token, &cast.path, "bug");
+    update_issue(forge, owner, &closed, &[("state_event", "close")]);
+    let seen = |token: &str| label_counts(forge, token, &cast.path, "bug");
     for who in ["reporter", "developer", "master", "owner", "root"] {
         assert_eq!(seen(cast.token(who)), (2, 1), "{who}");
     }
@@ -377,13 +391,13 @@ fn issues_are_counted_as_far_as_the_reader_sees_them(forge: &Forge) {
     // Whom a confidential one concerns counts it.
     let me = forge.get("/user").token(stranger).send().expect(200);
     let id = id_of(&me).to_string();
-    change(forge, owner, &secret, &[("assignee_id", &id)]);
+    update_issue(forge, owner, &secret, &[("assignee_id", &id)]);
     assert_eq!(seen(stranger), (2, 1));
-    change(forge, owner, &secret, &[("state_event", "close")]);
+    update_issue(forge, owner, &secret, &[("state_event", "close")]);
     assert_eq!((seen(stranger), seen(cast.token("guest"))), ((1, 2), (1, 1)));
-    change(forge, owner, &secret, &[("confidential", "false")]);
+    update_issue(forge, owner, &secret, &[("confidential", "false")]);
     assert_eq!(seen(cast.token("guest")), (1, 2));
-    change(forge, owner, &secret, &[("labels", "")]);
+    update_issue(forge, owner, &secret, &[("labels", "")]);
     assert_eq!(seen(owner), (1, 1));
     let path = crate::api::tracker::tracker_support::path_of_issue(&closed);
     forge.delete(&path).token(owner).send().expect(200);
@@ -404,6 +418,6 @@ fn a_label_stays_itself_when_it_is_renamed_in_use(forge: &Forge) {
     let after = issue_now(forge, owner, &issue);
     assert_eq!(after["labels"], json!(["defect"]));
     assert_eq!(after["updated_at"], before["updated_at"]);
-    assert_eq!(bodies(forge, owner, &issue), Vec::<String>::new());
-    assert_eq!(counts(forge, owner, &cast.path, "defect"), (1, 0));
+    assert_eq!(note_bodies(forge, owner, &issue), Vec::<String>::new());
+    assert_eq!(label_counts(forge, owner, &cast.path, "defect"), (1, 0));
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::api::groups::group_support::{activity_in, error, forbidden};
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::{MISSING, id_of, message};
-use crate::api::tracker::tracker_support::{each, new_issue};
+use crate::api::tracker::tracker_support::{field_values, new_issue};
 
 on_every_store!(
     a_milestone_is_made_and_read,
@@ -63,7 +63,7 @@ fn milestones_are_listed_newest_first(forge: &Forge) {
         ("?per_page=1&page=2", vec!["two"]),
     ] {
         let list = forge.get(&format!("{path}{query}")).token(cast.token("stranger")).send();
-        assert_eq!(each(&list.expect(200), "title"), expected, "{query}");
+        assert_eq!(field_values(&list.expect(200), "title"), expected, "{query}");
     }
     let wrong = forge.get(&format!("{path}?state=open")).token(owner).send().expect(400);
     assert_eq!(wrong, error("state does not have a valid value"));
@@ -160,8 +160,8 @@ fn issues_of_a_milestone_are_those_the_reader_sees(forge: &Forge) {
     new_issue(forge, owner, &cast.path, "other", &[]);
     let issues = format!("{path}/{id}/issues");
     let list = |who: &str| forge.get(&issues).token(cast.token(who)).send().expect(200);
-    assert_eq!(each(&list("owner"), "title"), ["three", "two", "one"]);
-    assert_eq!(each(&list("stranger"), "title"), ["three", "one"]);
+    assert_eq!(field_values(&list("owner"), "title"), ["three", "two", "one"]);
+    assert_eq!(field_values(&list("stranger"), "title"), ["three", "one"]);
     assert_eq!(list("owner")[0]["milestone"], made);
     let missing = format!("{path}/{MISSING}/issues");
     assert_eq!(forge.get(&missing).token(owner).send().expect(404), message("404 Not found"));

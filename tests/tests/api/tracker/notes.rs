@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{error, forbidden, no_project};
 use crate::api::projects::project_support::a_cast;
-use crate::api::support::{MISSING, id_of, message, wrong};
+use crate::api::support::{MISSING, field_error, id_of, message};
 use crate::api::tracker::tracker_support::{
-    change, each, issue_now, new_issue, path_of_issue, summary,
+    field_values, issue_now, new_issue, path_of_issue, update_issue, user_summary,
 };
 
 on_every_store!(
@@ -23,7 +23,7 @@ on_every_store!(
 );
 
 #[track_caller]
-fn write(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
+fn write_note(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
     let path = format!("{}/notes", path_of_issue(issue));
     forge.post(&path).token(token).form(&[("body", body)]).send().expect(201)
 }
@@ -34,11 +34,11 @@ fn a_note_is_written_and_read(forge: &Forge) {
     let stranger = cast.token("stranger");
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
     forge.clock.advance(TimeDelta::seconds(5));
-    let note = write(forge, stranger, &issue, "me *too* 🦀");
+    let note = write_note(forge, stranger, &issue, "me *too* 🦀");
     let me = id_of(&forge.get("/user").token(stranger).send().expect(200));
     let expected = json!({
         "id": id_of(&note), "body": "me *too* 🦀", "attachment": null,
-        "author": summary(forge, me), "created_at": "2016-09-22T10:30:05.000Z",
+        "author": user_summary(forge, me), "created_at": "2016-09-22T10:30:05.000Z",
         "updated_at": "2016-09-22T10:30:05.000Z", "system": false, "noteable_id": id_of(&issue),
         "noteable_type": "Issue", "upvote": false, "downvote": false
     });
@@ -67,19 +67,19 @@ fn notes_are_listed_oldest_first(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let owner = cast.token("owner");
     let issue = new_issue(forge, owner, &cast.path, "an issue", &[]);
-    write(forge, cast.token("guest"), &issue, "first");
-    change(forge, owner, &issue, &[("state_event", "close")]);
+    write_note(forge, cast.token("guest"), &issue, "first");
+    update_issue(forge, owner, &issue, &[("state_event", "close")]);
     for number in 0..20 {
-        write(forge, owner, &issue, &format!("note {number}"));
+        write_note(forge, owner, &issue, &format!("note {number}"));
     }
     let path = format!("{}/notes", path_of_issue(&issue));
     let page = forge.get(&path).token(cast.token("guest")).send();
     let list = page.expect(200);
     assert_eq!(page.header("X-Total"), Some("22"));
-    assert_eq!(each(&list, "body")[..3], ["first", "closed", "note 0"]);
-    assert_eq!(each(&list, "system")[..3], [false, true, false]);
+    assert_eq!(field_values(&list, "body")[..3], ["first", "closed", "note 0"]);
+    assert_eq!(field_values(&list, "system")[..3], [false, true, false]);
     let last = forge.get(&format!("{path}?page=2")).token(owner).send().expect(200);
-    assert_eq!(each(&last, "body"), ["note 18", "note 19"]);
+    assert_eq!(field_values(&last, "body"), ["note 18", "note 19"]);
     assert_eq!(issue_now(forge, owner, &issue)["user_notes_count"], 21);
 }
 
@@ -88,7 +88,7 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let owner = cast.token("owner");
     let issue = new_issue(forge, owner, &cast.path, "an issue", &[]);
-    let note = write(forge, owner, &issue, "a note");
+    let note = write_note(forge, owner, &issue, "a note");
     let notes = format!("{}/notes", path_of_issue(&issue));
     let one = format!("{notes}/{}", id_of(&note));
     let long = "x".repeat(1_048_577);
@@ -96,9 +96,12 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
         for (fields, body) in [
             (json!({}), error("body is missing")),
             (json!({"body": ["x"]}), error("body is invalid")),
-            (json!({"body": ""}), wrong("note", "can't be blank")),
-            (json!({"body": " \n"}), wrong("note", "can't be blank")),
-            (json!({"body": long}), wrong("note", "is too long (maximum is 1048576 characters)")),
+            (json!({"body": ""}), field_error("note", "can't be blank")),
+            (json!({"body": " \n"}), field_error("note", "can't be blank")),
+            (
+                json!({"body": long}),
+                field_error("note", "is too long (maximum is 1048576 characters)"),
+            ),
         ] {
             let answer = forge.request(method, path).token(owner).json(&fields).send();
             assert_eq!(answer.expect(400), body, "{method}");
@@ -118,14 +121,14 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
     assert_eq!(answer, error("note_id is invalid"));
     assert_eq!(forge.get(&notes).token(cast.token("stranger")).send().expect(404), no_project());
     // The largest there is.
-    write(forge, owner, &issue, &"x".repeat(1_048_576));
+    write_note(forge, owner, &issue, &"x".repeat(1_048_576));
 }
 
 /// PUT /projects/:id/issues/:noteable_id/notes/:note_id
 fn a_note_is_changed_by_its_author_and_moderators(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
-    let note = write(forge, cast.token("guest"), &issue, "a note");
+    let note = write_note(forge, cast.token("guest"), &issue, "a note");
     let path = format!("{}/notes/{}", path_of_issue(&issue), id_of(&note));
     forge.clock.advance(TimeDelta::seconds(9));
     for who in ["stranger", "reporter", "developer"] {
@@ -145,7 +148,7 @@ fn a_note_is_removed_by_its_author_and_moderators(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
     for who in ["guest", "master", "owner", "root"] {
-        let note = write(forge, cast.token("guest"), &issue, "a note");
+        let note = write_note(forge, cast.token("guest"), &issue, "a note");
         let path = format!("{}/notes/{}", path_of_issue(&issue), id_of(&note));
         let refused = forge.delete(&path).token(cast.token("developer")).send().expect(403);
         assert_eq!(refused, forbidden());
@@ -161,7 +164,7 @@ fn what_the_service_wrote_stays(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let reporter = cast.token("reporter");
     let issue = new_issue(forge, reporter, &cast.path, "an issue", &[]);
-    change(forge, reporter, &issue, &[("state_event", "close")]);
+    update_issue(forge, reporter, &issue, &[("state_event", "close")]);
     let notes = forge.get(&format!("{}/notes", path_of_issue(&issue))).token(ROOT).send();
     let path = format!("{}/notes/{}", path_of_issue(&issue), id_of(&notes.expect(200)[0]));
     for who in ["reporter", "master", "root"] {

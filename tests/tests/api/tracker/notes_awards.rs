@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::id_of;
-use crate::api::tracker::tracker_support::{bodies, issue_now, new_issue, path_of_issue, summary};
+use crate::api::tracker::tracker_support::{
+    issue_now, new_issue, note_bodies, path_of_issue, user_summary,
+};
 
 on_every_store!(
     an_emoji_alone_becomes_an_award,
@@ -15,7 +17,7 @@ on_every_store!(
 );
 
 #[track_caller]
-fn write(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
+fn write_note(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
     let path = format!("{}/notes", path_of_issue(issue));
     forge.post(&path).token(token).form(&[("body", body)]).send().expect(201)
 }
@@ -25,20 +27,20 @@ fn an_emoji_alone_becomes_an_award(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
     let stranger = cast.token("stranger");
-    let award = write(forge, stranger, &issue, ":tada:");
+    let award = write_note(forge, stranger, &issue, ":tada:");
     let me = id_of(&forge.get("/user").token(stranger).send().expect(200));
     let now = "2016-09-22T10:30:00.000Z";
     let expected = json!({
-        "id": award["id"], "name": "tada", "user": summary(forge, me), "created_at": now,
+        "id": award["id"], "name": "tada", "user": user_summary(forge, me), "created_at": now,
         "updated_at": now, "awardable_id": id_of(&issue), "awardable_type": "Issue"
     });
     assert_eq!(award.to_string(), expected.to_string());
-    assert_eq!(write(forge, stranger, &issue, " :tada:\n"), expected, "once is enough");
-    assert_eq!(bodies(forge, ROOT, &issue), Vec::<String>::new());
+    assert_eq!(write_note(forge, stranger, &issue, " :tada:\n"), expected, "once is enough");
+    assert_eq!(note_bodies(forge, ROOT, &issue), Vec::<String>::new());
     let after = issue_now(forge, ROOT, &issue);
     assert_eq!((&after["user_notes_count"], &after["upvotes"]), (&json!(0), &json!(0)));
-    write(forge, stranger, &issue, "so :tada:");
-    assert_eq!(bodies(forge, ROOT, &issue), ["so :tada:"]);
+    write_note(forge, stranger, &issue, "so :tada:");
+    assert_eq!(note_bodies(forge, ROOT, &issue), ["so :tada:"]);
 }
 
 /// GET /projects/:id/issues/:issue_id, GET /projects/:id/issues
@@ -53,7 +55,7 @@ fn thumbs_are_counted_as_votes(forge: &Forge) {
         ("reporter", "👍"),
         ("reporter", ":heart:"),
     ] {
-        write(forge, cast.token(who), &issue, body);
+        write_note(forge, cast.token(who), &issue, body);
     }
     let votes = |issue: &Value| (issue["upvotes"].as_i64(), issue["downvotes"].as_i64());
     assert_eq!(votes(&issue_now(forge, ROOT, &issue)), (Some(3), Some(1)));
@@ -66,7 +68,7 @@ fn on_ones_own_issue_an_emoji_is_a_note(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
     let issue = new_issue(forge, owner, &cast.path, "an issue", &[]);
-    assert_eq!(write(forge, owner, &issue, ":+1:")["body"], ":+1:");
-    assert_eq!(bodies(forge, ROOT, &issue), [":+1:"]);
+    assert_eq!(write_note(forge, owner, &issue, ":+1:")["body"], ":+1:");
+    assert_eq!(note_bodies(forge, ROOT, &issue), [":+1:"]);
     assert_eq!(issue_now(forge, ROOT, &issue)["upvotes"], 0);
 }

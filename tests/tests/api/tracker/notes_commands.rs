@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::id_of;
 use crate::api::tracker::tracker_support::{
-    bodies, issue_now, new_issue, new_label, path_of_issue, summary,
+    issue_now, new_issue, new_label, note_bodies, path_of_issue, user_summary,
 };
 
 on_every_store!(
@@ -20,7 +20,7 @@ on_every_store!(
 );
 
 #[track_caller]
-fn write(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
+fn write_note(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
     let path = format!("{}/notes", path_of_issue(issue));
     forge.post(&path).token(token).form(&[("body", body)]).send().expect(201)
 }
@@ -31,7 +31,7 @@ fn commands_in_a_note_change_the_issue(forge: &Forge) {
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
     let label = new_label(forge, ROOT, &cast.path, "bug");
     let body = "Done with it.\n/close\n/label ~bug\n/unknown thing\n";
-    let note = write(forge, cast.token("reporter"), &issue, body);
+    let note = write_note(forge, cast.token("reporter"), &issue, body);
     assert_eq!(note["body"], "Done with it.\n/unknown thing");
     let after = issue_now(forge, ROOT, &issue);
     assert_eq!((&after["state"], &after["labels"]), (&json!("closed"), &json!(["bug"])));
@@ -40,7 +40,7 @@ fn commands_in_a_note_change_the_issue(forge: &Forge) {
         "closed".to_owned(),
         format!("added ~{} label", id_of(&label)),
     ];
-    assert_eq!(bodies(forge, ROOT, &issue), expected);
+    assert_eq!(note_bodies(forge, ROOT, &issue), expected);
     let events = forge.get(&format!("{}/events", cast.path)).token(ROOT).send().expect(200);
     assert_eq!(events[0]["action_name"], "closed");
     assert_eq!(events[1]["action_name"], "commented on");
@@ -51,17 +51,17 @@ fn a_note_of_commands_only_is_not_written(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
     let reporter = cast.token("reporter");
-    let answer = write(forge, reporter, &issue, "/close\n");
+    let answer = write_note(forge, reporter, &issue, "/close\n");
     let me = id_of(&forge.get("/user").token(reporter).send().expect(200));
     let now = "2016-09-22T10:30:00.000Z";
     let expected = json!({
         "id": null, "body": "Your commands have been executed!", "attachment": null,
-        "author": summary(forge, me), "created_at": now, "updated_at": now, "system": false,
+        "author": user_summary(forge, me), "created_at": now, "updated_at": now, "system": false,
         "noteable_id": id_of(&issue), "noteable_type": "Issue", "upvote": false, "downvote": false
     });
     assert_eq!(answer, expected);
     assert_eq!(issue_now(forge, ROOT, &issue)["state"], "closed");
-    assert_eq!(bodies(forge, ROOT, &issue), ["closed"]);
+    assert_eq!(note_bodies(forge, ROOT, &issue), ["closed"]);
     assert_eq!(issue_now(forge, ROOT, &issue)["user_notes_count"], 0);
 }
 
@@ -71,7 +71,7 @@ fn what_the_author_may_not_do_is_passed_over(forge: &Forge) {
     let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
     new_label(forge, ROOT, &cast.path, "bug");
     let guest = cast.token("guest");
-    write(forge, guest, &issue, "/close\n/title Mine\n/label ~bug\n/subscribe");
+    write_note(forge, guest, &issue, "/close\n/title Mine\n/label ~bug\n/subscribe");
     let after = issue_now(forge, guest, &issue);
     assert_eq!(
         (&after["state"], &after["title"], &after["labels"], &after["subscribed"]),
@@ -79,7 +79,7 @@ fn what_the_author_may_not_do_is_passed_over(forge: &Forge) {
     );
     // An author may close and rename its own, and no more.
     let own = new_issue(forge, guest, &cast.path, "own", &[]);
-    write(forge, guest, &own, "/close\n/title Mine\n/label ~bug\n/due 2017-01-01");
+    write_note(forge, guest, &own, "/close\n/title Mine\n/label ~bug\n/due 2017-01-01");
     let after = issue_now(forge, guest, &own);
     assert_eq!(
         (&after["state"], &after["title"], &after["labels"], &after["due_date"]),
@@ -104,7 +104,7 @@ fn commands_in_the_description_of_a_new_issue_are_done(forge: &Forge) {
     assert_eq!(made["milestone"]["id"], goal["id"]);
     assert_eq!(made["due_date"], "2017-01-01");
     assert_eq!((&made["state"], &made["title"]), (&json!("opened"), &json!("an issue")));
-    assert_eq!(bodies(forge, ROOT, &made), Vec::<String>::new());
+    assert_eq!(note_bodies(forge, ROOT, &made), Vec::<String>::new());
     let more = [("description", text)];
     let made = new_issue(forge, cast.token("guest"), &cast.path, "an issue", &more);
     assert_eq!(made["description"], "It is broken.");
@@ -128,7 +128,7 @@ fn labels_beside_commands_are_read_once(forge: &Forge) {
     let text = |count: i64| format!("/label{} ~bug", numbers(count).collect::<String>());
     for (count, labels) in [(49, json!(["bug"])), (5_000, json!([]))] {
         let issue = new_issue(forge, ROOT, &cast.path, "an issue", &[]);
-        write(forge, ROOT, &issue, &text(count));
+        write_note(forge, ROOT, &issue, &text(count));
         assert_eq!(issue_now(forge, ROOT, &issue)["labels"], labels, "{count}");
     }
 }
@@ -162,7 +162,7 @@ fn every_command_has_its_effect(forge: &Forge) {
         ("/unsubscribe", "/subscribed", json!(false)),
         ("/todo\n/done", "/state", json!("reopened")),
     ] {
-        write(forge, reporter, &issue, commands);
+        write_note(forge, reporter, &issue, commands);
         let after = issue_now(forge, reporter, &issue);
         assert_eq!(after.pointer(field), Some(&expected), "{commands}");
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::id_of;
-use crate::api::tracker::tracker_support::{bodies, change, new_issue, path_of_issue};
+use crate::api::tracker::tracker_support::{new_issue, note_bodies, path_of_issue, update_issue};
 
 on_every_store!(
     issues_that_a_text_names_tell_so,
@@ -16,13 +16,13 @@ on_every_store!(
 );
 
 /// A project beside that of the cast.
-fn another(forge: &Forge, token: &str, name: &str, level: &str) -> String {
+fn other_project(forge: &Forge, token: &str, name: &str, level: &str) -> String {
     let form = [("name", name), ("visibility_level", level)];
     let made = forge.post("/projects").token(token).form(&form).send().expect(201);
     format!("/projects/{}", id_of(&made))
 }
 
-fn write(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
+fn write_note(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
     let path = format!("{}/notes", path_of_issue(issue));
     forge.post(&path).token(token).form(&[("body", body)]).send().expect(201)
 }
@@ -31,7 +31,7 @@ fn write(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
 fn issues_that_a_text_names_tell_so(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
-    let other = another(forge, owner, "boat", "20");
+    let other = other_project(forge, owner, "boat", "20");
     let named: Vec<Value> =
         (0..5).map(|_| new_issue(forge, owner, &cast.path, "named", &[])).collect();
     let far = new_issue(forge, owner, &other, "far", &[]);
@@ -41,31 +41,31 @@ fn issues_that_a_text_names_tell_so(forge: &Forge) {
     let speaker = new_issue(forge, guest, &cast.path, "about #1", &more);
     assert_eq!(speaker["iid"], 6);
     for _ in 0..2 {
-        write(forge, guest, &speaker, "and #3 and ada/ship#1");
+        write_note(forge, guest, &speaker, "and #3 and ada/ship#1");
     }
-    change(forge, guest, &speaker, &[("title", "about #4")]);
-    let note = write(forge, guest, &speaker, "hm");
+    update_issue(forge, guest, &speaker, &[("title", "about #4")]);
+    let note = write_note(forge, guest, &speaker, "hm");
     let path = format!("{}/notes/{}", path_of_issue(&speaker), id_of(&note));
     forge.put(&path).token(guest).form(&[("body", "#5")]).send().expect(200);
     for issue in &named {
-        assert_eq!(bodies(forge, guest, issue), ["mentioned in issue #6"]);
+        assert_eq!(note_bodies(forge, guest, issue), ["mentioned in issue #6"]);
         let notes = forge.get(&format!("{}/notes", path_of_issue(issue))).token(ROOT).send();
         let notes = notes.expect(200);
         assert_eq!(notes[0]["system"], true);
         assert_eq!(notes[0]["author"]["username"], "guest");
     }
-    assert_eq!(bodies(forge, guest, &far), ["mentioned in issue ada/ship#6"]);
+    assert_eq!(note_bodies(forge, guest, &far), ["mentioned in issue ada/ship#6"]);
     let events = forge.get(&format!("{other}/events")).token(ROOT).send().expect(200);
     assert_eq!(events.as_array().expect("a list").len(), 2, "created and opened");
     // Nothing is said about itself.
-    assert!(!bodies(forge, ROOT, &speaker).iter().any(|body| body.starts_with("mentioned")));
+    assert!(!note_bodies(forge, ROOT, &speaker).iter().any(|body| body.starts_with("mentioned")));
 }
 
 /// GET /projects/:id/issues/:noteable_id/notes, GET /projects/:id/issues/:noteable_id/notes/:note_id
 fn mentions_from_hidden_places_are_left_out(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let (owner, stranger) = (cast.token("owner"), cast.token("stranger"));
-    let secret = another(forge, owner, "secret", "0");
+    let secret = other_project(forge, owner, "secret", "0");
     let issue = new_issue(forge, owner, &cast.path, "an issue", &[]);
     let more = [("description", "see ada/ship#1")];
     new_issue(forge, owner, &secret, "in a private project", &more);
@@ -73,14 +73,14 @@ fn mentions_from_hidden_places_are_left_out(forge: &Forge) {
     new_issue(forge, owner, &cast.path, "a confidential one", &hidden);
     let gone = new_issue(forge, owner, &cast.path, "see #1", &[]);
     for number in 0..3 {
-        write(forge, owner, &issue, &format!("note {number}"));
+        write_note(forge, owner, &issue, &format!("note {number}"));
     }
     let own = ["note 0", "note 1", "note 2"];
     let all = ["mentioned in issue ada/secret#1", "mentioned in issue #2", "mentioned in issue #3"];
-    assert_eq!(bodies(forge, owner, &issue), [&all[..], &own[..]].concat());
-    assert_eq!(bodies(forge, ROOT, &issue), [&all[..], &own[..]].concat());
-    assert_eq!(bodies(forge, cast.token("reporter"), &issue), [&all[1..], &own[..]].concat());
-    assert_eq!(bodies(forge, stranger, &issue), [&all[2..], &own[..]].concat());
+    assert_eq!(note_bodies(forge, owner, &issue), [&all[..], &own[..]].concat());
+    assert_eq!(note_bodies(forge, ROOT, &issue), [&all[..], &own[..]].concat());
+    assert_eq!(note_bodies(forge, cast.token("reporter"), &issue), [&all[1..], &own[..]].concat());
+    assert_eq!(note_bodies(forge, stranger, &issue), [&all[2..], &own[..]].concat());
     // Pages and totals are those of what is seen.
     let path = format!("{}/notes?per_page=2&page=2", path_of_issue(&issue));
     let page = forge.get(&path).token(stranger).send();
@@ -92,31 +92,31 @@ fn mentions_from_hidden_places_are_left_out(forge: &Forge) {
     forge.get(&first).token(owner).send().expect(200);
     forge.get(&first).token(stranger).send().expect(404);
     forge.delete(&path_of_issue(&gone)).token(owner).send().expect(200);
-    assert_eq!(bodies(forge, stranger, &issue), own);
+    assert_eq!(note_bodies(forge, stranger, &issue), own);
 }
 
 /// POST /projects/:id/issues
 fn nobody_mentions_what_it_does_not_see(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let (owner, stranger) = (cast.token("owner"), cast.token("stranger"));
-    let secret = another(forge, owner, "secret", "0");
+    let secret = other_project(forge, owner, "secret", "0");
     let private = new_issue(forge, owner, &secret, "private", &[]);
     let hidden = new_issue(forge, owner, &cast.path, "confidential", &[("confidential", "true")]);
     let text = [("description", "#1 and ada/secret#1 and nobody/nothing#1")];
     new_issue(forge, stranger, &cast.path, "curious", &text);
     for issue in [&private, &hidden] {
-        assert_eq!(bodies(forge, ROOT, issue), Vec::<String>::new());
+        assert_eq!(note_bodies(forge, ROOT, issue), Vec::<String>::new());
     }
     new_issue(forge, cast.token("reporter"), &cast.path, "trusted", &text);
-    assert_eq!(bodies(forge, ROOT, &hidden), ["mentioned in issue #3"]);
-    assert_eq!(bodies(forge, ROOT, &private), Vec::<String>::new());
+    assert_eq!(note_bodies(forge, ROOT, &hidden), ["mentioned in issue #3"]);
+    assert_eq!(note_bodies(forge, ROOT, &private), Vec::<String>::new());
 }
 
 /// Issues of two projects that name each other, by eight callers.
 fn many_mentions_at_once_wait_for_each_other(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
-    let other = another(forge, owner, "boat", "20");
+    let other = other_project(forge, owner, "boat", "20");
     let near = new_issue(forge, owner, &cast.path, "near", &[]);
     let far = new_issue(forge, owner, &other, "far", &[]);
     std::thread::scope(|scope| {
@@ -134,6 +134,6 @@ fn many_mentions_at_once_wait_for_each_other(forge: &Forge) {
         }
     });
     for issue in [&near, &far] {
-        assert_eq!(bodies(forge, owner, issue).len(), 32);
+        assert_eq!(note_bodies(forge, owner, issue).len(), 32);
     }
 }

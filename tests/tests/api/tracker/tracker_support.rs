@@ -33,7 +33,7 @@ pub fn path_of_issue(issue: &Value) -> String {
 
 /// Changes an issue, and gives the answer.
 #[track_caller]
-pub fn change(forge: &Forge, token: &str, issue: &Value, form: &[(&str, &str)]) -> Value {
+pub fn update_issue(forge: &Forge, token: &str, issue: &Value, form: &[(&str, &str)]) -> Value {
     forge.put(&path_of_issue(issue)).token(token).form(form).send().expect(200)
 }
 
@@ -45,7 +45,7 @@ pub fn issue_now(forge: &Forge, token: &str, issue: &Value) -> Value {
 
 /// What the notes on an issue say, oldest first.
 #[track_caller]
-pub fn bodies(forge: &Forge, token: &str, issue: &Value) -> Vec<String> {
+pub fn note_bodies(forge: &Forge, token: &str, issue: &Value) -> Vec<String> {
     let path = format!("{}/notes?per_page=100", path_of_issue(issue));
     let notes = forge.get(&path).token(token).send().expect(200);
     let notes = notes.as_array().expect("a list");
@@ -54,13 +54,13 @@ pub fn bodies(forge: &Forge, token: &str, issue: &Value) -> Vec<String> {
 
 /// The values of one field of a list, in its order.
 #[track_caller]
-pub fn each<'a>(list: &'a Value, field: &str) -> Vec<&'a Value> {
+pub fn field_values<'a>(list: &'a Value, field: &str) -> Vec<&'a Value> {
     list.as_array().expect("a list").iter().map(|one| &one[field]).collect()
 }
 
 /// The counts of the label of a name, as a reader of the project sees them: open, closed.
 #[track_caller]
-pub fn counts(forge: &Forge, token: &str, project: &str, name: &str) -> (i64, i64) {
+pub fn label_counts(forge: &Forge, token: &str, project: &str, name: &str) -> (i64, i64) {
     let labels = forge.get(&format!("{project}/labels?per_page=100")).token(token).send();
     let labels = labels.expect(200);
     let label = labels.as_array().expect("a list").iter().find(|label| label["name"] == name);
@@ -71,7 +71,7 @@ pub fn counts(forge: &Forge, token: &str, project: &str, name: &str) -> (i64, i6
 
 /// A user as it stands beside other things.
 #[track_caller]
-pub fn summary(forge: &Forge, id: i64) -> Value {
+pub fn user_summary(forge: &Forge, id: i64) -> Value {
     let token = hexforge_tests::forge::ROOT;
     let user = forge.get(&format!("/users/{id}")).token(token).send().expect(200);
     json!({

@@ -5,8 +5,8 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::support::{
-    HUGE, MISSING, activity, assert_only_for_administrators, assert_only_for_users, id_of, ids,
-    message, news, no_route, wrong,
+    HUGE, MISSING, activity_count, assert_only_for_administrators, assert_only_for_users,
+    field_error, id_of, ids, message, no_route, queued_events,
 };
 
 on_every_store!(
@@ -62,7 +62,7 @@ fn an_address_has_to_be_given(forge: &Forge) {
     assert_eq!(post().json(&json!({"email": null})).send().expect(400), not_given);
     for address in ["nonsense", "@example.com", "ada@", "a@b@c", "a b@example.com", "a@b c"] {
         let refused = post().form(&[("email", address)]).send().expect(400);
-        assert_eq!(refused, wrong("email", "is invalid"), "{address}");
+        assert_eq!(refused, field_error("email", "is invalid"), "{address}");
     }
     assert_eq!(forge.get("/user/emails").token(&token).send().expect(200), json!([]));
 }
@@ -110,7 +110,7 @@ fn an_address_belongs_to_one_user(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let (_, other) = forge.user("bob");
     add(forge, &token, "second@example.com");
-    let taken = wrong("email", "has already been taken");
+    let taken = field_error("email", "has already been taken");
     for address in [
         "second@example.com",
         " SECOND@example.com",
@@ -195,7 +195,7 @@ fn an_administrator_adds_addresses_to_others(forge: &Forge) {
     }
     let path = format!("/users/{ada}/emails");
     let refused = forge.post(&path).token(ROOT).form(&[("email", "nonsense")]).send().expect(400);
-    assert_eq!(refused, wrong("email", "is invalid"));
+    assert_eq!(refused, field_error("email", "is invalid"));
     let added = forge.post(&path).token(ROOT).form(&[("id", "1"), ("email", "A@Example.com")]);
     let added = added.send();
     let expected = json!({"id": id_of(&added.expect(201)), "email": "a@example.com"});
@@ -248,12 +248,12 @@ fn an_administrator_removes_addresses_of_others(forge: &Forge) {
 /// POST /user/emails, DELETE /user/emails/:id
 fn secondary_addresses_neither_sign_in_nor_make_news(forge: &Forge) {
     let (ada, token) = forge.user("ada");
-    let before = news(forge);
+    let before = queued_events(forge);
     let email = id_of(&add(forge, &token, "second@example.com"));
     let form = [("email", "second@example.com"), ("password", PASSWORD)];
     forge.post("/session").form(&form).send().expect(401);
     assert_eq!(forge.get("/user").token(&token).send().expect(200)["email"], "ada@example.com");
     forge.delete(&format!("/user/emails/{email}")).token(&token).send().expect(200);
-    assert_eq!(news(forge), before);
-    assert_eq!((activity(forge, ada), activity(forge, 1)), (0, 0));
+    assert_eq!(queued_events(forge), before);
+    assert_eq!((activity_count(forge, ada), activity_count(forge, 1)), (0, 0));
 }

@@ -4,7 +4,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::support::{id_of, wrong};
+use crate::api::support::{field_error, id_of};
 
 on_every_store!(
     keys_of_all_kinds_are_taken_and_kept_as_they_were_given,
@@ -84,7 +84,7 @@ fn titles_and_keys_have_their_lengths(forge: &Forge) {
         forge.post("/user/keys").token(&token).form(&[("title", title), ("key", key)]).send()
     };
     let refused = add(&"ü".repeat(256), &an_ssh_key(1)).expect(400);
-    assert_eq!(refused, wrong("title", "is too long (maximum is 255 characters)"));
+    assert_eq!(refused, field_error("title", "is too long (maximum is 255 characters)"));
     add(&"ü".repeat(255), &an_ssh_key(1)).expect(201);
     let garbage = format!("ssh-rsa {}", "A".repeat(5000));
     let both = json!({"message": {
@@ -107,7 +107,7 @@ fn the_length_of_a_key_counts_characters_and_leaves_its_fingerprint_alone(forge:
     let longest = format!("{key} {}", "ü".repeat(5000 - key.len() - 1));
     assert_eq!(add(&longest).expect(201)["key"], longest);
     let refused = add(&format!("{longest}ü")).expect(400);
-    assert_eq!(refused, wrong("key", "is too long (maximum is 5000 characters)"));
+    assert_eq!(refused, field_error("key", "is too long (maximum is 5000 characters)"));
 }
 
 /// POST /user/keys, POST /users/:id/keys

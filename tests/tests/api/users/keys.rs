@@ -8,8 +8,8 @@ use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::support::{
-    HUGE, MISSING, activity, assert_only_for_administrators, assert_only_for_users, id_of, ids,
-    message, news, no_route,
+    HUGE, MISSING, activity_count, assert_only_for_administrators, assert_only_for_users, id_of,
+    ids, message, no_route, queued_events,
 };
 
 on_every_store!(
@@ -246,7 +246,7 @@ fn an_administrator_removes_keys_of_others(forge: &Forge) {
 /// POST /user/keys, POST /users/:id/keys, DELETE /user/keys/:id, DELETE /users/:uid/keys/:id
 fn keys_are_news_and_no_activity(forge: &Forge) {
     let (ada, token) = forge.user("ada");
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     let own = id_of(&add(forge, &token, "laptop", 1));
     let form = [("title", "desk"), ("key", &an_ssh_key(2))];
     let path = format!("/users/{ada}/keys");
@@ -263,7 +263,7 @@ fn keys_are_news_and_no_activity(forge: &Forge) {
         created_at: a_moment(),
     };
     assert_eq!(
-        news(forge)[before..],
+        queued_events(forge)[before..],
         [
             SystemEvent::KeyCreated(facts(own, 1)),
             SystemEvent::KeyCreated(facts(given, 2)),
@@ -271,5 +271,5 @@ fn keys_are_news_and_no_activity(forge: &Forge) {
             SystemEvent::KeyDestroyed(facts(own, 1)),
         ]
     );
-    assert_eq!((activity(forge, ada), activity(forge, 1)), (0, 0));
+    assert_eq!((activity_count(forge, ada), activity_count(forge, 1)), (0, 0));
 }

@@ -147,18 +147,18 @@ fn missing_parameters_are_told_at_once(forge: &Forge) {
 }
 
 /// Changes an account behind the interface.
-fn change(forge: &Forge, username: &str, change: impl FnOnce(User) -> User + Send) {
+fn change_account(forge: &Forge, username: &str, change: impl FnOnce(User) -> User + Send) {
     let user = find_named(&forge.app, Actor::OPERATOR, username).expect("the user exists").user;
     forge
         .app
         .store
-        .write::<_, StoreError>(|tx| tx.users().update(&change(user)))
+        .write::<_, StoreError>(|tx| tx.users().update(&change_account(user)))
         .expect("the store works");
 }
 
 fn a_second_factor_needs_a_personal_token(forge: &Forge) {
     forge.new_user("ada", &[]);
-    change(forge, "ada", |user| User { two_factor_enabled: true, ..user });
+    change_account(forge, "ada", |user| User { two_factor_enabled: true, ..user });
     let refused = sign_in(forge, "ada", PASSWORD);
     let message = "401 Unauthorized. You have 2FA enabled. Please use a personal access token to \
                    access the API";

@@ -32,7 +32,7 @@ fn not_admin() -> Value {
     forbidden("Must be admin to use sudo")
 }
 
-fn nobody(value: &str) -> Value {
+fn user_not_found(value: &str) -> Value {
     json!({"message": format!("404 No user id or username for: {value} Not Found")})
 }
 
@@ -70,7 +70,7 @@ fn the_parameter_wins_over_the_header(forge: &Forge) {
     let get = || forge.get("/user").token(ROOT).header("SUDO", "bob");
     assert_eq!(get().query(&[("sudo", "ada")]).send().expect(200)["username"], "ada");
     assert_eq!(get().send().expect(200)["username"], "bob");
-    assert_eq!(get().query(&[("sudo", "nobody")]).send().expect(404), nobody("nobody"));
+    assert_eq!(get().query(&[("sudo", "nobody")]).send().expect(404), user_not_found("nobody"));
 }
 
 fn a_call_under_sudo_has_the_rights_of_the_target(forge: &Forge) {
@@ -196,7 +196,7 @@ fn sudo_to_nobody_is_not_found(forge: &Forge) {
         ["nobody", "Ada", "ada@example.com", "999", "0", "-1", "99999999999999999999", &long]
     {
         for request in reads(forge, target) {
-            assert_eq!(request.token(ROOT).send().expect(404), nobody(target), "{target}");
+            assert_eq!(request.token(ROOT).send().expect(404), user_not_found(target), "{target}");
         }
     }
     // A value that cannot be a user's must not turn the call into one of the administrator's own.

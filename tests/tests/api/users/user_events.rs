@@ -8,7 +8,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::groups::group_support::{external_user, join, new_project, path_of_project};
+use crate::api::groups::group_support::{add_member, external_user, new_project, path_of_project};
 use crate::api::support::{HUGE, MISSING, assert_only_for_users, id_of, message, no_route};
 
 on_every_store!(
@@ -217,7 +217,7 @@ fn a_feed_is_silent_about_projects_that_its_reader_does_not_see(forge: &Forge) {
         assert_seen(token, &[&open, &inner]);
     }
     assert_seen(&eve_token, &[&open]);
-    join(forge, &path_of_project(&secret), bob, 10, &[]);
+    add_member(forge, &path_of_project(&secret), bob, 10, &[]);
     assert_seen(&bob_token, &[&open, &inner, &secret]);
     let own = format!("{}/members/{bob}", path_of_project(&secret));
     forge.delete(&own).token(&bob_token).send().expect(200);

@@ -9,8 +9,8 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
 
 use crate::api::support::{
-    HUGE, MISSING, activity, assert_only_for_administrators, id_of, message, news, no_route,
-    user_now,
+    HUGE, MISSING, activity_count, assert_only_for_administrators, id_of, message, no_route,
+    queued_events, user_now,
 };
 
 on_every_store!(
@@ -25,7 +25,7 @@ on_every_store!(
 /// PUT /users/:uid/block, PUT /users/:uid/unblock
 fn block_and_unblock_answer_whether_anything_changed(forge: &Forge) {
     let ada = id_of(&forge.new_user("ada", &[]));
-    let before = news(forge);
+    let before = queued_events(forge);
     for (command, changed, state) in [
         ("unblock", "false", "active"),
         ("block", "true", "blocked"),
@@ -39,8 +39,8 @@ fn block_and_unblock_answer_whether_anything_changed(forge: &Forge) {
         assert_eq!(answer.text(), changed, "{command} to {state}");
         assert_eq!(user_now(forge, ada)["state"], state);
     }
-    assert_eq!(news(forge), before);
-    assert_eq!((activity(forge, ada), activity(forge, 1)), (0, 0));
+    assert_eq!(queued_events(forge), before);
+    assert_eq!((activity_count(forge, ada), activity_count(forge, 1)), (0, 0));
 }
 
 /// PUT /users/:uid/block, PUT /users/:uid/unblock

@@ -9,7 +9,8 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::support::{
-    activity, assert_only_for_administrators, id_of, look, message, news, user_now,
+    activity_count, assert_only_for_administrators, id_of, message, queued_events, read_store,
+    user_now,
 };
 
 on_every_store!(
@@ -27,7 +28,7 @@ on_every_store!(
 );
 
 /// What cannot be left out, for a user of that name.
-fn required(username: &str) -> Value {
+fn required_fields(username: &str) -> Value {
     json!({
         "username": username, "name": username, "email": format!("{username}@example.com"),
         "password": PASSWORD
@@ -35,8 +36,8 @@ fn required(username: &str) -> Value {
 }
 
 /// The same with something more, or with something else.
-fn with(username: &str, more: Value) -> Value {
-    let mut fields = required(username);
+fn fields_with(username: &str, more: Value) -> Value {
+    let mut fields = required_fields(username);
     let more = more.as_object().expect("an object").clone();
     fields.as_object_mut().expect("an object").extend(more);
     fields
@@ -49,7 +50,7 @@ fn create(forge: &Forge, fields: &Value) -> Value {
 
 /// POST /users
 fn a_new_user_has_the_defaults_of_the_reference(forge: &Forge) {
-    let created = forge.post("/users").token(ROOT).json(&required("ada")).send();
+    let created = forge.post("/users").token(ROOT).json(&required_fields("ada")).send();
     let id = id_of(&created.expect(201));
     let now = "2016-09-22T10:30:00.000Z";
     let expected = json!({
@@ -76,27 +77,28 @@ fn everything_optional_is_honoured(forge: &Forge) {
         "website_url": "http://ada.example", "organization": "o", "bio": "b", "location": "here",
         "projects_limit": 7, "can_create_group": false
     });
-    let created = create(forge, &with("ada", given.clone()));
+    let created = create(forge, &fields_with("ada", given.clone()));
     for (field, value) in given.as_object().expect("an object") {
         assert_eq!(&created[field], value, "{field}");
     }
     assert_eq!(user_now(forge, id_of(&created)), created);
-    let admin = create(forge, &with("bob", json!({"admin": true, "projects_limit": "0"})));
+    let admin = create(forge, &fields_with("bob", json!({"admin": true, "projects_limit": "0"})));
     assert_eq!(admin["is_admin"], true);
     assert_eq!(
         (&admin["projects_limit"], &admin["can_create_project"]),
         (&json!(0), &json!(false))
     );
     let token = forge.sign_in("bob");
-    forge.post("/users").token(&token).json(&required("cleo")).send().expect(201);
+    forge.post("/users").token(&token).json(&required_fields("cleo")).send().expect(201);
 }
 
 /// POST /users
 fn a_new_user_has_a_namespace_and_is_news_and_no_activity(forge: &Forge) {
-    let before = news(forge).len();
-    let id = id_of(&create(forge, &with("Ada", json!({"name": "Ada A."}))));
+    let before = queued_events(forge).len();
+    let id = id_of(&create(forge, &fields_with("Ada", json!({"name": "Ada A."}))));
     let path = NamespacePath::parse("ada").expect("a good path");
-    let namespace = look(forge, |tx| tx.namespaces().find_by_path(&path)).expect("it is there");
+    let namespace =
+        read_store(forge, |tx| tx.namespaces().find_by_path(&path)).expect("it is there");
     assert_eq!((namespace.path.as_str(), namespace.owner), ("Ada", Some(UserId(id))));
     let facts = UserFacts {
         id: UserId(id),
@@ -106,11 +108,11 @@ fn a_new_user_has_a_namespace_and_is_news_and_no_activity(forge: &Forge) {
         created_at: a_moment(),
         updated_at: a_moment(),
     };
-    assert_eq!(news(forge)[before..], [SystemEvent::UserCreated(facts)]);
-    assert_eq!((activity(forge, id), activity(forge, 1)), (0, 0));
+    assert_eq!(queued_events(forge)[before..], [SystemEvent::UserCreated(facts)]);
+    assert_eq!((activity_count(forge, id), activity_count(forge, 1)), (0, 0));
     // Nothing is told of what was not made.
-    forge.post("/users").token(ROOT).json(&required("Ada")).send().expect(409);
-    assert_eq!(news(forge).len(), before + 1);
+    forge.post("/users").token(ROOT).json(&required_fields("Ada")).send().expect(409);
+    assert_eq!(queued_events(forge).len(), before + 1);
 }
 
 /// POST /users
@@ -118,7 +120,7 @@ fn administrators_alone_make_users(forge: &Forge) {
     assert_only_for_administrators(forge, &[("POST", "/users".into())]);
     let token = forge.sign_in("normal");
     // The right is looked at before the parameters, good or bad.
-    for fields in [required("ada"), json!({"email": ["a", "list"]}), json!({"name": {}})] {
+    for fields in [required_fields("ada"), json!({"email": ["a", "list"]}), json!({"name": {}})] {
         let refused = forge.post("/users").token(&token).json(&fields).send().expect(403);
         assert_eq!(refused, message("403 Forbidden"), "{fields}");
     }
@@ -144,7 +146,8 @@ fn what_is_required_is_asked_for_in_order_and_blank_is_not_given(forge: &Forge) 
             let refused = forge.post("/users").token(ROOT).form(&form).send().expect(400);
             assert_eq!(refused, expected, "{blank:?}");
         }
-        let null = forge.post("/users").token(ROOT).json(&with("ada", json!({*missing: null})));
+        let null =
+            forge.post("/users").token(ROOT).json(&fields_with("ada", json!({*missing: null})));
         assert_eq!(null.send().expect(400), expected);
     }
     // Even of an otherwise hopeless request.
@@ -164,7 +167,7 @@ fn parameters_come_as_query_form_multipart_or_json(forge: &Forge) {
         post().query(&fields("aa", a)).send(),
         post().form(&fields("bb", b)).send(),
         post().multipart(&fields("cc", c)).send(),
-        post().json(&with("dd", json!({"name": "Ünï cödé & co"}))).send(),
+        post().json(&fields_with("dd", json!({"name": "Ünï cödé & co"}))).send(),
         // Half and half; where both have something the body counts.
         post()
             .query(&[("username", "xx"), ("name", "Ünï cödé & co")])
@@ -179,7 +182,7 @@ fn parameters_come_as_query_form_multipart_or_json(forge: &Forge) {
     let names: Vec<_> = list.as_array().expect("a list").iter().map(|u| &u["username"]).collect();
     assert_eq!(names, ["ee", "dd", "cc", "bb", "aa", "root"]);
     // A token in the body signs, as some clients do it.
-    let signed = with("ff", json!({"private_token": ROOT}));
+    let signed = fields_with("ff", json!({"private_token": ROOT}));
     forge.post("/users").json(&signed).send().expect(201);
 }
 
@@ -213,7 +216,7 @@ fn switches_understand_many_words(forge: &Forge) {
     .enumerate()
     {
         let fields = json!({"admin": word, "can_create_group": word, "external": "no"});
-        let created = create(forge, &with(&format!("user{number}"), fields));
+        let created = create(forge, &fields_with(&format!("user{number}"), fields));
         assert_eq!(created["is_admin"], meaning.unwrap_or(false), "{word}");
         assert_eq!(created["can_create_group"], meaning.unwrap_or(true), "{word}");
     }
@@ -222,7 +225,7 @@ fn switches_understand_many_words(forge: &Forge) {
 /// POST /users
 fn external_users_make_neither_groups_nor_projects(forge: &Forge) {
     let asked = json!({"external": true, "projects_limit": 50, "can_create_group": true});
-    let created = create(forge, &with("guest", asked));
+    let created = create(forge, &fields_with("guest", asked));
     assert_eq!(created["external"], true);
     assert_eq!(created["projects_limit"], 0);
     assert_eq!(created["can_create_group"], false);
@@ -237,7 +240,7 @@ fn everybody_is_confirmed_at_once(forge: &Forge) {
             .into_iter()
             .enumerate()
     {
-        let fields = with(&format!("user{number}"), json!({ "confirm": confirm }));
+        let fields = fields_with(&format!("user{number}"), json!({ "confirm": confirm }));
         assert_eq!(create(forge, &fields)["confirmed_at"], "2016-09-22T10:30:00.000Z", "{confirm}");
     }
 }
@@ -262,7 +265,7 @@ fn addresses_and_names_are_cleaned(forge: &Forge) {
     ] {
         assert_eq!(created[field], clean, "{field}");
     }
-    let fields = with("bob", json!({"name": "<b></b>"}));
+    let fields = fields_with("bob", json!({"name": "<b></b>"}));
     let blank = forge.post("/users").token(ROOT).json(&fields).send().expect(400);
     assert_eq!(blank, json!({"message": {"name": ["can't be blank"]}}));
 }
@@ -270,12 +273,12 @@ fn addresses_and_names_are_cleaned(forge: &Forge) {
 /// POST /users
 fn an_identity_is_made_of_provider_and_name(forge: &Forge) {
     let both = json!({"provider": "directory", "extern_uid": "cn=ada"});
-    let created = create(forge, &with("ada", both.clone()));
+    let created = create(forge, &fields_with("ada", both.clone()));
     assert_eq!(created["identities"], json!([both]));
     // The same name at another provider is somebody else.
     let elsewhere = json!({"provider": "forge2", "extern_uid": "cn=ada"});
-    let created = create(forge, &with("bob", elsewhere.clone()));
+    let created = create(forge, &fields_with("bob", elsewhere.clone()));
     assert_eq!(created["identities"], json!([elsewhere]));
-    let nameless = create(forge, &with("cleo", json!({"provider": "directory"})));
+    let nameless = create(forge, &fields_with("cleo", json!({"provider": "directory"})));
     assert_eq!(nameless["identities"], json!([{"provider": "directory", "extern_uid": null}]));
 }

@@ -4,7 +4,7 @@ use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, Response, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::support::{message, news, wrong};
+use crate::api::support::{field_error, message, queued_events};
 
 on_every_store!(
     each_field_has_its_rule,
@@ -36,7 +36,7 @@ fn try_with(forge: &Forge, changes: &Value) -> Response {
 fn assert_users(forge: &Forge, count: usize) {
     let list = forge.get("/users").token(ROOT).send().expect(200);
     assert_eq!(list.as_array().map(Vec::len), Some(count), "{list}");
-    assert_eq!(news(forge).len(), count);
+    assert_eq!(queued_events(forge).len(), count);
 }
 
 /// POST /users
@@ -57,7 +57,7 @@ fn each_field_has_its_rule(forge: &Forge) {
         ("projects_limit", json!("many"), "is not a number"),
     ] {
         let refused = try_with(forge, &json!({ field: value })).expect(400);
-        assert_eq!(refused, wrong(field, text), "{value}");
+        assert_eq!(refused, field_error(field, text), "{value}");
     }
     assert_users(forge, 1);
     // Just within the rules.
@@ -113,7 +113,7 @@ fn the_secondary_address_of_another_user_is_invalid(forge: &Forge) {
     let second = [("email", "second@example.com")];
     forge.post("/user/emails").token(&token).form(&second).send().expect(201);
     let refused = try_with(forge, &json!({"email": "Second@example.com"})).expect(400);
-    assert_eq!(refused, wrong("email", TAKEN));
+    assert_eq!(refused, field_error("email", TAKEN));
     let taken_too = json!({"email": "second@example.com", "username": "ada"});
     let refused = try_with(forge, &taken_too).expect(409);
     assert_eq!(refused, message("Username has already been taken"));
@@ -131,7 +131,7 @@ fn the_name_of_another_user_is_a_conflict_and_one_that_differs_in_case_is_invali
         assert_eq!(refused, message("Username has already been taken"), "{changes}");
     }
     let refused = try_with(forge, &json!({"username": "ADA"})).expect(400);
-    assert_eq!(refused, wrong("username", TAKEN));
+    assert_eq!(refused, field_error("username", TAKEN));
     let refused = try_with(forge, &json!({"username": "Ada", "bio": "b".repeat(256)})).expect(400);
     let both = json!({"message": {
         "bio": ["is too long (maximum is 255 characters)"], "username": [TAKEN]
@@ -145,11 +145,11 @@ fn an_identity_belongs_to_one_user(forge: &Forge) {
     let identity = json!({"provider": "directory", "extern_uid": "cn=ada"});
     forge.new_user("ada", &[("provider", "directory"), ("extern_uid", "cn=ada")]);
     let refused = try_with(forge, &identity).expect(400);
-    assert_eq!(refused, wrong("identities.extern_uid", TAKEN));
+    assert_eq!(refused, field_error("identities.extern_uid", TAKEN));
     for provider in [json!(null), json!(""), json!(" ")] {
         let changes = json!({"provider": provider, "extern_uid": "cn=new"});
         let refused = try_with(forge, &changes).expect(400);
-        assert_eq!(refused, wrong("identities.provider", "can't be blank"), "{provider}");
+        assert_eq!(refused, field_error("identities.provider", "can't be blank"), "{provider}");
     }
     assert_users(forge, 2);
 }
@@ -164,7 +164,7 @@ fn usernames_follow_their_pattern(forge: &Forge) {
         assert!(told.contains(&json!(PATTERN)), "{name:?}: {refused}");
     }
     let refused = try_with(forge, &json!({"username": "ada.git"})).expect(400);
-    assert_eq!(refused, wrong("username", PATTERN));
+    assert_eq!(refused, field_error("username", PATTERN));
     assert_users(forge, 1);
     for (number, name) in
         ["a", "7", "_", "a-", ".ada", "ada.gi", "a.git.b", "A_b-c.d"].into_iter().enumerate()
@@ -181,7 +181,7 @@ fn names_of_the_service_itself_are_reserved(forge: &Forge) {
                     services snippets teams u unsubscribes users api";
     for name in reserved.split_whitespace() {
         let refused = try_with(forge, &json!({ "username": name })).expect(400);
-        assert_eq!(refused, wrong("username", &format!("{name} is a reserved name")));
+        assert_eq!(refused, field_error("username", &format!("{name} is a reserved name")));
     }
     assert_users(forge, 1);
     assert_eq!(try_with(forge, &json!({"username": "Admin"})).expect(201)["username"], "Admin");

@@ -9,13 +9,13 @@ use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{
-    activity_in, group_member, in_the_original, join, member_facts, new_group, new_project,
+    activity_in, add_member, group_member, in_the_original, member_facts, new_group, new_project,
     path_of_group, path_of_project, project_facts, project_in,
 };
 use crate::api::projects::project_support::assert_list;
 use crate::api::support::{
-    HUGE, MISSING, activity, assert_only_for_administrators, id_of, ids, message, news, no_route,
-    user_now,
+    HUGE, MISSING, activity_count, assert_only_for_administrators, id_of, ids, message, no_route,
+    queued_events, user_now,
 };
 
 on_every_store!(
@@ -65,13 +65,13 @@ fn administrators_alone_delete_users(forge: &Forge) {
 fn deleting_nobody_is_fine(forge: &Forge) {
     let ada = id_of(&forge.new_user("ada", &[]));
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
-    let before = news(forge);
+    let before = queued_events(forge);
     for id in [ada.to_string(), MISSING.to_string(), "0".into(), HUGE.into()] {
         let answer = forge.delete(&format!("/users/{id}")).token(ROOT).send();
         assert_eq!(answer.expect(200), Value::Null, "{id}");
         assert_eq!(answer.text(), "null");
     }
-    assert_eq!(news(forge), before);
+    assert_eq!(queued_events(forge), before);
     for id in ["root", "1x", "-1"] {
         let unknown = forge.delete(&format!("/users/{id}")).token(ROOT).send().expect(404);
         assert_eq!(unknown, no_route(), "{id}");
@@ -88,7 +88,7 @@ fn everything_of_the_user_goes_along_and_is_free_again(forge: &Forge) {
     forge.post("/user/emails").token(&token).form(&second).send().expect(201);
     add_key(forge, ada, 1);
     new_project(forge, &token, "diary", &[]);
-    assert_eq!(activity(forge, ada), 1);
+    assert_eq!(activity_count(forge, ada), 1);
 
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
 
@@ -96,7 +96,7 @@ fn everything_of_the_user_goes_along_and_is_free_again(forge: &Forge) {
     assert_eq!(nobody, message("401 Unauthorized"));
     let form = [("login", "ada"), ("password", PASSWORD)];
     forge.post("/session").form(&form).send().expect(401);
-    assert_eq!(activity(forge, ada), 0);
+    assert_eq!(activity_count(forge, ada), 0);
     for path in ["keys", "emails", "events"] {
         let gone = forge.get(&format!("/users/{ada}/{path}")).token(ROOT).send().expect(404);
         assert_eq!(gone, message("404 User Not Found"), "{path}");
@@ -109,17 +109,17 @@ fn everything_of_the_user_goes_along_and_is_free_again(forge: &Forge) {
     let token = forge.sign_in("ada");
     forge.post("/user/emails").token(&token).form(&second).send().expect(201);
     add_key(forge, id_of(&again), 1);
-    assert_eq!(activity(forge, id_of(&again)), 0);
+    assert_eq!(activity_count(forge, id_of(&again)), 0);
 }
 
 /// DELETE /users/:id
 fn keys_and_user_are_news_in_this_order(forge: &Forge) {
     let ada = id_of(&forge.new_user("ada", &[]));
     let keys = [add_key(forge, ada, 1), add_key(forge, ada, 2)];
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     forge.clock.advance(chrono::TimeDelta::hours(1));
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
-    let told = news(forge).split_off(before);
+    let told = queued_events(forge).split_off(before);
     let (user, destroyed) = told.split_last().expect("three pieces of news");
     let facts = UserFacts {
         id: UserId(ada),
@@ -158,16 +158,16 @@ fn personal_projects_go_with_the_user(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let (bob, bob_token) = forge.user("bob");
     let ship = new_project(forge, &token, "Ship", &[("public", "true")]);
-    join(forge, &path_of_project(&ship), bob, 30, &[]);
+    add_member(forge, &path_of_project(&ship), bob, 30, &[]);
     let crew = new_group(forge, &bob_token, "crew", &[]);
-    join(forge, &path_of_group(&crew), ada, 40, &[]);
+    add_member(forge, &path_of_group(&crew), ada, 40, &[]);
     let group = id_of(&crew).to_string();
     let ours = new_project(forge, &token, "Ours", &[("namespace_id", group.as_str())]);
     let fork = [("namespace", "bob")];
     let fork =
         forge.post(&format!("/projects/fork/{}", id_of(&ship))).token(&bob_token).form(&fork);
     let fork = fork.send().expect(201);
-    let before = news(forge).len();
+    let before = queued_events(forge).len();
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
     for path in [path_of_project(&ship), "/projects/ada%2Fship".to_owned()] {
         let gone = forge.get(&path).token(ROOT).send();
@@ -179,7 +179,7 @@ fn personal_projects_go_with_the_user(forge: &Forge) {
     assert_eq!(kept["creator_id"], Value::Null);
     let kept = forge.get(&path_of_project(&fork)).token(&bob_token).send().expect(200);
     assert_eq!(kept.get("forked_from_project"), None);
-    let told: Vec<_> = news(forge).split_off(before);
+    let told: Vec<_> = queued_events(forge).split_off(before);
     let [of_project @ .., destroyed, SystemEvent::GroupMemberRemoved(_), last] = &told[..] else {
         panic!("{told:?}")
     };
@@ -207,10 +207,10 @@ fn every_membership_that_ends_is_news_once(forge: &Forge) {
     let crew = new_group(forge, &bob_token, "crew", &[]);
     let ours = project_in(forge, &crew, "Ours", &[]);
     // What has expired ends too.
-    join(forge, &path_of_project(&ship), ada, 40, &[("expires_at", "2001-01-01")]);
-    join(forge, &path_of_project(&ours), ada, 10, &[]);
-    join(forge, &path_of_group(&crew), ada, 50, &[]);
-    let before = news(forge).len();
+    add_member(forge, &path_of_project(&ship), ada, 40, &[("expires_at", "2001-01-01")]);
+    add_member(forge, &path_of_project(&ours), ada, 10, &[]);
+    add_member(forge, &path_of_group(&crew), ada, 50, &[]);
+    let before = queued_events(forge).len();
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
 
     let member = |access| member_facts("ada", ada, access);
@@ -225,7 +225,7 @@ fn every_membership_that_ends_is_news_once(forge: &Forge) {
         team(project_facts(&ours, "crew", ""), AccessLevel::Guest),
         SystemEvent::GroupMemberRemoved(group_member(&crew, "ada", ada, AccessLevel::Owner)),
     ];
-    let told = news(forge).split_off(before);
+    let told = queued_events(forge).split_off(before);
     let (last, told) = told.split_last().expect("news");
     assert_eq!(told, expected);
     assert!(matches!(last, SystemEvent::UserDestroyed(user) if user.id == UserId(ada)));
@@ -242,13 +242,13 @@ fn the_only_owner_of_a_group_stays(forge: &Forge) {
     let (bob, _) = forge.user("bob");
     let crew = new_group(forge, &token, "crew", &[]);
     new_project(forge, &token, "Ship", &[]);
-    let before = news(forge);
+    let before = queued_events(forge);
     let kept = forge.delete(&format!("/users/{ada}")).token(ROOT).send();
     assert_eq!((kept.expect(200), kept.text()), (Value::Null, "null"));
     user_now(forge, ada);
     assert_list(forge, &token, "/projects", &["Ship"]);
-    assert_eq!(news(forge), before);
-    join(forge, &path_of_group(&crew), bob, 50, &[]);
+    assert_eq!(queued_events(forge), before);
+    add_member(forge, &path_of_group(&crew), bob, 50, &[]);
     let gone = forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
     assert_eq!(gone["username"], "ada");
     forge.get("/groups/crew").token(ROOT).send().expect(200);

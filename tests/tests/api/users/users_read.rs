@@ -6,7 +6,7 @@ use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::support::{
-    HUGE, MISSING, alter, assert_only_for_users, id_of, message, no_route, user_now,
+    HUGE, MISSING, assert_only_for_users, change_account, id_of, message, no_route, user_now,
 };
 
 on_every_store!(
@@ -93,7 +93,7 @@ fn everything_that_can_be_set_is_shown(forge: &Forge) {
         "provider": "directory", "extern_uid": "cn=ada"
     });
     forge.put(&format!("/users/{ada}")).token(ROOT).json(&settings).send().expect(200);
-    alter(forge, ada, |user| {
+    change_account(forge, ada, |user| {
         user.two_factor_enabled = true;
         user.confirmed_at = None;
         user.last_sign_in_at = Some(at(-60));

@@ -6,7 +6,7 @@ use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::support::{activity, id_of, look, message, news, user_now};
+use crate::api::support::{activity_count, id_of, message, queued_events, read_store, user_now};
 
 on_every_store!(
     what_is_given_changes_and_the_rest_stays,
@@ -31,7 +31,7 @@ fn update(forge: &Forge, id: i64, fields: &Value) -> Value {
 fn what_is_given_changes_and_the_rest_stays(forge: &Forge) {
     let mut expected = forge.new_user("ada", &[]);
     let id = id_of(&expected);
-    let before = news(forge);
+    let before = queued_events(forge);
     forge.clock.advance(chrono::TimeDelta::hours(1));
     for (field, value) in [
         ("name", json!("Ada A.")),
@@ -53,8 +53,8 @@ fn what_is_given_changes_and_the_rest_stays(forge: &Forge) {
         assert_eq!(user_now(forge, id), expected, "{field}");
     }
     // No event, no hook.
-    assert_eq!(news(forge), before);
-    assert_eq!((activity(forge, id), activity(forge, 1)), (0, 0));
+    assert_eq!(queued_events(forge), before);
+    assert_eq!((activity_count(forge, id), activity_count(forge, 1)), (0, 0));
 }
 
 /// PUT /users/:id
@@ -248,7 +248,7 @@ fn a_new_username_renames_the_namespace(forge: &Forge) {
     let (id, token) = forge.user("ada");
     let owner = |path: &str| {
         let path = NamespacePath::parse(path).expect("a good path");
-        let namespace = look(forge, |tx| tx.namespaces().find_by_path(&path))?;
+        let namespace = read_store(forge, |tx| tx.namespaces().find_by_path(&path))?;
         Some((namespace.path.as_str().to_owned(), namespace.owner))
     };
     // A change of nothing but the case is no conflict with oneself.

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
 
 use crate::api::support::{
-    HUGE, MISSING, assert_only_for_administrators, id_of, message, no_route, user_now, wrong,
+    HUGE, MISSING, assert_only_for_administrators, field_error, id_of, message, no_route, user_now,
 };
 
 on_every_store!(
@@ -82,13 +82,13 @@ fn what_another_user_has_in_some_other_way_is_invalid(forge: &Forge) {
     forge.new_user("cleo", &[("provider", "directory"), ("extern_uid", "cn=cleo")]);
     let bob = forge.new_user("bob", &[]);
     for (fields, expected) in [
-        (json!({"email": "Second@example.com", "bio": "b"}), wrong("email", TAKEN)),
-        (json!({"username": "ADA", "bio": "b"}), wrong("username", TAKEN)),
+        (json!({"email": "Second@example.com", "bio": "b"}), field_error("email", TAKEN)),
+        (json!({"username": "ADA", "bio": "b"}), field_error("username", TAKEN)),
         (
             json!({"provider": "directory", "extern_uid": "cn=cleo", "bio": "b"}),
-            wrong("identities.extern_uid", TAKEN),
+            field_error("identities.extern_uid", TAKEN),
         ),
-        (json!({"extern_uid": "cn=bob"}), wrong("identities.provider", "can't be blank")),
+        (json!({"extern_uid": "cn=bob"}), field_error("identities.provider", "can't be blank")),
     ] {
         let put = forge.put(&format!("/users/{}", id_of(&bob))).token(ROOT).json(&fields).send();
         assert_eq!(put.expect(400), expected, "{fields}");
@@ -129,7 +129,7 @@ fn every_rule_of_the_fields_holds_and_nothing_is_changed_by_halves(forge: &Forge
     ] {
         let fields = json!({"location": "Elsewhere", field: value});
         let refused = forge.put(&put).token(ROOT).json(&fields).send().expect(400);
-        assert_eq!(refused, wrong(field, text));
+        assert_eq!(refused, field_error(field, text));
         assert_eq!(user_now(forge, id_of(&ada)), ada, "{fields}");
     }
     let several = json!({"email": "nonsense", "password": "short", "bio": "b".repeat(256)});
