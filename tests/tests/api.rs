@@ -1,4 +1,4 @@
-//! The interface over HTTP: a folder for each section, a file for each group of calls.
+//! Tests of the HTTP API: a folder per section of the reference, a file per group of calls.
 
 mod api {
     mod ci;

@@ -1,4 +1,4 @@
-//! Rules that all calls share.
+//! Rules that apply to all calls.
 
 mod authentication;
 mod bad_input;

@@ -1,7 +1,7 @@
-//! Cases about the form of requests, which are the same on every store.
+//! Cases about the format of requests, which do not depend on the store.
 
-/// Makes one test of each case, `fn case(forge: &Forge)`, on the fake. For what is decided before a
-/// store is asked; everything else belongs into `on_every_store!`.
+/// Creates one test of each case, a function `fn case(forge: &Forge)`, on the fake. It is for checks that run before
+/// the store is used; all other cases belong into `on_every_store!`.
 macro_rules! on_the_fake {
     ($($case:ident),+ $(,)?) => {
         mod forms {

@@ -1,4 +1,4 @@
-//! What the cases about users share: the usual refusals, and a look behind the interface.
+//! Helpers of all API tests: bodies of common errors, and access to the store of the server.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::issue::query::Clearance;
@@ -12,28 +12,28 @@ use hexforge_tests::Forge;
 use hexforge_tests::forge::ROOT;
 use serde_json::{Value, json};
 
-/// An id that nobody has.
+/// An id that no object has.
 pub const MISSING: i64 = 987_654;
 
-/// More digits than any id has.
+/// A number with more digits than any id.
 pub const HUGE: &str = "99999999999999999999999999";
 
-/// `{"message": "…"}`, the body of most refusals.
+/// The body `{"message": "…"}` of most errors.
 pub fn message(text: &str) -> Value {
     json!({ "message": text })
 }
 
-/// `{"message": {"field": ["…"]}}`, the body when one field is wrong.
+/// The body `{"message": {"field": ["…"]}}` for one invalid field.
 pub fn field_error(field: &str, text: &str) -> Value {
     json!({ "message": { field: [text] } })
 }
 
-/// The body when there is no such route.
+/// The body of the 404 for an unknown route.
 pub fn no_route() -> Value {
     json!({ "error": "404 Not Found" })
 }
 
-/// The id of whatever an answer shows.
+/// The id of the object in a response.
 #[track_caller]
 pub fn id_of(shown: &Value) -> i64 {
     shown["id"].as_i64().expect("everything that is made has an id")
@@ -45,13 +45,13 @@ pub fn ids(list: &Value) -> Vec<i64> {
     list.as_array().expect("a list").iter().map(id_of).collect()
 }
 
-/// A user as administrators see it now.
+/// A user, as administrators see it.
 #[track_caller]
 pub fn user_now(forge: &Forge, id: i64) -> Value {
     forge.get(&format!("/users/{id}")).token(ROOT).send().expect(200)
 }
 
-/// Asserts that each call tells callers it does not know nothing but that, whatever it is about.
+/// Asserts that each call answers 401 to callers without a valid token, before any other check.
 #[track_caller]
 pub fn assert_only_for_users(forge: &Forge, calls: &[(&str, String)]) {
     for (method, path) in calls {
@@ -62,7 +62,7 @@ pub fn assert_only_for_users(forge: &Forge, calls: &[(&str, String)]) {
     }
 }
 
-/// Asserts that each call is refused to all but administrators, before it looks at anything.
+/// Asserts that each call answers 403 to users who are not administrators, before any other check.
 #[track_caller]
 pub fn assert_only_for_administrators(forge: &Forge, calls: &[(&str, String)]) {
     assert_only_for_users(forge, calls);
@@ -73,7 +73,7 @@ pub fn assert_only_for_administrators(forge: &Forge, calls: &[(&str, String)]) {
     }
 }
 
-/// Reads from the store of a server.
+/// Reads from the store of the server.
 pub fn read_store<T: Send>(
     forge: &Forge,
     work: impl FnOnce(&mut dyn Tx) -> Result<T, StoreError> + Send,
@@ -81,7 +81,7 @@ pub fn read_store<T: Send>(
     forge.app.store.read(work).expect("the store of the server can be read")
 }
 
-/// Changes an account in ways for which the interface has no call.
+/// Changes an account in ways for which the API has no call.
 pub fn change_account(forge: &Forge, id: i64, change: impl FnOnce(&mut User) + Send) {
     let altered: Result<(), StoreError> = forge.app.store.write(|tx| {
         let mut user = tx.users().lock(UserId(id))?.expect("the user to alter exists");
@@ -91,13 +91,13 @@ pub fn change_account(forge: &Forge, id: i64, change: impl FnOnce(&mut User) + S
     altered.expect("the store of the server can be written");
 }
 
-/// What waits to be told to system hooks, oldest first.
+/// The events for system hooks in the outbox, oldest first.
 pub fn queued_events(forge: &Forge) -> Vec<SystemEvent> {
     let entries = read_store(forge, |tx| tx.outbox().oldest(1000));
     entries.into_iter().map(|entry| entry.event).collect()
 }
 
-/// How many activity events a user has authored in projects that it sees.
+/// The number of events of a user in projects that the user sees.
 pub fn activity_count(forge: &Forge, id: i64) -> u64 {
     let viewer = Viewer { user: UserId(id), external: false };
     read_store(forge, |tx| {

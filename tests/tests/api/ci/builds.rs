@@ -119,7 +119,7 @@ fn builds_of_a_commit_are_found_by_its_whole_name(forge: &Forge) {
     assert_eq!(of("topic", "?scope=x", 400), error("scope does not have a valid value"));
 }
 
-/// 404 `404 Not Found`, of other projects' too; 400 of what is no number.
+/// 404 for builds that do not exist or belong to another project; 400 for ids that are not numbers.
 fn builds_that_are_not_there_are_not_found(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     push(forge, &stage, "topic");
@@ -148,7 +148,8 @@ fn builds_that_are_not_there_are_not_found(forge: &Forge) {
     }
 }
 
-/// The list for whoever sees the project; one build for reporters, and others if `public_builds` is true.
+/// Lists are for everybody who sees the project. Single builds are for reporters; for others only if `public_builds` is
+/// true.
 fn who_may_read_builds(forge: &Forge) {
     let stage = ci_stage_of(forge, "20", CONFIGURATION);
     push(forge, &stage, "topic");
@@ -220,7 +221,8 @@ fn a_build_is_canceled_unless_it_is_done(forge: &Forge) {
     );
 }
 
-/// 201 with the new build; 403 with two blanks unless it is done; later skipped builds come back.
+/// 201 with the new build; 403 (with two spaces in its text) unless the build is finished. Later builds that were
+/// skipped are created again.
 fn a_build_is_retried_once_it_is_done(forge: &Forge) {
     let stage = a_ci_stage(forge, "a: {stage: build, script: a}\nb: {stage: deploy, script: b}\n");
     push(forge, &stage, "topic");
@@ -242,7 +244,8 @@ fn a_build_is_retried_once_it_is_done(forge: &Forge) {
     assert_eq!(again["status"], "pending", "what succeeded too");
 }
 
-/// POST /projects/:id/builds/:build_id/play: 200 for whoever may read builds; else 400 in these words.
+/// POST /projects/:id/builds/:build_id/play: 200 for everybody who may read builds, 400 with the text of the reference
+/// for builds that cannot be played.
 fn only_manual_builds_that_wait_are_played(forge: &Forge) {
     let stage = a_ci_stage(forge, "a: {script: a}\nb: {script: b, when: manual}\n");
     push(forge, &stage, "topic");
@@ -256,7 +259,7 @@ fn only_manual_builds_that_wait_are_played(forge: &Forge) {
     assert_eq!(post(forge, &stage, "b", "play", 400), refused, "once");
 }
 
-/// The setting `strict_rules`: outsiders of a public project, and developers.
+/// The setting `strict_rules` for outsiders of a public project and for developers.
 fn rules_can_be_stricter_than_those_of_the_reference(forge: &Forge) {
     let stage = ci_stage_of(forge, "20", "a: {script: a}\nb: {script: b, when: manual}\n");
     push(forge, &stage, "topic");

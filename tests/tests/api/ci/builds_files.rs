@@ -29,7 +29,7 @@ fn stored_build(forge: &Forge, id: BuildId) -> Build {
     found.expect("the store can be read").expect("the build is there")
 }
 
-/// Gives a build a log, as its runner would.
+/// Writes the log of a build, as its runner would.
 fn write_log(forge: &Forge, stage: &Stage, build: &Value, text: &str) {
     let project = ProjectId(stage.project());
     let files = &forge.app.build_files;
@@ -37,7 +37,7 @@ fn write_log(forge: &Forge, stage: &Stage, build: &Value, text: &str) {
     written.expect("a log can be written");
 }
 
-/// Gives a build artifacts, as its runner would.
+/// Stores artifacts of a build, as its runner would.
 fn add_artifacts(forge: &Forge, stage: &Stage, build: &Value, content: &str, seconds: Option<i64>) {
     let (project, id) = (ProjectId(stage.project()), BuildId(id_of(build)));
     let mut file = forge.app.build_files.begin_artifacts(project, id).expect("they can be begun");
@@ -51,7 +51,7 @@ fn add_artifacts(forge: &Forge, stage: &Stage, build: &Value, content: &str, sec
     stored.expect("the store can be written");
 }
 
-/// GET /projects/:id/builds/:build_id/trace: text, in one piece, tokens replaced by as many `x`.
+/// GET /projects/:id/builds/:build_id/trace: plain text, not chunked; each character of a token is replaced by `x`.
 fn a_log_is_shown_without_secrets(forge: &Forge) {
     let stage = a_ci_stage(forge, JOBS);
     push(forge, &stage, "topic");
@@ -113,7 +113,7 @@ fn artifacts_of_a_ref_are_those_of_its_newest_success(forge: &Forge) {
     assert_eq!(of("feature/x", "").expect(400), json!({"error": "job is missing"}));
 }
 
-/// POST /projects/:id/builds/:build_id/erase: 201; 403 unless done and with something to erase.
+/// POST /projects/:id/builds/:build_id/erase: 201; 403 unless the build is finished and has a log or artifacts.
 fn an_erased_build_has_neither_log_nor_artifacts(forge: &Forge) {
     let stage = a_ci_stage(forge, JOBS);
     push(forge, &stage, "topic");
@@ -141,7 +141,7 @@ fn an_erased_build_has_neither_log_nor_artifacts(forge: &Forge) {
     assert_eq!(bare, refused, "there is nothing");
 }
 
-/// POST /projects/:id/builds/:build_id/artifacts/keep: 200, never expires; 404 without artifacts.
+/// POST /projects/:id/builds/:build_id/artifacts/keep: 200, and the artifacts no longer expire; 404 without artifacts.
 fn artifacts_expire_unless_they_are_kept(forge: &Forge) {
     let stage = a_ci_stage(forge, JOBS);
     push(forge, &stage, "topic");

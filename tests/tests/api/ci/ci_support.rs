@@ -1,4 +1,4 @@
-//! What the cases about pipelines and builds share: a repository with a configuration, and builds that move.
+//! Helpers of the tests about pipelines and builds: a repository with a configuration, and transitions of builds.
 
 use hexforge_application::build;
 use hexforge_domain::ci::status::Transition;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::api::repositories::refs_support::{Stage, new_branch, stage_of};
 use crate::api::support::id_of;
 
-/// Three jobs in two stages.
+/// A configuration with three jobs in two stages.
 pub const CONFIGURATION: &str = "\
 stages: [build, test]
 compile:
@@ -23,12 +23,12 @@ lint:
   allow_failure: true
 ";
 
-/// A private project whose `master` has this configuration; nothing was pushed that makes a pipeline.
+/// A private project whose `master` has this configuration. It has no pipeline yet.
 pub fn a_ci_stage(forge: &Forge, configuration: &str) -> Stage {
     ci_stage_of(forge, "0", configuration)
 }
 
-/// A project of that visibility whose `master` has this configuration.
+/// The same with a visibility level.
 pub fn ci_stage_of(forge: &Forge, level: &str, configuration: &str) -> Stage {
     let stage = stage_of(forge, level);
     stage.tree.write(".gitlab-ci.yml", configuration).commit("Build it\n\nAll of it.");
@@ -36,7 +36,7 @@ pub fn ci_stage_of(forge: &Forge, level: &str, configuration: &str) -> Stage {
     stage
 }
 
-/// Makes a branch at `master`, which is a push by `developer`, and gives its pipeline.
+/// Creates a branch at `master` as `developer`, and returns the pipeline of this push.
 #[track_caller]
 pub fn push(forge: &Forge, stage: &Stage, branch: &str) -> Value {
     new_branch(forge, stage, branch, "master");
@@ -52,7 +52,7 @@ pub fn pipelines(forge: &Forge, stage: &Stage) -> Value {
     forge.get(&path).token(stage.token("reporter")).send().expect(200)
 }
 
-/// A pipeline as it is now.
+/// A pipeline in its current state.
 #[track_caller]
 pub fn pipeline_now(forge: &Forge, stage: &Stage, pipeline: &Value) -> Value {
     let path = format!("{}/pipelines/{}", stage.cast.path, id_of(pipeline));
@@ -67,19 +67,19 @@ pub fn builds(forge: &Forge, stage: &Stage) -> Vec<Value> {
     all.as_array().expect("a list").clone()
 }
 
-/// The newest build of a name.
+/// The newest build with this name.
 #[track_caller]
 pub fn build(forge: &Forge, stage: &Stage, name: &str) -> Value {
     let found = builds(forge, stage).into_iter().find(|build| build["name"] == name);
     found.expect("there is a build of that name")
 }
 
-/// The path of the calls about a build.
+/// The path of a build in the API.
 pub fn path_of(stage: &Stage, build: &Value) -> String {
     format!("{}/builds/{}", stage.cast.path, id_of(build))
 }
 
-/// The names and statuses of the newest builds, in the order in which they were made.
+/// The names and statuses of the newest builds, in the order of their creation.
 #[track_caller]
 pub fn statuses(forge: &Forge, stage: &Stage) -> Vec<(String, String)> {
     let mut seen = Vec::<(String, String)>::new();
@@ -93,7 +93,7 @@ pub fn statuses(forge: &Forge, stage: &Stage) -> Vec<(String, String)> {
     seen
 }
 
-/// Asserts the statuses of the newest builds, in the order in which they were made.
+/// Asserts names and statuses of the newest builds, in the order of their creation.
 #[track_caller]
 pub fn assert_statuses(forge: &Forge, stage: &Stage, expected: &[(&str, &str)]) {
     let found = statuses(forge, stage);
@@ -101,7 +101,7 @@ pub fn assert_statuses(forge: &Forge, stage: &Stage, expected: &[(&str, &str)]) 
     assert_eq!(found, expected);
 }
 
-/// Lets something happen to the newest build of a name, as a runner would.
+/// Applies a transition to the newest build with this name, as a runner would.
 #[track_caller]
 pub fn step(forge: &Forge, stage: &Stage, name: &str, transition: Transition) {
     let id = BuildId(id_of(&build(forge, stage, name)));
@@ -109,7 +109,7 @@ pub fn step(forge: &Forge, stage: &Stage, name: &str, transition: Transition) {
     assert!(moved, "{name} by {transition:?}");
 }
 
-/// Runs the newest build of a name to an end.
+/// Runs the newest build with this name until it has this final state.
 #[track_caller]
 pub fn run(forge: &Forge, stage: &Stage, name: &str, end: Transition) {
     step(forge, stage, name, Transition::Run);

@@ -1,4 +1,4 @@
-//! What is said of commits: reference section 8.3.
+//! Commit statuses: reference section 8.3.
 
 use hexforge_domain::ci::status::Transition::{Fail, Succeed};
 use hexforge_tests::{Forge, on_every_store};
@@ -31,7 +31,7 @@ fn list(forge: &Forge, stage: &Stage, sha: &str, query: &str, status: u16) -> Va
     forge.get(&path).token(stage.token("reporter")).send().expect(status)
 }
 
-/// POST /projects/:id/statuses/:sha: 201, the first branch that has the commit, the name `default`.
+/// POST /projects/:id/statuses/:sha: 201. Defaults: the first branch that contains the commit, and the name `default`.
 fn a_status_has_every_field_and_makes_a_pipeline(forge: &Forge) {
     let stage = a_stage(forge);
     let sha = stage.id("master~1");
@@ -79,7 +79,7 @@ fn a_status_counts_in_the_pipeline_of_its_ref(forge: &Forge) {
     let form = [("state", "success"), ("ref", "topic"), ("name", "ci")];
     post(forge, &stage, &sha, &form, 201);
     assert_eq!(pipeline_now(forge, &stage, &pipeline)["status"], "success", "the newest counts");
-    // Another ref of the same commit has a pipeline of its own.
+    // Another ref on the same commit gets its own pipeline.
     let form = [("state", "pending"), ("ref", "master"), ("name", "ci")];
     post(forge, &stage, &sha, &form, 201);
     assert_eq!(pipelines(forge, &stage).as_array().map(Vec::len), Some(2));
@@ -122,7 +122,7 @@ fn what_cannot_be_said(forge: &Forge) {
     let nowhere = "1".repeat(40);
     assert_eq!(post(forge, &stage, &nowhere, &[("state", "success")], 404), missing);
     assert_eq!(list(forge, &stage, &nowhere, "", 404), missing);
-    // A commit that no branch has.
+    // No branch contains this commit.
     stage.tree.git(&["checkout", "-q", "--detach"]);
     let lost = stage.tree.write("lost", "x").commit("Lost");
     stage.tree.git(&["tag", "keeper"]);
@@ -131,7 +131,7 @@ fn what_cannot_be_said(forge: &Forge) {
     assert_eq!(refused, message("404 References for commit Not Found"));
 }
 
-/// GET /projects/:id/repository/commits/:sha/statuses: builds too; `all` shows what does not count any more.
+/// GET /projects/:id/repository/commits/:sha/statuses: includes builds; `all` also shows superseded ones.
 fn statuses_are_found_by_ref_stage_and_name(forge: &Forge) {
     let stage = a_ci_stage(forge, "rspec: {script: x}\n");
     let pipeline = push(forge, &stage, "topic");

@@ -41,7 +41,7 @@ fn post(forge: &Forge, stage: &Stage, pipeline: &Value, what: &str, status: u16)
     forge.post(&path).token(stage.token("developer")).send().expect(status)
 }
 
-/// GET /projects/:id/pipelines/:pipeline_id: the object of 7.1, of a push.
+/// GET /projects/:id/pipelines/:pipeline_id: the object of section 7.1, for a push.
 fn a_pipeline_has_every_field(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let pipeline = push(forge, &stage, "topic");
@@ -72,7 +72,7 @@ fn pipelines_are_listed_newest_first_and_paged(forge: &Forge) {
     assert_eq!(page.header("X-Total-Pages"), Some("2"));
 }
 
-/// The original's `scope`.
+/// The parameter `scope` of the original.
 fn scopes_choose_pipelines(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let gone = push(forge, &stage, "gone");
@@ -98,7 +98,7 @@ fn scopes_choose_pipelines(forge: &Forge) {
     assert_eq!(ids(&scoped("tags", 200)), [0; 0]);
 }
 
-/// "the latest pipeline of each existing branch", in pages; a branch that comes back has the newest it has.
+/// "the latest pipeline of each existing branch", in pages. A branch that is created again has its newest pipeline.
 fn branches_are_those_that_are_there(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let made = ["a", "b", "c"].map(|name| id_of(&push(forge, &stage, name)));
@@ -112,7 +112,7 @@ fn branches_are_those_that_are_there(forge: &Forge) {
     let gone = format!("{}/b", stage.branches);
     forge.delete(&gone).token(stage.token("developer")).send().expect(200);
     assert_eq!(scoped("per_page=2"), (vec![made[2], made[0]], Some("2".to_owned())));
-    // Somebody may speak of a branch that is not there.
+    // A status may name a branch that does not exist.
     let tip = stage.id("master");
     let status = format!("{}/statuses/{tip}", stage.cast.path);
     let form = [("state", "success"), ("ref", "nowhere")];
@@ -122,7 +122,7 @@ fn branches_are_those_that_are_there(forge: &Forge) {
     assert_eq!(scoped(""), (vec![again, made[2], made[0]], Some("3".to_owned())));
 }
 
-/// Row by row: 404 of a number, of another project's, 400 of what is none.
+/// 404 for unknown ids and for pipelines of other projects; 400 for ids that are not numbers.
 fn pipelines_that_are_not_there_are_not_found(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let pipeline = push(forge, &stage, "topic");
@@ -144,7 +144,7 @@ fn pipelines_that_are_not_there_are_not_found(forge: &Forge) {
     assert_eq!(gone.expect(404), no_project());
 }
 
-/// Section 1.1: reading for reporters and whoever a project is open to, changing for developers.
+/// Section 1.1: reading for reporters, and in a public project for all users; changing for developers.
 fn who_may_read_and_change_pipelines(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let pipeline = push(forge, &stage, "topic");
@@ -164,7 +164,7 @@ fn who_may_read_and_change_pipelines(forge: &Forge) {
             forge.post(&path).token(stage.token(who)).send().expect(done);
         }
     }
-    // Whether builds are public does not matter for pipelines.
+    // `public_builds` does not affect pipelines.
     let form = [("name", "Ship"), ("visibility_level", "20"), ("public_builds", "false")];
     forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
     for who in ["stranger", "external", "guest"] {
@@ -195,7 +195,7 @@ fn without_builds_every_call_is_forbidden(forge: &Forge) {
     }
 }
 
-/// POST /projects/:id/pipelines/:pipeline_id/retry: allowed failures too, canceled builds not.
+/// POST /projects/:id/pipelines/:pipeline_id/retry: also retries allowed failures, but no canceled builds.
 fn a_retry_runs_what_failed_again(forge: &Forge) {
     let configuration = "\
 stages: [build, test, deploy]
@@ -255,8 +255,8 @@ release: {stage: deploy, script: release}
     );
 }
 
-/// The sample of the specification: a retried pipeline that has nothing else is pending. Without failures it
-/// is 201 all the same.
+/// The sample of the specification: a retried pipeline without other builds is pending. Without failed builds the
+/// answer is 201, too.
 fn a_retry_without_failures_changes_nothing(forge: &Forge) {
     let stage = a_ci_stage(forge, "rspec: {script: rspec}\n");
     let pipeline = push(forge, &stage, "topic");
@@ -282,7 +282,7 @@ fn a_cancellation_ends_everything(forge: &Forge) {
     assert_eq!(post(forge, &stage, &pipeline, "cancel", 200), canceled, "nothing to cancel");
 }
 
-/// The last sentence about durations.
+/// The last sentence of the section about durations.
 fn a_cancellation_before_anything_ran_leaves_no_duration(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let pipeline = push(forge, &stage, "topic");

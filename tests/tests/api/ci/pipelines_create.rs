@@ -1,4 +1,4 @@
-//! Pipelines that pushes and callers make: reference section 7.4.
+//! Pipelines created by pushes and by API calls: reference section 7.4.
 
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::ProjectEvent;
@@ -28,7 +28,7 @@ fn create_pipeline(forge: &Forge, stage: &Stage, reference: &str, status: u16) -
     forge.post(&path).token(stage.token("developer")).form(&form).send().expect(status)
 }
 
-/// Commits to `master` without a push that is recorded.
+/// Commits to `master` without a push event.
 fn commit(forge: &Forge, stage: &Stage, configuration: Option<&str>, text: &str) {
     match configuration {
         Some(configuration) => {
@@ -42,7 +42,7 @@ fn commit(forge: &Forge, stage: &Stage, configuration: Option<&str>, text: &str)
     forge.fill(stage.project(), &stage.tree);
 }
 
-/// POST /projects/:id/pipeline: 201, `before_sha` of zeros, the first stage waits for runners.
+/// POST /projects/:id/pipeline: 201, `before_sha` is all zeros, and the builds of the first stage are pending.
 fn a_pipeline_that_is_asked_for_is_pending(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     for reference in ["master", "refs/heads/master"] {
@@ -60,7 +60,7 @@ fn a_pipeline_that_is_asked_for_is_pending(forge: &Forge) {
     assert_eq!(create_pipeline(forge, &stage, "v1", 201)["tag"], true);
 }
 
-/// The table of failures, top to bottom.
+/// The table of errors, from top to bottom.
 fn what_is_asked_for_has_to_be_there(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let path = format!("{}/pipeline", stage.cast.path);
@@ -83,7 +83,7 @@ fn what_is_asked_for_has_to_be_there(forge: &Forge) {
     assert_eq!(pipelines(forge, &stage), json!([]), "nothing was stored");
 }
 
-/// On a push: failed, with the error, without builds.
+/// A push creates a failed pipeline without builds that has the error text.
 fn a_wrong_configuration_fails_the_pipeline_of_a_push_only(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     commit(forge, &stage, Some("rspec: {image: x}\n"), "Wrong [ci skip]");
@@ -91,25 +91,25 @@ fn a_wrong_configuration_fails_the_pipeline_of_a_push_only(forge: &Forge) {
     assert_eq!(pipeline["status"], "failed", "which wins over the mark");
     assert_eq!(pipeline["yaml_errors"], "jobs:rspec script can't be blank");
     assert_statuses(forge, &stage, &[]);
-    // Nothing to retry: 201, and it stays as it is.
+    // There is nothing to retry: 201, and the pipeline does not change.
     let path = format!("{}/pipelines/{}/retry", stage.cast.path, id_of(&pipeline));
     let retried = forge.post(&path).token(stage.token("developer")).send().expect(201);
     assert_eq!(retried, pipeline);
 }
 
-/// On a push: skipped, without builds; whoever asks gets builds all the same.
+/// A push creates a skipped pipeline without builds; an API call creates builds nevertheless.
 fn a_mark_in_the_message_skips_the_pipeline_of_a_push_only(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     commit(forge, &stage, Some(CONFIGURATION), "Change\n\nonly words [SKIP ci]");
     assert_eq!(push(forge, &stage, "topic")["status"], "skipped");
     assert_statuses(forge, &stage, &[]);
     assert_eq!(create_pipeline(forge, &stage, "topic", 201)["status"], "pending");
-    // Only the message of the tip counts.
+    // Only the message of the newest commit counts.
     commit(forge, &stage, Some(CONFIGURATION), "And on");
     assert_eq!(push(forge, &stage, "later")["status"], "pending");
 }
 
-/// A branch and a tag on one commit make two; deleting makes none.
+/// A branch and a tag on one commit get one pipeline each; deleting a ref creates none.
 fn each_pushed_ref_makes_a_pipeline(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     push(forge, &stage, "feature/x");
@@ -126,7 +126,7 @@ fn each_pushed_ref_makes_a_pipeline(forge: &Forge) {
     assert_eq!(pipelines(forge, &stage), all);
 }
 
-/// Pushes that make none: no configuration, no job for the ref, no builds in the project.
+/// Pushes without a pipeline: no configuration, no job for the ref, or builds are disabled in the project.
 fn nothing_is_made_where_there_is_nothing_to_do(forge: &Forge) {
     let stage = a_ci_stage(forge, "rspec: {script: x, except: [topic, tags]}\n");
     new_branch(forge, &stage, "topic", "master");
@@ -144,7 +144,7 @@ fn nothing_is_made_where_there_is_nothing_to_do(forge: &Forge) {
     assert_eq!(all.as_array().map(Vec::len), Some(1), "{all}");
 }
 
-/// 403 below developer, after the parameters.
+/// 403 below developer, checked after the parameters.
 fn only_developers_ask_for_pipelines(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let path = format!("{}/pipeline", stage.cast.path);
@@ -165,7 +165,7 @@ fn only_developers_ask_for_pipelines(forge: &Forge) {
     }
 }
 
-/// The last sentence of 7.6, and what 9.6 and 9.7 of hooks need.
+/// The last sentence of section 7.6, and the facts that sections 9.6 and 9.7 about hooks need.
 fn hooks_are_told_of_pipelines_and_builds(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let before = queued_events(forge).len();

@@ -1,4 +1,4 @@
-//! How stages follow each other, and what becomes of the pipeline: reference sections 7.3 and 7.5.
+//! The order of stages, and the resulting status of the pipeline: reference sections 7.3 and 7.5.
 
 use chrono::TimeDelta;
 use hexforge_application::build::silence;
@@ -22,7 +22,7 @@ on_every_store!(
     builds_of_which_nothing_is_heard_fail,
 );
 
-/// The example of 7.5.
+/// The example of section 7.5.
 const FIVE_STAGES: &str = "\
 stages: [build, test, test_failure, deploy, cleanup]
 build: {stage: build, script: x}
@@ -67,7 +67,7 @@ fn when_all_succeeds_manual_jobs_wait_and_those_for_failures_are_skipped(forge: 
             ("clear cache", "skipped"),
         ],
     );
-    // A manual one can be played afterwards, which makes the pipeline run again.
+    // A manual build can be played later; then the pipeline runs again.
     let play = format!("{}/play", path_of(&stage, &build(forge, &stage, "production")));
     let played = forge.post(&play).token(stage.token("reporter")).send().expect(200);
     assert_eq!(

@@ -34,7 +34,7 @@ fn running_build(forge: &Forge) -> (CiProject<'_>, Runner, Value) {
     (ci_project, runner, build)
 }
 
-/// "201 the build as in register"; the file comes back.
+/// "201 the build as in register"; the stored file can be downloaded.
 fn artifacts_are_kept_and_given_back(forge: &Forge) {
     let (ci_project, runner, build) = running_build(forge);
     assert_eq!(runner.artifacts("GET", &build).send().expect(404), message("404 Not Found"));
@@ -130,7 +130,7 @@ fn only_running_builds_bring_artifacts(forge: &Forge) {
     assert_eq!(late, message("403 Forbidden  - build is not running"));
 }
 
-/// "413 over the limit"; nothing of it stays.
+/// "413 over the limit"; nothing is stored.
 fn artifacts_have_a_limit(forge: &Forge) {
     let (_, runner, build) = running_build(forge);
     let most = vec![b'x'; MAX_ARTIFACTS];
@@ -152,8 +152,8 @@ fn artifacts_are_removed(forge: &Forge) {
     assert_eq!(ci_project.build(&build)["status"], "running");
 }
 
-/// Runners of many users share an address, and none of them is signed in. Their uploads count for those who pushed, so
-/// that nobody else at the address keeps them waiting.
+/// Runners of many users share an address and are not signed in. Their uploads count for the users who pushed, so that
+/// builds of one user do not delay those of others.
 fn artifacts_are_brought_for_the_user_of_the_build(forge: &Forge) {
     let (_ci_project, runner, build) = running_build(forge);
     let address = Some(Ipv4Addr::LOCALHOST.into());

@@ -1,4 +1,4 @@
-//! What a runner is told of a build, and tells of it by `PUT /ci/api/v1/builds/:id`: reference section 8.2.
+//! The builds that runners get, and their updates by `PUT /ci/api/v1/builds/:id`: reference section 8.2.
 
 use hexforge_tests::forge::{EXTERNAL_URL, ROOT};
 use hexforge_tests::runner::{call, token_of};
@@ -244,7 +244,7 @@ fn an_ended_build_moves_its_pipeline(forge: &Forge) {
     );
 }
 
-/// "404 … unless the build is running on this runner"; unknown runners are refused first.
+/// "404 … unless the build is running on this runner". Unknown runner tokens are refused first.
 fn only_its_runner_tells_of_a_running_build(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
     ci_project.pipeline();
@@ -295,7 +295,7 @@ fn a_log_can_be_replaced_as_a_whole(forge: &Forge) {
         .send()
         .expect(200);
     assert_eq!(ci_project.trace(&build), "one\ntwo ü\n");
-    // Secrets are hidden when it is read.
+    // Secrets are masked when the log is read.
     let next = runner.take().expect("the second stage follows");
     let log = format!("{} {}", token_of(&next), runner.token);
     runner.update_request(&next, &[("trace", &log)]).send().expect(200);
@@ -323,7 +323,7 @@ fn the_coverage_is_read_from_the_log_at_the_end(forge: &Forge) {
     assert_eq!(ended(log, "success"), 98.29);
     assert_eq!(ended(log, "failed"), 98.29);
     assert_eq!(ended("nothing", "success"), Value::Null);
-    // Of a long log the end counts.
+    // Only the end of a long log is searched.
     let long = format!("Lines: 1.5%\n{}", "x\n".repeat(200_000));
     assert_eq!(ended(&long, "success"), Value::Null);
     assert_eq!(ended(&format!("{long}Lines: 2.5%"), "success"), 2.5);
@@ -331,7 +331,7 @@ fn the_coverage_is_read_from_the_log_at_the_end(forge: &Forge) {
     assert_eq!(ended(log, "success"), Value::Null);
 }
 
-/// It is shown to whoever may change it, where it is set.
+/// The expression is shown where it is set, to those who may change it.
 fn a_coverage_expression_is_set_by_masters(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
     let shown = |token: &str| forge.get(&ci_project.path("")).token(token).send().expect(200);
@@ -412,7 +412,7 @@ fn git_reads_with_the_token_of_a_running_build(forge: &Forge) {
     assert_eq!(fetch(forge, "/ada/ship.git", ci, &token, up), 401);
 }
 
-/// Builds of triggers have no user; they could not be run if they read nothing.
+/// Builds of triggers have no user. Without access to their own project they could not run.
 fn a_build_that_nobody_started_reads_its_own_project(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
     let fields = [("name", "other"), ("path", "other"), ("public", "true")];

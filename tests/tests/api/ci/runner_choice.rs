@@ -1,4 +1,4 @@
-//! `POST /ci/api/v1/builds/register`, which build a runner is given: reference section 8.2, "Choice".
+//! `POST /ci/api/v1/builds/register`: which build a runner gets. Reference section 8.2, "Choice".
 
 use chrono::TimeDelta;
 use hexforge_domain::id::RunnerId;
@@ -93,7 +93,7 @@ fn shared_runners_go_to_projects_with_less_work_first(forge: &Forge) {
     (0..2).for_each(|_| drop(calm.pipeline()));
     let runner = shared_runner(forge, &[]);
     assert_eq!(take_build_names(&runner), ["busy", "calm", "busy", "calm", "busy"]);
-    // What runs on a runner of the project does not count.
+    // Builds on runners of the project do not count.
     (0..2).for_each(|_| drop(calm.pipeline()));
     busy.pipeline();
     assert!(calm.runner(&[]).take().is_some());
@@ -158,7 +158,7 @@ fn a_locked_runner_serves_only_its_own_projects(forge: &Forge) {
     assert!(ci_project.runner(&[("locked", "true")]).take().is_some());
 }
 
-/// 200 runners ask every 3 seconds: three queries at most, and a write once a minute.
+/// With 200 runners that poll every 3 seconds: at most three queries per request, and one write per minute.
 fn asking_in_vain_is_cheap_and_seldom_written_down(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", "job: {script: x, tags: [other]}\n");
     let runner = shared_runner(forge, &[]);
@@ -173,7 +173,7 @@ fn asking_in_vain_is_cheap_and_seldom_written_down(forge: &Forge) {
     };
     runner.take();
     let first = seen().expect("it was seen");
-    // The transaction counts.
+    // The transaction counts as a query.
     asked(4);
     ci_project.pipeline();
     asked(4);

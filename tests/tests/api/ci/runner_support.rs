@@ -1,4 +1,4 @@
-//! What the cases about runners share: projects with a configuration, and runners of all kinds.
+//! Helpers of the tests about runners: projects with a configuration, and runners.
 
 use hexforge_tests::forge::{ROOT, RUNNERS};
 use hexforge_tests::{Forge, Runner};
@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use crate::api::support::id_of;
 
-/// A project with a configuration on `master`, of which no pipeline was made yet.
+/// A project with a configuration on `master` and without pipelines.
 pub struct CiProject<'a> {
     pub forge: &'a Forge,
     pub project: i64,
-    /// The token of whoever owns it.
+    /// The token of its owner.
     pub owner: String,
-    /// By which runners register for it.
+    /// The registration token for runners of this project.
     pub runners_token: String,
-    /// The commit of `master`.
+    /// The newest commit of `master`.
     pub sha: String,
 }
 
-/// Two jobs in two stages.
+/// A configuration with two jobs in two stages.
 pub const TWO_STAGES: &str = "\
 stages: [build, test]
 compile:
@@ -47,7 +47,7 @@ impl<'a> CiProject<'a> {
         format!("/projects/{}{rest}", self.project)
     }
 
-    /// A new pipeline of `master`.
+    /// Creates a pipeline of `master`.
     #[track_caller]
     pub fn pipeline(&self) -> Value {
         self.pipeline_of("master")
@@ -60,7 +60,7 @@ impl<'a> CiProject<'a> {
         self.forge.post(&path).token(&self.owner).form(&fields).send().expect(201)
     }
 
-    /// A pipeline as it is now.
+    /// The current status of a pipeline.
     #[track_caller]
     pub fn status_of(&self, pipeline: &Value) -> String {
         let path = self.path(&format!("/pipelines/{}", pipeline["id"]));
@@ -68,14 +68,14 @@ impl<'a> CiProject<'a> {
         shown["status"].as_str().expect("a text").to_owned()
     }
 
-    /// A build as its project shows it.
+    /// A build as the API for users shows it.
     #[track_caller]
     pub fn build(&self, build: &Value) -> Value {
         let path = self.path(&format!("/builds/{}", build["id"]));
         self.forge.get(&path).token(&self.owner).send().expect(200)
     }
 
-    /// Does something with a build: `cancel`, `retry`, `erase`.
+    /// Calls `cancel`, `retry` or `erase` on a build.
     #[track_caller]
     pub fn post_action(&self, build: &Value, what: &str) -> Value {
         let path = self.path(&format!("/builds/{}/{what}", build["id"]));
@@ -91,7 +91,7 @@ impl<'a> CiProject<'a> {
         answer.text().to_owned()
     }
 
-    /// Changes the project.
+    /// Sets a field of the project.
     #[track_caller]
     pub fn set(&self, field: &str, value: &str) {
         let path = self.path("");
@@ -99,20 +99,20 @@ impl<'a> CiProject<'a> {
         self.forge.put(&path).token(ROOT).form(&fields).send().expect(200);
     }
 
-    /// A runner of this project only.
+    /// Registers a runner of this project.
     #[track_caller]
     pub fn runner(&self, more: &[(&str, &str)]) -> Runner {
         Runner::register(self.forge.address, &self.runners_token, more)
     }
 }
 
-/// A runner for all projects.
+/// Registers a shared runner.
 #[track_caller]
 pub fn shared_runner(forge: &Forge, more: &[(&str, &str)]) -> Runner {
     Runner::register(forge.address, RUNNERS, more)
 }
 
-/// The names of what a runner is given until there is nothing more.
+/// Takes all builds that the runner gets, and returns their names.
 #[track_caller]
 pub fn take_build_names(runner: &Runner) -> Vec<String> {
     let all = std::iter::from_fn(|| runner.take());

@@ -1,4 +1,4 @@
-//! Logs, piece by piece: reference section 8.2, "PATCH /ci/api/v1/builds/:id/trace.txt".
+//! Logs in pieces: reference section 8.2, "PATCH /ci/api/v1/builds/:id/trace.txt".
 
 use chrono::TimeDelta;
 use hexforge_application::build::silence;
@@ -75,7 +75,7 @@ fn only_the_token_of_the_build_opens_its_log(forge: &Forge) {
     assert_eq!(patch(&path, token).expect(403), message("403 Forbidden  - Build has been erased!"));
 }
 
-/// Whatever type they are said to be of.
+/// The `Content-Type` of a piece does not matter.
 fn bytes_are_kept_as_they_come(forge: &Forge) {
     let (ci_project, _, build) = running_build(forge);
     let bytes = b"\x1b[32m{\"a\": 1}\xff\0\r\n".to_vec();
@@ -108,7 +108,7 @@ fn a_log_that_grows_keeps_its_build_alive(forge: &Forge) {
     assert_eq!(runner.update_request(&build, &[]).send().expect(404), message("404 Not found"));
 }
 
-/// Tokens end with their builds, however these end; the last report of a runner carries the rest of the log.
+/// The token of a build becomes invalid when the build ends. The last update of a runner carries the rest of the log.
 fn the_token_of_a_finished_build_adds_nothing(forge: &Forge) {
     for state in ["success", "failed"] {
         let owner = format!("owner-{state}");

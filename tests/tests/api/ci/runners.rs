@@ -25,7 +25,7 @@ fn stored(forge: &Forge, id: i64) -> Stored {
     read_store(forge, |tx| tx.runners().find(RunnerId(id))).expect("the runner is there")
 }
 
-/// "the instance's registration token (HEXFORGE_RUNNERS_TOKEN) makes a shared runner", with what is optional.
+/// "the instance's registration token (HEXFORGE_RUNNERS_TOKEN) makes a shared runner", with all optional fields.
 fn the_token_of_the_service_makes_a_shared_runner(forge: &Forge) {
     let made = call(forge.address, "POST", "/runners/register.json")
         .json(&json!({
@@ -53,7 +53,7 @@ fn the_token_of_the_service_makes_a_shared_runner(forge: &Forge) {
     assert_eq!(runner.info, info);
 }
 
-/// "a project's `runners_token` … makes a runner bound to that project"; the defaults of the rest.
+/// "a project's `runners_token` … makes a runner bound to that project", with the defaults of optional fields.
 fn the_token_of_a_project_makes_a_runner_of_that_project(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
     let fields = [("token", ci_project.runners_token.as_str()), ("info[name]", "mine")];

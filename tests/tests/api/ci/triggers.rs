@@ -57,7 +57,7 @@ fn triggers_are_made_listed_and_removed(forge: &Forge) {
     assert_eq!(forge.get(&list).token(master).send().expect(200), json!([two]));
 }
 
-/// Master+.
+/// Only for masters and above.
 fn only_masters_see_triggers(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let one = new_trigger(forge, &stage);
@@ -74,7 +74,7 @@ fn only_masters_see_triggers(forge: &Forge) {
     }
 }
 
-/// POST /projects/:id/trigger/builds: 201 for whoever has the token.
+/// POST /projects/:id/trigger/builds: 201 with the token of a trigger, without a user.
 fn a_trigger_starts_a_pipeline(forge: &Forge) {
     let configuration = "a: {script: a, only: [triggers]}\nb: {script: b, except: [triggers]}\n";
     let stage = a_ci_stage(forge, configuration);
@@ -102,7 +102,7 @@ fn a_trigger_starts_a_pipeline(forge: &Forge) {
     assert_eq!(again["variables"], json!({"C": "3"}));
 }
 
-/// 404 of a bad token and of one of another project, 400 where nothing is built.
+/// 404 for unknown tokens and tokens of other projects; 400 if there is no job to run.
 fn what_a_trigger_cannot_start(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let one = new_trigger(forge, &stage);

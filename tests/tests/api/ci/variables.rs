@@ -66,7 +66,7 @@ fn names_of_variables_follow_rules(forge: &Forge) {
     assert_eq!(create(forge, &stage, "", "1", 400), field_error("key", "can't be blank"));
 }
 
-/// Master+.
+/// Only for masters and above.
 fn only_masters_see_variables(forge: &Forge) {
     let stage = an_empty_stage(forge);
     create(forge, &stage, "A", "1", 201);
@@ -89,7 +89,7 @@ fn only_masters_see_variables(forge: &Forge) {
     }
 }
 
-/// They are sealed, each time differently, and open for their project only.
+/// The store holds them encrypted, each time with different bytes, and bound to their project.
 fn values_are_not_in_the_store_as_they_are(forge: &Forge) {
     let stage = an_empty_stage(forge);
     create(forge, &stage, "A", "hunter2 hunter2", 201);

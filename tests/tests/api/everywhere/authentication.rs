@@ -1,4 +1,4 @@
-//! Who is asking: every form in which a call can carry a token, and what happens without a good one.
+//! Authentication: every way to send a token, and the answers without a valid one.
 
 use chrono::TimeDelta;
 use hexforge_application::token;
@@ -44,14 +44,14 @@ fn assert_user(response: &Response, username: &str) {
     assert_eq!(response.expect(200)["username"], *username);
 }
 
-/// What proxies add in front of others means nothing here: there is no list of proxies to trust.
+/// Headers that proxies add are not trusted, because no proxy is configured.
 fn no_header_of_a_proxy_signs_anybody_in(forge: &Forge) {
     let headers = ["X-Forwarded-User", "X-Remote-User", "Remote-User", "X-WEBAUTH-USER", "X-User"];
     for name in headers {
         assert_refused(&forge.get("/user").header(name, "root").send());
     }
-    // Nor is an address believed that a caller makes up, or it could brake others: this machine is never braked, and
-    // an address from elsewhere would be after ten failures.
+    // A made-up client address is not trusted either; otherwise callers could block others. Loopback is never blocked,
+    // another address would be after ten failures.
     for number in 0..12 {
         let login = format!("nobody-{number}");
         let form = [("login", login.as_str()), ("password", "wrong horse")];
@@ -92,7 +92,7 @@ fn a_token_is_taken_from_every_kind_of_parameter(forge: &Forge) {
     let of_ada = forge.get(&format!("/users/{id}/emails")).token(ROOT).send();
     assert_eq!(of_ada.header("x-total"), Some("4"));
 
-    // Clients that know no headers send the token in the form of PUT and DELETE too.
+    // Some clients send the token in the form of PUT and DELETE requests.
     let as_root = [("private_token", ROOT), ("bio", "counts")];
     let put = forge.put(&format!("/users/{id}")).form(&as_root).send();
     assert_eq!(put.expect(200)["bio"], "counts");
@@ -138,10 +138,10 @@ fn the_bearer_is_tried_when_the_private_token_opens_nothing(forge: &Forge) {
     assert_user(&get().token("").header("Authorization", &bearer).send(), "ada");
     assert_user(&get().token("wrong").query(&[("access_token", &ada)]).send(), "ada");
     assert_user(&get().query(&[("private_token", "wrong"), ("access_token", &ada)]).send(), "ada");
-    // The private token comes first, wherever it stands.
+    // The private token is tried first, wherever it is sent.
     assert_user(&get().token(ROOT).header("Authorization", &bearer).send(), "root");
     assert_user(&get().query(&[("access_token", &ada), ("private_token", ROOT)]).send(), "root");
-    // Of two bearer tokens the header's counts, then `access_token`.
+    // Of two bearer tokens the header wins, then `access_token`.
     let root_query = [("access_token", ROOT)];
     assert_user(&get().header("Authorization", &bearer).query(&root_query).send(), "ada");
     assert_user(&get().query(&[("bearer_token", ROOT), ("access_token", &ada)]).send(), "ada");
@@ -193,7 +193,7 @@ fn without_a_good_token_every_call_is_refused(forge: &Forge) {
     assert_user(&get().token(ROOT).send(), "root");
 }
 
-/// Makes a personal access token for a user; `expires_in` is in seconds.
+/// Creates a personal access token; `expires_in` is in seconds.
 fn personal_token(forge: &Forge, username: &str, expires_in: Option<i64>) -> String {
     let end = expires_in.map(|seconds| forge.clock.now() + TimeDelta::seconds(seconds));
     let made = token::create(&forge.app, Actor::OPERATOR, username, "a program", end);
@@ -261,7 +261,7 @@ fn a_revoked_personal_token_opens_nothing(forge: &Forge) {
     let secret = personal_token(forge, "root", None);
     let other = personal_token(forge, "root", None);
     let all = token::list(&forge.app, Actor::OPERATOR, "root", Page::Whole).expect("root exists");
-    // Newest first: the other one, then this one.
+    // The list is sorted newest first: the other token, then this one.
     token::revoke(&forge.app, Actor::OPERATOR, all.items[1].id).expect("it is there");
     assert_refused(&forge.get("/user").token(&secret).send());
     assert_refused(&forge.get("/user").query(&[("private_token", &secret)]).send());
@@ -283,7 +283,7 @@ fn a_blocked_user_is_nobody(forge: &Forge) {
             for response in as_bearer(forge, token) {
                 assert_refused(&response);
             }
-            // A blocked user was found, so nothing else is tried.
+            // The token belongs to a blocked user, so no other credentials are tried.
             let beside = forge.get("/user").token(token).query(&[("access_token", ROOT)]).send();
             assert_refused(&beside);
         }
@@ -299,7 +299,7 @@ fn a_blocked_user_is_nobody(forge: &Forge) {
     assert_locked_out();
     let unblock = forge.put(&format!("/users/{id}/unblock")).token(ROOT).send();
     assert_eq!(unblock.expect(200), Value::Bool(true));
-    // The block ended the session for good.
+    // The block has ended the session permanently.
     let [private, personal] = &tokens;
     assert_refused(&forge.get("/user").token(private).send());
     assert_user(&forge.get("/user").token(personal).send(), "ada");

@@ -1,4 +1,4 @@
-//! Input that no honest client sends: refused with a clear answer, and nothing of it is kept.
+//! Invalid input: it is refused with a clear answer, and nothing is stored.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -35,7 +35,7 @@ on_the_fake!(
     a_refused_body_is_not_taken_for_the_next_request,
 );
 
-/// One request that ought to fail must leave this as it was.
+/// The totals of stored objects, which a refused request must not change.
 fn stored_totals(forge: &Forge) -> String {
     let total = |path: &str| {
         let list = forge.get(path).token(ROOT).send();
@@ -45,7 +45,7 @@ fn stored_totals(forge: &Forge) -> String {
     ["/users", "/user/keys", "/user/emails"].map(total).join(" ")
 }
 
-/// A clear refusal: 4xx with a JSON body that says why.
+/// Asserts the status, and a JSON body with an explanation.
 #[track_caller]
 fn assert_refused(response: &Response, status: u16, what: &str) -> Value {
     let text = String::from_utf8_lossy(&response.body);
@@ -61,7 +61,7 @@ fn assert_error(response: &Response, status: u16, error: &str) {
     assert_eq!(assert_refused(response, status, error), json!({"error": error}));
 }
 
-/// Each of these calls changes something if it is let through.
+/// Calls that would change something if they were accepted.
 fn writes(forge: &Forge) -> [Request; 5] {
     [
         forge.post("/users").token(ROOT),
@@ -75,7 +75,7 @@ fn writes(forge: &Forge) -> [Request; 5] {
 const USER: [(&str, &str); 4] =
     [("username", "ada"), ("name", "Ada"), ("email", "ada@example.com"), ("password", PASSWORD)];
 
-/// A user that could be made, but for one member.
+/// The fields of a valid user, with one field replaced.
 fn user_with(field: &str, value: Value) -> Value {
     let mut user = json!({});
     for (name, value) in USER {
@@ -231,7 +231,7 @@ fn over_long_values_are_refused_field_by_field(forge: &Forge) {
     assert_eq!(key.send().expect(400)["message"]["key"], json!([too_long(5000)]));
     assert_eq!(stored_totals(forge), before);
 
-    // One character less is fine.
+    // One character less is accepted.
     let longest = [
         ("username", "u".repeat(255)),
         ("name", "ü".repeat(255)),
@@ -336,7 +336,7 @@ fn broken_percent_encodings_are_refused(forge: &Forge) {
     assert_eq!(stored_totals(forge), before);
 }
 
-/// A request whose head is written by hand, so that it can lie.
+/// Sends a hand-written request head, which may contradict the body.
 fn send_raw(forge: &Forge, line: &str, headers: &[&str], body: &[u8]) -> Response {
     let mut bytes = format!("{line} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {ROOT}\r\n");
     for header in headers {
@@ -347,9 +347,9 @@ fn send_raw(forge: &Forge, line: &str, headers: &[&str], body: &[u8]) -> Respons
     let mut stream = TcpStream::connect(forge.address).expect("the server listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out can be set");
     stream.write_all(bytes.as_bytes()).expect("the head is read");
-    // The server may answer before it has read everything.
+    // The server may respond before it has read everything.
     let _ = stream.write_all(body);
-    // It waits a while for the rest of a body that it refused, so its end is not waited for.
+    // The server keeps the connection open to read the rest of a refused body, so only the response is awaited.
     let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);
     while !is_whole(&answer) {
         match stream.read(&mut buffer) {
@@ -403,7 +403,7 @@ fn bodies_over_the_limit_are_refused(forge: &Forge) {
             _ => format!("bio={}", "x".repeat(LIMIT)),
         };
         for line in ["PUT /api/v3/users/1", "POST /api/v3/session", "GET /api/v3/users"] {
-            // What is announced need not even be sent.
+            // A body that is announced as too large is refused before it is sent.
             for length in [LIMIT + 1, 10 * LIMIT, usize::MAX] {
                 let length = format!("Content-Length: {length}");
                 let announced = send_raw(forge, line, &[content_type, &length], b"");
@@ -416,7 +416,7 @@ fn bodies_over_the_limit_are_refused(forge: &Forge) {
     }
     assert_eq!(stored_totals(forge), before);
 
-    // A body of exactly the limit is read, in one piece or in chunks.
+    // A body of exactly the limit is accepted, in one piece or in chunks.
     let fill = LIMIT - "bio=x&unknown=".len();
     let body = format!("bio=x&unknown={}", "x".repeat(fill));
     assert_eq!(body.len(), LIMIT);
@@ -498,7 +498,7 @@ fn broken_multipart_is_refused(forge: &Forge) {
     }
     assert_eq!(forge.get("/user").token(ROOT).send().expect(200)["bio"], Value::Null);
 
-    // A file is no text: it is passed over.
+    // A file is not a text parameter, so it is ignored.
     let file = part("name=\"bio\"; filename=\"x.png\"\r\nContent-Type: image/png\r\n\r\n");
     let body = [file.as_bytes(), b"\x89PNG\xff\0\r\n--f--\r\n"].concat();
     let put = forge.put("/users/1").token(ROOT).header("Content-Type", typed).body(body).send();
@@ -506,7 +506,8 @@ fn broken_multipart_is_refused(forge: &Forge) {
     assert_eq!(stored_totals(forge), before);
 }
 
-/// What is no HTTP is answered before there is a request. `tests/tests/program/access_log.rs` compares bodies and log lines.
+/// The parser refuses malformed HTTP before there is a request. `tests/tests/program/access_log.rs` compares bodies and
+/// log lines.
 fn broken_requests_get_no_further(forge: &Forge) {
     let before = stored_totals(forge);
     for bytes in [
@@ -579,7 +580,7 @@ fn a_refused_body_is_not_taken_for_the_next_request(forge: &Forge) {
 fn searches_for_odd_things_find_nothing(forge: &Forge) {
     let long = "x".repeat(20_000);
     for text in ["'", "\"", "' OR 1=1 --", "%", "_", "\\", "*", "😀", "%00", "\u{202e}", &long] {
-        // What is too long to be searched for is refused: see text_limits.rs.
+        // Search texts that are too long are refused: see text_limits.rs.
         let names = ["username", "search"];
         for name in &names[..if text == long { 1 } else { 2 }] {
             let list = forge.get("/users").token(ROOT).query(&[(name, text)]).send();

@@ -1,4 +1,4 @@
-//! Calls at the same time that want the same: reference sections 1.12, 2.4, 2.6, 4.4.
+//! Concurrent calls that conflict: reference sections 1.12, 2.4, 2.6, 4.4.
 
 use std::sync::Barrier;
 use std::thread;
@@ -19,7 +19,7 @@ on_every_store!(
 
 const ROUNDS: usize = 5;
 
-/// The answers of calls that are sent at the same time.
+/// Sends calls concurrently, and returns their responses.
 pub fn at_once<const N: usize>(calls: [&(dyn Fn() -> Response + Sync); N]) -> [Response; N] {
     let start = Barrier::new(N);
     thread::scope(|scope| {
@@ -34,7 +34,7 @@ pub fn at_once<const N: usize>(calls: [&(dyn Fn() -> Response + Sync); N]) -> [R
     })
 }
 
-/// Their statuses, the lowest first.
+/// The statuses of responses, sorted.
 pub fn statuses<const N: usize>(answers: &[Response; N]) -> [u16; N] {
     let mut statuses = answers.each_ref().map(|answer| answer.status);
     statuses.sort_unstable();
@@ -55,7 +55,7 @@ fn of_two_projects_of_one_path_made_at_once_one_is_made(forge: &Forge) {
         assert_eq!(statuses(&answers), [201, 400]);
         let refused = answers.iter().find(|answer| answer.status == 400).expect("one of them");
         assert_eq!(refused.json(), field_error("path", "has already been taken"));
-        // Of the other neither a row nor a word is left.
+        // The refused call left neither a row nor an event.
         assert_eq!(queued_events(forge).len() - before, 2, "made, and joined by its owner");
         let own = forge.get("/projects/owned").token(&token).send();
         assert_eq!(own.header("X-Total"), Some((round + 1).to_string().as_str()));
@@ -104,9 +104,9 @@ fn a_project_made_while_its_group_goes_is_not_left_behind_over_http(forge: &Forg
         let created = count(|event| matches!(event, SystemEvent::ProjectCreated(_)));
         let destroyed = count(|event| matches!(event, SystemEvent::ProjectDestroyed(_)));
         match made.status {
-            // It was there when the group went, and went along.
+            // The project existed when the group was removed, and was removed with it.
             201 => assert_eq!((created, destroyed), (1, 1), "round {round}"),
-            // The group was gone first.
+            // The group was removed first.
             400 => {
                 assert_eq!(made.json(), field_error("namespace", "is not valid"), "round {round}");
                 assert_eq!((created, destroyed), (0, 0), "round {round}");

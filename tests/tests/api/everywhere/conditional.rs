@@ -1,5 +1,5 @@
-//! Conditional requests and gzip: an answer that the caller knows is not sent again, and none that it does
-//! not know is held back. The clock of these servers stands still, so that all changes happen at one moment.
+//! Conditional requests and gzip. A response that the client already has is not sent again; a changed one always is.
+//! The clock of these servers does not move, so all changes have the same time.
 
 use std::io::Read;
 
@@ -63,7 +63,7 @@ fn what_is_known_is_not_sent_again(forge: &Forge) {
         assert_not_modified(&send_if_none_match(forge.get(path).token(ROOT), &several), &tag);
         assert_eq!(send_if_none_match(forge.get(path).token(ROOT), "W/\"other\"").body, first.body);
     }
-    // Only what is read, and only what is there.
+    // Only successful reads have an ETag.
     let wanted = forge.post("/projects").token(ROOT).form(&[("name", "boat")]);
     let made = wanted.header("If-None-Match", "*").send();
     assert_eq!((made.status, made.header("ETag")), (201, None));
@@ -126,7 +126,7 @@ fn what_one_knows_is_worth_nothing_to_others(forge: &Forge) {
     let hidden = send_if_none_match(forge.get(&path).token(&bob), &tag);
     assert_eq!(hidden.expect(404), message("404 Project Not Found"));
     assert_eq!(send_if_none_match(forge.get(&path), &tag).expect(401), message("401 Unauthorized"));
-    // What somebody sees of it is another answer.
+    // Another user sees different fields, which is a different response.
     assert_eq!(send_if_none_match(forge.get(&path).token(ROOT), &tag).status, 200);
     let tag = etag_of(&forge.get("/user").token(&bob).send());
     forge.put(&format!("/users/{bob_id}/block")).token(ROOT).send().expect(200);
@@ -169,20 +169,20 @@ fn content_is_named_by_its_commit(forge: &Forge) {
         assert_eq!(news.status, 200, "{call}");
         assert_ne!(etag_of(&news), tag, "{call}");
     }
-    // A name that is part of the content: the folder in an archive.
+    // The content depends on a name: the folder in an archive.
     let tag = etag_of(&repo.get("archive.tar", &[]));
     let path = format!("/projects/{}", repo.project);
     let form = [("name", "shop"), ("path", "store")];
     forge.put(&path).token(ROOT).form(&form).send().expect(200);
     assert_eq!(send_if_none_match(repo.ask("archive.tar"), &tag).status, 200);
-    // A right that is gone.
+    // The caller has lost the permission.
     let (_, eve) = forge.user("eve");
     let tree = forge.get(&format!("{path}/repository/tree")).token(&eve);
     let tag = etag_of(&repo.get("tree", &[]));
     assert_eq!(send_if_none_match(tree, &tag).status, 404);
 }
 
-/// GET /projects/:id/repository/tree: the ref is enough; the objects may be gone.
+/// GET /projects/:id/repository/tree: the ref is enough for a 304, so the objects may be missing.
 fn what_is_known_is_not_read_again(forge: &Forge) {
     forge.pin_to_first_server();
     let repo = filled_repository(forge);
@@ -230,12 +230,12 @@ fn long_json_is_packed_for_those_who_unpack_it(forge: &Forge) {
     assert_eq!(packed.header("Content-Encoding"), Some("gzip"));
     assert!(packed.body.len() < plain.body.len());
     assert_eq!(gunzip(&packed.body), plain.body);
-    // Both are the same to who asks for news.
+    // Both encodings have the same ETag.
     assert_eq!(etag_of(&packed), etag_of(&plain));
     assert_not_modified(&send_if_none_match(ask(long), &etag_of(&packed)), &etag_of(&plain));
     let refused = forge.get(long).token(ROOT).header("Accept-Encoding", "gzip;q=0").send();
     assert_eq!(refused.body, plain.body);
-    // What is short, is packed already, or is a file.
+    // Short bodies, files and archives are not compressed.
     assert_eq!(ask("/version").send().header("Content-Encoding"), None);
     repo.tree.write("long.txt", "text ".repeat(1000)).commit("Write much");
     repo.fill();
@@ -247,7 +247,7 @@ fn long_json_is_packed_for_those_who_unpack_it(forge: &Forge) {
             "{file}"
         );
     }
-    // A list that is longer than is packed at once.
+    // A list that is too long to be compressed in one step.
     for n in 0..900 {
         repo.tree.write(&format!("folder/a-file-with-a-long-name-{n}.txt"), "");
     }

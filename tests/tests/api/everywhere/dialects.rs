@@ -1,4 +1,4 @@
-//! The rows of the two dialects that are about users, each in both: 9, 13, 14 and 15.
+//! The differences between the two dialects that concern users: rows 9, 13, 14 and 15 of the table.
 
 use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::ROOT;
@@ -32,7 +32,7 @@ fn row_9_in_the_specification(forge: &Forge) {
     row_9(forge, Unasked::FirstPage);
 }
 
-/// What a list shows when no page is asked for.
+/// The behavior of a list if the request names no page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unasked {
     FirstPage,
@@ -68,14 +68,14 @@ fn row_9(forge: &Forge, unasked: Unasked) {
             }
             Unasked::Everything => assert_eq!((rows.len(), present), (21, [false; 7]), "{path}"),
         }
-        // Whoever asks for a page gets one, in both dialects.
+        // A request for a page gets a page, in both dialects.
         for (query, count) in [("page=1", 20), ("page=2", 1), ("per_page=2", 2), ("page=3", 0)] {
             let page = forge.get(&format!("{path}?{query}")).token(token).send();
             assert_eq!(ids(&page.expect(200)).len(), count, "{path}?{query}");
             assert_eq!(page.header("X-Total"), Some("21"), "{path}?{query}");
         }
     }
-    // Lists that no row names come in pages in both dialects.
+    // Lists without a row have pages in both dialects.
     for path in ["/users".to_owned(), format!("/users/{ada}/events")] {
         let list = forge.get(&path).token(ROOT).send();
         assert!(headers.iter().all(|name| list.header(name).is_some()), "{path}");
@@ -105,7 +105,7 @@ fn row_13(forge: &Forge, status: u16) {
         assert_eq!(refused.expect(status), message(text), "{fields}");
         assert_eq!(user_now(forge, id_of(&bob)), bob);
     }
-    // A user who is missing, and what is merely invalid, is the same in both.
+    // Unknown users and invalid fields give the same answers in both dialects.
     let missing = forge.put(&format!("/users/{MISSING}")).token(ROOT).form(&[("username", "ada")]);
     assert_eq!(missing.send().expect(404), message("404 Not found"));
     let invalid = forge.put(&path).token(ROOT).form(&[("username", "ADA")]).send();
@@ -130,7 +130,7 @@ fn row_14(forge: &Forge, status: u16, body: Value) {
         assert_eq!(forge.delete(&path).token(ROOT).send().expect(status), body, "{path}");
     }
     assert_eq!(forge.delete("/users/ada").token(ROOT).send().expect(404), no_route());
-    // Deleting a key that is missing is fine in both.
+    // Deleting a missing key succeeds in both dialects.
     let key = forge.delete(&format!("/user/keys/{MISSING}")).token(ROOT).send();
     assert_eq!(key.expect(200), Value::Null);
 }
@@ -155,7 +155,7 @@ fn row_15(forge: &Forge, fields: &Value) {
         let refused = forge.post("/user/keys").token(token).form(&form).send();
         assert_eq!(refused.expect(400), json!({ "message": fields }));
     }
-    // Other things that are wrong with a key are the same in both.
+    // Other errors of a key are the same in both dialects.
     for (key, expected) in [
         ("ssh-rsa garbage", json!({"fingerprint": ["cannot be generated"]})),
         ("garbage", json!({"key": ["is invalid"], "fingerprint": ["cannot be generated"]})),
@@ -175,7 +175,7 @@ fn the_neighbours_of_these_rows_in_the_specification(forge: &Forge) {
     the_same_in_both(forge);
 }
 
-/// POST /users, PUT /users/:uid/block, POST /user/emails: no row, so no difference.
+/// POST /users, PUT /users/:uid/block, POST /user/emails: calls without a row are the same in both dialects.
 fn the_same_in_both(forge: &Forge) {
     let form = [
         ("username", "ada"),

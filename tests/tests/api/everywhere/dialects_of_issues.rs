@@ -1,4 +1,4 @@
-//! The rows of the two dialects that are about labels and boards, each in both: 2, 3, 6, 7, 8 and 9.
+//! The differences between the two dialects that concern labels and boards: rows 2, 3, 6, 7, 8 and 9 of the table.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -47,7 +47,7 @@ fn row_9_in_the_specification(forge: &Forge) {
     row_9(forge, 20);
 }
 
-/// Makes a label, whatever the answer is called.
+/// Creates a label, with the success status of either dialect. Returns its id.
 fn new_label(forge: &Forge, path: &str, name: &str) -> String {
     let form = [("name", name), ("color", "#111111")];
     let made = forge.post(&format!("{path}/labels")).token(ROOT).form(&form).send();

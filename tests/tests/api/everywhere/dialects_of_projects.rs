@@ -1,4 +1,4 @@
-//! The rows of the two dialects that are about projects, each in both: 10 and 11.
+//! The differences between the two dialects that concern projects: rows 10 and 11 of the table.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -19,7 +19,7 @@ fn row_10_in_the_specification(forge: &Forge) {
     row_10(forge, NameIs::Required);
 }
 
-/// Whether a change has to name the project.
+/// Whether an update must include the name of the project.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NameIs {
     Required,
@@ -41,7 +41,7 @@ fn row_10(forge: &Forge, name: NameIs) {
     }
     let described = read(forge, ROOT, &cast.project)["description"] == "d";
     assert_eq!(described, name == NameIs::Optional);
-    // The rest of the call is the same in both.
+    // The rest of the call is the same in both dialects.
     let master = cast.token("master");
     for fields in [json!({"name": "Boat"}), json!({"name": "Ship", "public": true})] {
         let refused = forge.put(&cast.path).token(master).json(&fields).send();
@@ -67,7 +67,7 @@ fn row_11_in_the_original() {
         let source = new_project(forge, ROOT, "Ship", &[("public", "true")]);
         let made = forge.post(&path(&source)).token(&token).send().expect(201);
         assert_eq!(made["path_with_namespace"], "ada/ship");
-        // A blank one is none, and the second fork finds the first.
+        // A blank namespace counts as missing, so the second fork conflicts with the first.
         let again = forge.post(&path(&source)).token(&token).form(&[("namespace", " ")]).send();
         let taken = "has already been taken";
         assert_eq!(again.expect(409), json!({"message": {"name": [taken], "path": [taken]}}));

@@ -1,5 +1,4 @@
-//! GET /openapi.json: the description names every call, and only those. That answers are as described is checked
-//! wherever the client of these tests gets one.
+//! GET /openapi.json: the document describes all calls and no others. The test client compares every response with it.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,7 @@ fn everybody_may_read_it(forge: &Forge) {
     assert_eq!(shown["openapi"], "3.1.0");
 }
 
-/// `GET /users/:id`, as in the list of all calls.
+/// The calls of the document in the format of `endpoints.txt`: `GET /users/:id`.
 fn described_calls(document: &Value) -> BTreeSet<String> {
     let paths = document["paths"].as_object().expect("there are paths");
     let calls = paths.iter().flat_map(|(path, calls)| {
@@ -80,14 +79,14 @@ fn every_schema_is_there_and_used() {
     assert_eq!(found, there);
 }
 
-/// The texts among the parameters of a call, with their schemas: `title`, `tag_list[]`, `variables{}`.
+/// The text parameters of a call with their schemas: `title`, `tag_list[]`, `variables{}`.
 pub fn texts(call: &Value) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     let mut note = |name: &str, schema: &Value| {
         let inner = [("items", "[]"), ("additionalProperties", "{}")];
         let inner = inner.into_iter().find(|(key, _)| schema[*key].is_object());
         let (schema, mark) = inner.map_or((schema, ""), |(key, mark)| (&schema[key], mark));
-        // Words out of a list, and what has a form, have no length of their own.
+        // Enumerated texts and texts with a format need no length.
         let free = schema["type"] == "string" && schema["enum"].is_null();
         if free && schema["format"].is_null() {
             found.push((format!("{name}{mark}"), schema.clone()));

@@ -1,5 +1,5 @@
-//! Which of several things that are wrong with a call is told: the route, the caller, sudo, the
-//! right, the parameters, the look-up, the rules, in this order.
+//! Of several errors in one request, the first of this order is reported: route, caller, sudo, permission, parameters,
+//! look-up, rules.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Request, Response, an_ssh_key, on_every_store};
@@ -26,8 +26,7 @@ fn assert_answer(response: &Response, status: u16, body: &Value) {
     assert_eq!((response.status, &response.json()), (status, body));
 }
 
-/// The calls for administrators, each wrong in every later way: nobody has the id, and the required
-/// parameters are missing.
+/// The calls for administrators. Each request also has all later errors: an unknown id and missing parameters.
 const FOR_ADMINISTRATORS: [(&str, &str); 11] = [
     ("POST", "/users"),
     ("PUT", "/users/999"),
@@ -42,7 +41,7 @@ const FOR_ADMINISTRATORS: [(&str, &str); 11] = [
     ("PUT", "/users/999/unblock"),
 ];
 
-/// The calls for every user, likewise.
+/// The same for calls for all users.
 const FOR_USERS: [(&str, &str); 12] = [
     ("GET", "/users"),
     ("GET", "/users/999"),
@@ -111,7 +110,7 @@ fn sudo_comes_before_the_right(forge: &Forge) {
 fn the_right_comes_before_parameters_and_look_ups(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let forbidden = message("403 Forbidden");
-    // Neither an administrator's sudo nor parameters of a wrong type get a normal user any further.
+    // Sudo of an administrator or parameters of a wrong type do not give a normal user a different error.
     let wrong = json!({"email": ["x"], "title": {"x": 1}, "key": [], "name": "\0", "admin": []});
     for (method, path) in FOR_ADMINISTRATORS {
         let call = format!("{method} {path}");
@@ -143,7 +142,7 @@ fn parameters_come_before_look_ups(forge: &Forge) {
         assert_answer(&post(path).send(), 400, &not_given("email"));
         assert_answer(&post(path).form(&[("email", "")]).send(), 400, &not_given("email"));
     }
-    // The first of the missing ones is told, and before anything that is wrong with the others.
+    // The first missing parameter is reported, before errors in other parameters.
     let mut fields: Vec<(&str, &str)> = vec![("projects_limit", "many")];
     for (field, value) in
         [("email", "no address"), ("password", "short"), ("name", "<b></b>"), ("username", "-")]

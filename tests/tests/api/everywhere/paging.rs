@@ -1,4 +1,4 @@
-//! Pages of lists: their sizes, their headers, and the links between them.
+//! Pages of lists: their size, headers and links.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::StoreError;
@@ -28,7 +28,7 @@ on_the_fake!(
 const EMAILS: &str = "/user/emails";
 const URL: &str = "http://forge.test/api/v3/user/emails";
 
-/// Gives root so many addresses. Their ids count up from the first, so lists run from the last.
+/// Adds email addresses to root. Their ids ascend, and lists are sorted by descending id.
 fn with_emails(forge: &Forge, count: usize) {
     forge
         .app
@@ -46,7 +46,7 @@ fn get(forge: &Forge, path: &str) -> Request {
     forge.get(path).token(ROOT)
 }
 
-/// The numbers of the addresses in a list.
+/// The numbers of the addresses in a list, in its order.
 fn numbers(list: &Response) -> Vec<usize> {
     let list = list.expect(200);
     let address = |row: &Value| row["email"].as_str().map(str::to_owned);
@@ -59,7 +59,7 @@ fn descending(from: usize, to: usize) -> Vec<usize> {
     (to..=from).rev().collect()
 }
 
-/// Total, pages, size, page, next, previous, in this order.
+/// Asserts the headers for total, total pages, page size, page, next page and previous page.
 #[track_caller]
 fn assert_headers(list: &Response, expected: [&str; 6]) {
     let names = ["x-total", "x-total-pages", "x-per-page", "x-page", "x-next-page", "x-prev-page"];
@@ -153,7 +153,7 @@ fn the_headers_and_links_of_each_page(forge: &Forge) {
     assert_headers(&last, ["5", "3", "2", "3", "", "2"]);
     assert_links(&last, &[("prev", url(2)), ("first", url(1)), ("last", url(3))]);
 
-    // A list that fits, to the last row.
+    // A list that fits exactly on one page.
     let whole = get(forge, EMAILS).query(&[("per_page", "5")]).send();
     assert_headers(&whole, ["5", "1", "5", "1", "", ""]);
     let url = format!("{URL}?page=1&per_page=5");
@@ -213,17 +213,17 @@ fn links_keep_the_other_parameters_sorted_and_encoded(forge: &Forge) {
     let secret = list.headers.iter().find(|(_, value)| value.contains(ROOT));
     assert_eq!(secret, None, "a token does not come back");
 
-    // A size that is not the effective one is not repeated either, nor is a page that is none.
+    // Links do not repeat an invalid size or page.
     let list = get(forge, "/users/").query(&[("per_page", "500"), ("page", "zero")]).send();
     let url = "http://forge.test/api/v3/users?page=1&per_page=100".to_owned();
     assert_links(&list, &[("first", url.clone()), ("last", url)]);
-    // The base is the one that was configured, whatever the caller claims it is.
+    // Links use the configured base URL, whatever the request claims.
     let list = get(forge, "/users").header("Host", "evil.example").send();
     let url = "http://forge.test/api/v3/users?page=1&per_page=20".to_owned();
     assert_links(&list, &[("first", url.clone()), ("last", url)]);
 }
 
-/// Follows the links of a list to its end, as clients do.
+/// Follows the links from the first to the last page.
 fn links_lead_from_page_to_page(forge: &Forge) {
     for name in ["a1", "a2", "a3", "a4", "b1"] {
         forge.new_user(name, &[("name", &format!("{name} + co"))]);
@@ -260,11 +260,11 @@ fn every_list_has_pages(forge: &Forge) {
         assert_eq!((list.header("x-page"), list.header("x-per-page")), (Some("2"), Some("1")));
         assert!(list.header("link").is_some(), "{path}");
     }
-    // What a normal user sees has pages too.
+    // Lists for normal users have pages, too.
     let list = forge.get("/users?per_page=2").token(&token).send();
     assert_headers(&list, ["3", "2", "2", "1", "2", ""]);
     assert_eq!(list.expect(200)[0]["username"], "bob");
-    // What is no list has none.
+    // Other responses have no paging headers.
     let user = get(forge, "/user?page=2").send();
     assert_eq!((user.header("link"), user.header("x-total")), (None, None));
 }

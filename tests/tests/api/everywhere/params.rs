@@ -1,4 +1,4 @@
-//! Parameters: where they come from, which one counts, and what their values mean.
+//! Parameters: their sources, their precedence, and the meaning of their values.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Request, an_ssh_key, on_every_store};
@@ -44,7 +44,7 @@ fn every_source_of_parameters_is_read(forge: &Forge) {
         put_user(forge, id).header("Content-Type", form_with_charset).body(
             "bio=a%26b%3dc%2Bd+%2541%20%c3%bc+%22%0D%0A%09%E2%82%AC+%F0%9F%98%80&location=London",
         ),
-        // Without a content type a body is a form.
+        // A body without a content type is a form.
         put_user(forge, id).query(&pairs[..1]).body("location=London"),
         put_user(forge, id).query(&pairs[..1]).multipart(&pairs[1..]),
         put_user(forge, id).query(&pairs[1..]).json(&json!({"bio": odd})),
@@ -67,7 +67,7 @@ fn sources_are_merged_and_the_body_wins(forge: &Forge) {
         let user = request.send().expect(200);
         assert_eq!((&user["bio"], &user["location"]), (&json!("body"), &json!("query")));
     }
-    // Of one parameter given several times the last one counts.
+    // Of a repeated parameter the last value counts.
     let twice = [("bio", "first"), ("bio", "second")];
     for request in [
         put_user(forge, id).query(&twice),
@@ -103,7 +103,7 @@ fn booleans_have_many_words(forge: &Forge) {
         let user = put_user(forge, id).json(&json!({"can_create_group": given})).send().expect(200);
         assert_eq!(user["can_create_group"], expected, "{given}");
     }
-    // What is no boolean is no value on these calls.
+    // Other words count as missing here.
     assert_eq!(put_user(forge, id).form(&[("can_create_group", "on")]).send().status, 200);
     for word in ["", "maybe", "2", "-1", "truee", "null", "nil"] {
         let user = put_user(forge, id).form(&[("can_create_group", word)]).send().expect(200);
@@ -151,7 +151,7 @@ fn blank_and_null_values_change_nothing(forge: &Forge) {
     ] {
         assert_eq!(request.send().expect(200), made);
     }
-    // A null in the body stands over a value in the query.
+    // A null in the body overrides a value in the query.
     let request = put_user(forge, id).query(&[("bio", "query")]).json(&json!({"bio": null}));
     assert_eq!(request.send().expect(200), made);
 }
@@ -184,7 +184,7 @@ fn unknown_parameters_are_ignored(forge: &Forge) {
     ] {
         assert_eq!(request.send().expect(200), made);
     }
-    // A client may send back the record it was given.
+    // A client may send back a whole object that it has read.
     assert_eq!(put_user(forge, id).json(&made).send().expect(200), made);
     let list = forge.get("/users").token(ROOT).query(&odd).send().expect(200);
     assert_eq!(list.as_array().map(Vec::len), Some(2));
@@ -230,12 +230,12 @@ fn bodies_of_reads_are_harmless(forge: &Forge) {
         let answer = request.send();
         assert_eq!((answer.status, &answer.body), (200, &expected.body));
     }
-    // The parameters of a read are in its query, and only there.
+    // Reads only use the parameters of the query.
     let list = forge.get("/users").token(ROOT).query(&[("per_page", "7")]);
     let list = list.form(&[("per_page", "3"), ("page", "9")]).send();
     assert_eq!((list.header("x-per-page"), list.header("x-page")), (Some("7"), Some("1")));
 
-    // A body that is not read would be taken for the next request on the connection.
+    // An unread body would be parsed as the next request on the connection.
     let two = "GET /api/v3/user HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: root-token-for-tests\r\n\
                Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}\
                GET /api/v3/version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
@@ -294,7 +294,7 @@ fn an_empty_body_may_claim_any_content_type(forge: &Forge) {
             assert_eq!(with_length.status, 200, "{method} {path} {content_type:?}");
             assert_eq!(request().send().status, 200, "{method} {path} {content_type:?}");
         }
-        // The block ended the session.
+        // The block has ended the session.
         let token = forge.sign_in("ada");
         let bare = forge.get("/user?").token(&token).header("Content-Type", content_type).send();
         assert_eq!(bare.expect(200)["username"], "ada");

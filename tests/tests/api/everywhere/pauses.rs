@@ -11,11 +11,11 @@ use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::{ROOT, Restrictions};
 use hexforge_tests::{Backend, Forge, ForgeOptions};
 
-/// Processors on which everything takes as long as the test says.
+/// Processors with a clock that the test controls.
 #[derive(Debug, Default)]
 struct SetProcessors {
     are_busy: AtomicBool,
-    /// How many milliseconds pass between two looks at the clock.
+    /// The milliseconds that pass between two readings of the clock.
     pace: AtomicU64,
     milliseconds: AtomicU64,
 }
@@ -35,7 +35,7 @@ impl WorkThreads for SetProcessors {
     }
 }
 
-/// Milliseconds of a call that uses more than any share.
+/// The milliseconds of a call that exceeds any share.
 const MUCH: u64 = 3_600_000;
 
 #[test]

@@ -1,5 +1,5 @@
-//! A stranger cannot tell a private project from one that is not there: reference section 1.11. Every
-//! answer about one is compared, headers included, with the answer about the other.
+//! A stranger cannot distinguish a private project from a missing one: reference section 1.11. Every response about the
+//! private one, headers included, is compared with the response about the missing one.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Response, on_every_store};
@@ -24,7 +24,7 @@ on_every_store!(
     uploads_of_a_private_project_are_as_those_of_a_missing_one,
 );
 
-/// Every call that names a project in its path, with parameters that are fine and with none.
+/// All calls with a project in their path, with valid parameters and without.
 const CALLS: [(&str, &str); 57] = [
     ("GET", "/projects/:id"),
     ("PUT", "/projects/:id"),
@@ -85,7 +85,7 @@ const CALLS: [(&str, &str); 57] = [
     ("PUT", "/projects/:id/repository/tags/v1/release?description=d"),
 ];
 
-/// The same for members, whom the secret project has.
+/// The same for members.
 const MEMBER_CALLS: [(&str, &str); 7] = [
     ("GET", "/projects/:id/members/:user"),
     ("POST", "/projects/:id/members"),
@@ -96,7 +96,7 @@ const MEMBER_CALLS: [(&str, &str); 7] = [
     ("DELETE", "/projects/:id/access_requests/:user"),
 ];
 
-/// The same for what is written in the secret project.
+/// The same for issues, labels, boards, branches and tags.
 const WRITING_CALLS: [(&str, &str); 34] = [
     ("GET", "/projects/:id/labels"),
     ("POST", "/projects/:id/labels"),
@@ -134,7 +134,7 @@ const WRITING_CALLS: [(&str, &str); 34] = [
     ("GET", "/projects/:id/milestones/1/issues"),
 ];
 
-/// What a caller learns from an answer.
+/// Everything that a caller can see of a response.
 fn visible_parts(answer: &Response) -> (u16, Vec<(String, String)>, String) {
     let mut headers = answer.headers.clone();
     headers.retain(|(name, _)| name != "date" && name != "x-request-id");
@@ -142,8 +142,8 @@ fn visible_parts(answer: &Response) -> (u16, Vec<(String, String)>, String) {
     (answer.status, headers, answer.text().to_owned())
 }
 
-/// A secret project of ada's with a hook, a star, a share, a member, an issue with a label, a board, branches
-/// and a tag.
+/// A hidden project of ada's with a hook, a star, a share, a member, an issue with a label, a board, branches and a
+/// tag.
 struct Secret {
     id: String,
     issue: String,
@@ -213,7 +213,7 @@ fn calls_on_a_private_project_answer_as_on_a_missing_one(forge: &Forge) {
     for token in [&stranger, &external] {
         assert_indistinguishable(forge, token, &secret);
     }
-    // Who is nobody learns nothing either.
+    // Callers without a token learn nothing, too.
     for (method, call) in CALLS {
         let ask = |id: &str| {
             visible_parts(
@@ -223,7 +223,7 @@ fn calls_on_a_private_project_answer_as_on_a_missing_one(forge: &Forge) {
         assert_eq!(ask(&secret.id).0, 401, "{method} {call}");
         assert_eq!(ask(&secret.id), ask(&MISSING.to_string()), "{method} {call}");
     }
-    // An administrator who acts for a stranger sees what the stranger sees.
+    // With sudo, an administrator sees what the stranger sees.
     let path = format!("/projects/{}?sudo=stranger", secret.id);
     let hidden = forge.get(&path).token(ROOT).send();
     assert_eq!(hidden.expect(404), message("404 Project Not Found"));
@@ -266,7 +266,7 @@ fn lists_and_searches_do_not_count_private_projects(forge: &Forge) {
     let before = ask();
     let secret = a_secret(forge, "0");
     assert_eq!(ask(), before);
-    // Who once was a member and starred it no longer counts it.
+    // A former member who starred the project no longer sees it in lists or totals.
     let bob = forge.sign_in("bob");
     let path = format!("/projects/{}", secret.id);
     forge.post(&format!("{path}/star")).token(&bob).send().expect(201);
@@ -349,7 +349,7 @@ fn feeds_do_not_show_private_projects(forge: &Forge) {
     let tokens = [
         forge.user("stranger").1,
         external_user(forge, "external").1,
-        // Not even to administrators who are no members.
+        // Not even to administrators who are not members.
         ROOT.to_owned(),
     ];
     new_project(forge, &owner, "Open", &[("public", "true")]);
@@ -398,7 +398,7 @@ fn uploads_of_a_private_project_are_as_those_of_a_missing_one(forge: &Forge) {
             assert_eq!(ask(method, "ada/secret"), expected);
             assert_eq!(ask(method, "nobody/secret"), expected);
         }
-        // Neither does the file that is sent make a difference.
+        // The uploaded file makes no difference.
         let send = |id: &str| {
             let upload = forge.post(&format!("/projects/{id}/uploads")).token(token);
             visible_parts(&upload.file("a.png", b"x").send())
@@ -406,7 +406,7 @@ fn uploads_of_a_private_project_are_as_those_of_a_missing_one(forge: &Forge) {
         assert_eq!(send(&secret.id), send(&MISSING.to_string()));
         assert_eq!(send("ada%2Fsecret"), send("ada%2Fmissing"));
     }
-    // Who may read the project cannot tell a wrong address from a hidden one.
+    // Readers of the project cannot distinguish a wrong address from a hidden one.
     let wrong = url.replace("a.png", "b.png");
     let own = visible_parts(&forge.page("GET", &format!("/ada/secret{wrong}")).token(ROOT).send());
     let hidden = forge.page("GET", &format!("/ada/secret{url}")).token(&tokens[1]).send();

@@ -1,4 +1,4 @@
-//! Behind a proxy: whose forwarded headers are believed, for limits and for the brake on guessing passwords.
+//! Trusted proxies: whose forwarded headers are used for rate limits and for limits on wrong passwords.
 
 use std::num::NonZeroU32;
 
@@ -6,7 +6,7 @@ use hexforge_http_actix::{Dialect, RateLimits};
 use hexforge_tests::forge::PASSWORD;
 use hexforge_tests::{Backend, Forge, ForgeOptions, Restrictions};
 
-/// A server that takes two requests a minute from an address, and believes these proxies.
+/// A server with a limit per address that trusts these proxies.
 fn forge(trusted: &[&str], per_address: u32) -> Forge {
     let options = ForgeOptions { backend: Backend::Fake, dialect: Dialect::Specification };
     let rate_limits = RateLimits { per_token: None, per_address: NonZeroU32::new(per_address) };
@@ -16,7 +16,7 @@ fn forge(trusted: &[&str], per_address: u32) -> Forge {
     Forge::start_restricted(options, restrictions).expect("the fake is always there")
 }
 
-/// How many of its requests a caller has left who sends this header.
+/// The remaining requests of a caller who sends this header.
 fn remaining(forge: &Forge, name: &str, value: &str) -> String {
     let answer = forge.get("/user").header(name, value).send();
     answer.header("RateLimit-Remaining").expect("addresses are limited").to_owned()
@@ -28,7 +28,7 @@ fn a_listed_proxy_tells_for_whom_it_asks() {
     for (name, value, left) in [
         ("X-Forwarded-For", "198.51.100.7", "8"),
         ("X-Forwarded-For", "198.51.100.8", "8"),
-        // What the client itself wrote does not make it somebody else.
+        // A value that the client itself sent does not change its address.
         ("X-Forwarded-For", "203.0.113.1, 198.51.100.7", "7"),
         ("X-Forwarded-For", "203.0.113.2, 198.51.100.7, 127.0.0.2", "6"),
         ("X-Forwarded-For", "198.51.100.7:4711", "5"),
@@ -36,7 +36,7 @@ fn a_listed_proxy_tells_for_whom_it_asks() {
         ("X-Forwarded-For", "2001:db8:1:2::1", "8"),
         ("X-Forwarded-For", "[2001:db8:1:2:3::9]:4711", "7"),
         ("Forwarded", "for=\"[2001:db8:1:2:4::9]:4711\"", "6"),
-        // Without an address it is the proxy that asks.
+        // Without an address, the request counts for the proxy.
         ("X-Forwarded-For", "203.0.113.1, garbage", "8"),
         ("X-Forwarded-For", "", "7"),
         ("X-Real-IP", "198.51.100.9", "6"),
@@ -68,7 +68,7 @@ fn guessing_through_a_proxy_brakes_the_guesser_alone() {
         request.form(&form).send().status
     };
     for number in 0..10 {
-        // Another made-up address each time, and another one of the network of IPv6.
+        // Each request has another made-up address, and another address of the same IPv6 network.
         let from = format!("203.0.113.{number}, 2001:db8:1:2::{number:x}");
         assert_eq!(sign_in(&format!("nobody-{number}"), "wrong horse", &from), 401);
     }

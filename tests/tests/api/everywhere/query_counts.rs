@@ -1,5 +1,5 @@
-//! How many queries a call sends to its database, the look-up of the token included: a number that does
-//! not depend on how much there is.
+//! The number of database queries per call, including the look-up of the token. It does not depend on the amount of
+//! data.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use hexforge_tests::{Backend, Forge, ForgeOptions};
 
 use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, push};
 
-/// A server whose queries are counted: it is always in this process.
+/// A server that counts its queries. It always runs in this process.
 fn counted(options: ForgeOptions) -> Option<Forge> {
     Forge::start_restricted(options, Restrictions::default())
 }
@@ -43,19 +43,19 @@ fn calls_send_a_bounded_number_of_queries(backend: Backend) {
     }
     let many = counts(&forge);
     for ((call, few), (_, many)) in few.iter().zip(&many) {
-        // An empty list sends fewer; none sends more than a handful.
+        // An empty list needs fewer queries, and no call needs more than a handful.
         assert!(few <= many && *many <= 10, "{call}: {few} queries, then {many}");
     }
     let of = |call: &str| many.iter().find(|(name, _)| *name == call).map(|(_, count)| *count);
-    // The token, the account, its identities, its number of projects.
+    // Queries: token, account, identities, number of projects.
     assert_eq!(of("/user"), Some(4));
-    // The token, the total and how often lists have changed, the ids, the rows, identities, numbers of projects.
+    // Queries: token, total, version of the lists, ids, rows, identities, numbers of projects.
     assert_eq!(of("/users?per_page=20"), Some(7));
-    // The token and the project: what is in repositories is asked for there, once.
+    // Queries: token and project. Content is read from the repository.
     let before = forge.queries.load(Ordering::Relaxed);
     let compared = forge.get("/projects/1/repository/compare?from=x&to=y").token(ROOT).send();
     assert_eq!((compared.status, forge.queries.load(Ordering::Relaxed) - before), (200, 2));
-    // What was counted is remembered while nothing changes, and of a short list all ids.
+    // Totals, and all ids of a short list, are cached until something changes.
     for ((call, many), (_, again)) in many.iter().zip(&counts(&forge)) {
         assert!(again <= many && again + 2 >= *many, "{call}: {many} queries, then {again}");
     }
@@ -87,8 +87,8 @@ fn lists_send_as_many_queries_whatever_their_length_on_postgres() {
     lists_send_as_many_queries_whatever_their_length(Backend::Postgres);
 }
 
-/// The most queries that a call sends: the token, what the list is and how long, its ids and its rows, and
-/// what an answer shows beside them: namespaces, their owners, shares and two kinds of memberships.
+/// The most queries per call: token, list with its total, ids and rows, and what each project shows: namespaces, their
+/// owners, shares and two kinds of memberships.
 const LISTS: [(&str, u64); 5] = [
     ("/projects", 12),
     ("/projects/visible", 12),
@@ -160,20 +160,19 @@ fn calls_about_issues_send_a_bounded_number_of_queries_on_postgres() {
     calls_about_issues_send_a_bounded_number_of_queries(Backend::Postgres);
 }
 
-/// What is counted, with the most that it may take: the token, the project and what the caller is to it
-/// are three of each.
+/// The calls and their most queries. Each includes three for the token, the project and the role of the caller.
 const ABOUT_ISSUES: [(&str, u64); 9] = [
-    // The total, the rows, what is heard of, and confidential issues of one's own.
+    // Queries: total, rows, subscriptions, and confidential issues of the caller.
     ("labels", 7),
-    // The board, its lists with their number, their labels.
+    // Queries: board, lists with their total, labels.
     ("boards", 7),
-    // The total, the ids, the rows; labels, milestones, people, what is chosen, what one takes part in,
-    // votes, and the path of the project.
+    // Queries: total, ids, rows; labels, milestones, users, subscriptions, participation, votes, and the path of the
+    // project.
     ("issues", 13),
-    // Also the ids of the label and of the milestone.
+    // Queries: also the ids of the label and of the milestone.
     ("issues?labels=label-1&state=opened&milestone=goal", 15),
     ("milestones", 6),
-    // The total, the ids, the rows; authors, issues, milestones, notes, authors of these.
+    // Queries: total, ids, rows; authors, issues, milestones, notes, authors of notes.
     ("events", 11),
     ("/issues", 12),
     ("/groups/team/issues", 16),
@@ -222,7 +221,7 @@ fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
             let labels = labels.expect(200);
             let label = labels.as_array().and_then(|labels| labels.last()).expect("a label");
             let label = label["id"].to_string();
-            // The last by title may have its list already.
+            // The last label by title may already have a list.
             forge.post(&lists).token(ROOT).form(&[("label_id", &label)]).send();
         }
     };
@@ -280,6 +279,6 @@ fn pages_of_pipelines_and_builds_send_as_many_queries(backend: Backend) {
         push(&forge, &stage, &format!("branch-{number}"));
     }
     assert_eq!(counts(), few);
-    // Token, project, role, total, ids, rows, users; for builds also pipelines and their commits.
+    // Queries: token, project, role, total, ids, rows, users; for builds also pipelines and their commits.
     assert!(few[0] <= 9 && few[1] <= 11 && few[2] <= 9, "{few:?}");
 }

@@ -1,4 +1,4 @@
-//! Limits on requests: off unless they are chosen, 429 with the headers that tell where one stands.
+//! Rate limits: off by default; 429 with headers about the limit.
 
 use std::num::NonZeroU32;
 
@@ -45,10 +45,10 @@ fn who_shows_nothing_is_counted_by_address() {
     assert_eq!((second.status, limit_headers(&second)), (401, [Some("2"), Some("0"), Some("60")]));
     forge.clock.advance(TimeDelta::milliseconds(14_500));
     assert_refused(&ask(), "2", "46");
-    // Not even looked at.
+    // Nothing else of the request is checked.
     assert_refused(&forge.post("/session").form(&[("login", "root")]).send(), "2", "46");
     assert_refused(&forge.page("GET", "/root/ship.git/info/refs").send(), "2", "46");
-    // Those who watch the server are not counted.
+    // Health checks are not counted.
     assert_eq!(forge.page("GET", "/-/liveness").send().status, 200);
     forge.clock.advance(TimeDelta::milliseconds(45_500));
     assert_eq!(ask().status, 401);
@@ -58,7 +58,7 @@ fn who_shows_nothing_is_counted_by_address() {
 fn who_shows_a_good_token_is_counted_by_it() {
     let forge = limited(3, 4);
     let ask = |token: &str| forge.get("/user").token(token).send();
-    // Nobody knows at first that it is good.
+    // Before the first look-up the token is not known to be valid.
     assert_eq!(limit_headers(&ask(ROOT)), [Some("4"), Some("3"), Some("60")]);
     for (remaining, by_query) in [("2", false), ("1", true), ("0", false)] {
         let answer = match by_query {
@@ -73,7 +73,7 @@ fn who_shows_a_good_token_is_counted_by_it() {
         "3",
         "60",
     );
-    // Others are not held up by that.
+    // Other callers are not affected.
     assert_eq!(forge.get("/version").send().status, 401);
     forge.clock.advance(TimeDelta::seconds(60));
     assert_eq!(ask(ROOT).status, 200);
@@ -86,7 +86,7 @@ fn made_up_tokens_count_for_the_address() {
     assert_eq!(forge.get("/user").token("made-up-1").send().status, 401);
     assert_refused(&forge.get("/user").token("made-up-2").send(), "2", "60");
     assert_refused(&forge.get("/user").token("made-up-2").send(), "2", "60");
-    // A good one beside a made-up one gives that one nothing.
+    // A valid token beside a made-up one does not help the made-up one.
     let both =
         || forge.get("/user").token("made-up-2").header("Authorization", &format!("Bearer {ROOT}"));
     assert_eq!(both().send().status, 200);

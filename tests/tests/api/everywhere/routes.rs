@@ -1,4 +1,4 @@
-//! Paths and methods: what is a route and what is not, and the spellings that mean the same.
+//! Paths and methods: which are routes, and which spellings are equivalent.
 
 use hexforge_tests::client::exchange;
 use hexforge_tests::forge::ROOT;
@@ -84,7 +84,7 @@ fn what_is_no_route_is_not_found_for_everybody(forge: &Forge) {
     let deep = format!("/api/v3{}", "/x".repeat(10_000));
     assert_no_route(&request_to(forge, "GET", &deep).send(), "a deep path");
 
-    // A known path with a method it does not have is no route either.
+    // A known path with an unsupported method is not a route.
     for (method, path) in [
         ("PUT", "/users"),
         ("DELETE", "/users"),
@@ -177,7 +177,7 @@ fn slashes_count_once(forge: &Forge) {
     assert_eq!(request_to(forge, "GET", "/-/liveness/").send().status, 200);
     assert_eq!(request_to(forge, "GET", "//-//liveness").send().status, 200);
     assert_no_route(&request_to(forge, "GET", "//").send(), "//");
-    // An encoded slash is no slash.
+    // An encoded slash does not separate segments.
     assert_no_route(&request_to(forge, "GET", "/api/v3/users%2F").token(ROOT).send(), "%2F");
 }
 
@@ -191,7 +191,7 @@ fn percent_encoded_digits_are_digits(forge: &Forge) {
         let missing = forge.get(path).token(ROOT).send().expect(404);
         assert_eq!(missing, json!({"message": "404 Not found"}), "{path}");
     }
-    // Digits of other scripts are none.
+    // Digits of other scripts are not digits.
     assert_no_route(&forge.get("/users/%D9%A1").token(ROOT).send(), "an Arabic one");
 }
 
@@ -270,7 +270,7 @@ fn a_request_id_comes_back(forge: &Forge) {
         let made: Vec<String> = (0..3).map(|_| ask(None, target)).collect();
         assert!(made.iter().all(|id| id.len() >= 16), "{made:?}");
         assert!(made[0] != made[1] && made[1] != made[2], "{made:?}");
-        // What could do harm in a log or a page is not taken over.
+        // Values that could harm a log or a page are replaced.
         let too_long = "x".repeat(129);
         for id in ["a b", "<b>", "a\"b", "a\\nb", "a%0Ab", "ü", "a;b", "{}", "", " ", &too_long] {
             let answer = ask(Some(id), target);
@@ -309,7 +309,7 @@ fn answers_are_json(forge: &Forge) {
         let answer = request_to(forge, "GET", target).send();
         answer.expect(status);
     }
-    // Old clients speak HTTP/1.0.
+    // Old clients use HTTP/1.0.
     let old = format!("GET /api/v3/user HTTP/1.0\r\nPRIVATE-TOKEN: {ROOT}\r\n\r\n");
     let answer = Response::parse(&exchange(forge.address, old.as_bytes()));
     assert_eq!(answer.expect(200)["username"], "root");

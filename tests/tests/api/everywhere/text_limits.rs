@@ -1,5 +1,6 @@
-//! Every text that a caller can store has a longest length, which the OpenAPI document states as `maxLength`: that
-//! length is taken, one character more is refused with the name of the field, and then nothing is stored.
+//! Every text that a caller can store has a maximum length, which the OpenAPI document states as `maxLength`. A text of
+//! that length is stored. With one character more, the request is refused with the name of the field, and nothing is
+//! stored.
 
 use std::collections::BTreeSet;
 
@@ -22,31 +23,31 @@ on_every_store!(
     searches_are_bounded,
 );
 
-/// What is answered to a text that is one character too long.
+/// The expected error for a text that is one character too long.
 #[derive(Clone, Copy)]
 enum Refusal {
     /// 400 with `is too long` under this field.
     TooLong(&'static str),
-    /// The status and the words that the reference has for everything that is wrong with the field.
-    InItsWords(u16, &'static str),
+    /// The status and text that the reference prescribes for any error of this field.
+    Prescribed(u16, &'static str),
 }
 
-use Refusal::{InItsWords, TooLong};
+use Refusal::{Prescribed, TooLong};
 
-/// A call with texts that it stores.
+/// A call with the texts that it stores.
 struct Call {
-    /// As in the OpenAPI document.
+    /// Method and path, as in the OpenAPI document.
     name: &'static str,
     target: String,
     token: String,
-    /// Fields that are right, other ones each time.
+    /// Valid fields, different for each call.
     base: Box<dyn Fn(u32) -> Value>,
-    /// What shows whether anything was stored.
+    /// A request whose response shows whether anything was stored.
     shows: String,
     fields: Vec<(&'static str, Refusal)>,
 }
 
-/// Texts that are only compared with what is stored, or read and forgotten: nothing is found under a longer one.
+/// Texts that are only compared with stored ones, or not stored at all. No stored value equals a longer text.
 const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects", &["default_branch"]),
     ("POST /api/v3/projects/user/{user_id}", &["default_branch"]),
@@ -66,7 +67,7 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /ci/api/v1/builds/{id}/artifacts", &["token", "expire_in"]),
 ];
 
-/// Texts whose limits have cases of their own, or are larger than any body.
+/// Texts whose limits have their own cases, or exceed the largest body.
 const ELSEWHERE: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/trigger/builds", &["variables{}"]),
     ("POST /api/v3/projects/{id}/issues", &["labels"]),
@@ -136,10 +137,10 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
     accounts.push(("extern_uid", TooLong("identities.extern_uid")));
     let described =
         refused_as_too_long(&["name", "path", "description", "import_url", "build_coverage_regex"]);
-    let group_sentence = |field: &'static str| (field, InItsWords(400, "Failed to save group"));
+    let group_sentence = |field: &'static str| (field, Prescribed(400, "Failed to save group"));
     let milestone_sentence =
-        |field: &'static str| (field, InItsWords(400, "is too long (maximum is "));
-    let color = ("color", InItsWords(400, "must be a valid color code"));
+        |field: &'static str| (field, Prescribed(400, "is too long (maximum is "));
+    let color = ("color", Prescribed(400, "must be a valid color code"));
     let label_fields =
         vec![("name", TooLong("title")), ("description", TooLong("description")), color];
     let label_changes =
@@ -199,7 +200,7 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             &stage.branches,
             &stage.branches,
             |n| json!({"branch_name": format!("b{n}"), "ref": "master"}),
-            vec![("branch_name", InItsWords(400, "Branch name is invalid"))],
+            vec![("branch_name", Prescribed(400, "Branch name is invalid"))],
         ),
         call(
             "POST /api/v3/projects/{id}/repository/tags",
@@ -207,7 +208,7 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
             &stage.tags,
             |n| json!({"tag_name": format!("t{n}"), "ref": "master"}),
             vec![
-                ("tag_name", InItsWords(405, "Tag name invalid")),
+                ("tag_name", Prescribed(405, "Tag name invalid")),
                 ("message", TooLong("message")),
                 ("release_description", TooLong("release_description")),
             ],
@@ -235,7 +236,7 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
         ),
         Call {
             base: Box::new(|n| json!({"name": "fixed", "priority": n, "color": "#111111"})),
-            // Renamed last: its own field comes behind all others.
+            // In reverse order, so that the label is renamed last.
             fields: label_changes.iter().rev().copied().collect(),
             ..call(
                 "PUT /api/v3/projects/{id}/labels",
@@ -398,7 +399,7 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
     ]
 }
 
-/// A good value of that length for a field, another one each time.
+/// A valid value of this length for a field, different for each `n`.
 fn value_of(field: &str, length: usize, n: u32) -> Value {
     let filled = |begin: &str, end: &str| {
         let fill = length.saturating_sub(begin.len() + end.len());
@@ -435,7 +436,7 @@ fn send(forge: &Forge, call: &Call, field: &str, value: Value, n: u32) -> Respon
     request.token(&call.token).json(&body).send()
 }
 
-/// The longest length that the document states for a parameter of a call.
+/// The maximum length that the document states for a parameter.
 fn documented_length(document: &Value, name: &str, field: &str) -> usize {
     let (method, path) = name.split_once(' ').expect("a method and a path");
     let call = &document["paths"][path][method.to_lowercase()];
@@ -466,7 +467,7 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
                     let text = format!("is too long (maximum is {max} characters)");
                     refused.status == 400 && refused.json() == field_error(named, &text)
                 }
-                InItsWords(status, words) => {
+                Prescribed(status, words) => {
                     refused.status == *status && refused.text().contains(words)
                 }
             };

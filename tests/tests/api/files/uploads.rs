@@ -1,4 +1,4 @@
-//! POST /projects/:id/uploads: what it takes and what it answers. Reference section 4.11.
+//! POST /projects/:id/uploads: accepted requests and their answers. Reference section 4.11.
 
 use hexforge_tests::{Forge, on_every_store};
 

@@ -1,4 +1,4 @@
-//! POST /projects/:id/uploads: what it refuses, and in which order. Reference sections 1.1 and 4.11.
+//! POST /projects/:id/uploads: refused requests, and the order of checks. Reference sections 1.1 and 4.11.
 
 use hexforge_tests::client::exchange;
 use hexforge_tests::forge::{MAX_BODY, MAX_UPLOAD, ROOT};
@@ -25,7 +25,7 @@ on_every_store!(
     a_refused_file_is_not_taken_for_the_next_request,
 );
 
-/// A project of ada's, her token, and where to upload.
+/// A project of ada's, her token, and the path for uploads.
 fn a_place(forge: &Forge) -> (serde_json::Value, String, String) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[]);
@@ -61,7 +61,7 @@ fn the_caller_comes_before_the_project_and_the_project_before_the_file(forge: &F
     assert_eq!(forge.post(&missing).send().expect(401), message("401 Unauthorized"));
     assert_eq!(forge.post(&missing).token(&token).send().expect(404), no_project());
     assert_eq!(forge.post(&path).token(&token).send().expect(400), not_given("file"));
-    // Refused before the file is read.
+    // The request is refused before the file is read.
     for (request, status) in [(forge.post(&path), 401), (forge.post(&missing).token(&token), 404)] {
         let refused = request.file("a.txt", &large[..100_000]).send();
         assert_eq!(refused.status, status);
@@ -89,7 +89,7 @@ fn a_file_may_be_as_large_as_the_limit_and_no_larger(forge: &Forge) {
     assert!(file.body == exact, "the file came back as it was sent");
 }
 
-/// The head of an upload to a path, up to where the length of its body is told.
+/// The request head of an upload, up to the headers about its length.
 fn head(path: &str, token: &str) -> String {
     format!(
         "POST /api/v3{path} HTTP/1.1\r\nHost: forge\r\nConnection: close\r\nPRIVATE-TOKEN: {token}\r\n\
@@ -148,7 +148,7 @@ fn what_is_cut_off_is_not_kept(forge: &Forge) {
         PART.to_owned(),
     ];
     for body in bodies {
-        // Once by a length that says so, once by a connection that ends.
+        // The body ends early: by its `Content-Length`, or because the connection ends.
         let whole = format!("{}Content-Length: {}\r\n\r\n{body}", head(&path, &token), body.len());
         let answer = Response::parse(&exchange(forge.address, whole.as_bytes()));
         let expected = error("the body is not valid multipart/form-data");
@@ -163,7 +163,7 @@ fn what_is_cut_off_is_not_kept(forge: &Forge) {
     assert_nothing_kept_soon(forge);
 }
 
-/// Sends bytes and hangs up.
+/// Sends bytes, and closes the connection.
 fn cut_off(forge: &Forge, bytes: &[u8]) {
     use std::io::Write;
     let mut stream = std::net::TcpStream::connect(forge.address).expect("the server listens");
@@ -171,7 +171,7 @@ fn cut_off(forge: &Forge, bytes: &[u8]) {
     stream.shutdown(std::net::Shutdown::Both).expect("a connection can be ended");
 }
 
-/// The server notices the end of a connection after the client.
+/// Waits until nothing of an upload is left. The server notices the end of a connection later than the client.
 fn assert_nothing_kept_soon(forge: &Forge) {
     let receiving = forge.folder.path().join("uploads/receiving");
     let half = || std::fs::read_dir(&receiving).map_or(0, Iterator::count);
@@ -213,7 +213,7 @@ fn tokens_and_sudo_may_be_parts_before_the_file(forge: &Forge) {
     }
     let bearer = forge.post(&path).header("Authorization", &format!("Bearer {token}"));
     bearer.form_data(&[file]).send().expect(201);
-    // An administrator who acts for a stranger sees what the stranger sees.
+    // With sudo, an administrator sees what the stranger sees.
     forge.user("stranger");
     let root = ("name=\"private_token\"", ROOT.as_bytes());
     for (target, status) in [("ada", 201), ("stranger", 404)] {

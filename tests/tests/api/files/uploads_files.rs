@@ -1,4 +1,4 @@
-//! The files of POST /projects/:id/uploads at their addresses. Reference section 4.11.
+//! Downloads of files that were uploaded by POST /projects/:id/uploads. Reference section 4.11.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -108,7 +108,7 @@ fn wrong_addresses_are_not_found(forge: &Forge) {
         let answer = forge.page("GET", &target).token(&token).send();
         assert_eq!(answer.expect(404), message("404 Not found"), "{target}");
     }
-    // Longer and shorter ones lead nowhere either; an id is no path.
+    // Addresses that are too long or too short do not work either; a project id is not a path.
     for target in [
         format!("/ada/ship/uploads/{secret}"),
         format!("/ada/ship{url}/x"),

@@ -1,5 +1,4 @@
-//! Who gets the files of POST /projects/:id/uploads, and how readers show who they are. Reference sections
-//! 1.2 and 4.11.
+//! Who may download files of POST /projects/:id/uploads, and how readers authenticate. Reference sections 1.2 and 4.11.
 
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, Request, on_every_store};
@@ -21,7 +20,7 @@ on_every_store!(
     sudo_does_not_count,
 );
 
-/// Asks for a file without a word of who asks, then as everybody.
+/// Requests a file without credentials and as every user of the cast, and asserts the answers.
 #[track_caller]
 fn assert_readers(forge: &Forge, level: &str, nobody: u16, readers: &[&str], others: &[&str]) {
     let cast = a_cast(forge, level);
@@ -55,7 +54,7 @@ fn files_of_public_projects_are_for_everybody(forge: &Forge) {
     assert_readers(forge, "20", 200, &["stranger", "external", "guest", "owner", "root"], &[]);
 }
 
-/// A private project of ada's with a file, as a way to ask for it.
+/// A private project of ada's with a file: her token, a request for the file, and the project.
 fn a_file(forge: &Forge) -> (String, impl Fn() -> Request, Value) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[]);
@@ -64,7 +63,7 @@ fn a_file(forge: &Forge) -> (String, impl Fn() -> Request, Value) {
     (token, move || Request::new(address, "GET", &target), project)
 }
 
-/// `Basic` with a name and a password or token.
+/// The value of an `Authorization: Basic` header, with a password or token.
 fn basic(name: &str, password: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let both = format!("{name}:{password}");
@@ -120,7 +119,7 @@ fn what_is_no_token_and_no_password_shows_nobody(forge: &Forge) {
         let refused = ask().header("Authorization", &header).send();
         assert_eq!(refused.expect(404), not_found, "{how}");
     }
-    // A blocked user is nobody, whatever it shows.
+    // A blocked user is treated like an anonymous caller, with any credentials.
     let ada = id_of(&project["owner"]);
     forge.put(&format!("/users/{ada}/block")).token(ROOT).send().expect(200);
     for header in [basic("ada", PASSWORD), basic("ada", &token), format!("Bearer {token}")] {
@@ -136,7 +135,7 @@ fn a_bad_sign_in_does_not_spoil_a_good_one(forge: &Forge) {
     assert_eq!(proxied.send().status, 200);
     let own = ask().token("no such token").header("Authorization", &basic("ada", PASSWORD));
     assert_eq!(own.send().status, 200);
-    // What everybody may read is not refused to those who sign in badly; nor is a password looked at.
+    // Wrong credentials do not prevent reading public files, and the password is not checked.
     let public = [("name", "Ship"), ("public", "true")];
     forge.put(&path_of_project(&project)).token(&token).form(&public).send().expect(200);
     for _ in 0..15 {
@@ -152,14 +151,14 @@ fn guessing_passwords_is_braked(forge: &Forge) {
     let guesses: Vec<u16> = (0..12).map(|_| guess().status).collect();
     assert_eq!(guesses[..10], [404; 10]);
     assert_eq!(guesses[10..], [429; 2]);
-    // The right password is braked too, here and where it gives out tokens; tokens go on working.
+    // The right password is refused while the limit lasts, here and by `POST /session`. Tokens still work.
     let right = || ask().header("Authorization", &basic("ada", PASSWORD)).send().status;
     assert_eq!(right(), 429);
     let form = [("login", "ada"), ("password", PASSWORD)];
     assert_eq!(forge.post("/session").form(&form).send().status, 429);
     assert_eq!(ask().header("Authorization", &basic("ada", &token)).send().status, 200);
     assert_eq!(ask().token(&token).send().status, 200);
-    // What is missing is braked like what is hidden.
+    // Missing files are limited like hidden ones.
     let missing = forge.page("GET", &format!("/ada/missing/uploads/{}/a.png", "0".repeat(32)));
     let missing = missing.header("Authorization", &basic("ada", "wrong password")).send();
     assert_eq!(missing.status, 429);

@@ -1,4 +1,4 @@
-//! The end of files of POST /projects/:id/uploads. Reference section 4.7.
+//! Removal of files that were uploaded by POST /projects/:id/uploads. Reference section 4.7.
 
 use hexforge_application::error::{Error, Thing};
 use hexforge_application::project::upload;
@@ -32,12 +32,12 @@ fn files_go_with_their_project(forge: &Forge) {
         .map(|project| upload(forge, &token, &path_of_project(project), "a.png", PICTURE));
     forge.delete(&path_of_project(&projects[0])).token(&token).send().expect(200);
     assert_eq!(projects_with_files(forge), 1);
-    // Not even a new project of that path has them.
+    // A new project with the same path does not have them either.
     let again = new_project(forge, &token, "One", &[]);
     assert_eq!(again["web_url"], projects[0]["web_url"]);
     assert_eq!(file_at(forge, &again, &urls[0]).token(&token).send().status, 404);
     assert_eq!(file_at(forge, &projects[1], &urls[1]).token(&token).send().status, 200);
-    // What is refused removes nothing.
+    // A refused removal removes nothing.
     let (_, stranger) = forge.user("stranger");
     forge.delete(&path_of_project(&projects[1])).token(&stranger).send().expect(404);
     assert_eq!(file_at(forge, &projects[1], &urls[1]).token(&token).send().status, 200);
@@ -64,7 +64,7 @@ fn files_go_with_the_owner_of_their_project(forge: &Forge) {
     let url = upload(forge, &token, &path_of_project(&other), "a.png", PICTURE);
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
     assert_eq!(projects_with_files(forge), 1);
-    // What it uploaded elsewhere belongs to that project.
+    // Files that the user uploaded to other projects stay.
     assert_eq!(file_at(forge, &other, &url).send().status, 200);
 }
 

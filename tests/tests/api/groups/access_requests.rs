@@ -26,7 +26,7 @@ on_every_store!(
     who_was_a_member_once_may_ask_again,
 );
 
-/// A public group and a public project, of ada's, which can be asked for; ada's token.
+/// A public group and a public project of ada's that accept access requests, and ada's token.
 fn sources(forge: &Forge) -> (Value, Value, String) {
     let (_, ada) = forge.user("ada");
     let open = [("visibility_level", "20"), ("request_access_enabled", "true")];
@@ -39,7 +39,7 @@ fn paths(crew: &Value, ship: &Value) -> [String; 2] {
     [path_of_group(crew), path_of_project(ship)].map(|path| format!("{path}/access_requests"))
 }
 
-/// What answers show of who asks.
+/// The requester, as responses show it.
 fn requester_json(forge: &Forge, id: i64, since: &str) -> Value {
     let mut shown = member_json(forge, id, 0, Value::Null);
     let fields = shown.as_object_mut().expect("an object");
@@ -171,7 +171,7 @@ fn becoming_a_member_answers_the_request(forge: &Forge) {
         let joined = add_member(forge, &source, bob, 10, &[]);
         assert_eq!((id_of(&joined), &joined["access_level"]), (bob, &json!(10)));
         assert_eq!(forge.get(&path).token(&ada).send().expect(200), json!([]));
-        // Nothing waits for the day on which the membership ends.
+        // The end of the membership does not restore the request.
         forge.delete(&format!("{source}/members/{bob}")).token(&ada).send().expect(200);
         assert_eq!(forge.get(&path).token(&ada).send().expect(200), json!([]));
     }

@@ -1,5 +1,5 @@
-//! `/projects/:id/access_requests` and `/groups/:id/access_requests`: what is refused to whom, and in which
-//! order, as section 6.1 of the reference has it for members.
+//! `/projects/:id/access_requests` and `/groups/:id/access_requests`: refused requests, and the order of checks, which
+//! is that of section 6.1 of the reference for members.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -67,7 +67,7 @@ fn masters_and_owners_answer_requests(forge: &Forge) {
             ("DELETE", format!("{path}/{bob}")),
             ("DELETE", format!("{path}/{MISSING}")),
         ] {
-            // Who asked may take that back, and so may look whether it is there.
+            // Requesters may withdraw their own request, so they are not refused.
             if token == bob_token && path.ends_with(&format!("/{bob}")) {
                 continue;
             }
@@ -98,7 +98,7 @@ fn asking_has_to_be_allowed(forge: &Forge) {
         let form = [("name", name), ("request_access_enabled", "true")];
         forge.put(&source).token(ROOT).form(&form).send().expect(200);
         forge.post(&path).token(&token).send().expect(201);
-        // What was asked stays when asking is forbidden.
+        // Existing requests stay when requests are disabled.
         let form = [("name", name), ("request_access_enabled", "false")];
         forge.put(&source).token(ROOT).form(&form).send().expect(200);
         assert_eq!(forge.post(&path).token(&token).send().expect(403), forbidden());
@@ -131,7 +131,7 @@ fn members_of_every_kind_do_not_ask(forge: &Forge) {
     for (_, token) in [&of_project, &of_share, &stranger] {
         ask(&path, token).expect(201);
     }
-    // The owner of a personal project, and an administrator who is none of the members.
+    // The owner of a personal project, and an administrator who is not a member.
     let (_, owner) = forge.user("owner");
     let own = path_of_project(&new_project(forge, &owner, "Own", &OPEN));
     assert_eq!(ask(&own, &owner).expect(403), forbidden());

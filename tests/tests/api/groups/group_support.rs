@@ -1,5 +1,5 @@
-//! What the cases about groups, members and hooks share: making things over the interface, and what
-//! the news say about them.
+//! Helpers of the tests about groups, members and hooks: creating objects through the API, and the facts that events
+//! have about them.
 
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::support::{id_of, message};
 
-/// Makes a group whose name is its path, and gives the answer.
+/// Creates a group whose name equals its path, and returns the response.
 #[track_caller]
 pub fn new_group(forge: &Forge, token: &str, path: &str, more: &[(&str, &str)]) -> Value {
     let mut form = vec![("name", path), ("path", path)];
@@ -21,7 +21,7 @@ pub fn new_group(forge: &Forge, token: &str, path: &str, more: &[(&str, &str)]) 
     forge.post("/groups").token(token).form(&form).send().expect(201)
 }
 
-/// Makes a project of the caller's, and gives the answer.
+/// Creates a personal project of the caller, and returns the response.
 #[track_caller]
 pub fn new_project(forge: &Forge, token: &str, name: &str, more: &[(&str, &str)]) -> Value {
     let mut form = vec![("name", name)];
@@ -29,7 +29,7 @@ pub fn new_project(forge: &Forge, token: &str, name: &str, more: &[(&str, &str)]
     forge.post("/projects").token(token).form(&form).send().expect(201)
 }
 
-/// Makes a project in a group.
+/// Creates a project in a group.
 #[track_caller]
 pub fn project_in(forge: &Forge, group: &Value, name: &str, more: &[(&str, &str)]) -> Value {
     let group = id_of(group).to_string();
@@ -47,7 +47,7 @@ pub fn share(forge: &Forge, project: &Value, group: &Value, access: &str) {
     forge.post(&path).token(ROOT).form(&form).send().expect(201);
 }
 
-/// Makes a user a member of what has that path, `/groups/7` or `/projects/7`.
+/// Adds a member to a group or project, which is given by its path: `/groups/7` or `/projects/7`.
 #[track_caller]
 pub fn add_member(
     forge: &Forge,
@@ -62,49 +62,49 @@ pub fn add_member(
     forge.post(&format!("{source}/members")).token(ROOT).form(&form).send().expect(201)
 }
 
-/// Makes a user to whom internal things are hidden, and signs it in.
+/// Creates an external user, who does not see internal objects, and signs in.
 pub fn external_user(forge: &Forge, username: &str) -> (i64, String) {
     let user = forge.new_user(username, &[("external", "true")]);
     (id_of(&user), forge.sign_in(username))
 }
 
-/// The path of the calls about a group.
+/// The path of a group in the API.
 pub fn path_of_group(group: &Value) -> String {
     format!("/groups/{}", id_of(group))
 }
 
-/// The path of the calls about a project.
+/// The path of a project in the API.
 pub fn path_of_project(project: &Value) -> String {
     format!("/projects/{}", id_of(project))
 }
 
-/// The answer to those who may see something but not do this with it.
+/// The 403 body for callers who may see the object but not change it.
 pub fn forbidden() -> Value {
     message("403 Forbidden")
 }
 
-/// The answer to those for whom there is no such group.
+/// The 404 body for an unknown or hidden group.
 pub fn no_group() -> Value {
     message("404 Group Not Found")
 }
 
-/// The answer to those for whom there is no such project.
+/// The 404 body for an unknown or hidden project.
 pub fn no_project() -> Value {
     message("404 Project Not Found")
 }
 
-/// `{"error": "…"}`, the body when declared parameters are wrong.
+/// The body `{"error": "…"}` for invalid declared parameters.
 pub fn error(text: &str) -> Value {
     json!({ "error": text })
 }
 
-/// The names of the fields of an object, in its order.
+/// The names of the fields of an object, in their order.
 #[track_caller]
 pub fn fields_of(shown: &Value) -> Vec<&str> {
     shown.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
-/// A project as it is now, in the form that groups show.
+/// A project in its current state, as groups show it.
 #[track_caller]
 pub fn project_now(forge: &Forge, id: i64) -> Value {
     let project = forge.get(&format!("/projects/{id}")).token(ROOT).send().expect(200);
@@ -115,7 +115,7 @@ pub fn project_now(forge: &Forge, id: i64) -> Value {
     Value::Object(shown)
 }
 
-/// What answers show of a member.
+/// A member, as responses show it.
 #[track_caller]
 pub fn member_json(forge: &Forge, id: i64, level: i64, expires_at: Value) -> Value {
     let user = forge.get(&format!("/users/{id}")).token(ROOT).send().expect(200);
@@ -126,7 +126,7 @@ pub fn member_json(forge: &Forge, id: i64, level: i64, expires_at: Value) -> Val
     })
 }
 
-/// What happened in a project, newest first, and who did it.
+/// The actions in a project and the ids of their authors, newest first.
 #[track_caller]
 pub fn activity_in(forge: &Forge, project: &Value) -> Vec<(String, i64)> {
     let path = format!("/projects/{}/events", id_of(project));
@@ -138,7 +138,7 @@ pub fn activity_in(forge: &Forge, project: &Value) -> Vec<(String, i64)> {
     events.as_array().expect("a list").iter().map(event).collect()
 }
 
-/// What the news say about a group that was made at the beginning.
+/// The facts of events about a group that was created at the start of the clock.
 pub fn group_facts(group: &Value) -> GroupFacts {
     GroupFacts {
         id: NamespaceId(id_of(group)),
@@ -149,7 +149,7 @@ pub fn group_facts(group: &Value) -> GroupFacts {
     }
 }
 
-/// What the news say about a member of a group at the beginning.
+/// The facts of events about a group member who was created at the start of the clock.
 pub fn group_member(
     group: &Value,
     username: &str,
@@ -159,7 +159,7 @@ pub fn group_member(
     GroupMemberFacts { group: group_facts(group), member: member_facts(username, id, level) }
 }
 
-/// What the news say about a member at the beginning. `root` has a name and an address of its own.
+/// The facts of events about a member who was created at the start of the clock. `root` has another name and address.
 pub fn member_facts(username: &str, id: i64, access: AccessLevel) -> MemberFacts {
     MemberFacts {
         user: UserId(id),
@@ -171,7 +171,7 @@ pub fn member_facts(username: &str, id: i64, access: AccessLevel) -> MemberFacts
     }
 }
 
-/// What the news say about a project that was made at the beginning, of that owner.
+/// The facts of events about a project that was created at the start of the clock.
 pub fn project_facts(project: &Value, owner_name: &str, owner_email: &str) -> ProjectFacts {
     let level = project["visibility_level"].as_i64().and_then(Visibility::from_level);
     ProjectFacts {
@@ -192,7 +192,7 @@ fn text_of(shown: &Value, field: &str) -> String {
     shown[field].as_str().expect("the field is a text").to_owned()
 }
 
-/// Runs a case in the other dialect, on every store.
+/// Runs a case in the original dialect, on every store.
 pub fn in_the_original(case: fn(&Forge)) {
     for backend in [Backend::Fake, Backend::Sqlite, Backend::Postgres] {
         if let Some(forge) = Forge::start(ForgeOptions { backend, dialect: Dialect::Original }) {

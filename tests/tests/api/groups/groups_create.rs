@@ -89,7 +89,7 @@ fn every_field_can_be_given(forge: &Forge) {
             assert_eq!(read[field], *value, "{field}");
         }
     }
-    // Empty values of the other types count as not given.
+    // Empty values of other types count as missing.
     let form = [("visibility_level", ""), ("lfs_enabled", ""), ("description", "")];
     let group = new_group(forge, ROOT, "plain", &form);
     assert_eq!((&group["visibility_level"], &group["lfs_enabled"]), (&json!(20), &json!(true)));
@@ -169,7 +169,7 @@ fn paths_are_checked(forge: &Forge) {
         let refused = refused(forge, &[("name", "n"), ("path", path)]);
         assert_eq!(refused, failed(&format!("{{:path=>[\"{text}\"]}}")), "{path}");
     }
-    // Reserved in exactly this case; a single character and the longest path are fine.
+    // Reserved only in exactly this case. A single character and the longest path are valid.
     for path in ["Admin", "a", "7", "_", ".a", &long[1..]] {
         new_group(forge, ROOT, path, &[]);
     }
@@ -212,10 +212,10 @@ fn paths_and_names_are_taken_once_by_users_and_groups_together(forge: &Forge) {
         let refused = refused(forge, &[("name", name), ("path", path)]);
         assert_eq!(refused, taken(field), "{name} {path}");
     }
-    // Names are told apart by their case.
+    // Names are case-sensitive.
     let form = [("name", "team"), ("path", "other")];
     forge.post("/groups").token(ROOT).form(&form).send().expect(201);
-    // And nobody becomes a user of a group's path.
+    // A user cannot take the path of a group.
     let user = [
         ("username", "TEAM"),
         ("name", "t"),

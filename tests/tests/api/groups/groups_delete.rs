@@ -72,7 +72,7 @@ fn a_group_goes_with_everything_inside(forge: &Forge) {
     assert_eq!(events.expect(200), json!([]));
     let again = forge.delete(&path_of_group(&group)).token(ROOT).send();
     assert_eq!(again.expect(404), no_group());
-    // Name and path are free, also for the project inside.
+    // Name and path of the group and of its project can be used again.
     let again = new_group(forge, ROOT, "team", &[]);
     assert!(id_of(&again) > id_of(&group), "ids are not used twice");
     assert!(id_of(&project_in(forge, &again, "p", &[])) > id_of(&project));
@@ -118,7 +118,7 @@ fn removing_a_group_is_for_its_owners_and_administrators(forge: &Forge) {
         let missing = forge.delete(&format!("/groups/{group}")).token(ROOT).send();
         assert_eq!(missing.expect(404), no_group(), "{group}");
     }
-    // A user stays, whatever a namespace of it is asked to do.
+    // The namespace of a user cannot be removed as a group.
     forge.get(&format!("/users/{owner}")).token(ROOT).send().expect(200);
 }
 

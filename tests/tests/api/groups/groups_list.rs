@@ -83,7 +83,7 @@ fn users_list_the_groups_they_are_members_of(forge: &Forge) {
     let coming = new_group(forge, ROOT, "z", &[]);
     add_member(forge, &path_of_group(&coming), ada, 10, &[("expires_at", "2016-09-23")]);
     assert_eq!(paths(&list(forge, &token, &[])), ["a", "b", "c", "d", "e", "z"]);
-    // Being a member of a project in a group is not being a member of the group.
+    // A member of a project in a group is not a member of the group.
     let other = new_group(forge, ROOT, "other", &[]);
     let project = project_in(forge, &other, "p", &[]);
     add_member(forge, &path_of_project(&project), ada, 40, &[]);
@@ -100,7 +100,7 @@ fn administrators_list_all_groups(forge: &Forge) {
         let all = list(forge, ROOT, &[("all_available", all_available)]);
         assert_eq!(paths(&all), ["hidden", "inside", "own"], "{all_available}");
     }
-    // Users' namespaces are no groups.
+    // Namespaces of users are not groups.
     assert_eq!(list(forge, ROOT, &[("search", "ada")]), json!([]));
 }
 
@@ -161,7 +161,7 @@ fn groups_are_searched_by_name_and_path(forge: &Forge) {
         ("ized", vec!["SIZED"]),
         ("R_s", vec!["u2"]),
         ("größe", vec!["size"]),
-        // Signs that mean something to databases stand for themselves.
+        // Wildcards of SQL are plain characters.
         ("_", vec!["u2"]),
         ("%", vec![]),
         ("'", vec![]),
@@ -238,7 +238,7 @@ fn owned_groups_are_those_of_which_one_is_an_owner(forge: &Forge) {
     add_member(forge, &past.1, ada, 50, &[("expires_at", "2016-09-01")]);
     let owned = |token| ids(&forge.get("/groups/owned").token(token).send().expect(200));
     assert_eq!(owned(token.as_str()), [given.0, made]);
-    // Administrators get only their own, and no filter is known here.
+    // Administrators only get their own groups, and this call has no filters.
     assert_eq!(owned(ROOT), [past.0, given.0, mastered.0]);
     let filtered = forge.get("/groups/owned?search=zzz&order_by=nonsense").token(ROOT).send();
     assert_eq!(ids(&filtered.expect(200)).len(), 3);

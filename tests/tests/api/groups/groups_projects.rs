@@ -155,7 +155,7 @@ fn the_newest_project_comes_first_unless_another_order_is_asked_for(forge: &Forg
         forge.clock.set(at(seconds));
         made.push(project_in(forge, &group, name, &[("path", path)]));
     }
-    // Something happens in the second one long after, which is no change of it.
+    // Later activity in the second project is not an update of the project.
     forge.clock.set(at(10_000));
     add_member(forge, &path_of_project(&made[1]), ada, 10, &[]);
     forge.clock.set(at(20_000));

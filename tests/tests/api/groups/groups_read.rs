@@ -65,7 +65,7 @@ fn a_group_shows_its_fields_and_projects_in_order(forge: &Forge) {
     full.expect(200);
     let [first, second, theirs] = [first, second, id_of(&theirs)].map(|id| project_now(forge, id));
     assert_eq!(full.text(), expected(json!([second, first]), json!([theirs])).to_string());
-    // As reference section 3.1 has them, without what is for those who administer the project.
+    // The fields of reference section 3.1, without those for project administrators.
     let in_group = [
         "id",
         "description",
@@ -105,7 +105,7 @@ fn a_group_shows_its_fields_and_projects_in_order(forge: &Forge) {
     ];
     assert_eq!(fields_of(&full.json()["projects"][0]), in_group);
     assert_eq!(full.json()["projects"][0]["name_with_namespace"], "The Team / second");
-    // Without a setting of its own a project follows its group.
+    // Without its own setting, a project has that of its group.
     assert_eq!(full.json()["projects"][0]["lfs_enabled"], false);
     assert_eq!(
         full.json()["shared_projects"][0]["shared_with_groups"],
@@ -135,12 +135,12 @@ fn a_group_is_found_by_its_path_and_then_by_its_id(forge: &Forge) {
         let missing = forge.get(&format!("/groups/{path}")).token(ROOT).send().expect(404);
         assert_eq!(missing, no_group(), "{path}");
     }
-    // Nor is the namespace of a user found by its id.
+    // The namespace of a user is not found by its id either.
     let namespaces = forge.get("/namespaces").token(&token).send().expect(200);
     let own = id_of(&namespaces[0]);
     let personal = forge.get(&format!("/groups/{own}")).token(ROOT).send().expect(404);
     assert_eq!(personal, no_group());
-    // A path of digits hides the id of the same digits.
+    // A path of digits takes precedence over the id with the same digits.
     let other = id_of(&new_group(forge, ROOT, &id.to_string(), &[]));
     let found = forge.get(&format!("/groups/{id}")).token(ROOT).send().expect(200);
     assert_eq!(id_of(&found), other);
@@ -165,7 +165,7 @@ fn a_private_group_is_hidden_from_all_but_members_and_administrators(forge: &For
     for token in [&member, ROOT] {
         assert_eq!(read(forge, token, &group)["visibility_level"], 0);
     }
-    // An administrator who acts as somebody else has that user's rights.
+    // With sudo, an administrator has the permissions of the other user.
     let path = path_of_group(&group);
     let as_stranger = forge.get(&path).token(ROOT).header("SUDO", "stranger").send();
     assert_eq!(as_stranger.expect(404), no_group());

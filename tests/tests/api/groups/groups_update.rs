@@ -61,7 +61,7 @@ fn an_owner_changes_every_field(forge: &Forge) {
     assert_eq!(group_now(forge, &group), expected);
     assert_eq!(expected["projects"][0]["namespace"]["updated_at"], "2016-09-22T10:31:00.000Z");
     assert_eq!(expected["projects"][0]["namespace"]["created_at"], "2016-09-22T10:30:00.000Z");
-    // As JSON, with the whole earlier answer around the change.
+    // As JSON, with all fields of the earlier response beside the change.
     let mut whole = expected.clone();
     whole["lfs_enabled"] = json!(true);
     let changed = forge.put("/groups/new-path").token(&ada).json(&whole).send().expect(200);
@@ -92,7 +92,7 @@ fn what_is_not_given_stays(forge: &Forge) {
         assert_eq!(answer.expect(200), expected, "{field}");
         assert_eq!(group_now(forge, &group), expected, "{field}");
     }
-    // Its own name and path are not taken, in whatever case.
+    // Its own name and path are not taken, in any case.
     let same = update_group(forge, ROOT, &group, &[("name", "Other"), ("path", "OTHER")]);
     assert_eq!((&same["name"], &same["path"]), (&json!("Other"), &json!("OTHER")));
 }
@@ -242,7 +242,7 @@ fn projects_move_with_the_path_of_their_group(forge: &Forge) {
     assert_eq!(id_of(&read("/projects/newer%2Fp").expect(200)), id_of(&project));
     assert_eq!(read("/projects/old%2Fp").expect(404), no_project());
     assert_eq!(read("/groups/old").expect(404), no_group());
-    // The old path is free.
+    // The old path can be used again.
     let form = [("name", "another"), ("path", "old")];
     forge.post("/groups").token(ROOT).form(&form).send().expect(201);
 }

@@ -1,4 +1,4 @@
-//! The end of memberships by their day: reference sections 1.11 and 4.3 of projects, 6.2 of users.
+//! Memberships that expire: reference sections 1.11 and 4.3 of projects, 6.2 of users.
 
 use std::thread;
 
@@ -27,12 +27,12 @@ on_every_store!(
 
 const EXPIRED: &str = "removed due to membership expiration from";
 
-/// Ends what has expired, and how much that was.
+/// Ends all expired memberships, and returns their number.
 fn expire(forge: &Forge) -> u64 {
     expiry::run(&forge.app, &|| true).expect("memberships can be ended")
 }
 
-/// POST /projects/:id/members, POST /groups/:id/members: what has expired is void (1.11).
+/// POST /projects/:id/members, POST /groups/:id/members: an expired membership has no effect (1.11).
 fn who_was_a_member_can_be_one_again_at_once(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let crew = new_group(forge, ROOT, "crew", &[("visibility_level", "0")]);
@@ -80,7 +80,7 @@ fn a_membership_gives_nothing_from_its_day_on_and_is_gone_after_that(forge: &For
     for source in &sources {
         assert!(!listed(source), "{source}");
         forge.get(source).token(&token).send().expect(404);
-        // It may begin again.
+        // A new membership is possible.
         add_member(forge, source, ada, 10, &[]);
         forge.get(source).token(&token).send().expect(200);
     }
@@ -113,12 +113,12 @@ fn the_end_of_a_membership_is_activity_and_news(forge: &Forge) {
     assert_eq!(activity[0], (EXPIRED.to_owned(), ada));
     assert_eq!(expire(forge), 0);
     assert_eq!(activity_in(forge, &ship), activity);
-    // The feed of the member has it too, for those who see the project.
+    // The feed of the member shows it too, to those who see the project.
     let feed = forge.get(&format!("/users/{ada}/events")).token(ROOT).send().expect(200);
     assert_eq!(feed[0]["action_name"], EXPIRED);
 }
 
-/// A group and a project in it, each with so many members who have expired.
+/// A group and a project in it, each with this number of expired members.
 fn expired_members(forge: &Forge, count: usize) -> (serde_json::Value, serde_json::Value) {
     let crew = new_group(forge, ROOT, "crew", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);

@@ -24,7 +24,7 @@ on_every_store!(
     members_of_groups_are_news,
 );
 
-/// A group of ada's, private or not, its path, ada's id and token.
+/// A group of ada's with this visibility, its path, ada's id and token.
 fn team(forge: &Forge, level: &str) -> (Value, String, i64, String) {
     let (ada, token) = forge.user("ada");
     let group = new_group(forge, &token, "team", &[("visibility_level", level)]);
@@ -40,7 +40,7 @@ fn an_owner_adds_a_member(forge: &Forge) {
         (20, "2016-10-05", json!("2016-10-05")),
         (30, "2016-10-05T23:59:59Z", json!("2016-10-05")),
         (40, "2016-10-05 10:00:00", json!("2016-10-05")),
-        // A day in the past is taken, and gives nothing.
+        // A day in the past is accepted, but gives no access.
         (50, "2000-02-29", json!("2000-02-29")),
     ] {
         let (id, _) = forge.user(&format!("user{level}"));
@@ -61,7 +61,7 @@ fn members_are_listed_from_the_highest_id_on(forge: &Forge) {
     let (carl, _) = forge.user("carl");
     add_member(forge, &path, carl, 10, &[("expires_at", "2016-12-24")]);
     add_member(forge, &path, bob, 40, &[]);
-    // Members of a project inside are none of the group.
+    // Members of a project in the group are not members of the group.
     let (dora, _) = forge.user("dora");
     add_member(forge, &path_of_project(&project_in(forge, &group, "p", &[])), dora, 40, &[]);
     let expected = json!([
@@ -154,7 +154,7 @@ fn an_owner_changes_a_member(forge: &Forge) {
         let missing = put(user, &[("access_level", "10")]);
         assert_eq!(missing.expect(404), message("404 Not found"), "{user}");
     }
-    // Nothing of it is news, and the last owner may step down here.
+    // None of this is an event, and the last owner may lower its own level.
     assert_eq!(queued_events(forge), before);
     let stepped = put(&ada.to_string(), &[("access_level", "10")]);
     assert_eq!(stepped.expect(200)["access_level"], 10);
@@ -195,7 +195,7 @@ fn the_last_owner_of_a_group_stays(forge: &Forge) {
     let remove = |user: i64, token: &str| {
         forge.delete(&format!("{path}/members/{user}")).token(token).send()
     };
-    // While there are two, one may go; whose time is over is no owner.
+    // With two owners, one may leave. An expired owner does not count.
     forge.clock.advance(chrono::TimeDelta::days(1));
     for token in [&token, ROOT] {
         assert_eq!(remove(ada, token).expect(403), forbidden());

@@ -1,4 +1,4 @@
-//! `/groups/:id/members`: reference section 6.1, what is refused to whom, and in which order.
+//! `/groups/:id/members`: reference section 6.1, refused requests and the order of checks.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -17,7 +17,7 @@ on_every_store!(
     nobody_is_added_twice_or_to_nothing,
 );
 
-/// A group of ada's, private or not, its path, ada's id and token.
+/// A group of ada's with this visibility, its path, ada's id and token.
 fn team(forge: &Forge, level: &str) -> (Value, String, i64, String) {
     let (ada, token) = forge.user("ada");
     let group = new_group(forge, &token, "team", &[("visibility_level", level)]);
@@ -39,14 +39,14 @@ fn members_are_for_those_who_may_see_the_group(forge: &Forge) {
     for (method, path) in calls {
         let call = |token: &str| forge.request(method, path).token(token).json(&given).send();
         assert_eq!(call(&stranger_token).expect(404), no_group(), "{method} {path}");
-        // Masters see the members and change none of them.
+        // Masters see the members, but cannot change them.
         if method == "GET" {
             call(&master_token).expect(200);
         } else {
             assert_eq!(call(&master_token).expect(403), forbidden(), "{method} {path}");
         }
     }
-    // Of a group that everybody sees a stranger learns that it may not.
+    // In a visible group, a stranger gets 403.
     forge.put(&path).token(ROOT).form(&[("visibility_level", "20")]).send().expect(200);
     for (method, path) in &calls[2..] {
         let call = forge.request(method, path).token(&stranger_token).json(&given).send();
@@ -121,6 +121,6 @@ fn nobody_is_added_twice_or_to_nothing(forge: &Forge) {
         member_json(forge, ada, 50, Value::Null)
     ]);
     assert_eq!(list, expected);
-    // Only the account that was made meanwhile is news.
+    // The only event is that of the account created meanwhile.
     assert_eq!(queued_events(forge).len(), before + 1);
 }

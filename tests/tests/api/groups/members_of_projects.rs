@@ -65,7 +65,7 @@ fn the_list_has_only_the_direct_members(forge: &Forge) {
     let users = ["of-group", "of-shared", "first", "second"].map(|name| forge.user(name).0);
     add_member(forge, &path_of_group(&own), users[0], 50, &[]);
     add_member(forge, &path_of_group(&shared), users[1], 50, &[]);
-    // A project in a group has no members of its own at first.
+    // A new project in a group has no direct members.
     let list = forge.get(&format!("{path}/members")).token(&stranger).send();
     assert_eq!((list.expect(200), list.header("X-Total")), (json!([]), Some("0")));
     add_member(forge, &path, users[3], 10, &[]);
@@ -90,7 +90,7 @@ fn one_member_is_read(forge: &Forge) {
     let read = |user: &str| forge.get(&format!("{path}/members/{user}")).token(&token).send();
     let own = read(&ada.to_string());
     own.expect(200);
-    // Who makes a personal project is a master of it.
+    // The creator of a personal project is a master of it.
     assert_eq!(own.text(), member_json(forge, ada, 40, Value::Null).to_string());
     for user in [bob.to_string().as_str(), MISSING.to_string().as_str(), HUGE, "0"] {
         assert_eq!(read(user).expect(404), message("404 Not found"), "{user}");
@@ -231,7 +231,7 @@ fn members_of_projects_are_news_and_activity(forge: &Forge) {
             SystemEvent::TeamMemberRemoved(facts(AccessLevel::Reporter)),
         ]
     );
-    // Whoever added or removed the member: it is the member who joined and left.
+    // Author of the event is the member who joined or left, whoever made the change.
     let did = |action: &str, who: i64| (action.to_owned(), who);
     let expected = [did("left", bob), did("joined", bob), did("created", ada)];
     assert_eq!(activity_in(forge, &project), expected);

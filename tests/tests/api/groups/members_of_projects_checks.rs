@@ -1,4 +1,4 @@
-//! `/projects/:id/members`: reference section 6.1, what is refused to whom, and in which order.
+//! `/projects/:id/members`: reference section 6.1, refused requests and the order of checks.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};

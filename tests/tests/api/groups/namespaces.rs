@@ -38,7 +38,7 @@ fn a_user_lists_its_own_namespace_and_those_of_its_groups(forge: &Forge) {
     assert_eq!(own.text(), json!([line]).to_string());
     let group = new_group(forge, ROOT, "team", &[("visibility_level", "0")]);
     add_member(forge, &path_of_group(&group), ada, 10, &[]);
-    // Neither groups that everybody sees nor those of projects one works on are one's own.
+    // Visible groups, and groups of projects in which the user is a member, are not listed.
     let open = new_group(forge, ROOT, "open", &[]);
     add_member(forge, &path_of_project(&project_in(forge, &open, "p", &[])), ada, 40, &[]);
     let both = forge.get("/namespaces").token(&token).send();

@@ -1,5 +1,5 @@
-//! Looking after hooks: what they were sent, and sending it again. Beyond the specification; what is sent and how
-//! often it is tried is users_hooks_events.md section 8.
+//! The log of hook deliveries, and sending them again. Not part of the specification; payloads and retries are section
+//! 8 of users_hooks_events.md.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ on_every_store!(
     switches_count_as_they_were_when_something_happened,
 );
 
-/// A project of root's with a hook that hears of issues.
+/// A project of root's with a hook for issues.
 fn a_hooked_project(forge: &Forge, receiver: &Receiver) -> (String, Value) {
     let project = path_of_project(&new_project(forge, ROOT, "Ship", &[]));
     let hook = hook_of(forge, &project, &receiver.url("/x"), &[("issues_events", "true")]);
@@ -131,7 +131,7 @@ fn a_delivery_is_sent_again_under_the_same_key(forge: &Forge) {
     let second = receiver.take_only();
     assert_eq!((second.key(), &second.body), (first.key(), &first.body));
     assert_eq!(deliveries(forge, &project, &hook)[0]["state"], "delivered");
-    // What was delivered can be sent again, too.
+    // A delivery that succeeded can be sent again, too.
     forge.post(&path).token(ROOT).send().expect(201);
     assert_eq!(forge.deliver(), 1);
     assert_eq!(receiver.take_only().key(), first.key());
@@ -160,7 +160,7 @@ fn calls_about_deliveries_are_for_those_who_administer(forge: &Forge) {
             forge.request(method, path).token(cast.token(who)).send().expect(status);
         }
     }
-    // A hook of another project, and a delivery of another hook, are not found.
+    // A hook of another project and a delivery of another hook are not found.
     let other = path_of_project(&new_project(forge, ROOT, "Other", &[]));
     let foreign = format!("{other}/hooks/{}/deliveries", id_of(&hook));
     let missing = forge.get(&foreign).token(ROOT).send();
@@ -244,7 +244,7 @@ fn redirects_are_not_followed(forge: &Forge) {
     assert_eq!(inner.count(), 0);
 }
 
-/// Section 8: TLS. The receiver's certificate is signed by nobody but itself.
+/// Section 8: TLS. The certificate of the receiver is self-signed.
 fn a_certificate_is_checked_unless_that_is_switched_off(forge: &Forge) {
     let receiver = Receiver::self_signed();
     assert!(receiver.url("/").starts_with("https://"));
@@ -259,11 +259,11 @@ fn a_certificate_is_checked_unless_that_is_switched_off(forge: &Forge) {
     assert_eq!(receiver.take_only().line, "POST /trusting HTTP/1.1");
     assert_eq!(deliveries(forge, &project, &trusting)[0]["state"], "delivered");
     let failed = deliveries(forge, &project, &checked)[0].clone();
-    // It may have a good one later.
+    // The receiver may have a valid certificate later.
     assert_eq!((&failed["state"], &failed["response"]), (&json!("pending"), &Value::Null));
     let why = failed["error"].as_str().expect("a reason");
     assert!(why.contains("certificate"), "{why}");
-    // Whoever switches it off is believed from then on.
+    // Once the check is switched off, the certificate is accepted.
     let path = format!("{project}/hooks/{}", id_of(&checked));
     let url = receiver.url("/checked");
     let form = [("url", url.as_str()), ("enable_ssl_verification", "false")];
@@ -271,7 +271,7 @@ fn a_certificate_is_checked_unless_that_is_switched_off(forge: &Forge) {
     forge.clock.advance(TimeDelta::seconds(10));
     assert_eq!(forge.deliver(), 1);
     assert_eq!(receiver.take_only().line, "POST /checked HTTP/1.1");
-    // The same for hooks of the service, where the test is sent at once.
+    // The same for system hooks, whose test request is sent at once.
     let service = system_hook(forge, &receiver.url("/service"), &[]);
     let tried = |hook: &Value| {
         forge.get(&format!("/hooks/{}", id_of(hook))).token(ROOT).send().expect(200);
@@ -283,7 +283,7 @@ fn a_certificate_is_checked_unless_that_is_switched_off(forge: &Forge) {
     assert_eq!(tried(&service), 1);
 }
 
-/// What is kept of an answer is bounded, whatever comes.
+/// Only a limited part of a response is stored.
 fn long_answers_are_cut(forge: &Forge) {
     let receiver = Receiver::new();
     let (project, hook) = a_hooked_project(forge, &receiver);
@@ -328,7 +328,7 @@ fn switches_count_as_they_were_when_something_happened(forge: &Forge) {
     assert_eq!(receiver.take_only().json()["object_attributes"]["title"], "Heard of");
 }
 
-/// Section 8, and design.md section 3.9: where hooks do not go, each with its reason.
+/// Section 8, and design.md section 3.9: addresses that hooks must not call, with the reasons.
 #[test]
 fn hostile_addresses_are_refused_with_a_readable_reason() {
     let options = ForgeOptions { backend: Backend::Sqlite, dialect: Dialect::Specification };

@@ -1,4 +1,4 @@
-//! What hooks of projects are sent, field by field: users_hooks_events.md sections 8 and 9.
+//! Payloads of project hooks, field by field: users_hooks_events.md sections 8 and 9.
 
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::ci::when::When;
@@ -40,7 +40,7 @@ on_every_store!(
 
 const ZEROS: &str = "0000000000000000000000000000000000000000";
 
-/// The project of the cast in its full form.
+/// The project of the cast in the long form.
 fn project_block() -> Value {
     json!({
         "name": "Ship", "description": null, "web_url": "http://forge.test/ada/ship",
@@ -54,7 +54,7 @@ fn project_block() -> Value {
     })
 }
 
-/// Its repository in its short form.
+/// Its repository in the short form.
 fn repository_block() -> Value {
     json!({
         "name": "Ship", "url": "ssh://git@forge.test:2222/ada/ship.git", "description": null,
@@ -62,7 +62,7 @@ fn repository_block() -> Value {
     })
 }
 
-/// Somebody, as hooks are told.
+/// A user as payloads show it.
 fn person_block(forge: &Forge, id: i64) -> Value {
     let user = forge.get(&format!("/users/{id}")).token(ROOT).send().expect(200);
     json!({
@@ -75,7 +75,7 @@ fn newest_event(forge: &Forge, stage: &Stage) -> Value {
     forge.get(&path).token(ROOT).send().expect(200)[0]["data"].clone()
 }
 
-/// 9.1: what the feed shows is compared field by field in `push_events.rs`; this is the same text.
+/// 9.1: the payload is the text that the feed shows, which `push_events.rs` compares field by field.
 fn a_push_is_told_as_the_feed_tells_it(forge: &Forge) {
     let stage = a_stage(forge);
     let receiver = Receiver::new();
@@ -267,14 +267,14 @@ fn a_comment_is_told_with_its_issue(forge: &Forge) {
         "repository": repository_block(), "issue": row
     });
     assert_eq!(received.body, expected.to_string());
-    // Neither edits nor what the service itself remarks.
+    // Neither edits nor system notes.
     let path = format!("{path}/{}", id_of(&note));
     forge.put(&path).token(ROOT).form(&[("body", "Changed")]).send().expect(200);
     update_issue(forge, ROOT, &issue, &[("title", "Another")]);
     assert_eq!(deliver_payloads(forge, &receiver), [json!(null); 0]);
 }
 
-/// Section 8: there is no switch for them in v3
+/// Section 8: v3 has no switch for them.
 fn confidential_issues_are_told_to_nobody(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let receiver = Receiver::new();
@@ -389,7 +389,8 @@ fn a_build(whole: bool) -> BuildRow {
     }
 }
 
-/// Sends an event of a project with that hook, as whoever works on builds would record it.
+/// Records an event of a project with this hook as the CI code would, delivers it, and returns its kind, payload and
+/// project.
 fn deliver_event(
     forge: &Forge,
     switch: &str,
@@ -526,7 +527,7 @@ fn builds_and_pipelines_are_told_as_they_go_on(forge: &Forge) {
         json!([builds, pipelines])
     };
     push(forge, &stage, "topic");
-    // Those of the first stage wait for a runner from the beginning.
+    // The builds of the first stage are pending from the start.
     assert_eq!(statuses(), json!([["pending"], ["pending"]]));
     step(forge, &stage, "one", Transition::Run);
     assert_eq!(statuses(), json!([["running"], ["running"]]));
@@ -534,7 +535,7 @@ fn builds_and_pipelines_are_told_as_they_go_on(forge: &Forge) {
     assert_eq!(statuses(), json!([["success"], ["success"]]));
 }
 
-/// 9.1: fired per ref. 8: per hook the order of the events
+/// 9.1: one event per ref. 8: each hook gets the events in their order.
 fn a_hook_hears_of_several_refs_one_by_one(forge: &Forge) {
     let stage = a_stage(forge);
     let receiver = Receiver::new();

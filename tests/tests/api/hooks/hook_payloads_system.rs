@@ -1,4 +1,4 @@
-//! What hooks of the service are sent, field by field: users_hooks_events.md sections 7, 8 and 10.
+//! Payloads of system hooks, field by field: users_hooks_events.md sections 7, 8 and 10.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Answer, Forge, Receiver, an_ssh_key, on_every_store};
@@ -21,10 +21,10 @@ on_every_store!(
     a_hook_is_tried_out_for_real,
 );
 
-/// The moment at which everything happens here.
+/// The time of all events in these tests.
 const MOMENT: &str = "2016-09-22T10:30:00Z";
 
-/// An event: what all have, and then the rest.
+/// An event: the common fields, and then the others.
 fn event(name: &str, rest: Value) -> Value {
     let mut event = json!({"event_name": name, "created_at": MOMENT, "updated_at": MOMENT});
     for (field, value) in rest.as_object().expect("fields") {
@@ -165,7 +165,7 @@ fn a_project_that_moves_is_told_with_where_it_was(forge: &Forge) {
     assert_told(forge, &receiver, &[event("project_transfer", facts)]);
 }
 
-/// Sections 7 and 10: no switch, and what fires nothing.
+/// Sections 7 and 10: events without a switch, and changes without an event.
 fn what_happens_to_the_service_is_told_whatever_the_switches(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let (bob, of_bob) = forge.user("bob");
@@ -176,12 +176,12 @@ fn what_happens_to_the_service_is_told_whatever_the_switches(forge: &Forge) {
     add_member(forge, &path, bob, 30, &[]);
     let member = facts_of_team(&project, bob, "bob", "Developer", "public");
     assert_told(forge, &receiver, &[event("user_add_to_team", member)]);
-    // Neither another level nor another name for people.
+    // Neither a new level of a member nor a new display name is an event.
     let member = format!("{path}/members/{bob}");
     forge.put(&member).token(&token).form(&[("access_level", "40")]).send().expect(200);
     forge.put(&path).token(&token).form(&[("name", "Boat")]).send().expect(200);
     assert_told(forge, &receiver, &[]);
-    // A fork is a project as any other.
+    // A fork is an ordinary project.
     let path = format!("/projects/fork/{}", id_of(&project));
     let form = [("namespace", "bob")];
     let fork = forge.post(&path).token(&of_bob).form(&form).send().expect(201);
@@ -202,7 +202,7 @@ fn pushes_are_told_without_commits(forge: &Forge) {
     new_branch(forge, &stage, "one", "feature/x");
     let form = [("tag_name", "v2"), ("ref", "master"), ("message", "The second")];
     new_tag(forge, &stage, &form);
-    // This is told to nobody here.
+    // System hooks do not hear of the removal of a tag.
     forge.delete(&format!("{}/v2", stage.tags)).token(ROOT).send().expect(200);
     forge.deliver();
     let (push, tag) = (pushes.take_only(), tags.take_only());
@@ -237,7 +237,7 @@ fn a_hook_is_tried_out_for_real(forge: &Forge) {
         assert_eq!(received.header("x-gitlab-token"), Some("s3cret"));
         assert_eq!(received.key().len(), 36);
     }
-    // It is never tried again.
+    // The test request is never retried.
     assert_eq!(forge.deliver(), 0);
     assert_eq!(receiver.count(), 0);
 }

@@ -1,4 +1,4 @@
-//! What the cases about what hooks are sent share.
+//! Helpers of the tests about hook payloads.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Receiver};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api::support::id_of;
 
-/// Registers a hook of a project that hears of nothing but what is given.
+/// Registers a project hook with only the given switches.
 #[track_caller]
 pub fn hook_of(forge: &Forge, project: &str, url: &str, more: &[(&str, &str)]) -> Value {
     let mut form = vec![("url", url), ("push_events", "false")];
@@ -14,7 +14,7 @@ pub fn hook_of(forge: &Forge, project: &str, url: &str, more: &[(&str, &str)]) -
     forge.post(&format!("{project}/hooks")).token(ROOT).form(&form).send().expect(201)
 }
 
-/// Registers a hook of the service.
+/// Registers a system hook.
 #[track_caller]
 pub fn system_hook(forge: &Forge, url: &str, more: &[(&str, &str)]) -> Value {
     let mut form = vec![("url", url)];
@@ -22,7 +22,7 @@ pub fn system_hook(forge: &Forge, url: &str, more: &[(&str, &str)]) -> Value {
     forge.post("/hooks").token(ROOT).form(&form).send().expect(201)
 }
 
-/// Forgets what happened so far, so that no hook hears of it.
+/// Empties the outbox, so that no hook hears of earlier events.
 pub fn clear_outbox(forge: &Forge) {
     let forgotten: Result<(), hexforge_domain::ports::store::StoreError> =
         forge.app.store.write(|tx| {
@@ -33,13 +33,13 @@ pub fn clear_outbox(forge: &Forge) {
     forgotten.expect("the store of the server can be written");
 }
 
-/// What the receiver is told when everything is sent that waits.
+/// Delivers everything that is queued, and returns the payloads that the receiver got.
 pub fn deliver_payloads(forge: &Forge, receiver: &Receiver) -> Vec<Value> {
     forge.deliver();
     receiver.take().iter().map(hexforge_tests::Received::json).collect()
 }
 
-/// What a hook was sent, newest first.
+/// The deliveries of a hook, newest first.
 #[track_caller]
 pub fn deliveries(forge: &Forge, project: &str, hook: &Value) -> Value {
     let path = format!("{project}/hooks/{}/deliveries", id_of(hook));

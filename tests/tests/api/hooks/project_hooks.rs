@@ -31,7 +31,7 @@ const SWITCHES: [&str; 9] = [
     "wiki_page_events",
 ];
 
-/// The hooks of a project of ada's: their path, the project and ada's token.
+/// The path for hooks of a project of ada's, the project, and ada's token.
 fn hooks(forge: &Forge) -> (String, Value, String) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "p.js", &[("path", "p.js")]);
@@ -65,7 +65,7 @@ fn a_hook_is_registered_with_its_defaults(forge: &Forge) {
         "pipeline_events": false, "wiki_page_events": false
     });
     assert_eq!(made.text(), expected.to_string());
-    // By path, with the dots that paths may have; the same address once more is another hook.
+    // The project by its path, which may contain dots. The same URL a second time is another hook.
     let again = forge.post("/projects/ada%2Fp.js/hooks").token(&token).form(&form).send();
     assert_ne!(again.expect(201)["id"], expected["id"]);
     assert_eq!(queued_events(forge).len(), before);

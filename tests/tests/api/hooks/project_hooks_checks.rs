@@ -1,4 +1,4 @@
-//! `/projects/:id/hooks`: reference section 5, what is refused to whom, and in which order.
+//! `/projects/:id/hooks`: reference section 5, refused requests and the order of checks.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -28,7 +28,7 @@ const SWITCHES: [&str; 9] = [
     "wiki_page_events",
 ];
 
-/// The hooks of a project of ada's: their path, the project and ada's token.
+/// The path for hooks of a project of ada's, the project, and ada's token.
 fn hooks(forge: &Forge) -> (String, Value, String) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "p.js", &[("path", "p.js")]);
@@ -52,7 +52,7 @@ fn addresses_are_checked(forge: &Forge) {
             assert_eq!(refused.expect(422), error("Invalid url given"), "{method} {url:?}");
         }
     }
-    // A token goes into a header.
+    // A token is sent in a header, so it must not contain line breaks.
     for (method, path) in [("POST", &path), ("PUT", &one)] {
         let form = [("url", "http://b.example"), ("token", "a\r\nX-Other: b")];
         let refused = forge.request(method, path).token(&token).form(&form).send();
@@ -138,7 +138,7 @@ fn rights_are_asked_for_before_the_parameters(forge: &Forge) {
             assert_eq!(call(&developer_token).expect(403), forbidden(), "{method} {path}");
         }
     }
-    // Whoever sees the project learns that it may not.
+    // Callers who see the project get 403.
     let form = [("name", "p.js"), ("visibility_level", "20")];
     forge.put(&path_of_project(&project)).token(ROOT).form(&form).send().expect(200);
     for (method, path) in calls(&path, "x") {

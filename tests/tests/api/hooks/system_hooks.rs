@@ -41,7 +41,7 @@ fn a_hook_is_registered_with_its_defaults(forge: &Forge) {
         "enable_ssl_verification": true
     });
     assert_eq!(made.text(), expected.to_string());
-    // The same address may be registered twice, and hooks are no news.
+    // The same URL may be registered twice, and a new hook is not an event.
     assert_ne!(register(forge, &[("url", "http://a.example/x")])["id"], expected["id"]);
     assert_eq!(queued_events(forge).len(), before);
 }
@@ -148,7 +148,7 @@ fn hooks_are_listed_newest_first(forge: &Forge) {
 
 /// GET /hooks/:id
 fn a_hook_is_tried_out_with_a_sample(forge: &Forge) {
-    // Nobody answers there, which changes nothing.
+    // No receiver answers there, which does not change the response.
     let hook = register(forge, &[("url", "http://127.0.0.1:1/")]);
     let tried = forge.get(&format!("/hooks/{}", id_of(&hook))).token(ROOT).send();
     tried.expect(200);
@@ -237,7 +237,7 @@ fn row_9(forge: &Forge, unasked: usize, headers: bool) {
         assert_eq!(ids(&page.expect(200)).len(), count, "{query}");
         assert_eq!(page.header("X-Total"), Some("21"), "{query}");
     }
-    // The lists of section 2 and 6 come in pages in both dialects.
+    // The lists of sections 2 and 6 have pages in both dialects.
     for path in ["/groups", "/groups/owned", "/namespaces"] {
         let list = forge.get(path).token(ROOT).send();
         assert!(names.iter().all(|name| list.header(name).is_some()), "{path}");

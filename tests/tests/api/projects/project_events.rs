@@ -43,12 +43,13 @@ fn an_event_of_a_project_shows_its_fields_in_order(forge: &Forge) {
         events.expect(200);
         assert_eq!(events.text(), expected.to_string());
     }
-    // The feed of the user shows the same line.
+    // The feed of the user shows the same event.
     let feed = forge.get(&format!("/users/{ada}/events")).token(&token).send();
     assert_eq!(feed.text(), expected.to_string());
 }
 
-/// POST /projects and POST /projects/fork/:id into the namespace of somebody else, 6.2: "not for the project's own owner"
+/// POST /projects and POST /projects/fork/:id into the namespace of another user, 6.2: "not for the project's own
+/// owner"
 fn who_makes_a_project_for_another_joins_it(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let ship = new_project(forge, ROOT, "Ship", &[("visibility_level", "20")]);
@@ -74,7 +75,7 @@ fn members_come_and_go_under_their_own_names(forge: &Forge) {
     let path = path_of_project(&ship);
     add_member(forge, &path, bob, 10, &[]);
     add_member(forge, &path, cid, 40, &[]);
-    // Neither a change nor a second attempt is anything new.
+    // Neither a change of the level nor adding the member again is an event.
     let member = format!("{path}/members/{bob}");
     forge.put(&member).token(ROOT).form(&[("access_level", "20")]).send().expect(200);
     add_member(forge, &path, bob, 30, &[]);
@@ -102,7 +103,7 @@ fn groups_and_owners_come_and_go_silently(forge: &Forge) {
     let member = format!("{}/members/{bob}", path_of_group(&crew));
     forge.delete(&member).token(&token).send().expect(200);
     assert_eq!(activity_in(forge, &ship), [("created".to_owned(), 1)]);
-    // Whom an administrator's gift belongs to joins it silently.
+    // It is no event when the owner is added to a project that an administrator created in their namespace.
     let own = new_project(forge, &token, "Own", &[]);
     let home = id_of(&own["namespace"]).to_string();
     let gift = new_project(forge, ROOT, "Gift", &[("namespace_id", home.as_str())]);
@@ -169,7 +170,7 @@ fn events_are_for_those_who_read_the_project(forge: &Forge) {
                 assert_eq!(answer.expect(404), no_project(), "{who} {level}");
                 assert_eq!(answer.header("X-Total"), None);
             } else {
-                // Nothing is kept from those who see the project at all.
+                // Everybody who sees the project sees all events.
                 assert_eq!(answer.expect(200).as_array().map(Vec::len), Some(5), "{who} {level}");
             }
         }

@@ -1,4 +1,4 @@
-//! What the cases about projects share beside what those about groups do.
+//! Helpers of the tests about projects, in addition to those about groups.
 
 use hexforge_domain::id::NamespaceId;
 use hexforge_domain::ports::store::StoreError;
@@ -9,21 +9,21 @@ use serde_json::Value;
 use crate::api::groups::group_support::{add_member, external_user, new_project, path_of_project};
 use crate::api::support::{id_of, message};
 
-/// A project of ada's with a member of every level, and those who are none.
+/// A project of ada's with a member of every level, and users who are not members.
 pub struct Cast {
-    /// The project, as its owner got it.
+    /// The project, as its owner got it in the response.
     pub project: Value,
-    /// The path of the calls about it.
+    /// The path of the project in the API.
     pub path: String,
     /// Ada's id.
     pub ada: i64,
-    /// The tokens of everybody by name: `owner`, `guest`, `reporter`, `developer`, `master`,
-    /// `stranger`, `external` and `root`.
+    /// The tokens of all users by name: `owner`, `guest`, `reporter`, `developer`, `master`, `stranger`, `external` and
+    /// `root`.
     tokens: Vec<(&'static str, String)>,
 }
 
 impl Cast {
-    /// The token of one of them.
+    /// The token of a user.
     #[track_caller]
     pub fn token(&self, who: &str) -> &str {
         let found = self.tokens.iter().find(|(name, _)| *name == who);
@@ -31,7 +31,7 @@ impl Cast {
     }
 }
 
-/// Makes a project of that visibility with its cast.
+/// Creates a project with this visibility, and its users.
 pub fn a_cast(forge: &Forge, level: &str) -> Cast {
     let (ada, owner) = forge.user("ada");
     let project = new_project(forge, &owner, "Ship", &[("visibility_level", level)]);
@@ -47,7 +47,7 @@ pub fn a_cast(forge: &Forge, level: &str) -> Cast {
     Cast { project, path, ada, tokens }
 }
 
-/// A project as its reader sees it now.
+/// A project in its current state, as the owner of the token sees it.
 #[track_caller]
 pub fn read(forge: &Forge, token: &str, project: &Value) -> Value {
     forge.get(&path_of_project(project)).token(token).send().expect(200)
@@ -60,7 +60,7 @@ pub fn names(list: &Value) -> Vec<&str> {
     list.iter().map(|one| one["name"].as_str().expect("a name")).collect()
 }
 
-/// Asserts what a list holds, in its order, and that its headers say so too.
+/// Asserts the names in a list, in its order, and its total header.
 #[track_caller]
 pub fn assert_list(forge: &Forge, token: &str, path: &str, expected: &[&str]) {
     let answer = forge.get(path).token(token).send();
@@ -68,14 +68,14 @@ pub fn assert_list(forge: &Forge, token: &str, path: &str, expected: &[&str]) {
     assert_eq!(answer.header("X-Total"), Some(expected.len().to_string().as_str()), "{path}");
 }
 
-/// Asserts that an answer is 304, which has neither body nor type.
+/// Asserts that a response is 304 without body and content type.
 #[track_caller]
 pub fn assert_unchanged(answer: &Response) {
     assert_eq!((answer.status, answer.text()), (304, ""));
     assert_eq!(answer.header("Content-Type"), None);
 }
 
-/// The answer when a field that is needed is not there.
+/// The error body for a missing required field.
 pub fn not_given(field: &str) -> Value {
     message(&format!("400 (Bad request) \"{field}\" not given"))
 }
@@ -86,7 +86,7 @@ pub fn namespace_of(project: &Value) -> String {
     id_of(&project["namespace"]).to_string()
 }
 
-/// Forbids sharing the projects of a group, for which the interface has no call.
+/// Forbids sharing the projects of a group, for which the API has no call.
 pub fn lock_shares(forge: &Forge, group: &Value) {
     let locked: Result<(), StoreError> = forge.app.store.write(|tx| {
         let group = tx.groups().lock(NamespaceId(id_of(group)))?;

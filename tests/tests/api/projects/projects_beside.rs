@@ -1,5 +1,5 @@
-//! What stands beside a project in answers, `forked_from_project` and `shared_with_groups`, tells nobody of
-//! what is hidden from it: reference sections 1.11 and 3.1.
+//! The fields `forked_from_project` and `shared_with_groups` of a project show nothing that is hidden from the reader:
+//! reference sections 1.11 and 3.1.
 
 use hexforge_domain::id::{NamespaceId, ProjectId};
 use hexforge_tests::forge::ROOT;
@@ -57,7 +57,7 @@ fn a_source_is_shown_to_those_who_see_it(forge: &Forge) {
         let changed = forge.put(&path).token(token).form(&form).send().expect(200);
         assert_eq!(source_of(&changed), expected);
     }
-    // Who leaves the source does not see it any more, even beside its own fork.
+    // A user who leaves the source no longer sees it, even as the source of their own fork.
     let member = format!("{}/members/{bob}", path_of_project(&source));
     forge.delete(&member).token(&ada).send().expect(200);
     let archived = forge.post(&format!("{path}/archive")).token(&bob_token).send().expect(201);
@@ -124,11 +124,11 @@ fn groups_that_are_shown_may_be_seen(forge: &Forge) {
     let secret = new_group(forge, ROOT, "secret", &[("visibility_level", "0")]);
     forge.get("/groups/secret").token(&stranger).send().expect(404);
     share(forge, &ship, &secret, "30");
-    // Whoever sees a project that is shared with a group may see that group.
+    // Everybody who sees a project that is shared with a group may see the group.
     let shown = read(forge, &stranger, &ship);
     assert_eq!(shown["shared_with_groups"][0]["group_id"], secret["id"]);
     forge.get("/groups/secret").token(&stranger).send().expect(200);
-    // A share that is forbidden gives nothing, so neither is there any more.
+    // A forbidden share has no effect, so neither is shown.
     let crew = new_group(forge, ROOT, "crew", &[]);
     let other = project_in(forge, &crew, "Other", &[("visibility_level", "20")]);
     let hidden = new_group(forge, ROOT, "hidden", &[("visibility_level", "0")]);
@@ -213,7 +213,7 @@ fn a_project_moved_to_a_group_is_shared_with_it_no_more(forge: &Forge) {
     let kept = read_store(forge, |tx| tx.shares().of(&[ProjectId(id_of(&ship))]));
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].share.group, NamespaceId(id_of(&friends)));
-    // Once it is elsewhere it may be shared again.
+    // After the project moved elsewhere, it may be shared with the group again.
     let back = format!("{}/projects/{}", path_of_group(&friends), id_of(&ship));
     forge.post(&back).token(ROOT).send().expect(201);
     share(forge, &ship, &crew, "10");
@@ -241,7 +241,7 @@ fn shares_in_a_circle_do_no_harm(forge: &Forge) {
         let team = forge.get(&path).token(&ada_token).send().expect(200);
         assert_eq!(crate::api::support::ids(&team), [bob, ada, 1]);
     }
-    // A share gives its level and no more, and is not handed on.
+    // A share gives its own level at most, and does not extend to further shares.
     let form = [("name", "Second"), ("description", "d")];
     forge.put(&path_of_project(&of_two)).token(&ada_token).form(&form).send().expect(403);
     forge.delete("/groups/two").token(ROOT).send().expect(200);

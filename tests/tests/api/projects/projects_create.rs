@@ -61,7 +61,7 @@ fn a_new_project_has_the_defaults(forge: &Forge) {
         assert_eq!(made[field], expected, "{field}");
     }
     assert_eq!(made["owner"]["id"], ada);
-    // The answer is what reading gives, without what the reader is to the project.
+    // The response equals that of a read, without the permissions of the reader.
     let mut shown = read(forge, &token, &made);
     let fields = shown.as_object_mut().expect("an object");
     let permissions = fields.remove("permissions").expect("reading shows permissions");
@@ -89,7 +89,7 @@ fn every_field_can_be_given(forge: &Forge) {
     assert_eq!(made["path_with_namespace"], "ada/camelCasePath");
     assert_eq!(made.get("open_issues_count"), None);
     assert_eq!(made["public"], false);
-    // The same as a form, with words for yes and no.
+    // The same as a form, with other words for booleans.
     let form = [
         ("name", "Boat"),
         ("issues_enabled", "off"),
@@ -196,7 +196,7 @@ fn a_new_project_is_news_and_activity(forge: &Forge) {
         SystemEvent::TeamMemberAdded(TeamFacts { project, member }),
     ];
     assert_eq!(queued_events(forge)[before..], expected);
-    // The owner's own membership is no activity.
+    // The membership of the owner is not an event.
     assert_eq!(activity_in(forge, &made), [("created".to_owned(), ada)]);
     let members = format!("/projects/{}/members", id_of(&made));
     let members = forge.get(&members).token(&token).send().expect(200);

@@ -1,4 +1,4 @@
-//! What is wrong with a project, on `POST /projects`: reference sections 1.12, 3.5 and 4.4.
+//! Invalid projects on `POST /projects`: reference sections 1.12, 3.5 and 4.4.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -86,7 +86,7 @@ fn names_and_paths_are_taken_within_a_namespace(forge: &Forge) {
         let answer = refused(forge, &json!({"name": name, "path": path}));
         assert_eq!(answer, json!({ "message": fields }), "{name} {path}");
     }
-    // A name in another case is another name; another namespace is another world.
+    // Names are case-sensitive, and unique only within a namespace.
     new_project(forge, ROOT, "the ship", &[("path", "ship")]);
     let crew = new_group(forge, ROOT, "crew", &[]);
     project_in(forge, &crew, "The Ship", &[("path", "Boat")]);

@@ -152,7 +152,7 @@ fn what_is_wrong_is_told_as_for_ones_own(forge: &Forge) {
         assert_eq!(refused.expect(400), json!({ "message": expected }), "{fields}");
     }
     assert_eq!(queued_events(forge), before);
-    // Root has a namespace of its own, in which the name is free.
+    // In its own namespace root can use the name.
     create(forge, 1, &json!({"name": "Ship"}));
 }
 

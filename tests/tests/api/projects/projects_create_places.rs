@@ -1,4 +1,4 @@
-//! Where projects are made, and how many, on `POST /projects`: reference sections 3.8, 3.9 and 4.4.
+//! Namespaces and limits of new projects, on `POST /projects`: reference sections 3.8, 3.9 and 4.4.
 
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_tests::forge::ROOT;
@@ -59,7 +59,7 @@ fn projects_are_made_in_namespaces_one_may_use(forge: &Forge) {
     }
     let made_meanwhile = queued_events(forge).split_off(before);
     assert!(made_meanwhile.iter().all(|event| !matches!(event, SystemEvent::ProjectCreated(_))));
-    // An administrator may use any, and is the one who made it.
+    // An administrator may use any namespace, and becomes the creator.
     let made = create(forge, ROOT, &json!({"name": "gift", "namespace_id": of_bob}));
     assert_eq!((&made["owner"]["username"], &made["creator_id"]), (&json!("bob"), &json!(1)));
     let missing = json!({"name": "refused", "namespace_id": MISSING});
@@ -98,7 +98,7 @@ fn the_limit_counts_projects_in_the_own_namespace(forge: &Forge) {
     assert_eq!(refused.expect(403), json!({"error": [text]}));
     assert_list(forge, &token, "/projects/owned?search=ada", &["b", "a"]);
     create(forge, &token, &json!({"name": "c", "namespace_id": id_of(&crew)}));
-    // A project that is gone makes room.
+    // A removed project no longer counts.
     forge.delete("/projects/ada%2Fa").token(&token).send().expect(200);
     create(forge, &token, &json!({"name": "c"}));
     // External users have a limit of 0.
@@ -113,7 +113,7 @@ fn the_limit_counts_projects_in_the_own_namespace(forge: &Forge) {
 /// POST /projects
 fn making_projects_is_for_users_and_needs_a_name(forge: &Forge) {
     assert_only_for_users(forge, &[("POST", "/projects".into())]);
-    // The name is asked for before anything about the namespace.
+    // The name is checked before the namespace.
     let eve = external_user(forge, "eve").1;
     for (token, form) in [(ROOT, ("namespace_id", "987654")), (&eve, ("path", "x"))] {
         let refused = forge.post("/projects").token(token).form(&[form]).send();

@@ -69,7 +69,7 @@ fn a_removed_project_is_gone_for_every_call(forge: &Forge) {
     assert_list(forge, ROOT, "/projects/all", &[]);
     let group = forge.get("/groups/crew").token(ROOT).send().expect(200);
     assert_eq!(group["shared_projects"], json!([]));
-    // Its activity is gone from the feeds of those who acted in it.
+    // Its events no longer appear in the feeds of their authors.
     for who in ["owner", "guest", "master"] {
         let user = forge.get("/user").token(cast.token(who)).send().expect(200);
         assert_eq!(activity_count(forge, id_of(&user)), 0, "{who}");
@@ -107,7 +107,7 @@ fn removing_is_for_owners(forge: &Forge) {
     assert_eq!(forge.delete(&missing).token(ROOT).send().expect(404), no_project());
     read(forge, ROOT, &cast.project);
     assert_eq!(forge.delete(&cast.path).token(ROOT).send().expect(200), true);
-    // Where everybody sees it, strangers are told that they may not.
+    // In a visible project, strangers get 403.
     let open = new_project(forge, cast.token("owner"), "Open", &[("public", "true")]);
     let refused = forge.delete(&path_of_project(&open)).token(cast.token("stranger")).send();
     assert_eq!(refused.expect(403), forbidden());
@@ -167,7 +167,7 @@ fn forks_stay_and_are_forks_no_more(forge: &Forge) {
     forge.delete(&path_of_project(&ship)).token(&token).send().expect(200);
     let mut expected = forked.clone();
     let fields = expected.as_object_mut().expect("an object");
-    // Its own fork is still one.
+    // Its own fork stays a fork.
     fields["forks_count"] = json!(1);
     fields.shift_remove("forked_from_project");
     let mut shown = read(forge, ROOT, &forked);

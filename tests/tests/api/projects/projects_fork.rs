@@ -1,5 +1,4 @@
-//! `POST /projects/fork/:id`: reference sections 1.7, 3.9 and 4.10. A fork without a target is row 11 of the
-//! dialects.
+//! `POST /projects/fork/:id`: reference sections 1.7, 3.9 and 4.10. Forking without a target is row 11 of the dialects.
 
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::{SystemEvent, TeamFacts};
@@ -113,7 +112,7 @@ fn a_fork_is_a_copy_with_a_source(forge: &Forge) {
     let members = format!("/projects/{}/members", id_of(&made));
     let members = forge.get(&members).token(&token).send().expect(200);
     assert_eq!((members.as_array().map(Vec::len), &members[0]["id"]), (Some(1), &json!(bob)));
-    // The same project may be forked into several namespaces.
+    // A project may be forked into several namespaces.
     new_group(forge, &token, "crew", &[]);
     let second = fork(forge, &token, &source, "crew");
     assert_eq!(second.get("owner"), None);

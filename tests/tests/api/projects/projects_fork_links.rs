@@ -75,7 +75,7 @@ fn a_fork_has_one_source(forge: &Forge) {
     }
     let shown = read(forge, ROOT, &fork);
     assert_eq!(shown["forked_from_project"]["id"], source["id"]);
-    // A source may be a fork itself, and may have several.
+    // A source may be a fork itself, and may have several forks.
     forge.post(&link(&other, &fork)).token(ROOT).send().expect(201);
 }
 
@@ -122,7 +122,7 @@ fn owners_end_that_a_project_is_a_fork(forge: &Forge) {
     }
     assert_eq!(read(forge, ROOT, fork).get("forked_from_project"), None);
     assert_eq!(read(forge, ROOT, &source)["forks_count"], 0);
-    // It is bound to its source no more.
+    // The source no longer limits its visibility.
     let form = [("name", "Ship"), ("visibility_level", "20")];
     forge.put(&cast.path).token(cast.token("owner")).form(&form).send().expect(200);
 }

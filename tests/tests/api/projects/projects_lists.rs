@@ -29,7 +29,7 @@ on_every_store!(
 const LISTS: [&str; 5] =
     ["/projects", "/projects/visible", "/projects/owned", "/projects/starred", "/projects/all"];
 
-/// Ada's projects and those of three groups, of which bob and the external eve see parts.
+/// Projects of ada and of three groups. Bob and the external user eve see parts of them.
 struct Scene {
     ada: String,
     bob: String,
@@ -118,7 +118,7 @@ fn administrators_see_no_more_in_the_other_lists(forge: &Forge) {
     assert_list(forge, ROOT, "/projects", &["roots"]);
     assert_list(forge, ROOT, "/projects/visible", &["roots", "open", "inner"]);
     assert_list(forge, ROOT, "/projects/owned", &["roots"]);
-    // A secret that an administrator starred is not in the list either.
+    // A hidden project that the administrator starred is not listed either.
     for path in ["ada%2Fsecret", "ada%2Fopen"] {
         forge.post(&format!("/projects/{path}/star")).token(ROOT).send().expect(201);
     }

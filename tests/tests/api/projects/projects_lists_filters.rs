@@ -23,7 +23,7 @@ on_every_store!(
 const LISTS: [&str; 5] =
     ["/projects", "/projects/visible", "/projects/owned", "/projects/starred", "/projects/all"];
 
-/// Asserts what all five lists show root, who owns and starred everything there is.
+/// Asserts what all five lists show to root, who owns and starred all projects.
 #[track_caller]
 fn assert_all(forge: &Forge, query: &str, expected: &[&str]) {
     for path in LISTS {
@@ -136,7 +136,7 @@ fn lists_are_sorted_by_what_is_asked_for(forge: &Forge) {
     hour();
     let c = starred(forge, "c", &[("path", "x")]);
     hour();
-    // Activity is no change, a change is no activity.
+    // Activity is not an update, and an update is not activity.
     add_member(forge, &b, ada, 10, &[]);
     hour();
     let form = [("name", "c"), ("description", "d")];

@@ -152,7 +152,7 @@ fn a_project_is_found_by_its_id_and_by_its_path(forge: &Forge) {
         let shown = forge.get(&format!("/projects/{named}")).token(&token).send().expect(200);
         assert_eq!(shown, expected, "{named}");
     }
-    // A path alone is never looked up, not even one that looks like an id.
+    // A path without its namespace is not looked up, even if it looks like an id.
     let number = id_of(&made) + 1000;
     new_project(forge, &token, "Number", &[("path", &number.to_string())]);
     for named in [
@@ -236,7 +236,7 @@ fn a_group_and_a_share_open_a_project(forge: &Forge) {
         assert_eq!(shown["permissions"], json!({"project_access": null, "group_access": null}));
         assert_eq!(shown.get("runners_token"), None);
     }
-    // Leaving the group is leaving the project.
+    // Users who leave the group lose access to the project.
     let left = format!("{}/members/{bob}", path_of_group(&guild));
     forge.delete(&left).token(&bob_token).send().expect(200);
     assert_eq!(forge.get(&path).token(&bob_token).send().expect(404), no_project());
@@ -259,7 +259,7 @@ fn permissions_are_those_of_the_memberships(forge: &Forge) {
     assert_shown(&token, Some(20), None);
     add_member(forge, &path_of_group(&crew), ada, 30, &[]);
     assert_shown(&token, Some(20), Some(30));
-    // An administrator who is no member of anything.
+    // An administrator who is not a member of anything.
     let own = new_project(forge, &token, "Own", &[]);
     let shown = read(forge, ROOT, &own);
     assert_eq!(shown["permissions"], json!({"project_access": null, "group_access": null}));

@@ -33,7 +33,7 @@ fn a_search_finds_what_the_caller_sees(forge: &Forge) {
     assert_only_for_users(forge, &[("GET", "/projects/search/blue".to_owned())]);
     assert_list(forge, &bob_token, "/projects/search/bLUe", &open);
     assert_list(forge, &external, "/projects/search/blue", &open[..3]);
-    // As in /projects/visible, administrators see no more than others.
+    // As in `/projects/visible`, administrators see no more than others.
     assert_list(forge, ROOT, "/projects/search/blue", &open);
     add_member(forge, &path_of_project(&private), bob, 10, &[]);
     let all = ["Guitar", "Red", "Blue public", "Blue internal", "Blue private"];
@@ -51,7 +51,7 @@ fn what_is_searched_for_is_the_path_alone(forge: &Forge) {
         ("/projects/search/%C3%9CN%C3%8F", &["100 percent"]),
         ("/projects/search/_", &[]),
         ("/projects/search/%00", &[]),
-        // What is a call below a project elsewhere is a text here.
+        // Texts that are sub-paths of a project elsewhere are plain search texts here.
         ("/projects/search/users", &["users"]),
         ("/projects/search/events", &[]),
         ("/projects/search/users?search=percent&query=percent", &["users"]),

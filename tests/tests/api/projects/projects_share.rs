@@ -55,7 +55,7 @@ fn a_share_is_shown_and_opens_the_project(forge: &Forge) {
     assert_eq!(group["shared_projects"][0]["id"], id_of(&ship));
     assert_eq!(group["shared_projects"][0]["shared_with_groups"], line);
     assert_list(forge, &token, "/projects", &["Ship"]);
-    // Without a day it never ends.
+    // A share without an end date does not expire.
     let club = new_group(forge, &owner, "club", &[]);
     for (expires_at, group) in
         [(json!(null), &club), (json!(""), &new_group(forge, &owner, "x", &[]))]
@@ -83,13 +83,13 @@ fn a_share_gives_no_more_than_its_level(forge: &Forge) {
         for (level, token) in &members {
             let effective = access.min(*level);
             read(forge, token, &project);
-            // A master may see the hooks and change the description, nobody may delete.
+            // A master may see hooks and change the description, but not delete the project.
             let hooks =
                 forge.get(&format!("{}/hooks", path_of_project(&project))).token(token).send();
             hooks.expect(if effective == 40 { 200 } else { 403 });
             let deleted = forge.delete(&path_of_project(&project)).token(token).send();
             assert_eq!(deleted.expect(403), forbidden(), "{level} {access}");
-            // A reporter may download, so it may fork.
+            // A reporter may download, and so may fork.
             let form = [("namespace", format!("level{level}"))];
             let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
             let fork = format!("/projects/fork/{}", id_of(&project));
@@ -167,7 +167,7 @@ fn groups_have_to_be_seen(forge: &Forge) {
         let refused = forge.post(&path(&ship)).token(&owner).form(&form).send();
         assert_eq!(refused.expect(404), no_group(), "{group}");
     }
-    // Only ids name groups here.
+    // Groups are identified by id only.
     let form = [("group_id", "hidden"), ("group_access", "10")];
     assert_eq!(forge.post(&path(&ship)).token(ROOT).form(&form).send().expect(404), no_group());
     add_member(forge, &path_of_group(&hidden), ada, 10, &[]);

@@ -97,13 +97,13 @@ fn stars_are_for_users_and_for_projects_they_see(forge: &Forge) {
         }
     }
     assert_eq!(count(forge, &cast.project), 0);
-    // An internal project is hidden from external users alone.
+    // An internal project is only hidden from external users.
     let form = [("name", "Ship"), ("visibility_level", "10")];
     forge.put(&cast.path).token(ROOT).form(&form).send().expect(200);
     forge.post(&path).token(cast.token("stranger")).send().expect(201);
     let refused = forge.post(&path).token(cast.token("external")).send();
     assert_eq!(refused.expect(404), no_project());
-    // A star stays when the project is hidden again; the list forgets it.
+    // The star stays when the project becomes hidden, but the list does not show the project.
     let form = [("name", "Ship"), ("visibility_level", "0")];
     forge.put(&cast.path).token(ROOT).form(&form).send().expect(200);
     assert_list(forge, cast.token("stranger"), "/projects/starred", &[]);

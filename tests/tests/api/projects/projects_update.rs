@@ -58,7 +58,7 @@ fn every_field_can_be_changed(forge: &Forge) {
     shown.as_object_mut().and_then(|fields| fields.remove("permissions")).expect("shown");
     assert_eq!(answer.to_string(), shown.to_string());
     assert_eq!(answer["runners_token"], ship["runners_token"]);
-    // What no call sets stays, whatever is sent.
+    // Fields that no call sets do not change, whatever is sent.
     let fields = json!({
         "name": "Boat", "namespace_id": 1, "archived": true, "creator_id": 1, "star_count": 9,
         "id": 9, "runners_token": "x", "tag_list": ["x"]
@@ -80,7 +80,7 @@ fn what_is_not_given_stays(forge: &Forge) {
     ] {
         assert_eq!(edit(forge, &token, &ship, &fields), ship, "{fields}");
     }
-    // A switch that is no boolean is off; a false one is given.
+    // An invalid boolean counts as false; false is a value, not a missing one.
     let fields = json!({"name": "Ship", "snippets_enabled": "nonsense", "wiki_enabled": false});
     let answer = edit(forge, &token, &ship, &fields);
     assert_eq!(
@@ -156,7 +156,7 @@ fn owners_of_the_group_own_its_projects(forge: &Forge) {
     }
     let both = json!({"name": "Boat", "visibility_level": 20});
     assert_eq!(edit(forge, &token, &ship, &both)["visibility_level"], 20);
-    // A member of the project who is its creator is no owner either.
+    // The creator of the project, as a mere member, is not an owner either.
     let own = [("namespace_id", id_of(&crew).to_string())];
     let own = own.each_ref().map(|(name, value)| (*name, value.as_str()));
     let made = new_project(forge, &bob_token, "Raft", &own);
@@ -226,7 +226,7 @@ fn a_new_path_is_news_and_a_new_address(forge: &Forge) {
     forge.get("/projects/ada%2Fboat").token(&token).send().expect(200);
     let old = forge.get("/projects/ada%2Fship").token(&token).send();
     assert_eq!(old.expect(404), no_project());
-    // The old path is free, and another case of the own one is no clash.
+    // The old path can be used again, and a change of case does not conflict with itself.
     let other = new_project(forge, &token, "Other", &[("path", "ship")]);
     edit(forge, &token, &ship, &json!({"name": "Ship", "path": "bOAT"}));
     assert_eq!(read(forge, &token, &other)["path"], "ship");
@@ -260,7 +260,7 @@ fn changing_is_no_activity(forge: &Forge) {
     new_project(forge, ROOT, "Later", &[]);
     forge.clock.advance(TimeDelta::hours(2));
     let by_change = "/projects?order_by=updated_at";
-    // Saying what already holds is no change at all.
+    // Setting the current values is not a change.
     edit(forge, ROOT, &ship, &json!({"name": "Ship", "visibility_level": 0}));
     assert_list(forge, ROOT, by_change, &["Later", "Ship"]);
     let changes = json!({"name": "Boat", "path": "boat", "visibility_level": 20});
@@ -290,12 +290,12 @@ fn the_default_branch_can_be_changed(forge: &Forge) {
             assert_eq!(read(forge, ROOT, &stage.cast.project)["default_branch"], branch);
         }
     }
-    // Blank is not given.
+    // A blank value counts as missing.
     for blank in [json!(""), json!(" "), Value::Null] {
         let fields = json!({"name": "Ship", "default_branch": blank});
         assert_eq!(put(ROOT, &fields).expect(200)["default_branch"], "feature/x");
     }
-    // What is no branch changes nothing, nor does what is sent with it.
+    // An unknown branch changes nothing, and neither do the other fields of the request.
     for name in ["missing", "v1.0.0", "HEAD", "refs/heads/master", "..", "feature", "-x", "a b"] {
         let fields = json!({"name": "Boat", "description": "d", "default_branch": name});
         let refused = put(ROOT, &fields).expect(400);
@@ -306,13 +306,13 @@ fn the_default_branch_can_be_changed(forge: &Forge) {
     assert_eq!(head(), "refs/heads/feature/x");
     let shown = read(forge, ROOT, &stage.cast.project);
     assert_eq!((&shown["name"], &shown["description"]), (&json!("Ship"), &Value::Null));
-    // What is shown by default is what cannot be removed.
+    // The new default branch cannot be removed.
     let path = format!("{}/feature/x", stage.branches);
     forge.delete(&path).token(ROOT).send().expect(400);
     forge.delete(&format!("{}/master", stage.branches)).token(ROOT).send().expect(200);
     assert_eq!(queued_events(forge).len(), told + 1, "only the removal is news");
     stage.tree.assert_sound();
-    // Where there is nothing, nothing can be shown.
+    // An empty repository has no branch that could become the default.
     let empty = new_project(forge, ROOT, "Empty", &[]);
     let fields = json!({"name": "Empty", "default_branch": "master"});
     let refused = forge.put(&path_of_project(&empty)).token(ROOT).json(&fields).send();

@@ -1,5 +1,4 @@
-//! What is wrong with a change of a project, on `PUT /projects/:id`: reference sections 1.12, 3.5
-//! and 4.6.
+//! Invalid updates of a project, on `PUT /projects/:id`: reference sections 1.12, 3.5 and 4.6.
 
 use chrono::TimeDelta;
 use hexforge_tests::forge::ROOT;
@@ -73,7 +72,7 @@ fn names_and_paths_of_others_are_taken(forge: &Forge) {
     ] {
         assert_refused(forge, &ship, &fields, &expected);
     }
-    // The same in another namespace is fine, and so is another case of a name.
+    // The same values are valid in another namespace, and so is a name in another case.
     let crew = new_group(forge, ROOT, "crew", &[]);
     let other = project_in(forge, &crew, "Other", &[]);
     for (project, fields) in [
@@ -134,7 +133,7 @@ fn a_source_bounds_the_visibility_of_its_forks(forge: &Forge) {
         let fields = json!({"name": "Ship", "visibility_level": level});
         forge.put(&path_of_project(&forked)).token(&token).json(&fields).send().expect(200);
     }
-    // Without its source it is a project like any other.
+    // Without a source it is an ordinary project.
     forge.delete(&path_of_project(&source)).token(ROOT).send().expect(200);
     let fields = json!({"name": "Ship", "public": true});
     forge.put(&path_of_project(&forked)).token(&token).json(&fields).send().expect(200);
@@ -165,7 +164,7 @@ fn lowering_a_project_lowers_its_forks(forge: &Forge) {
     assert_eq!(levels(), [10, 10, 0, 20]);
     set(&source, "Ship", 0);
     assert_eq!(levels(), [0, 0, 0, 20]);
-    // Raising it raises nothing.
+    // Raising the visibility of the source does not change the forks.
     set(&source, "Ship", 20);
     assert_eq!(levels(), [20, 0, 0, 20]);
     assert_list(forge, &token, "/projects?visibility=private", &["Ship"]);

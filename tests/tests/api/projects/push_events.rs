@@ -1,4 +1,4 @@
-//! What is told of branches and tags that come and go through the interface: reference sections 6.2, 6.3, 9.1 and 9.2.
+//! Events of branches and tags that are created or removed through the API: reference sections 6.2, 6.3, 9.1 and 9.2.
 
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_tests::forge::ROOT;
@@ -20,7 +20,7 @@ on_every_store!(
 
 const ZEROS: &str = "0000000000000000000000000000000000000000";
 
-/// What is told of a push by `developer`.
+/// The payload of a push by `developer`.
 fn push_payload(stage: &Stage, kind: &str, reference: &str, more: Value) -> Value {
     let project = json!({
         "name": "Ship", "description": null, "web_url": "http://forge.test/ada/ship",
@@ -49,13 +49,13 @@ fn push_payload(stage: &Stage, kind: &str, reference: &str, more: Value) -> Valu
     })
 }
 
-/// The newest event of the project's feed.
+/// The newest event in the feed of the project.
 fn newest_event(forge: &Forge, stage: &Stage) -> Value {
     let path = format!("{}/events?per_page=1", stage.cast.path);
     forge.get(&path).token(ROOT).send().expect(200)[0].clone()
 }
 
-/// Asserts what the feed and the news say of the last change.
+/// Asserts the newest event in the feed and in the outbox.
 #[track_caller]
 fn assert_told(
     forge: &Forge,
@@ -75,7 +75,7 @@ fn assert_told(
     more["user_avatar"] = event["author"]["avatar_url"].clone();
     let expected = push_payload(stage, kind, reference, more);
     assert_eq!(event["data"].to_string(), expected.to_string());
-    // The hooks are told the same.
+    // The outbox has the same facts.
     let Some(SystemEvent::Pushed(push)) = queued_events(forge).pop() else { panic!("no push") };
     assert_eq!(push.reference, reference);
     assert_eq!(json!(push.before.to_string()), expected["before"]);
@@ -95,7 +95,7 @@ fn assert_told(
     assert_eq!(ids, told);
 }
 
-/// A commit as pushes tell it.
+/// A commit in the payload of a push.
 fn commit_payload(stage: &Stage, revision: &str, message: &str, paths: [&[&str]; 3]) -> Value {
     let id = stage.id(revision);
     let time = stage.tree.git_bare(&["log", "-1", "--format=%cI", &id]);
@@ -133,7 +133,7 @@ fn only_the_newest_twenty_commits_are_told(forge: &Forge) {
     for number in 0..25 {
         stage.tree.write("n", number.to_string()).commit(&format!("Number {number}"));
     }
-    // A rename is an addition; what a merge brought in counts against its first parent.
+    // A rename counts as an addition. Changes of a merge are relative to its first parent.
     stage.tree.git(&["mv", "n", "m"]);
     stage.tree.git(&["rm", "-q", "docs/a"]);
     stage.tree.commit("Move");
@@ -226,7 +226,7 @@ fn each_change_is_told_once_and_refusals_never(forge: &Forge) {
     assert_eq!((activity.len() - before.0, queued_events(forge).len() - before.1), (4, 4));
     let words: Vec<&str> = activity[..4].iter().map(|(word, _)| word.as_str()).collect();
     assert_eq!(words, ["deleted", "deleted", "pushed new", "pushed new"]);
-    // The feed of the user has the same lines.
+    // The feed of the user has the same events.
     let author = newest_event(forge, &stage)["author_id"].clone();
     let feed = forge.get(&format!("/users/{author}/events")).token(developer).send().expect(200);
     assert_eq!(feed[0], newest_event(forge, &stage));

@@ -1,4 +1,4 @@
-//! GET /projects/:id/repository/archive: reference section 4.4, but for what is in an archive.
+//! GET /projects/:id/repository/archive: reference section 4.4. The content of archives is tested elsewhere.
 
 use hexforge_tests::client::exchange;
 use hexforge_tests::damage::Damage;
@@ -112,11 +112,11 @@ fn names_tell_project_revision_and_commit(forge: &Forge) {
         let answer = repo.get("archive.zip/", &[("sha", sha)]);
         assert_archive(&answer, "application/zip", &format!("{name}.zip"));
     }
-    // The default branch is where HEAD points.
+    // The default branch is that of HEAD.
     repo.tree.git_bare(&["symbolic-ref", "HEAD", "refs/heads/feature/x/y"]);
     let name = format!("shop-feature-x-y-{first}.tar");
     assert_archive(&repo.get("archive.tar", &[]), "application/octet-stream", &name);
-    // Asked for by its path, the project is named as it is written.
+    // The name does not depend on the spelling of the path in the request.
     let by_path = forge.get("/projects/ROOT%2FSHOP/repository/archive.tar").token(ROOT).send();
     assert_archive(&by_path, "application/octet-stream", &name);
 }
@@ -144,7 +144,7 @@ fn readers_of_code_may_take_archives(forge: &Forge) {
     assert_for_readers_of_code(forge, "archive", "archive.zip?sha=a%00b");
 }
 
-/// What is begun cannot become an error any more, so it does not end as a whole answer does.
+/// A response that has started cannot become an error, so the connection ends without the last chunk.
 fn damage_breaks_an_archive_and_nothing_else(forge: &Forge) {
     let (repo, first) = filled(forge);
     repo.tree.write("z.txt", "z\n").commit("Go on");
@@ -152,7 +152,7 @@ fn damage_breaks_an_archive_and_nothing_else(forge: &Forge) {
     repo.tree.damage("HEAD:z.txt", Damage::Missing);
     let ends = |bytes: &[u8]| bytes.ends_with(b"\r\n0\r\n\r\n");
     for format in ["tar", "tar.gz", "tar.bz2", "zip"] {
-        // The second time there is nothing that was kept of the first.
+        // The second request does not find a partial archive in the cache.
         for _ in 0..2 {
             let request = format!(
                 "GET /api/v3/projects/{}/repository/archive.{format} HTTP/1.1\r\nHost: x\r\n\

@@ -37,7 +37,7 @@ fn no_blob() -> Value {
     message("404 Blob Not Found")
 }
 
-/// Files of all kinds.
+/// Files of different kinds.
 const FILES: [(&str, &[u8]); 7] = [
     ("text", b"one\ntwo\n"),
     ("empty", b""),
@@ -150,14 +150,14 @@ fn any_revision_will_do(forge: &Forge) {
     assert_eq!(repo.get("blobs/master", &[("filepath", "text")]).text(), "changed\n");
     for revision in NO_REVISIONS {
         let encoded: String = revision.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        // Dots alone are steps in an address, so there is no such call.
+        // The name is percent-encoded, because a plain `..` would be resolved as a path segment.
         let answer = repo.get(&format!("blobs/{encoded}"), &[("filepath", "text")]);
         assert_eq!(answer.expect(404), no_commit(), "{revision}");
     }
-    // The name is one part of the path.
+    // The name is a single path segment.
     let split = repo.get("blobs/feature/x", &[("filepath", "text")]);
     assert_eq!(split.expect(404), no_route());
-    // Names of what is no commit.
+    // Names of objects that are not commits.
     for object in ["HEAD:text", "HEAD:folder", "HEAD^{tree}"] {
         let id = repo.tree.git(&["rev-parse", object]);
         let answer = repo.get(&format!("blobs/{id}"), &[("filepath", "text")]);
@@ -182,7 +182,7 @@ fn contents_are_found_by_name(forge: &Forge) {
     for name in [&id[..], &id[..7], &id.to_uppercase(), &id[..39]] {
         assert_eq!(repo.get(&format!("raw_blobs/{name}"), &[]).text(), "one\ntwo\n", "{name}");
     }
-    // Whether anything leads to it or not, and packed as well.
+    // Objects are found whether or not a ref leads to them, and also in packs.
     let file = repo.tree.path().join("loose");
     std::fs::write(&file, "nobody's\n").expect("the file can be written");
     let lost = repo.tree.git_bare(&["hash-object", "-w", &file.to_string_lossy()]);
@@ -220,14 +220,14 @@ fn names_of_no_content(forge: &Forge) {
         let answer = repo.get(&format!("raw_blobs/{name}"), &[]);
         assert_eq!(answer.expect(404), no_blob(), "{name}");
     }
-    // What is too short for two is long enough a digit later.
+    // Longer prefixes are unique.
     for twin in twins {
         let longer = &twin[..shared.len() + 8];
         assert_eq!(repo.get(&format!("raw_blobs/{longer}"), &[]).status, 200, "{longer}");
     }
 }
 
-/// The beginning of two names, and both: contents are made until two begin alike.
+/// Creates blobs until two ids have the same prefix. Returns the prefix and both ids.
 fn ambiguous(repo: &Repo<'_>) -> (String, [String; 2]) {
     let folder = repo.tree.path().join("twins");
     std::fs::create_dir(&folder).expect("the folder can be made");
@@ -269,7 +269,7 @@ fn readers_of_code_may_read_files(forge: &Forge) {
 }
 
 fn readers_of_code_may_read_contents(forge: &Forge) {
-    // The content of a.txt.
+    // The id of the content of a.txt.
     let call = "raw_blobs/78981922613b2afb6025042ff6bd878ac1994e85";
     assert_for_readers_of_code(forge, call, "raw_blobs/missing");
 }

@@ -1,5 +1,5 @@
-//! Files that are sent while they are read, by GET /projects/:id/repository/blobs/:sha and
-//! GET /projects/:id/repository/raw_blobs/:sha: reference sections 4.2 and 4.3.
+//! Files that are streamed by GET /projects/:id/repository/blobs/:sha and GET /projects/:id/repository/raw_blobs/:sha:
+//! reference sections 4.2 and 4.3.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::api::repositories::repository_support::Repo;
 
 on_every_store!(large_files_come_whole, readers_who_leave_do_no_harm);
 
-/// Bytes that no compression makes small, of any length.
+/// Incompressible bytes.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut bytes = Vec::with_capacity(length + 8);
@@ -29,7 +29,7 @@ fn noise(length: usize) -> Vec<u8> {
 fn large_files_come_whole(forge: &Forge) {
     let repo = Repo::new(forge);
     let large = noise(20 << 20);
-    // One byte more than is read at once.
+    // One byte more than one read buffer.
     let middle = noise(256 * 1024 + 1);
     repo.tree.write("large", &large).write("middle", &middle).commit("Large");
     repo.fill();
@@ -58,7 +58,7 @@ fn readers_who_leave_do_no_harm(forge: &Forge) {
          PRIVATE-TOKEN: {ROOT}\r\n\r\n",
         repo.project
     );
-    // All of them stop to read, and then go. One less than the share of a user.
+    // All clients stop reading, then disconnect. Their number is one less than the share of a user.
     for _ in 0..2 {
         let mut readers = Vec::new();
         for _ in 0..7 {
@@ -70,7 +70,7 @@ fn readers_who_leave_do_no_harm(forge: &Forge) {
             assert_eq!(&begin, b"HTTP/1.1 200");
             readers.push(reader);
         }
-        // Others are answered meanwhile, and a large file too.
+        // Meanwhile other requests are answered, even one for a large file.
         assert_eq!(repo.get("tree", &[]).status, 200);
         assert!(repo.get("blobs/master", &[("filepath", "large")]).body == large);
     }

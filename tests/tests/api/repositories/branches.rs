@@ -45,7 +45,7 @@ fn branches_are_listed_by_the_bytes_of_their_names(forge: &Forge) {
         assert_eq!(names(&page.expect(200)), shown, "{query}");
         assert_eq!(page.header("X-Total"), Some("6"), "{query}");
     }
-    // By its path, too.
+    // The project can also be given by its path.
     let by_path = "/projects/ada%2Fship/repository/branches";
     assert_eq!(forge.get(by_path).token(ROOT).send().text(), list.text());
 }
@@ -61,7 +61,7 @@ fn a_branch_is_found_by_its_exact_name(forge: &Forge) {
         ("feature/x", "feature/x"),
         ("feature%2Fx", "feature/x"),
         ("with.1.2.3", "with.1.2.3"),
-        // Decoded once.
+        // The name is percent-decoded once.
         ("a%252Fb", "a%2Fb"),
         ("release", "release"),
         ("x/protect", "x/protect"),
@@ -108,10 +108,10 @@ fn a_branch_can_be_made_from_whatever_names_a_commit(forge: &Forge) {
     let stage = a_stage(forge);
     let (one, two, three) = (stage.id("master~2"), stage.id("master~1"), stage.id("master"));
     let beside = stage.id("feature/x");
-    // A branch, a tag and the start of a commit of one name: the tag is meant, as in git.
+    // A branch, a tag and a short commit id with the same name: the tag is used, as in git.
     stage.tree.git_bare(&["branch", "both", &beside]);
     stage.tree.git_bare(&["tag", "both", &one]);
-    // What looks like a whole commit is one, whatever branch has that name.
+    // A full commit id is a commit, even if a branch has that name.
     stage.tree.git_bare(&["update-ref", &format!("refs/heads/{two}"), &beside]);
     for (number, (from, commit)) in [
         ("master", &three),
@@ -143,7 +143,7 @@ fn a_branch_can_be_made_from_whatever_names_a_commit(forge: &Forge) {
         assert_eq!(made.text(), branch_json(&stage, &name).to_string(), "{from}");
         stage.tree.assert_sound();
     }
-    // In the body or in the query, and of any form.
+    // In the body or in the query, in any format.
     let path = format!("{}?branch_name=queried&ref=master", stage.branches);
     forge.post(&path).token(stage.token("master")).send().expect(200);
     let fields = json!({"branch_name": "refs/heads/x", "ref": "master"});
@@ -176,7 +176,7 @@ fn a_branch_can_be_removed_unless_it_is_the_default_or_protected(forge: &Forge) 
     }
     let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
     assert_eq!(names(&list), ["feature/x", "master", "packed/two"]);
-    // Where folders were, branches can be.
+    // The folders of removed branches do not prevent branches with those names.
     new_branch(forge, &stage, "a", "master");
     stage.tree.assert_sound();
     protect(forge, &stage, "packed/*", true, true);
@@ -217,7 +217,7 @@ fn merged_branches_go_later(forge: &Forge) {
         let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
         names(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    // Whoever reads may ask; it does nothing for those who may not push.
+    // Everybody who reads the project gets the success status, but nothing is removed for those who may not push.
     let answer = forge.delete(&path).token(stage.token("reporter")).send();
     assert_eq!((answer.status, answer.text()), (200, "200"));
     do_tasks(forge);
@@ -233,7 +233,7 @@ fn merged_branches_go_later(forge: &Forge) {
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
     do_tasks(forge);
     assert_eq!(queued_events(forge).len() - told, 2);
-    // What is archived until then stays as it is.
+    // If the project is archived before the task runs, its branches stay.
     stage.tree.git_bare(&["branch", "again", "master~1"]);
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
     forge.post(&format!("{}/archive", stage.cast.path)).token(ROOT).send().expect(201);
@@ -247,7 +247,7 @@ fn merged_branches_go_later(forge: &Forge) {
 fn an_empty_repository_has_no_branches(forge: &Forge) {
     let made = an_empty_stage(forge);
     let token = made.token("owner");
-    // One that was never written to, and one with nothing in it.
+    // A repository that was never written to, and one that has no objects.
     let bare = forge.post("/projects").token(token);
     let bare = bare.form(&[("name", "Bare")]).send().expect(201);
     let bare = format!("/projects/{}/repository", bare["id"]);
@@ -298,10 +298,10 @@ fn the_default_branch_follows_what_is_there(forge: &Forge) {
     assert_eq!(shown(), "only");
     let kept = forge.delete(&format!("{}/only", stage.branches)).token(ROOT).send().expect(400);
     assert_eq!(kept, message("Cannot remove HEAD branch"));
-    // The first by name, when HEAD names nothing.
+    // Without a branch for HEAD, the first branch by name is the default.
     new_branch(forge, &stage, "early", "only");
     assert_eq!(shown(), "early");
-    // Now HEAD names it, so what comes before it changes nothing.
+    // HEAD names that branch now, so a new first branch changes nothing.
     new_branch(forge, &stage, "a", "only");
     new_branch(forge, &stage, "master", "only");
     assert_eq!(shown(), "early");
@@ -318,13 +318,13 @@ fn a_branch_that_becomes_the_default_is_protected(forge: &Forge) {
     stage.tree.git(&["branch", "b"]);
     stage.tree.git(&["branch", "-m", "a"]);
     forge.fill(stage.project(), &stage.tree);
-    // HEAD names `master`, which is not there: once it is, it is the default.
+    // HEAD names `master`, which does not exist yet. When it is created, it becomes the default.
     let made = new_branch(forge, &stage, "master", "a");
     assert_eq!((&made["protected"], &made["developers_can_push"]), (&json!(true), &json!(false)));
     assert_eq!(read(forge, ROOT, &stage.cast.project)["default_branch"], "master");
     let other = new_branch(forge, &stage, "c", "a");
     assert_eq!(other["protected"], false);
-    // A protection that there is stays what it is.
+    // An existing protection stays as it is.
     stage.tree.git_bare(&["update-ref", "-d", "refs/heads/master"]);
     protect(forge, &stage, "master", true, true);
     let made = new_branch(forge, &stage, "master", "a");

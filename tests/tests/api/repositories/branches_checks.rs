@@ -1,4 +1,4 @@
-//! What is refused about branches, to whom and in which order: reference sections 1.1 to 1.3, 2.6 and 2.7.
+//! Refused requests about branches, and the order of checks: reference sections 1.1 to 1.3, 2.6 and 2.7.
 
 use hexforge_tests::damage::Damage;
 use hexforge_tests::forge::ROOT;
@@ -25,7 +25,7 @@ on_every_store!(
     a_damaged_default_branch_hinders_no_change,
 );
 
-/// The calls that change something, as paths behind `/projects/:id/repository`.
+/// The calls that change something, as paths below `/projects/:id/repository`.
 const WRITES: [(&str, &str); 5] = [
     ("POST", "/branches?branch_name=new&ref=master"),
     ("DELETE", "/branches/feature/x"),
@@ -53,7 +53,7 @@ fn checks_come_in_their_order(forge: &Forge) {
     ];
     let paths =
         |project: &str| calls.map(|(method, path)| (method, format!("{project}/repository{path}")));
-    // Nobody, then whoever does not see the project, then whoever does not see the code.
+    // First the caller, then the visibility of the project, then that of its code.
     assert_only_for_users(forge, &paths(&stage.cast.path));
     assert_only_for_users(forge, &paths(&format!("/projects/{MISSING}")));
     for (method, path) in paths(&format!("/projects/{MISSING}")) {
@@ -66,7 +66,7 @@ fn checks_come_in_their_order(forge: &Forge) {
         let refused = forge.request(method, &path).token(stage.token("guest")).send();
         assert_eq!(refused.expect(403), forbidden(), "{method} {path}");
     }
-    // Then the parameters, before the right to write, before what is named is looked for.
+    // Then the parameters, then the permission to write, then the look-up of the branch.
     let reporter = stage.token("reporter");
     for (method, path, text) in [
         ("POST", "/branches", "branch_name is missing, ref is missing"),
@@ -95,7 +95,7 @@ fn checks_come_in_their_order(forge: &Forge) {
         let refused = forge.request(method, &path).token(reporter).send();
         assert_eq!(refused.expect(403), forbidden(), "{method} {path}");
     }
-    // The name comes before its being there, and that before what it is made of.
+    // The format of the name is checked first, then whether the branch exists, then the source.
     for (name, from, text) in [
         ("", "", "Branch name is invalid"),
         ("a b", "missing", "Branch name is invalid"),
@@ -169,7 +169,7 @@ fn what_is_archived_stays_as_it_is(forge: &Forge) {
         }
         forge.get(&stage.branches).token(stage.token(who)).send().expect(200);
     }
-    // Protections are no part of what is archived.
+    // Protections can be changed in archived projects.
     for action in ["protect", "unprotect"] {
         let path = format!("{}/feature/x/{action}", stage.branches);
         let answer = forge.put(&path).token(stage.token("master")).send().expect(200);
@@ -191,7 +191,7 @@ fn names_that_git_does_not_allow_are_refused(forge: &Forge) {
         let refused = forge.post(&stage.branches).token(ROOT).json(&fields).send();
         assert_eq!(refused.expect(400), message("Branch name is invalid"), "{name:?}");
     }
-    // What no text may have is found before.
+    // NUL bytes are refused earlier, as in every text.
     for (field, other) in [("branch_name", "ref"), ("ref", "branch_name")] {
         let fields = json!({field: "a\0b", other: "new"});
         let refused = forge.post(&stage.branches).token(ROOT).json(&fields).send();
@@ -265,7 +265,7 @@ fn what_names_no_commit_is_refused(forge: &Forge) {
     assert_eq!(names(&list), ["feature/x", "master"]);
 }
 
-/// Four digits with which the names of two commits begin.
+/// A prefix of four digits that two commits share.
 pub fn an_ambiguous_start(stage: &Stage) -> String {
     let tree = stage.id("master^{tree}");
     let mut script = String::new();
@@ -295,7 +295,7 @@ pub fn an_ambiguous_start(stage: &Stage) -> String {
     let mut starts: Vec<&str> = commits.lines().map(|id| &id[..4]).collect();
     starts.sort_unstable();
     let found = starts.windows(2).find(|pair| pair[0] == pair[1]).expect("1500 of 65536 meet");
-    // The objects stay, the branch goes.
+    // The objects stay when the branch is removed.
     let start = found[0].to_owned();
     stage.tree.git_bare(&["update-ref", "-d", "refs/heads/many"]);
     start
@@ -329,7 +329,7 @@ fn protected_names_are_for_those_who_may_push_there(forge: &Forge) {
     let form = [("branch_name", "release/1"), ("ref", "master")];
     let refused = forge.post(&stage.branches).token(stage.token("developer")).form(&form).send();
     assert_eq!(refused.expect(400), message(refusal));
-    // What is wrong before is told before.
+    // Errors of earlier checks are reported first.
     let form = [("branch_name", "release/1"), ("ref", "missing")];
     let refused = forge.post(&stage.branches).token(stage.token("developer")).form(&form).send();
     assert_eq!(refused.expect(400), message("Invalid reference name"));
@@ -349,7 +349,7 @@ fn protected_names_are_for_those_who_may_push_there(forge: &Forge) {
 /// POST /projects/:id/repository/branches, DELETE /projects/:id/repository/branches/:branch
 fn a_damaged_default_branch_hinders_no_change(forge: &Forge) {
     let stage = a_stage(forge);
-    // Whoever uses a pack for the first time checks its bytes.
+    // The first use of a pack verifies its checksum.
     forge.get(&stage.branches).token(ROOT).send().expect(200);
     stage.tree.damage("master^{tree}", Damage::Garbage);
     new_branch(forge, &stage, "new", "feature/x");
@@ -367,7 +367,7 @@ fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
         (name, stage.tree.write("f", name).commit(name))
     });
     stage.tree.push();
-    // Whoever uses a pack for the first time checks its bytes.
+    // The first use of a pack verifies its checksum.
     forge.get(&format!("{}/master", stage.branches)).token(ROOT).send().expect(200);
     stage.tree.damage("missing", Damage::Missing);
     stage.tree.damage("garbage", Damage::Garbage);
@@ -376,7 +376,7 @@ fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
         let answer = forge.get(&format!("{}/{name}", stage.branches)).token(ROOT).send();
         assert_eq!(answer.expect(500), internal, "{name}");
     }
-    // Neither the others nor the list are hurt.
+    // Other branches and the list are not affected.
     let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
     assert_eq!(
         list,
@@ -394,7 +394,7 @@ fn a_damaged_object_hurts_only_those_who_ask_for_it(forge: &Forge) {
     new_branch(forge, &stage, "fine", "master");
     let list = forge.get(&stage.branches).token(ROOT).send().expect(200);
     assert_eq!(names(&list), ["feature/x", "fine", "master"]);
-    // What leads nowhere can be removed.
+    // A branch to a missing object can be removed.
     for name in ["missing", "garbage"] {
         let path = format!("{}/{name}", stage.branches);
         forge.delete(&path).token(ROOT).send().expect(200);

@@ -19,7 +19,7 @@ on_every_store!(
     only_branches_can_be_protected,
 );
 
-/// A branch with these three flags.
+/// A branch with these flags, as responses show it.
 fn with_flags(stage: &Stage, name: &str, flags: (bool, bool, bool)) -> Value {
     let mut branch = branch_json(stage, name);
     branch["protected"] = json!(flags.0);
@@ -47,7 +47,7 @@ fn a_protection_is_made_changed_and_taken_away(forge: &Forge) {
         ("protect", json!({"developers_can_push": false}), (true, false, true)),
         ("unprotect", json!({}), (false, false, false)),
         ("unprotect", json!({}), (false, false, false)),
-        // What was is forgotten.
+        // The new flags replace the old ones.
         ("protect", json!({}), (true, false, false)),
     ] {
         let path = format!("{}/feature/x/{action}", stage.branches);
@@ -91,7 +91,7 @@ fn flags_have_the_spellings_of_switches(forge: &Forge) {
         let answer = forge.put(&path).token(ROOT).form(&form).send().expect(400);
         assert_eq!(answer, error("developers_can_push is invalid"), "{strange}");
     }
-    // Empty is not given.
+    // An empty value counts as missing.
     let form = [("developers_can_push", ""), ("developers_can_merge", "true")];
     let answer = forge.put(&path).token(ROOT).form(&form).send().expect(200);
     assert_eq!(answer, with_flags(&stage, "master", (true, false, true)));
@@ -123,7 +123,7 @@ fn wildcards_add_to_what_is_protected_exactly(forge: &Forge) {
     };
     let both = put("protect?developers_can_push=true");
     assert_eq!(both, with_flags(&stage, "feature/x", (true, true, true)));
-    // Only the exact one goes.
+    // Only the exact protection is removed.
     for _ in 0..2 {
         assert_eq!(put("unprotect"), with_flags(&stage, "feature/x", (true, false, true)));
     }

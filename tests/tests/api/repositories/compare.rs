@@ -19,7 +19,7 @@ on_every_store!(
     readers_of_code_may_compare,
 );
 
-/// What is shown when nothing lies between.
+/// The response when there are no differences.
 fn nothing(same: bool) -> Value {
     json!({
         "commit": null, "commits": [], "diffs": [],
@@ -34,7 +34,7 @@ fn commits_and_files_of_one_side_are_shown(forge: &Forge) {
     let third = repo.tree.write("b.txt", "new").commit("Add");
     repo.fill();
     let answer = repo.get("compare", &[("from", &first), ("to", "master")]);
-    // As text, so that the order of the fields counts.
+    // Compared as text, so that the order of fields counts.
     let commit = |id: &str, title: &str, minute: &str, message: &str| {
         format!(
             r#"{{"id":"{id}","short_id":"{}","title":"{title}","author_name":"Ada","author_email":"ada@example.com","created_at":"2016-09-22T12:{minute}:00.000+02:00","message":"{message}"}}"#,
@@ -55,7 +55,7 @@ fn commits_and_files_of_one_side_are_shown(forge: &Forge) {
     assert_eq!(answer.header("Content-Type"), Some("application/json"));
 }
 
-/// The texts of a diff as the interface cuts them.
+/// The diffs of the files in a patch, in the format of the API.
 fn texts(patch: &str) -> Vec<String> {
     let patch = format!("\n{patch}\n");
     let files = patch.split("\ndiff --git ").skip(1);
@@ -166,7 +166,7 @@ fn what_both_have_in_common_does_not_show(forge: &Forge) {
     tree.write("side", "s\n").commit("Aside");
     tree.git(&["checkout", "-q", "master"]);
     tree.write("common", "2\n").commit("Ahead");
-    // Without a common beginning.
+    // Without a common ancestor.
     tree.git(&["checkout", "-q", "--orphan", "alien"]);
     tree.git(&["rm", "-rfq", "."]);
     tree.write("alien", "x\n").commit("From elsewhere");

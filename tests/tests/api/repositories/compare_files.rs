@@ -1,4 +1,4 @@
-//! What GET /projects/:id/repository/compare shows of files, and its limits: reference section 4.5.
+//! Files in responses of GET /projects/:id/repository/compare, and its limits: reference section 4.5.
 
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::api::repositories::repository_support::{Repo, column, compare};
 
 on_every_store!(every_kind_of_change_is_shown, limits_of_files_lines_and_bytes);
 
-/// The change of one file, without what is the same for all.
+/// The entry of one file in `diffs`.
 #[track_caller]
 fn change<'a>(shown: &'a Value, path: &str) -> &'a Value {
     let diffs = shown["diffs"].as_array().expect("a list");
@@ -130,10 +130,10 @@ fn limits_of_files_lines_and_bytes(forge: &Forge) {
     let one = |content: String| vec![("file".to_owned(), content)];
     branch("files-100", &files(100));
     branch("files-101", &files(101));
-    // Three lines come before the content.
+    // Each diff starts with three lines before the content.
     branch("lines-4999", &one("x\n".repeat(4996)));
     branch("lines-5000", &one("x\n".repeat(4997)));
-    // Each text has 36 bytes more than its lines, and each line one more than its content.
+    // Each diff has 36 bytes besides its lines, and each line has one byte besides its content.
     let bytes = |last: usize| -> Vec<_> {
         let file =
             |at: usize, length: usize| (format!("file-{at}"), format!("{}\n", "x".repeat(length)));
@@ -145,7 +145,7 @@ fn limits_of_files_lines_and_bytes(forge: &Forge) {
     let rest = 512_000 - 5 * (head + 100_002) - head - 2;
     branch("bytes-511999", &bytes(rest - 1));
     branch("bytes-512000", &bytes(rest));
-    // Line breaks count among the 102400, signs do not.
+    // Line breaks count for the limit of 102,400 bytes, the signs at the start of lines do not.
     branch("file-102399", &one(format!("{}\n", "x".repeat(102_398))));
     branch("file-102400", &one(format!("{}\n", "x".repeat(102_399))));
     repo.fill();

@@ -16,7 +16,7 @@ on_every_store!(
     readers_of_code_may_see_contributors,
 );
 
-/// Commits everything as somebody.
+/// Commits all changes with this author.
 fn commit_as(tree: &WorkTree, name: &str, email: &str) {
     tree.git(&["add", "-A"]);
     let author = format!("--author={name} <{email}>");
@@ -36,7 +36,7 @@ fn authors_are_grouped_by_address(forge: &Forge) {
     commit_as(tree, "Ada", "ada@example.com");
     repo.fill();
     let answer = repo.get("contributors", &[]);
-    // Newest first, in this order of fields.
+    // Newest first, with fields in this order.
     let row = |name: &str, email: &str, numbers: [u32; 3]| {
         let [commits, additions, deletions] = numbers;
         format!(
@@ -144,11 +144,11 @@ fn the_answer_follows_the_default_branch(forge: &Forge) {
     commit_as(tree, "Ada", "ada@example.com");
     repo.fill();
     assert_eq!(commits(), [json!(2)]);
-    // Rewritten.
+    // The branch was rewritten.
     tree.git(&["commit", "-q", "--amend", "--author=Eve <eve@example.com>", "-m", "Mine"]);
     repo.fill();
     assert_eq!(commits(), [json!(1), json!(1)]);
-    // Another branch.
+    // Another branch became the default.
     tree.git(&["branch", "old", "master~1"]);
     repo.fill();
     tree.git_bare(&["symbolic-ref", "HEAD", "refs/heads/old"]);

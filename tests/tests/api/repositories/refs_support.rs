@@ -1,4 +1,4 @@
-//! What the cases about branches and tags share: a filled repository, and what answers show of it.
+//! Helpers of the tests about branches and tags: a filled repository, and the expected responses.
 
 use hexforge_application::repository::task;
 use hexforge_domain::branch::protection::{DeveloperRights, Protection};
@@ -11,42 +11,42 @@ use serde_json::{Value, json};
 use crate::api::projects::project_support::{Cast, a_cast};
 use crate::api::support::id_of;
 
-/// A project with its cast and a repository.
+/// A project with its users and a repository.
 pub struct Stage {
-    /// The project and everybody around it.
+    /// The project and its users.
     pub cast: Cast,
-    /// Where its repository was filled from.
+    /// The work tree from which the repository was filled.
     pub tree: WorkTree,
-    /// The path of the calls about its branches.
+    /// The path for branches in the API.
     pub branches: String,
-    /// The path of the calls about its tags.
+    /// The path for tags in the API.
     pub tags: String,
 }
 
 impl Stage {
-    /// The token of one of the cast.
+    /// The token of a user of the cast.
     #[track_caller]
     pub fn token(&self, who: &str) -> &str {
         self.cast.token(who)
     }
 
-    /// The project's id.
+    /// The id of the project.
     pub fn project(&self) -> i64 {
         id_of(&self.cast.project)
     }
 
-    /// The id of what a revision names, by git.
+    /// The id of the object that a revision names, by git.
     pub fn id(&self, revision: &str) -> String {
         self.tree.git_bare(&["rev-parse", revision])
     }
 }
 
-/// A private project whose repository is empty.
+/// A private project with an empty repository.
 pub fn an_empty_stage(forge: &Forge) -> Stage {
     stage_of(forge, "0")
 }
 
-/// A project of that visibility whose repository is empty.
+/// A project with this visibility and an empty repository.
 pub fn stage_of(forge: &Forge, level: &str) -> Stage {
     let cast = a_cast(forge, level);
     let tree = forge.work_tree(id_of(&cast.project));
@@ -55,15 +55,15 @@ pub fn stage_of(forge: &Forge, level: &str) -> Stage {
     Stage { cast, tree, branches, tags }
 }
 
-/// A private project with the commits One, Two and Three on `master`, the branch `feature/x` beside Two, and the
-/// tags `v1.0.0` (a name only) on One and `v1.1.0` (annotated) on Two.
+/// A private project with the commits One, Two and Three on `master`, the branch `feature/x` that starts at Two, and
+/// the tags `v1.0.0` (lightweight) on One and `v1.1.0` (annotated) on Two.
 pub fn a_stage(forge: &Forge) -> Stage {
     let stage = an_empty_stage(forge);
     fill(forge, &stage);
     stage
 }
 
-/// Fills the repository of a stage as [`a_stage`] says.
+/// Fills the repository as described at [`a_stage`].
 pub fn fill(forge: &Forge, stage: &Stage) {
     let tree = &stage.tree;
     tree.write("README", "one\n").commit("One");
@@ -77,7 +77,7 @@ pub fn fill(forge: &Forge, stage: &Stage) {
     forge.fill(stage.project(), tree);
 }
 
-/// A commit as branches and single tags show it.
+/// A commit, as branches and single tags show it.
 pub fn commit_json(stage: &Stage, revision: &str) -> Value {
     let look = |format: &str| {
         let date = "--date=format:%Y-%m-%dT%H:%M:%S.000+02:00";
@@ -93,7 +93,7 @@ pub fn commit_json(stage: &Stage, revision: &str) -> Value {
     })
 }
 
-/// A branch that is not protected, as answers show it.
+/// An unprotected branch, as responses show it.
 pub fn branch_json(stage: &Stage, name: &str) -> Value {
     let full = format!("refs/heads/{name}");
     json!({
@@ -102,7 +102,7 @@ pub fn branch_json(stage: &Stage, name: &str) -> Value {
     })
 }
 
-/// A tag as it is shown by itself.
+/// A tag, as a single tag is shown.
 pub fn tag_json(stage: &Stage, name: &str, message: Value, release: Value) -> Value {
     let full = format!("refs/tags/{name}");
     json!({
@@ -110,7 +110,7 @@ pub fn tag_json(stage: &Stage, name: &str, message: Value, release: Value) -> Va
     })
 }
 
-/// A tag as lists and its creation show it: with the parents under both names.
+/// A tag in lists and in the response to its creation, which have the parents under both names.
 pub fn listed_tag_json(stage: &Stage, name: &str, message: Value, release: Value) -> Value {
     let mut tag = tag_json(stage, name, message, release);
     let commit = tag["commit"].as_object().expect("a commit");
@@ -125,7 +125,7 @@ pub fn listed_tag_json(stage: &Stage, name: &str, message: Value, release: Value
     tag
 }
 
-/// Protects branches by a pattern, for which the interface has no call.
+/// Protects branches by a pattern, for which the API has no call.
 pub fn protect(forge: &Forge, stage: &Stage, pattern: &str, push: bool, merge: bool) {
     let protection =
         Protection { pattern: pattern.to_owned(), developers: DeveloperRights { push, merge } };
@@ -135,19 +135,19 @@ pub fn protect(forge: &Forge, stage: &Stage, pattern: &str, push: bool, merge: b
     put.expect("the store of the server can be written");
 }
 
-/// Does what requests left to be done later.
+/// Runs the queued background tasks of repositories.
 pub fn do_tasks(forge: &Forge) {
     while task::work(&forge.app).expect("tasks can be done") {}
 }
 
-/// Makes a branch and gives the answer.
+/// Creates a branch, and returns the response.
 #[track_caller]
 pub fn new_branch(forge: &Forge, stage: &Stage, name: &str, from: &str) -> Value {
     let form = [("branch_name", name), ("ref", from)];
     forge.post(&stage.branches).token(stage.token("developer")).form(&form).send().expect(200)
 }
 
-/// Makes a tag and gives the answer.
+/// Creates a tag, and returns the response.
 #[track_caller]
 pub fn new_tag(forge: &Forge, stage: &Stage, form: &[(&str, &str)]) -> Value {
     forge.post(&stage.tags).token(stage.token("developer")).form(form).send().expect(201)

@@ -44,7 +44,7 @@ fn a_release_is_made_once_and_changed(forge: &Forge) {
     assert_eq!(send("PUT", "Better").expect(200), shown);
     let list = forge.get(&stage.tags).token(ROOT).send().expect(200);
     assert_eq!((&list[0]["release"], &list[1]["release"]), (&Value::Null, &shown));
-    // Releases are neither events nor news.
+    // Releases create neither feed events nor outbox events.
     assert_eq!(queued_events(forge).len(), told);
     assert_eq!(activity_in(forge, &stage.cast.project).len(), activity);
 }

@@ -1,4 +1,4 @@
-//! What the cases about the content of repositories share.
+//! Helpers of the tests about the content of repositories.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Request, Response, WorkTree};
@@ -8,7 +8,7 @@ use crate::api::groups::group_support::{forbidden, new_project, no_project};
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::{MISSING, id_of, message};
 
-/// A project of root's called `shop`, and the work tree from which it is filled.
+/// The project `shop` of root, and the work tree from which it is filled.
 pub struct Repo<'a> {
     forge: &'a Forge,
     pub project: i64,
@@ -21,37 +21,37 @@ impl<'a> Repo<'a> {
         Self { forge, project, tree: forge.work_tree(project) }
     }
 
-    /// Brings what the work tree has into the repository.
+    /// Pushes the work tree into the repository.
     pub fn fill(&self) -> &Self {
         self.forge.fill(self.project, &self.tree);
         self
     }
 
-    /// A request for something below `repository/`.
+    /// A GET request below `repository/`.
     pub fn ask(&self, call: &str) -> Request {
         self.forge.get(&format!("/projects/{}/repository/{call}", self.project)).token(ROOT)
     }
 
-    /// The answer to it with these parameters.
+    /// The response to such a request with these parameters.
     pub fn get(&self, call: &str, query: &[(&str, &str)]) -> Response {
         self.ask(call).query(query).send()
     }
 }
 
-/// What a list says about one field, in its order.
+/// The values of one field of a list, in its order.
 #[track_caller]
 pub fn column<'a>(list: &'a Value, field: &str) -> Vec<&'a str> {
     let list = list.as_array().expect("a list");
     list.iter().map(|one| one[field].as_str().expect("a text")).collect()
 }
 
-/// What lies between two revisions.
+/// The response of a comparison.
 #[track_caller]
 pub fn compare(repo: &Repo<'_>, from: &str, to: &str) -> Value {
     repo.get("compare", &[("from", from), ("to", to)]).expect(200)
 }
 
-/// Revisions that name nothing in any repository: searches, other forms of git, and plain nonsense.
+/// Revisions that no repository has: searches, other syntax of git, and nonsense.
 pub const NO_REVISIONS: [&str; 32] = [
     "missing",
     "-x",
@@ -87,8 +87,8 @@ pub const NO_REVISIONS: [&str; 32] = [
     "ffffffffffffffffffffffffffffffffffffffffff",
 ];
 
-/// Asserts who may make a call below `repository/` that answers 200 to readers of the code, and what the
-/// others are told whatever else is wrong with the call, as `broken` is: sections 1.1 to 1.3.
+/// Asserts that readers of the code get 200 for a call below `repository/`, and that others get their error even if the
+/// parameters are invalid, as in `broken`: sections 1.1 to 1.3.
 #[track_caller]
 pub fn assert_for_readers_of_code(forge: &Forge, call: &str, broken: &str) {
     let cast = a_cast(forge, "0");
@@ -124,9 +124,9 @@ pub fn assert_for_readers_of_code(forge: &Forge, call: &str, broken: &str) {
     for who in ["guest", "stranger", "external"] {
         assert_eq!(status(who), 200, "{call} of a public project for {who}");
     }
-    // Section 1.2: not even of a public project.
+    // Section 1.2: not even for a public project.
     assert_eq!(forge.get(&at(call)).send().status, 401, "{call}");
-    // Archived is still readable.
+    // Archived projects can be read.
     forge.post(&format!("{}/archive", cast.path)).token(ROOT).send().expect(201);
     assert_eq!(status("stranger"), 200, "{call}");
 }

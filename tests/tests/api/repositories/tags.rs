@@ -32,7 +32,7 @@ fn tags_are_listed_backwards_with_both_names_of_parents(forge: &Forge) {
     stage.tree.git_bare(&["tag", "v1.9", "master"]);
     stage.tree.git_bare(&["tag", "-a", "V2", "-m", "", "master"]);
     stage.tree.git_bare(&["tag", "-a", "of/a/tag", "-m", "outer", "v1.1.0"]);
-    // What leads to no commit is no tag here.
+    // A tag that does not lead to a commit is not listed.
     stage.tree.git_bare(&["tag", "blob", "master:README"]);
     let release = json!({"tag_name": "v1.9", "description": "Nine"});
     let path = format!("{}/v1.9/release", stage.tags);
@@ -152,7 +152,7 @@ fn a_tag_with_a_message_is_annotated_by_the_caller(forge: &Forge) {
     );
     assert_eq!(stage.tree.git_bare(&["cat-file", "-p", "refs/tags/v2"]), object);
     stage.tree.assert_sound();
-    // Names that git could not keep as they are do no harm.
+    // Display names with characters that git does not allow in names do not break a tag.
     for (number, name) in ["<>", "a<b>c", "Ünï", "x\ny"].into_iter().enumerate() {
         let username = format!("strange{number}");
         let user = forge.new_user(&username, &[]);
@@ -282,7 +282,7 @@ fn what_others_tag_is_seen_at_once(forge: &Forge) {
         forge.get(&path).token(ROOT).send().expect(404);
         assert!(!list());
     }
-    // A tag object that another process packs away is still read.
+    // A tag object that another process packs can still be read.
     stage.tree.git_bare(&["repack", "-adq"]);
     stage.tree.git_bare(&["prune-packed"]);
     forge.get(&format!("{}/v1.1.0", stage.tags)).token(ROOT).send().expect(200);
@@ -344,7 +344,7 @@ fn rows_4_and_9(forge: &Forge, refused: u16, unasked: usize) {
         let answer = forge.post(&stage.tags).token(ROOT).form(&form).send();
         assert_eq!(answer.expect(refused), message(text));
     }
-    // What is missing, and who may not, is told alike in both.
+    // Missing fields and permissions give the same errors in both dialects.
     let missing = forge.post(&stage.tags).token(ROOT).send().expect(400);
     assert_eq!(missing, json!({"error": "tag_name is missing, ref is missing"}));
     let form = [("tag_name", "a b"), ("ref", "foo")];

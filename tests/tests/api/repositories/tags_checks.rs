@@ -1,4 +1,4 @@
-//! What is refused about tags, to whom and in which order: reference sections 1.1 to 1.3, 3.3 and 3.4.
+//! Refused requests about tags, and the order of checks: reference sections 1.1 to 1.3, 3.3 and 3.4.
 
 use hexforge_tests::damage::{Damage, damage};
 use hexforge_tests::forge::ROOT;
@@ -178,7 +178,7 @@ fn names_that_git_does_not_allow_are_refused(forge: &Forge) {
             assert_eq!(refused.expect(405), message("Tag name invalid"), "{name:?}");
         }
     }
-    // Git allows it, so it is a tag with a long name.
+    // Git accepts this name, so it is a tag with a long name.
     new_tag(forge, &stage, &[("tag_name", "refs/heads/x"), ("ref", "master")]);
     assert_eq!(stage.id("refs/tags/refs/heads/x"), stage.id("master"));
     stage.tree.assert_sound();
@@ -244,7 +244,7 @@ fn protections_of_branches_are_none_of_tags(forge: &Forge) {
     let stage = a_stage(forge);
     protect(forge, &stage, "*", false, false);
     new_tag(forge, &stage, &[("tag_name", "v2"), ("ref", "master")]);
-    // Unlike a push, the interface lets developers remove tags.
+    // Unlike a push, the API lets developers remove tags.
     let path = format!("{}/v2", stage.tags);
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
 }
@@ -255,7 +255,7 @@ fn a_damaged_tag_hurts_only_those_who_ask_for_it(forge: &Forge) {
     let stage = a_stage(forge);
     stage.tree.git_bare(&["tag", "-a", "bad", "-m", "m", "master"]);
     stage.tree.git_bare(&["tag", "-a", "gone", "-m", "m", "master"]);
-    // Whoever uses a pack for the first time checks its bytes.
+    // The first use of a pack verifies its checksum.
     forge.get(&format!("{}/v1.0.0", stage.tags)).token(ROOT).send().expect(200);
     for (name, how) in [("bad", Damage::Garbage), ("gone", Damage::Missing)] {
         damage(stage.tree.bare(), &stage.id(&format!("refs/tags/{name}")), how);

@@ -27,7 +27,8 @@ fn not_found() -> Value {
     message("404 Tree Not Found")
 }
 
-/// Folders, files of all modes and a submodule, in names whose order is not that of the alphabet.
+/// Fills a repository with folders, files of all modes and a submodule, with names that git does not sort
+/// alphabetically.
 fn filled(forge: &Forge) -> Repo<'_> {
     let repo = Repo::new(forge);
     let tree = &repo.tree;
@@ -44,7 +45,7 @@ fn filled(forge: &Forge) -> Repo<'_> {
     repo
 }
 
-/// What git itself lists, in the three groups of the interface.
+/// The entries that git lists, in the three groups of the API.
 fn by_git(repo: &Repo<'_>, arguments: &[&str]) -> Value {
     let listed = repo.tree.git(&[&["ls-tree", "-z"], arguments].concat());
     let mut groups: [Vec<Value>; 3] = Default::default();
@@ -73,7 +74,7 @@ fn a_folder_shows_folders_then_files_then_submodules(forge: &Forge) {
         ["040000", "040000", "040000", "100644", "100644", "100644", "120000", "100755", "160000"]
     );
     assert_eq!(shown, by_git(&repo, &["HEAD"]));
-    // Whole bodies have their fields in this order.
+    // Compared as text, because the fields have this order.
     let empty = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
     let text = format!(
         r#"{{"id":"{empty}","name":"empty","type":"blob","path":"empty","mode":"100644"}}"#
@@ -189,7 +190,7 @@ fn revisions_name_commits(forge: &Forge) {
         "heads/feature/x",
         "@x",
         " light ",
-        // As git has it, a tag counts more than a branch of the same name.
+        // As in git, a tag takes precedence over a branch with the same name.
         "both",
     ] {
         let answer = repo.get("tree", &[("ref_name", revision)]);
@@ -203,7 +204,7 @@ fn revisions_name_commits(forge: &Forge) {
         let answer = repo.get("tree", &[("ref_name", revision)]);
         assert_eq!(answer.expect(404), not_found(), "{revision}");
     }
-    // Names of what is no commit.
+    // Names of objects that are not commits.
     for object in ["HEAD^{tree}", "HEAD:README", "HEAD:lib"] {
         let id = tree.git(&["rev-parse", object]);
         for name in [&id[..], &id[..10]] {
@@ -211,14 +212,14 @@ fn revisions_name_commits(forge: &Forge) {
             assert_eq!(answer.expect(404), not_found(), "{object}");
         }
     }
-    // The default branch is where HEAD points, and no tag of that name.
+    // The default is the branch of HEAD, not a tag with its name.
     tree.git_bare(&["symbolic-ref", "HEAD", "refs/heads/feature/x"]);
     assert_eq!(repo.get("tree", &[]).expect(200), old);
 }
 
 fn an_empty_repository_has_no_tree(forge: &Forge) {
     let repo = Repo::new(forge);
-    // Made but empty; another has no folder at all yet.
+    // One repository was created but is empty, the other has no folder yet.
     let bare = crate::api::groups::group_support::new_project(
         forge,
         hexforge_tests::forge::ROOT,
@@ -285,7 +286,7 @@ fn names_of_all_kinds_are_listed(forge: &Forge) {
             "日本"
         ]
     );
-    // What cannot be asked for by its name can be asked for by its content.
+    // An entry whose name cannot be requested can be read by its id.
     let id = shown[6]["id"].as_str().expect("entries have ids");
     assert_eq!(repo.get(&format!("raw_blobs/{id}"), &[]).text(), "raw");
     for name in ["größe", "a b", "quo\"te", "new\nline", "tab\t", "-x", "日本", "back\\slash"] {
@@ -295,12 +296,12 @@ fn names_of_all_kinds_are_listed(forge: &Forge) {
     assert_eq!(raw.status, 400);
 }
 
-/// A missing or damaged object is an error of the server; everything else goes on.
+/// A missing or damaged object gives 500; all other requests work.
 fn damage_is_an_error_of_its_own(forge: &Forge) {
     forge.pin_to_first_server();
     let repo = filled(forge);
     let broken = json!({"message": "500 Internal Server Error"});
-    // Whoever uses a pack for the first time checks its bytes.
+    // The first use of a pack verifies its checksum.
     repo.get("tree", &[]).expect(200);
     repo.tree.damage("HEAD:lib/deep", Damage::Missing);
     repo.tree.damage("HEAD:README", Damage::Garbage);
@@ -330,7 +331,7 @@ fn damage_is_an_error_of_its_own(forge: &Forge) {
         forge.get(&path).token(hexforge_tests::forge::ROOT).send()
     };
     ask("tree").expect(200);
-    // Nobody looked at it yet: what is known of a commit stays known.
+    // No request has read this commit yet; those that were read are cached.
     tree.damage(&first, Damage::Garbage);
     assert_eq!(ask(&format!("tree?ref_name={first}")).expect(500), broken);
     assert_eq!(ask(&format!("compare?from={first}&to=x")).expect(500), broken);

@@ -1,4 +1,4 @@
-//! What no ref leads to any more is missing to all but those who run the project: docs/security.md.
+//! Objects that no ref leads to are hidden from all but masters: docs/security.md.
 
 use hexforge_tests::{Forge, on_every_store};
 
@@ -14,7 +14,7 @@ on_every_store!(
     names_that_no_ref_can_have_name_nothing,
 );
 
-/// Each call that takes an id, with a commit, a file in it and the id of its content.
+/// All calls that take an object id, with a commit, a file in it and the id of its blob.
 fn calls(stage: &Stage, [commit, path, blob]: [&str; 3]) -> Vec<String> {
     let base = format!("{}/repository", stage.cast.path);
     let short = &commit[..10];
@@ -43,7 +43,7 @@ fn delete_branch(forge: &Forge, stage: &Stage) {
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
 }
 
-/// The branch `feature/x`, which has a file of its own.
+/// The commit of the branch `feature/x`, a file that only it has, and the id of its blob.
 fn gone(stage: &Stage) -> [String; 3] {
     [stage.id("feature/x"), "x".to_owned(), stage.id("feature/x:x")]
 }
@@ -63,7 +63,7 @@ fn what_was_deleted_is_for_masters(forge: &Forge) {
     }
     for who in ["reporter", "developer"] {
         assert_eq!(statuses(forge, &stage, who, &calls), vec![404; calls.len()], "{who} {calls:?}");
-        // Like what never was.
+        // The answer is the same as for an object that never existed.
         let compare = format!("{}/repository/compare?from=master&to=", stage.cast.path);
         let compare = |to: &str| {
             forge.get(&format!("{compare}{to}")).token(stage.token(who)).send().expect(200)
@@ -72,7 +72,7 @@ fn what_was_deleted_is_for_masters(forge: &Forge) {
     }
 }
 
-/// The owner of a fork is no master of its source.
+/// The owner of a fork is not a master of its source.
 fn a_fork_hides_what_its_source_deleted(forge: &Forge) {
     let stage = a_stage(forge);
     let gone = gone(&stage);
@@ -90,7 +90,7 @@ fn a_fork_hides_what_its_source_deleted(forge: &Forge) {
     };
     expect(404);
     assert_eq!(statuses(forge, &stage, "root", &of_fork), vec![200; calls.len()]);
-    // Nor is it shown once nothing tells any more that this is a fork.
+    // It stays hidden when the project is no longer marked as a fork.
     forge.delete(&format!("{fork}/fork")).token(stage.token("root")).send().expect(200);
     expect(404);
 }
@@ -127,7 +127,7 @@ fn a_pipeline_keeps_what_it_is_about(forge: &Forge) {
     assert_eq!(statuses(forge, &stage, "reporter", &calls), vec![200; calls.len()], "{calls:?}");
 }
 
-/// However old it is, and after whatever happened to the refs.
+/// Reachable objects are found whatever their age, and after any change of refs.
 fn what_is_reachable_is_found_by_its_id(forge: &Forge) {
     let stage = a_stage(forge);
     let first = [stage.id("v1.0.0"), "README".to_owned(), stage.id("v1.0.0:README")];
@@ -143,7 +143,7 @@ fn what_is_reachable_is_found_by_its_id(forge: &Forge) {
     }
 }
 
-/// Git takes such names for ids, or for what `git describe` makes of them.
+/// Git takes such names for ids, or for the output of `git describe`.
 fn a_ref_whose_name_looks_like_an_id_is_meant(forge: &Forge) {
     let stage = a_stage(forge);
     let [commit, ..] = gone(&stage);

@@ -31,14 +31,14 @@ fn lists_of(forge: &Forge, project: &str) -> String {
     format!("{project}/boards/{}/lists", id_of(&boards[0]))
 }
 
-/// Adds a list for a new label of that name.
+/// Adds a list for a new label with this name.
 #[track_caller]
 fn add_list(forge: &Forge, project: &str, lists: &str, name: &str) -> Value {
     let label = id_of(&new_label(forge, ROOT, project, name)).to_string();
     forge.post(lists).token(ROOT).form(&[("label_id", &label)]).send().expect(200)
 }
 
-/// Where the lists are: names in their order, whose places are 0, 1, 2 and so on.
+/// The names of the lists in their order. Asserts that their positions are 0, 1, 2 and so on.
 #[track_caller]
 fn list_order(forge: &Forge, lists: &str) -> String {
     let list = forge.get(lists).token(ROOT).send().expect(200);
@@ -91,7 +91,7 @@ fn lists_are_added_behind_the_others(forge: &Forge) {
     let one = format!("{lists}/{}", id_of(&made));
     assert_eq!(forge.get(&one).token(cast.token("guest")).send().expect(200), expected);
     assert_eq!(forge.get(&lists).token(cast.token("guest")).send().expect(200)[0], expected);
-    // Boards leave no trace in feeds and hooks.
+    // Boards create neither feed events nor outbox events.
     let before = queued_events(forge).len();
     add_list(forge, &cast.path, &lists, "D");
     assert_eq!((queued_events(forge).len(), activity_count(forge, 1)), (before, 0));
@@ -200,7 +200,7 @@ fn lists_are_removed_and_the_others_close_up(forge: &Forge) {
             assert_eq!(gone, message("404 Not found"));
         }
     }
-    // The label is untouched and may have another list.
+    // The label still exists and can get another list.
     let label = id_of(&made[1]["label"]).to_string();
     let again = forge.post(&lists).token(ROOT).form(&[("label_id", &label)]).send().expect(200);
     assert_ne!(again["id"], made[1]["id"]);

@@ -1,5 +1,5 @@
-//! Labels of groups: repository_ci_labels_boards.md sections 5 and 6 where they name them, and
-//! projects_groups.md 1.11 and the transfer.
+//! Labels of groups: repository_ci_labels_boards.md sections 5 and 6, and projects_groups.md section 1.11 and the
+//! transfer of projects.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -23,7 +23,7 @@ on_every_store!(
     a_project_that_is_moved_keeps_the_labels_it_uses,
 );
 
-/// The group `team`, named Crew, and a project in it; by root.
+/// The group `team` with the name Crew and a project in it, created by root.
 fn a_team(forge: &Forge, level: &str) -> (Value, String) {
     let form = [("name", "Crew"), ("path", "team"), ("visibility_level", "20")];
     let team = forge.post("/groups").token(ROOT).form(&form).send().expect(201);
@@ -84,7 +84,7 @@ fn a_label_of_a_group_is_made_changed_and_removed(forge: &Forge) {
     assert_eq!(field_values(&labels, "name"), ["Alarm"]);
 }
 
-/// projects_groups.md 1.11: members with 40 or 50, and administrators.
+/// projects_groups.md 1.11: members with level 40 or 50, and administrators.
 fn who_may_manage_the_labels_of_a_group(forge: &Forge) {
     a_team(forge, "20");
     let stranger = forge.user("stranger").1;
@@ -140,7 +140,7 @@ fn what_is_wrong_with_a_label_of_a_group_is_told(forge: &Forge) {
     assert_eq!(gone.expect(404), message("404 Label Not Found"));
 }
 
-/// 5.2; a project's own label of the same title stays, and is the only one of that title.
+/// 5.2: a project's own label hides the group's label with the same title.
 fn projects_show_the_labels_of_their_group(forge: &Forge) {
     let (team, ship) = a_team(forge, "20");
     let own = new_label(forge, ROOT, &ship, "bug");
@@ -152,7 +152,7 @@ fn projects_show_the_labels_of_their_group(forge: &Forge) {
     assert_eq!(field_values(&labels(&ship), "id")[..2], [&own["id"], &idea["id"]]);
     let boat = project_in_team(forge, &team, "boat", "20");
     assert_eq!(field_values(&labels(&boat), "id"), [&bug["id"], &idea["id"]]);
-    // 5.3, 5.4 on priorities, which are those of a project.
+    // 5.3, 5.4: priorities belong to the project.
     let issue = new_issue(forge, ROOT, &boat, "an issue", &[("labels", "bug,idea")]);
     assert_eq!(issue["labels"], json!(["bug", "idea"]));
     update_issue(forge, ROOT, &issue, &[("labels", "idea")]);
@@ -162,13 +162,13 @@ fn projects_show_the_labels_of_their_group(forge: &Forge) {
         field_values(&forge.get(&path).token(ROOT).send().expect(200), "id"),
         [&issue["id"]]
     );
-    // Without its own the project has the group's.
+    // Without its own label the project shows that of the group.
     let gone = forge.delete(&format!("{ship}/labels")).token(ROOT).form(&[("name", "bug")]).send();
     gone.expect(200);
     assert_eq!(label_in_project(forge, ROOT, &ship, "bug")["id"], bug["id"]);
 }
 
-/// 5.3 (409), 5.4 (404 and the title of another), 5.5 (404).
+/// 5.3 (409), 5.4 (404, and the title of another label), 5.5 (404).
 fn projects_cannot_change_the_labels_of_their_group(forge: &Forge) {
     let (_, ship) = a_team(forge, "20");
     new_group_label(forge, ROOT, "bug");
@@ -187,7 +187,7 @@ fn projects_cannot_change_the_labels_of_their_group(forge: &Forge) {
     assert_eq!(taken, field_error("title", text));
 }
 
-/// 5.1: issues that the caller sees, in all projects of the group.
+/// 5.1: issues in all projects of the group that the caller sees.
 fn labels_of_groups_count_in_all_projects_of_the_group(forge: &Forge) {
     let (team, ship) = a_team(forge, "20");
     new_group_label(forge, ROOT, "bug");
@@ -216,7 +216,7 @@ fn labels_of_groups_count_in_all_projects_of_the_group(forge: &Forge) {
     }
 }
 
-/// 5.6: per user and project; by the id that is shown, and by title.
+/// 5.6: subscriptions are per user and project; labels are given by id or by title.
 fn subscriptions_to_labels_of_groups_are_those_of_one_project(forge: &Forge) {
     let (team, ship) = a_team(forge, "20");
     let boat = project_in_team(forge, &team, "boat", "20");
@@ -255,7 +255,7 @@ fn labels_of_groups_have_lists_on_boards(forge: &Forge) {
     assert_eq!(field_values(&left, "position"), [&json!(0)]);
 }
 
-/// projects_groups.md, POST /groups/:id/projects/:project_id: what is in use becomes the project's own.
+/// projects_groups.md, POST /groups/:id/projects/:project_id: group labels in use become labels of the project.
 fn a_project_that_is_moved_keeps_the_labels_it_uses(forge: &Forge) {
     let (_, ship) = a_team(forge, "20");
     new_group_label(forge, ROOT, "bug");
@@ -277,7 +277,7 @@ fn a_project_that_is_moved_keeps_the_labels_it_uses(forge: &Forge) {
     let shown =
         forge.get(&crate::api::tracker::tracker_support::path_of_issue(&issue)).token(ROOT).send();
     assert_eq!(shown.expect(200)["labels"], json!(["bug"]));
-    // It is the project's now.
+    // The label belongs to the project now.
     let form = [("name", "bug"), ("new_name", "defect")];
     forge.put(&format!("{ship}/labels")).token(ROOT).form(&form).send().expect(200);
     let left = forge.get("/groups/team/labels").token(ROOT).send().expect(200);

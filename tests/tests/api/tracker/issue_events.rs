@@ -1,5 +1,5 @@
-//! What issues, notes and milestones leave in the feeds and in the outbox: users_hooks_events.md sections
-//! 6, 9.3 and 9.4.
+//! Events of issues, notes and milestones in the feeds and in the outbox: users_hooks_events.md sections 6, 9.3 and
+//! 9.4.
 
 use chrono::TimeDelta;
 use hexforge_domain::id::UserId;
@@ -71,7 +71,7 @@ fn a_comment_is_in_the_feeds_with_its_note(forge: &Forge) {
     assert_eq!(fields_of(&events[0]), fields_of(&expected));
     let feed = forge.get(&format!("/users/{}/events", cast.ada)).token(owner).send().expect(200);
     assert_eq!(feed[0], expected);
-    // What the service writes is no comment.
+    // A system note is not a comment.
     update_issue(forge, owner, &issue, &[("title", "renamed")]);
     let after = forge.get(&format!("{}/events", cast.path)).token(owner).send().expect(200);
     assert_eq!(after.as_array().map(Vec::len), events.as_array().map(Vec::len));

@@ -150,7 +150,7 @@ fn what_the_caller_may_not_set_is_dropped(forge: &Forge) {
     );
     let made = new_issue(forge, owner, &cast.path, "an issue", &fields);
     assert_eq!(made["created_at"], "2001-01-01T00:00:00.000Z");
-    // Nobody is to do what it does not see, and what is not there is not set.
+    // Users who do not see the issue cannot be assigned, and unknown ids are ignored.
     let private = path_of_project(&new_project(forge, owner, "Private", &[]));
     let missing = MISSING.to_string();
     let made = new_issue(forge, owner, &private, "an issue", &[("assignee_id", &me)]);
@@ -224,7 +224,7 @@ fn an_issue_is_changed_and_that_is_written_down(forge: &Forge) {
         format!("added ~{wish} and removed ~{bug} labels"),
     ];
     assert_eq!(note_bodies(forge, owner, &issue), written);
-    // The same again changes nothing, and neither does nothing.
+    // Neither the same values again nor an empty update change anything.
     forge.clock.advance(TimeDelta::seconds(10));
     for fields in [fields, json!({}), json!({"title": "", "description": null})] {
         assert_eq!(forge.put(&path).token(owner).json(&fields).send().expect(200), expected);
@@ -289,7 +289,7 @@ fn who_may_change_an_issue(forge: &Forge) {
         let changed = forge.put(&path).token(cast.token(who)).form(&form).send().expect(200);
         assert_eq!((&changed["title"], &changed["labels"]), (&json!(who), &json!([who])));
     }
-    // Its author and who is to do it: its texts and state, nothing else.
+    // Author and assignee may change texts and state, but nothing else.
     let stranger = cast.token("stranger");
     let own = new_issue(forge, stranger, &cast.path, "mine", &[]);
     let to_do = user_of(forge, stranger).to_string();
@@ -311,7 +311,7 @@ fn a_confidential_issue_is_hidden_from_those_it_does_not_concern(forge: &Forge) 
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
     let secret = new_issue(forge, owner, &cast.path, "a secret", &[("confidential", "true")]);
-    // What is no answer does not make it known.
+    // An error response must not reveal that the issue exists.
     let unclear = forge.put(&format!("{}/issues/{}", cast.path, id_of(&secret)));
     let kept = unclear.token(owner).form(&[("confidential", "maybe")]).send().expect(200);
     assert_eq!(kept["confidential"], true);
@@ -337,7 +337,7 @@ fn a_confidential_issue_is_hidden_from_those_it_does_not_concern(forge: &Forge) 
     for who in ["reporter", "developer", "master", "owner", "root"] {
         forge.get(&path).token(cast.token(who)).send().expect(200);
     }
-    // Who is to do it sees it, until somebody else is.
+    // The assignee sees it, until another user is assigned.
     let stranger = user_of(forge, cast.token("stranger")).to_string();
     update_issue(forge, owner, &secret, &[("assignee_id", &stranger)]);
     forge.get(&path).token(cast.token("stranger")).send().expect(200);
@@ -516,7 +516,7 @@ fn open_issues_are_counted_by_the_project(forge: &Forge) {
     assert_eq!(counted(), 2);
     update_issue(forge, owner, &issues[0], &[("state_event", "reopen")]);
     assert_eq!(counted(), 3);
-    // What a user wrote goes with the user.
+    // Issues of a user are removed with the user.
     let (bob, token) = forge.user("bob");
     add_member(forge, &cast.path, bob, 20, &[]);
     new_issue(forge, &token, &cast.path, "bob's", &[("labels", "bug")]);

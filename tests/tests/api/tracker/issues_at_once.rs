@@ -1,4 +1,4 @@
-//! Many callers at once on the issues of one project: no gaps, no duplicates, no failure of ours.
+//! Concurrent changes of the issues of one project: no gaps, no duplicates, no server errors.
 
 use std::thread;
 

@@ -123,7 +123,7 @@ fn the_callers_own_issues_are_those_it_wrote(forge: &Forge) {
             "{query}"
         );
     }
-    // What became hidden is not told any more.
+    // Issues that became hidden are not listed.
     let form = [("name", "Other"), ("visibility_level", "0")];
     forge.put(&other).token(&bob).form(&form).send().expect(200);
     assert_eq!(titles(forge, guest, "/issues"), ["first"]);
@@ -161,7 +161,7 @@ fn issues_of_a_group_are_those_of_its_projects(forge: &Forge) {
     ] {
         let mut found = titles(forge, token, &format!("/groups/team/issues?{query}"));
         let mut wanted: Vec<&str> = expected.split_whitespace().collect();
-        // What was written at the same moment is in the order of ids, which differ by store.
+        // Issues of the same time are sorted by id, which differs between stores.
         found.sort_by_key(|title| title == "secret");
         wanted.sort_by_key(|title| *title == "secret");
         assert_eq!(found, wanted, "{query}");

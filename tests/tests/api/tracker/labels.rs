@@ -89,7 +89,7 @@ fn labels_are_listed_by_title_in_pages(forge: &Forge) {
 fn titles_that_differ_late_are_told_apart(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let token = cast.token("reporter");
-    // Nothing that an index could make smaller.
+    // Random text, which an index cannot compress.
     let mut numbers = RandomNumbers(5);
     let mut letters = || char::from(b'a' + u8::try_from(numbers.below(26)).expect("a letter"));
     let long: String = (0..253).map(|_| letters()).collect();
@@ -184,7 +184,7 @@ fn a_label_is_changed_in_place(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let (path, token) = (format!("{}/labels", cast.path), cast.token("reporter"));
     let feed = || forge.get(&format!("{}/events", cast.path)).token(token).send().expect(200);
-    // 5.7: no event, no hook.
+    // 5.7: neither a feed event nor an outbox event.
     let (heard, done) = (queued_events(forge).len(), feed());
     let made = new_label(forge, token, &cast.path, "bug");
     let put = |fields: Value| forge.put(&path).token(token).json(&fields).send().expect(200);
@@ -201,7 +201,7 @@ fn a_label_is_changed_in_place(forge: &Forge) {
         expected[field] = value;
     }
     assert_eq!(all, expected);
-    // Blank leaves the title, absent leaves everything, empty takes the priority away.
+    // A blank title is ignored, missing fields do not change, and an empty priority removes it.
     assert_eq!(put(json!({"name": "defect", "new_name": " ", "color": "#000000"})), expected);
     assert_eq!(put(json!({"name": "defect", "new_name": "defect"})), expected);
     let form = [("name", "defect"), ("color", "#000000"), ("priority", "")];
@@ -308,7 +308,7 @@ fn a_label_is_heard_of_by_choice(forge: &Forge) {
             assert_eq!(answer.expect(404), message("404 Label Not Found"), "{name}");
         }
     }
-    // A title of digits is found when no label has that id.
+    // A title of digits is found if no label has that id.
     let digits = new_label(forge, owner, &cast.path, "987654");
     let heard = forge.post(&by("987654")).token(guest).send().expect(201);
     assert_eq!(heard["id"], digits["id"]);
@@ -348,7 +348,7 @@ fn those_who_may_are_reporters_and_up(forge: &Forge) {
             assert_eq!(answer.expect(403), forbidden(), "{method}");
         }
     }
-    // Parameters come first.
+    // Parameters are checked first.
     let (_, eve) = forge.user("eve");
     let missing = format!("/projects/{MISSING}/labels");
     forge.post(&missing).token(&eve).send().expect(400);
@@ -388,7 +388,7 @@ fn issues_are_counted_as_far_as_the_reader_sees_them(forge: &Forge) {
     for who in ["guest", "stranger", "external"] {
         assert_eq!(seen(cast.token(who)), (1, 1), "{who}");
     }
-    // Whom a confidential one concerns counts it.
+    // Users who may see a confidential issue count it.
     let me = forge.get("/user").token(stranger).send().expect(200);
     let id = id_of(&me).to_string();
     update_issue(forge, owner, &secret, &[("assignee_id", &id)]);

@@ -120,7 +120,7 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
     let answer = forge.get(&format!("{notes}/x")).token(owner).send().expect(400);
     assert_eq!(answer, error("note_id is invalid"));
     assert_eq!(forge.get(&notes).token(cast.token("stranger")).send().expect(404), no_project());
-    // The largest there is.
+    // A body of the maximum length.
     write_note(forge, owner, &issue, &"x".repeat(1_048_576));
 }
 

@@ -1,4 +1,4 @@
-//! Emoji in place of notes: users_hooks_events.md sections 11.2 (`upvotes`, `downvotes`) and 11.3.
+//! Notes that consist of one emoji: users_hooks_events.md sections 11.2 (`upvotes`, `downvotes`) and 11.3.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};

@@ -77,7 +77,7 @@ fn what_the_author_may_not_do_is_passed_over(forge: &Forge) {
         (&after["state"], &after["title"], &after["labels"], &after["subscribed"]),
         (&json!("opened"), &json!("an issue"), &json!([]), &json!(true))
     );
-    // An author may close and rename its own, and no more.
+    // An author may only close and rename their own issue.
     let own = new_issue(forge, guest, &cast.path, "own", &[]);
     write_note(forge, guest, &own, "/close\n/title Mine\n/label ~bug\n/due 2017-01-01");
     let after = issue_now(forge, guest, &own);
@@ -118,12 +118,12 @@ fn labels_beside_commands_are_read_once(forge: &Forge) {
     let more = [("description", "/label ~bug"), ("labels", "&lt;b&gt;,a &amp;amp; b")];
     let made = new_issue(forge, cast.token("reporter"), &cast.path, "an issue", &more);
     assert_eq!(made["labels"], json!(["<b>", "a &amp; b", "bug"]));
-    // A command does not make up for a wrong list.
+    // A command does not replace an invalid list of labels.
     let form = [("title", "x"), ("description", "/relabel ~bug"), ("labels", "&#44;")];
     let path = format!("{}/issues", cast.path);
     let refused = forge.post(&path).token(cast.token("reporter")).form(&form).send().expect(400);
     assert_eq!(refused, json!({"message": {"labels": ["is invalid"]}}));
-    // So many names no command has: those after the fiftieth mean nothing.
+    // A command accepts at most fifty names; further ones are ignored.
     let numbers = |count: i64| (1..=count).map(|number| format!(" ~{}", number + 1_000_000));
     let text = |count: i64| format!("/label{} ~bug", numbers(count).collect::<String>());
     for (count, labels) in [(49, json!(["bug"])), (5_000, json!([]))] {

@@ -1,4 +1,4 @@
-//! Notes that tell where an issue was mentioned: users_hooks_events.md section 11.3.
+//! Notes about mentions of an issue: users_hooks_events.md section 11.3.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -15,7 +15,7 @@ on_every_store!(
     many_mentions_at_once_wait_for_each_other,
 );
 
-/// A project beside that of the cast.
+/// Creates another project.
 fn other_project(forge: &Forge, token: &str, name: &str, level: &str) -> String {
     let form = [("name", name), ("visibility_level", level)];
     let made = forge.post("/projects").token(token).form(&form).send().expect(201);
@@ -27,7 +27,7 @@ fn write_note(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
     forge.post(&path).token(token).form(&[("body", body)]).send().expect(201)
 }
 
-/// GET /projects/:id/issues/:noteable_id/notes; once for each issue, whatever in it names the other.
+/// GET /projects/:id/issues/:noteable_id/notes: one note per mentioning issue, however often it mentions the other.
 fn issues_that_a_text_names_tell_so(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
@@ -57,7 +57,7 @@ fn issues_that_a_text_names_tell_so(forge: &Forge) {
     assert_eq!(note_bodies(forge, guest, &far), ["mentioned in issue ada/ship#6"]);
     let events = forge.get(&format!("{other}/events")).token(ROOT).send().expect(200);
     assert_eq!(events.as_array().expect("a list").len(), 2, "created and opened");
-    // Nothing is said about itself.
+    // An issue that mentions itself gets no note.
     assert!(!note_bodies(forge, ROOT, &speaker).iter().any(|body| body.starts_with("mentioned")));
 }
 
@@ -81,7 +81,7 @@ fn mentions_from_hidden_places_are_left_out(forge: &Forge) {
     assert_eq!(note_bodies(forge, ROOT, &issue), [&all[..], &own[..]].concat());
     assert_eq!(note_bodies(forge, cast.token("reporter"), &issue), [&all[1..], &own[..]].concat());
     assert_eq!(note_bodies(forge, stranger, &issue), [&all[2..], &own[..]].concat());
-    // Pages and totals are those of what is seen.
+    // Pages and totals only count visible notes.
     let path = format!("{}/notes?per_page=2&page=2", path_of_issue(&issue));
     let page = forge.get(&path).token(stranger).send();
     assert_eq!(page.header("x-total"), Some("4"));
@@ -112,7 +112,7 @@ fn nobody_mentions_what_it_does_not_see(forge: &Forge) {
     assert_eq!(note_bodies(forge, ROOT, &private), Vec::<String>::new());
 }
 
-/// Issues of two projects that name each other, by eight callers.
+/// Eight callers create issues in two projects that mention each other.
 fn many_mentions_at_once_wait_for_each_other(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");

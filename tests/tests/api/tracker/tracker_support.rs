@@ -1,18 +1,18 @@
-//! What the cases about labels, issues, notes, milestones and boards share.
+//! Helpers of the tests about labels, issues, notes, milestones and boards.
 
 use hexforge_tests::Forge;
 use serde_json::{Value, json};
 
 use crate::api::support::id_of;
 
-/// Makes a label, and gives the answer.
+/// Creates a label, and returns the response.
 #[track_caller]
 pub fn new_label(forge: &Forge, token: &str, project: &str, name: &str) -> Value {
     let form = [("name", name), ("color", "#FFAABB")];
     forge.post(&format!("{project}/labels")).token(token).form(&form).send().expect(200)
 }
 
-/// Writes an issue, and gives the answer.
+/// Creates an issue, and returns the response.
 #[track_caller]
 pub fn new_issue(
     forge: &Forge,
@@ -26,24 +26,24 @@ pub fn new_issue(
     forge.post(&format!("{project}/issues")).token(token).form(&form).send().expect(201)
 }
 
-/// The path of the calls about an issue.
+/// The path of an issue in the API.
 pub fn path_of_issue(issue: &Value) -> String {
     format!("/projects/{}/issues/{}", issue["project_id"], id_of(issue))
 }
 
-/// Changes an issue, and gives the answer.
+/// Updates an issue, and returns the response.
 #[track_caller]
 pub fn update_issue(forge: &Forge, token: &str, issue: &Value, form: &[(&str, &str)]) -> Value {
     forge.put(&path_of_issue(issue)).token(token).form(form).send().expect(200)
 }
 
-/// An issue as its reader sees it now.
+/// An issue in its current state, as the owner of the token sees it.
 #[track_caller]
 pub fn issue_now(forge: &Forge, token: &str, issue: &Value) -> Value {
     forge.get(&path_of_issue(issue)).token(token).send().expect(200)
 }
 
-/// What the notes on an issue say, oldest first.
+/// The texts of the notes on an issue, oldest first.
 #[track_caller]
 pub fn note_bodies(forge: &Forge, token: &str, issue: &Value) -> Vec<String> {
     let path = format!("{}/notes?per_page=100", path_of_issue(issue));
@@ -58,7 +58,7 @@ pub fn field_values<'a>(list: &'a Value, field: &str) -> Vec<&'a Value> {
     list.as_array().expect("a list").iter().map(|one| &one[field]).collect()
 }
 
-/// The counts of the label of a name, as a reader of the project sees them: open, closed.
+/// The numbers of open and of closed issues with a label, as the owner of the token sees them.
 #[track_caller]
 pub fn label_counts(forge: &Forge, token: &str, project: &str, name: &str) -> (i64, i64) {
     let labels = forge.get(&format!("{project}/labels?per_page=100")).token(token).send();
@@ -69,7 +69,7 @@ pub fn label_counts(forge: &Forge, token: &str, project: &str, name: &str) -> (i
     (count("open_issues_count"), count("closed_issues_count"))
 }
 
-/// A user as it stands beside other things.
+/// The short form of a user, as other objects show it.
 #[track_caller]
 pub fn user_summary(forge: &Forge, id: i64) -> Value {
     let token = hexforge_tests::forge::ROOT;

@@ -31,7 +31,7 @@ fn add(forge: &Forge, token: &str, address: &str) -> Value {
 /// POST /user/emails, GET /user/emails, GET /user/emails/:id
 fn a_user_adds_lists_and_reads_its_own_addresses(forge: &Forge) {
     let (_, token) = forge.user("ada");
-    // The primary address is not among them.
+    // The primary address is not in the list.
     assert_eq!(forge.get("/user/emails").token(&token).send().expect(200), json!([]));
     let form = [("email", "  Second@Example.COM ")];
     let first = forge.post("/user/emails").token(&token).form(&form).send();
@@ -101,7 +101,7 @@ fn a_user_removes_its_own_addresses_and_again_is_fine(forge: &Forge) {
     assert_eq!((again.expect(200), again.text()), (Value::Null, "null"));
     assert_eq!(forge.get(&path).token(&token).send().expect(404), message("404 Not found"));
     assert_eq!(forge.get("/user/emails").token(&token).send().expect(200), json!([kept]));
-    // The address is free again, even as somebody's primary one.
+    // The address can be used again, even as a primary address.
     forge.new_user("bob", &[("email", "second@example.com")]);
 }
 
@@ -114,7 +114,7 @@ fn an_address_belongs_to_one_user(forge: &Forge) {
     for address in [
         "second@example.com",
         " SECOND@example.com",
-        // Primary ones, the caller's own included.
+        // Primary addresses, including the caller's own.
         "ada@example.com",
         "Bob@Example.com",
         "admin@example.com",
@@ -161,7 +161,7 @@ fn the_calls_about_addresses_of_others_are_for_administrators(forge: &Forge) {
             ("DELETE", format!("/users/{MISSING}/emails/{email}")),
         ],
     );
-    // Not even for the user itself, and the right is looked at before the parameters.
+    // Not even for the user itself; the permission is checked before the parameters.
     let path = format!("/users/{ada}/emails");
     forge.get(&path).token(&token).send().expect(403);
     let refused = forge.post(&path).token(&token).json(&json!({"email": ["x"]})).send().expect(403);

@@ -1,4 +1,4 @@
-//! `POST /user/keys` and `POST /users/:id/keys`: reference section 3, which keys are taken.
+//! `POST /user/keys` and `POST /users/:id/keys`: reference section 3, valid and invalid keys.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
@@ -57,7 +57,7 @@ fn what_is_no_key_is_refused_with_all_that_is_wrong(forge: &Forge) {
         ("ssh-rsa", &unreadable),
         ("ecdsa-sha2-nistp256 AAAA", &unreadable),
         (cut, &unreadable),
-        // A good blob, but not of the kind that is named before it.
+        // The data is a valid key, but of another type than its prefix says.
         (&format!("ssh-rsa {}", blob(&good)), &unreadable),
         (&format!("ssh-ed25519 {}", blob(RSA)), &unreadable),
     ] {
@@ -91,7 +91,7 @@ fn titles_and_keys_have_their_lengths(forge: &Forge) {
         "key": ["is too long (maximum is 5000 characters)"], "fingerprint": [UNREADABLE]
     }});
     assert_eq!(add("t", &garbage).expect(400), both);
-    // The comment counts too.
+    // The comment counts for the length.
     let key = an_ssh_key(2);
     let longest = format!("{key} {}", "c".repeat(5000 - key.len() - 1));
     assert_eq!(add("t", &longest).expect(201)["key"], longest);

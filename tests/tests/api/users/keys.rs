@@ -1,4 +1,4 @@
-//! `/user/keys` and `/users/:uid/keys`: reference section 3, who may do what with which key.
+//! `/user/keys` and `/users/:uid/keys`: reference section 3, the permissions for each call.
 
 use hexforge_domain::id::KeyId;
 use hexforge_domain::outbox::{KeyFacts, SystemEvent};
@@ -55,7 +55,7 @@ fn a_user_adds_lists_and_reads_its_own_keys(forge: &Forge) {
     let page = forge.get("/user/keys?page=2&per_page=1").token(&token).send();
     assert_eq!(page.text(), json!([expected]).to_string());
     assert_eq!(page.header("X-Prev-Page"), Some("1"));
-    // As JSON, with what an older answer said of the key.
+    // As JSON, with further fields of an earlier response.
     let whole = json!({"id": id, "title": "third", "key": an_ssh_key(3), "created_at": null});
     let third = forge.post("/user/keys").token(&token).json(&whole).send().expect(201);
     assert_ne!(id_of(&third), id);
@@ -114,7 +114,7 @@ fn a_user_removes_its_own_keys_and_again_is_fine(forge: &Forge) {
     assert_eq!((again.expect(200), again.text()), (Value::Null, "null"));
     assert_eq!(forge.get(&path).token(&token).send().expect(404), message("404 Not found"));
     assert_eq!(forge.get("/user/keys").token(&token).send().expect(200), json!([kept]));
-    // The key may be used again.
+    // The key can be used again.
     add(forge, &token, "laptop", 1);
 }
 
@@ -149,7 +149,7 @@ fn the_calls_about_keys_of_others_are_for_administrators(forge: &Forge) {
             ("DELETE", format!("/users/{MISSING}/keys/{key}")),
         ],
     );
-    // Not even for the user itself, and the right is looked at before the parameters.
+    // Not even for the user itself; the permission is checked before the parameters.
     let path = format!("/users/{ada}/keys");
     forge.get(&path).token(&token).send().expect(403);
     let list = json!({"title": ["a", "list"], "key": an_ssh_key(2)});
@@ -190,7 +190,7 @@ fn an_administrator_adds_keys_to_others(forge: &Forge) {
     let garbage = [("title", "t"), ("key", "ssh-rsa garbage")];
     let refused = forge.post(&path).token(ROOT).form(&garbage).send().expect(400);
     assert_eq!(refused, json!({"message": {"fingerprint": ["cannot be generated"]}}));
-    // The id of the path counts, not one among the parameters.
+    // The id in the path counts, not an `id` parameter.
     let added = forge.post(&path).token(ROOT).query(&[("id", "1")]).form(&good).send();
     let expected = json!({
         "id": id_of(&added.expect(201)), "title": "laptop", "key": an_ssh_key(1),
@@ -251,7 +251,7 @@ fn keys_are_news_and_no_activity(forge: &Forge) {
     let form = [("title", "desk"), ("key", &an_ssh_key(2))];
     let path = format!("/users/{ada}/keys");
     let given = id_of(&forge.post(&path).token(ROOT).form(&form).send().expect(201));
-    // What does not happen is no news.
+    // Refused calls create no event.
     forge.post("/user/keys").token(&token).form(&form).send().expect(400);
     forge.delete(&format!("/user/keys/{given}")).token(ROOT).send().expect(200);
     forge.delete(&format!("/user/keys/{given}")).token(&token).send().expect(200);

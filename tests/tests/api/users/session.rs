@@ -65,7 +65,7 @@ fn login_and_email_may_each_hold_either_in_any_case(forge: &Forge) {
             assert_eq!(session["username"], "Ada", "{parameter}={value}");
         }
     }
-    // One cannot be taken for the other.
+    // A username is not accepted as an address, and vice versa.
     for value in ["ada@", "@example.com", "example.com", "da", "ad", "ada%", "a_a", "", " "] {
         assert_refused(&sign_in(forge, value, PASSWORD));
     }
@@ -80,7 +80,7 @@ fn parameters_may_come_in_every_form(forge: &Forge) {
         post().multipart(&pairs).send(),
         post().json(&json!({"login": "root", "password": PASSWORD})).send(),
         post().query(&pairs[..1]).form(&pairs[1..]).send(),
-        // Whoever is asking already does not matter, and neither does what is unknown.
+        // A token in the request and unknown parameters are ignored.
         post().token("wrong").header("SUDO", "nobody").form(&pairs).send(),
         post().json(&json!({"email": "root", "password": PASSWORD, "x": [1]})).send(),
     ] {
@@ -146,7 +146,7 @@ fn missing_parameters_are_told_at_once(forge: &Forge) {
     }
 }
 
-/// Changes an account behind the interface.
+/// Changes an account directly in the store.
 fn change_account(forge: &Forge, username: &str, change: impl FnOnce(User) -> User + Send) {
     let user = find_named(&forge.app, Actor::OPERATOR, username).expect("the user exists").user;
     forge
@@ -170,7 +170,7 @@ fn a_blocked_user_gets_nothing_that_works(forge: &Forge) {
     let made = forge.new_user("ada", &[]);
     let path = format!("/users/{}/block", made["id"]);
     assert_eq!(forge.put(&path).token(ROOT).send().status, 200);
-    // The reference allows 201 with a useless token; refusing at once is what we do.
+    // The reference allows 201 with a token that does not work; we refuse at once.
     assert_refused(&sign_in(forge, "ada", PASSWORD));
 }
 
@@ -183,7 +183,7 @@ fn assert_braked(response: &Response, seconds: &str) {
 fn guessing_is_braked_for_one_account_only(forge: &Forge) {
     let (_, token) = forge.user("ada");
     forge.new_user("bob", &[]);
-    // The brake is on the account, however it is called.
+    // The limit is per account, whichever name is used to sign in.
     for login in ["ada", "ADA", "ada@example.com"].iter().cycle().take(10) {
         assert_refused(&sign_in(forge, login, "wrong horse"));
     }
@@ -199,7 +199,7 @@ fn guessing_is_braked_for_one_account_only(forge: &Forge) {
     forge.clock.advance(TimeDelta::seconds(1));
     assert_eq!(sign_in(forge, "ada", PASSWORD).status, 201);
 
-    // An unknown account must not be told from a known one by its brake.
+    // An unknown account is limited in the same way, so that it cannot be distinguished from a known one.
     for _ in 0..10 {
         assert_refused(&sign_in(forge, "nobody", "wrong horse"));
     }
@@ -215,7 +215,7 @@ fn a_success_resets_the_count(forge: &Forge) {
         }
         assert_eq!(sign_in(forge, "ada", PASSWORD).status, 201);
     }
-    // What is no try does not count.
+    // Incomplete requests do not count as failures.
     for _ in 0..11 {
         assert_eq!(forge.post("/session").form(&[("login", "ada")]).send().status, 400);
     }

@@ -1,4 +1,4 @@
-//! Sudo: an administrator acts as somebody else.
+//! Sudo: an administrator acts as another user.
 
 use hexforge_application::token;
 use hexforge_domain::policy::Actor;
@@ -36,7 +36,7 @@ fn user_not_found(value: &str) -> Value {
     json!({"message": format!("404 No user id or username for: {value} Not Found")})
 }
 
-/// `GET /user` under sudo, in each form in which a read can say it.
+/// `GET /user` with sudo, in each way in which a read can request it.
 fn reads(forge: &Forge, target: &str) -> [Request; 3] {
     let get = || forge.get("/user");
     [
@@ -55,7 +55,7 @@ fn sudo_is_taken_from_parameter_and_header_by_id_and_name(forge: &Forge) {
         }
     }
     assert_eq!(expected["private_token"], Value::Null, "tokens are never shown again");
-    // To oneself it changes nothing.
+    // Sudo to oneself changes nothing.
     let root = forge.get("/user").token(ROOT).send().expect(200);
     for target in ["1", "root"] {
         for request in reads(forge, target) {
@@ -86,7 +86,7 @@ fn a_call_under_sudo_has_the_rights_of_the_target(forge: &Forge) {
     assert_eq!(list.as_array().map(Vec::len), Some(2), "nothing was made or removed");
     assert_eq!(list[0]["email"], Value::Null, "a normal user sees summaries");
 
-    // The rights are those of the target also where they are more than nothing.
+    // The target's permissions are used in full.
     forge.new_user("boss", &[("admin", "true")]);
     with_sudo.extend([("sudo", "boss")]);
     assert_eq!(forge.post("/users").token(ROOT).form(&with_sudo).send().status, 201);
@@ -165,7 +165,7 @@ fn a_personal_token_may_not_use_sudo(forge: &Forge) {
             }
         }
     }
-    // That one is no administrator is told first.
+    // A caller who is not an administrator gets that error first.
     for request in reads(forge, "root") {
         assert_eq!(request.token(&make("ada")).send().expect(403), not_admin());
     }
@@ -199,7 +199,7 @@ fn sudo_to_nobody_is_not_found(forge: &Forge) {
             assert_eq!(request.token(ROOT).send().expect(404), user_not_found(target), "{target}");
         }
     }
-    // A value that cannot be a user's must not turn the call into one of the administrator's own.
+    // An invalid value must not let the call run as the administrator.
     let as_json = |sudo: Value| {
         let body = json!({"sudo": sudo, "email": "new@example.com"});
         forge.post("/user/emails").token(ROOT).json(&body).send()

@@ -57,7 +57,7 @@ fn a_user_lists_its_sessions_without_their_secrets(forge: &Forge) {
     });
     assert_eq!(newest.to_string(), expected.to_string());
     assert!(!list.text().contains(&session) && !list.text().contains(&personal));
-    // Those of others are not among them.
+    // Tokens of other users are not listed.
     forge.user("bob");
     assert_eq!(tokens(forge, &session).len(), 2);
 }
@@ -79,7 +79,7 @@ fn a_user_revokes_its_own_tokens_only(forge: &Forge) {
     assert_eq!((status(forge, &first), status(forge, &second)), (401, 200));
     let again = forge.delete(&format!("/user/tokens/{id}")).token(&second).send();
     assert_eq!(again.expect(404), missing);
-    // The token that the call is made with may be revoked too.
+    // The token of the request itself may be revoked, too.
     let own = id_of(&tokens(forge, &second)[0]);
     forge.delete(&format!("/user/tokens/{own}")).token(&second).send().expect(200);
     assert_eq!(status(forge, &second), 401);
@@ -97,7 +97,7 @@ fn a_session_ends_some_time_after_its_last_use(forge: &Forge) {
     assert_eq!(status(forge, &used), 200);
     after(SESSION_DAYS, 0);
     assert_eq!((status(forge, &used), status(forge, &idle)), (200, 401));
-    // Within an hour the use is not written again.
+    // A further use within an hour is not written.
     let before = tokens(forge, &used);
     forge.clock.set(a_moment() + TimeDelta::days(SESSION_DAYS) + TimeDelta::minutes(59));
     assert_eq!(tokens(forge, &used), before);

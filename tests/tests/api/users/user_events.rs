@@ -19,7 +19,7 @@ on_every_store!(
     feeds_are_for_users_and_of_users_who_exist,
 );
 
-/// A public project of a user, without any event of its own.
+/// A public project of a user, without events.
 fn project_of(forge: &Forge, user: i64, name: &str) -> ProjectId {
     let home = home_of(&*forge.app.store, UserId(user));
     a_project(name, home, UserId(user)).public().stored_in(&*forge.app.store).id
@@ -153,7 +153,7 @@ fn every_action_has_its_word(forge: &Forge) {
     let feed = feed.as_array().expect("a list");
     let shown: Vec<_> = feed.iter().rev().map(|event| &event["action_name"]).collect();
     assert_eq!(shown, words.map(|(_, word)| word));
-    // A comment that is gone leaves no note behind.
+    // A removed comment leaves no note in the event.
     assert!(feed.iter().all(|event| event.get("note").is_none() && event.get("id").is_none()));
 }
 
@@ -190,7 +190,7 @@ fn a_feed_has_the_events_of_its_user_newest_first_in_pages(forge: &Forge) {
             assert!(list.iter().all(|event| event["author_id"] == ada));
         }
     }
-    // The feed of a blocked user can still be read and shows how it is with the author now.
+    // The feed of a blocked user can be read, and shows the author as blocked.
     forge.put(&format!("/users/{ada}/block")).token(ROOT).send().expect(200);
     let feed = forge.get(&path).token(&token).send().expect(200);
     assert_eq!(feed[0]["author"]["state"], "blocked");
@@ -212,7 +212,7 @@ fn a_feed_is_silent_about_projects_that_its_reader_does_not_see(forge: &Forge) {
         assert_eq!(feed.header("X-Total"), Some(expected.len().to_string().as_str()));
     };
     assert_seen(&token, &[&open, &inner, &secret]);
-    // Administrators get no extra.
+    // Administrators see no more than others.
     for token in [&bob_token, ROOT] {
         assert_seen(token, &[&open, &inner]);
     }
@@ -222,7 +222,7 @@ fn a_feed_is_silent_about_projects_that_its_reader_does_not_see(forge: &Forge) {
     let own = format!("{}/members/{bob}", path_of_project(&secret));
     forge.delete(&own).token(&bob_token).send().expect(200);
     assert_seen(&bob_token, &[&open, &inner]);
-    // What bob did in a project that he left is no longer in his own feed.
+    // Bob's feed no longer shows events of a project that he left.
     let feed = forge.get(&format!("/users/{bob}/events")).token(&bob_token).send();
     assert_eq!(feed.expect(200), json!([]));
     let feed = forge.get(&format!("/users/{bob}/events")).token(&token).send().expect(200);

@@ -61,7 +61,7 @@ fn users_of_the_directory_are_neither_blocked_nor_unblocked(forge: &Forge) {
     }
     assert_eq!(user_now(forge, ada)["can_create_group"], false);
     assert_eq!(forge.get("/user").token(&token).send().expect(401), message("401 Unauthorized"));
-    // Other changes of the account keep the state.
+    // Other changes of the account keep this state.
     forge.put(&format!("/users/{ada}")).token(ROOT).form(&[("bio", "b")]).send().expect(200);
     assert_eq!(user_now(forge, ada)["state"], "ldap_blocked");
     sync(DirectoryCommand::Unblock);
@@ -110,7 +110,7 @@ fn a_blocked_user_is_nobody_until_it_is_unblocked(forge: &Forge) {
         .expect("the operator makes tokens");
     let tokens = [forge.sign_in("ada"), forge.sign_in("ada"), personal.reveal().to_owned()];
     let before = user_now(forge, ada);
-    // As a client does it that sends an empty body of some type along.
+    // Some clients send an empty body with a content type.
     let block = forge.put(&format!("/users/{ada}/block")).token(ROOT).json(&json!({}));
     assert_eq!(block.send().expect(200), true);
     for token in &tokens {
@@ -125,7 +125,7 @@ fn a_blocked_user_is_nobody_until_it_is_unblocked(forge: &Forge) {
     }
     let unblock = forge.put(&format!("/users/{ada}/unblock")).token(ROOT).form(&[("uid", "1")]);
     assert_eq!(unblock.send().expect(200), true);
-    // The block ended the sessions; the personal token works again.
+    // The block has ended the sessions; the personal token works again.
     let [first, second, personal] = &tokens;
     for session in [first, second] {
         forge.get("/user").token(session).send().expect(401);

@@ -1,4 +1,4 @@
-//! `POST /users`: reference section 2.4, what is made and for whom.
+//! `POST /users`: reference section 2.4, valid requests and permissions.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::namespace::NamespacePath;
@@ -27,7 +27,7 @@ on_every_store!(
     an_identity_is_made_of_provider_and_name,
 );
 
-/// What cannot be left out, for a user of that name.
+/// The required fields of a user with this name.
 fn required_fields(username: &str) -> Value {
     json!({
         "username": username, "name": username, "email": format!("{username}@example.com"),
@@ -35,7 +35,7 @@ fn required_fields(username: &str) -> Value {
     })
 }
 
-/// The same with something more, or with something else.
+/// The same with additional or replaced fields.
 fn fields_with(username: &str, more: Value) -> Value {
     let mut fields = required_fields(username);
     let more = more.as_object().expect("an object").clone();
@@ -110,7 +110,7 @@ fn a_new_user_has_a_namespace_and_is_news_and_no_activity(forge: &Forge) {
     };
     assert_eq!(queued_events(forge)[before..], [SystemEvent::UserCreated(facts)]);
     assert_eq!((activity_count(forge, id), activity_count(forge, 1)), (0, 0));
-    // Nothing is told of what was not made.
+    // A refused request creates no event.
     forge.post("/users").token(ROOT).json(&required_fields("Ada")).send().expect(409);
     assert_eq!(queued_events(forge).len(), before + 1);
 }
@@ -119,7 +119,7 @@ fn a_new_user_has_a_namespace_and_is_news_and_no_activity(forge: &Forge) {
 fn administrators_alone_make_users(forge: &Forge) {
     assert_only_for_administrators(forge, &[("POST", "/users".into())]);
     let token = forge.sign_in("normal");
-    // The right is looked at before the parameters, good or bad.
+    // The permission is checked before the parameters.
     for fields in [required_fields("ada"), json!({"email": ["a", "list"]}), json!({"name": {}})] {
         let refused = forge.post("/users").token(&token).json(&fields).send().expect(403);
         assert_eq!(refused, message("403 Forbidden"), "{fields}");
@@ -150,7 +150,7 @@ fn what_is_required_is_asked_for_in_order_and_blank_is_not_given(forge: &Forge) 
             forge.post("/users").token(ROOT).json(&fields_with("ada", json!({*missing: null})));
         assert_eq!(null.send().expect(400), expected);
     }
-    // Even of an otherwise hopeless request.
+    // Even if the request has other errors.
     let hopeless = [("username", "-"), ("password", "x"), ("email", "root"), ("bio", "b")];
     let refused = forge.post("/users").token(ROOT).form(&hopeless).send().expect(400);
     assert_eq!(refused, message("400 (Bad request) \"name\" not given"));
@@ -168,7 +168,7 @@ fn parameters_come_as_query_form_multipart_or_json(forge: &Forge) {
         post().form(&fields("bb", b)).send(),
         post().multipart(&fields("cc", c)).send(),
         post().json(&fields_with("dd", json!({"name": "Ünï cödé & co"}))).send(),
-        // Half and half; where both have something the body counts.
+        // Parameters in both: the body wins.
         post()
             .query(&[("username", "xx"), ("name", "Ünï cödé & co")])
             .json(&json!({
@@ -181,7 +181,7 @@ fn parameters_come_as_query_form_multipart_or_json(forge: &Forge) {
     let list = forge.get("/users").token(ROOT).send().expect(200);
     let names: Vec<_> = list.as_array().expect("a list").iter().map(|u| &u["username"]).collect();
     assert_eq!(names, ["ee", "dd", "cc", "bb", "aa", "root"]);
-    // A token in the body signs, as some clients do it.
+    // Some clients send the token in the body.
     let signed = fields_with("ff", json!({"private_token": ROOT}));
     forge.post("/users").json(&signed).send().expect(201);
 }
@@ -275,7 +275,7 @@ fn an_identity_is_made_of_provider_and_name(forge: &Forge) {
     let both = json!({"provider": "directory", "extern_uid": "cn=ada"});
     let created = create(forge, &fields_with("ada", both.clone()));
     assert_eq!(created["identities"], json!([both]));
-    // The same name at another provider is somebody else.
+    // The same uid of another provider is another identity.
     let elsewhere = json!({"provider": "forge2", "extern_uid": "cn=ada"});
     let created = create(forge, &fields_with("bob", elsewhere.clone()));
     assert_eq!(created["identities"], json!([elsewhere]));

@@ -1,4 +1,4 @@
-//! `POST /users`: reference sections 2.4 and 2.5, what is refused.
+//! `POST /users`: reference sections 2.4 and 2.5, refused requests.
 
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, Response, on_every_store};
@@ -21,7 +21,7 @@ const PATTERN: &str = "can contain only letters, digits, '_', '-' and '.'. \
                        Cannot start with '-' or end in '.', '.git' or '.atom'.";
 const TAKEN: &str = "has already been taken";
 
-/// Tries to make the user `newbie` with something else in some fields.
+/// Tries to create the user `newbie` with some fields replaced.
 fn try_with(forge: &Forge, changes: &Value) -> Response {
     let mut fields = json!({
         "username": "newbie", "name": "newbie", "email": "newbie@example.com", "password": PASSWORD
@@ -31,7 +31,7 @@ fn try_with(forge: &Forge, changes: &Value) -> Response {
     forge.post("/users").token(ROOT).json(&fields).send()
 }
 
-/// Asserts that nobody was made: neither a user nor news of one.
+/// Asserts the number of users, and of events about new users.
 #[track_caller]
 fn assert_users(forge: &Forge, count: usize) {
     let list = forge.get("/users").token(ROOT).send().expect(200);
@@ -60,7 +60,7 @@ fn each_field_has_its_rule(forge: &Forge) {
         assert_eq!(refused, field_error(field, text), "{value}");
     }
     assert_users(forge, 1);
-    // Just within the rules.
+    // Values at the limits are valid.
     let edge = json!({
         "email": "a@b", "password": "ü".repeat(128), "bio": "ü".repeat(255), "projects_limit": 0
     });
@@ -97,7 +97,7 @@ fn the_primary_address_of_another_user_is_a_conflict(forge: &Forge) {
     for changes in [
         json!({"email": "ada@example.com"}),
         json!({"email": " ADA@example.COM "}),
-        // The conflict hides all other problems, a taken username among them.
+        // The conflict takes precedence over all other errors, even over a taken username.
         json!({"email": "ada@example.com", "username": "ada"}),
         json!({"email": "ada@example.com", "username": "-x", "password": "short", "bio": "b".repeat(256)}),
     ] {

@@ -103,7 +103,7 @@ fn everything_of_the_user_goes_along_and_is_free_again(forge: &Forge) {
     }
     assert_eq!(forge.get("/users?search=ada").token(ROOT).send().expect(200), json!([]));
 
-    // Name, addresses, identity and key are free; the id is not given out again.
+    // Name, addresses, identity and key can be used again; the id is not reused.
     let again = forge.new_user("ada", &identity);
     assert_ne!(id_of(&again), ada);
     let token = forge.sign_in("ada");
@@ -174,7 +174,7 @@ fn personal_projects_go_with_the_user(forge: &Forge) {
         assert_eq!(gone.expect(404), message("404 Project Not Found"));
     }
     assert_list(forge, ROOT, "/projects/all", &["Ship", "Ours"]);
-    // What she made elsewhere stays without her.
+    // Projects that she created in other namespaces stay, without a creator.
     let kept = forge.get(&path_of_project(&ours)).token(&bob_token).send().expect(200);
     assert_eq!(kept["creator_id"], Value::Null);
     let kept = forge.get(&path_of_project(&fork)).token(&bob_token).send().expect(200);
@@ -206,7 +206,7 @@ fn every_membership_that_ends_is_news_once(forge: &Forge) {
     let ship = new_project(forge, &bob_token, "Ship", &[]);
     let crew = new_group(forge, &bob_token, "crew", &[]);
     let ours = project_in(forge, &crew, "Ours", &[]);
-    // What has expired ends too.
+    // Expired memberships end too.
     add_member(forge, &path_of_project(&ship), ada, 40, &[("expires_at", "2001-01-01")]);
     add_member(forge, &path_of_project(&ours), ada, 10, &[]);
     add_member(forge, &path_of_group(&crew), ada, 50, &[]);

@@ -21,7 +21,7 @@ on_every_store!(
     nonsense_asks_for_the_first_page_of_twenty,
 );
 
-/// The usernames of a list.
+/// The usernames in a list, in its order.
 #[track_caller]
 fn names(response: &Response) -> Vec<String> {
     let list = response.expect(200);
@@ -264,7 +264,7 @@ fn nonsense_asks_for_the_first_page_of_twenty(forge: &Forge) {
     }
     let far = forge.get("/users?page=99999999999999999999999").token(&token).send();
     assert_eq!(far.expect(200), json!([]));
-    // A token in the query signs the call and is not handed on in the links.
+    // A token in the query authenticates the call, and is not repeated in links.
     let answer = forge.get(&format!("/users?private_token={token}")).send();
     assert_eq!(ids(&answer.expect(200)).len(), 20);
     assert!(!answer.header("Link").expect("every list has links").contains("token"));

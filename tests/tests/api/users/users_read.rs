@@ -24,7 +24,7 @@ const AVATAR: &str =
     "http://www.gravatar.com/avatar/3e3417d7ef77d5932a6734b916515ed5?s=80&d=identicon";
 const NOW: &str = "2016-09-22T10:30:00.000Z";
 
-/// A new user `ada`, in the form that normal users see.
+/// The new user `ada`, as normal users see it.
 fn single(id: i64) -> Value {
     json!({
         "name": "ada", "username": "ada", "id": id, "state": "active",
@@ -34,7 +34,7 @@ fn single(id: i64) -> Value {
     })
 }
 
-/// The same user in the form that administrators see.
+/// The same user, as administrators see it.
 fn full(id: i64) -> Value {
     let mut shown = single(id);
     let more = json!({
@@ -140,7 +140,7 @@ fn blocked_users_can_be_read_and_make_no_groups(forge: &Forge) {
     assert_eq!(managed["state"], "blocked");
     assert_eq!(managed["can_create_group"], false);
     assert_eq!(managed["can_create_project"], true);
-    // To the service the blocked user itself is nobody.
+    // The blocked user cannot call the API.
     let own = forge.get("/user").token(&own_token).send().expect(401);
     assert_eq!(own, message("401 Unauthorized"));
 }
@@ -154,7 +154,7 @@ fn ids_are_digits_and_those_that_nobody_has_are_not_found(forge: &Forge) {
             assert_eq!(missing, message("404 Not found"), "{id}");
         }
     }
-    // What is no route is none for strangers either.
+    // Unknown routes give the same answer to strangers.
     for id in ["ada", "1a", "-1", "+1", "1.0", "%20", "0x1", "root/keys", "1/nothing"] {
         let unknown = forge.get(&format!("/users/{id}")).send().expect(404);
         assert_eq!(unknown, no_route(), "{id}");
@@ -174,7 +174,7 @@ fn spellings_of_a_read_mean_the_same(forge: &Forge) {
     for path in [format!("/users/{ada}/"), format!("//users//{ada}"), format!("/users/{ada}?")] {
         assert_eq!(forge.get(&path).token(&token).send().text(), plain.text(), "{path}");
     }
-    // The path counts, not a parameter of the same name; bodies of reads mean nothing.
+    // The path counts, not a parameter with the same name; the body of a read is ignored.
     let read = || forge.get(&format!("/users/{ada}")).token(&token);
     assert_eq!(read().query(&[("id", "1"), ("user_id", "1")]).send().text(), plain.text());
     assert_eq!(read().json(&json!({})).send().text(), plain.text());

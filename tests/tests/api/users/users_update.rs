@@ -1,4 +1,4 @@
-//! `PUT /users/:id`: reference section 2.6, what changes and what does not.
+//! `PUT /users/:id`: reference section 2.6, changed and unchanged fields.
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::namespace::NamespacePath;
@@ -52,7 +52,7 @@ fn what_is_given_changes_and_the_rest_stays(forge: &Forge) {
         assert_eq!(answer.text(), expected.to_string());
         assert_eq!(user_now(forge, id), expected, "{field}");
     }
-    // No event, no hook.
+    // Neither a feed event nor an outbox event.
     assert_eq!(queued_events(forge), before);
     assert_eq!((activity_count(forge, id), activity_count(forge, 1)), (0, 0));
 }
@@ -122,7 +122,7 @@ fn clients_may_send_the_whole_record_back(forge: &Forge) {
     let ada = forge.new_user("ada", &[("provider", "directory"), ("extern_uid", "cn=ada")]);
     let id = id_of(&ada);
     assert_eq!(update(forge, id, &ada), ada);
-    // What only the service sets is ignored, whatever a client makes of it.
+    // Fields that only the server sets are ignored, whatever their values are.
     let mut tampered = ada.clone();
     for (field, value) in [
         ("id", json!(1)),
@@ -143,7 +143,7 @@ fn clients_may_send_the_whole_record_back(forge: &Forge) {
         tampered[field] = value;
     }
     assert_eq!(update(forge, id, &tampered), ada);
-    // The form in which another client sends lists of objects.
+    // The format in which another client sends lists of objects.
     let form = [("identities", "provider"), ("identities", "extern_uid"), ("state", "blocked")];
     let put = forge.put(&format!("/users/{id}")).token(ROOT).form(&form).send();
     assert_eq!(put.expect(200), ada);
@@ -219,7 +219,7 @@ fn a_new_address_is_effective_at_once(forge: &Forge) {
     let old = [("login", "ada@example.com"), ("password", PASSWORD)];
     forge.post("/session").form(&old).send().expect(401);
     assert_eq!(forge.get("/user/emails").token(&token).send().expect(200), json!([]));
-    // The old address is free.
+    // The old address can be used again.
     forge.new_user("bob", &[("email", "ada@example.com")]);
 }
 
@@ -251,7 +251,7 @@ fn a_new_username_renames_the_namespace(forge: &Forge) {
         let namespace = read_store(forge, |tx| tx.namespaces().find_by_path(&path))?;
         Some((namespace.path.as_str().to_owned(), namespace.owner))
     };
-    // A change of nothing but the case is no conflict with oneself.
+    // A change of case does not conflict with the user itself.
     for name in ["lace", "LACE"] {
         let changed = update(forge, id, &json!({ "username": name }));
         assert_eq!(changed["username"], name);
@@ -288,12 +288,12 @@ fn an_identity_is_added_or_updated(forge: &Forge) {
         (identity("one", "a"), json!([identity("one", "a")])),
         (identity("one", "b"), json!([identity("one", "b")])),
         (identity("two", "b"), json!([identity("one", "b"), identity("two", "b")])),
-        // What is not given of an identity stays as it was.
+        // Fields of an identity that are not sent do not change.
         (json!({"provider": "one"}), json!([identity("one", "b"), identity("two", "b")])),
     ] {
         assert_eq!(update(forge, id, &given)["identities"], expected, "{given}");
         assert_eq!(user_now(forge, id)["identities"], expected, "{given}");
     }
-    // A name that was given up is free for others.
+    // A uid that was given up can be used by others.
     forge.new_user("bob", &[("provider", "one"), ("extern_uid", "a")]);
 }

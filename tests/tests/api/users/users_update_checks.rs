@@ -1,4 +1,4 @@
-//! `PUT /users/:id`: reference section 2.6, what is refused and in which order.
+//! `PUT /users/:id`: reference section 2.6, refused requests and the order of checks.
 
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
@@ -27,7 +27,7 @@ fn administrators_alone_change_users(forge: &Forge) {
     );
     let token = forge.sign_in("normal");
     let own = id_of(&forge.get("/user").token(&token).send().expect(200));
-    // Not even their own account, and the right is looked at before the parameters.
+    // Not even their own account; the permission is checked before the parameters.
     for fields in [json!({"admin": true}), json!({"bio": ["a", "list"]}), json!({"email": "root"})]
     {
         let put = forge.put(&format!("/users/{own}")).token(&token).json(&fields).send();
@@ -63,7 +63,7 @@ fn what_another_user_has_is_a_conflict_that_changes_nothing(forge: &Forge) {
         (json!({"email": "ada@example.com", "bio": "b"}), email),
         (json!({"email": " ADA@Example.com", "bio": "b"}), email),
         (json!({"username": "ada", "bio": "b"}), username),
-        // The address is looked at first, and conflicts before all rules.
+        // The address is checked first, and conflicts before all other rules.
         (json!({"email": "ada@example.com", "username": "ada"}), email),
         (json!({"email": "ada@example.com", "password": "short", "extern_uid": "x"}), email),
         (json!({"username": "ada", "email": "nonsense", "projects_limit": "x"}), username),
