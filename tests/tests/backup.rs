@@ -1,6 +1,6 @@
-//! Backups of a server that is being written to, and what comes back of them: `hexforge backup`, `verify` and `restore`.
+//! Backups of a server under load, and their restoration: `hexforge backup`, `verify` and `restore`.
 //!
-//! `HEXFORGE_TEST_BACKUP=full` makes it more callers, more projects and more backups.
+//! `HEXFORGE_TEST_BACKUP=full` uses more callers, projects and backups.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -20,13 +20,13 @@ use hexforge_tests::{Request, WorkTree};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How much a test does.
+/// The size of a test.
 struct Extent {
     projects: usize,
     pushers: usize,
     writers: usize,
     backups: usize,
-    /// How much is done between two of them.
+    /// The number of acknowledged changes between two backups.
     between: usize,
 }
 
@@ -127,7 +127,7 @@ fn comes_back(database: impl Fn() -> TestDatabase) {
     assert!(!data.path().join("backup.lock").exists());
 }
 
-/// Restores a backup into a folder and a database of its own, and compares what is there with what was known before.
+/// Restores a backup into a new folder and database, and compares it with what was acknowledged before the backup.
 fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) {
     let data = folder();
     let to = data.path().join("data");
@@ -152,13 +152,13 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
         let now = server.request("GET", &path).token(ROOT).send().expect(200);
         let tip = now["commit"]["id"].as_str().expect("a commit").to_owned();
         let layout = Layout::new(&to).repository(ProjectId(*project));
-        // What came later may be there, what was there before has to.
+        // Later changes may be in the backup; earlier ones must be.
         let is_in = Command::new("git")
             .args(["merge-base", "--is-ancestor", pushed, &tip])
             .current_dir(layout)
             .status();
         assert!(is_in.is_ok_and(|status| status.success()), "{pushed} is in {tip}");
-        // Each push that is there is told of, and no other.
+        // There is exactly one event per push in the backup.
         let events = format!("/projects/{project}/events?per_page=100");
         let events = server.request("GET", &events).token(ROOT).send().expect(200);
         let pushes = events.as_array().expect("a list").iter().filter_map(|one| one.get("data"));
@@ -175,12 +175,12 @@ fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) 
         let found = Request::new(server.address, "GET", path).token(ROOT).send();
         assert_eq!((found.status, found.text()), (200, content.as_str()), "{path}");
     }
-    // The keys came along: what is sealed can be read, and clients know the server.
+    // The keys are part of the backup: encrypted values can be read, and the host key is the same.
     let variable = server.request("GET", "/projects/1/variables/SECRET").token(ROOT).send();
     assert_eq!(variable.expect(200)["value"], "sealed");
     let key = |data: &Path| std::fs::read(data.join("ssh/host_ed25519_key")).expect("it is there");
     assert_eq!(key(&to), world.host_key);
-    // It goes on: ids, pushes, hooks.
+    // The restored server works: new ids, pushes and hooks.
     let form = [("name", "after")];
     let made = server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let id = made["id"].as_i64().expect("an id");
@@ -215,17 +215,17 @@ fn url(address: SocketAddr, path: &str) -> String {
     format!("http://root:{ROOT}@{address}/{path}.git")
 }
 
-/// What was acknowledged.
+/// Everything that the server acknowledged.
 #[derive(Clone, Default)]
 struct Known {
     /// The last commit of `master` in each project.
     pushed: BTreeMap<i64, String>,
     issues: BTreeMap<i64, Vec<String>>,
-    /// By their addresses.
+    /// The contents of uploads by address.
     uploads: BTreeMap<String, String>,
 }
 
-/// A server that is written to, and what it acknowledged.
+/// A server under load, and everything that it acknowledged.
 struct World {
     address: SocketAddr,
     projects: usize,
@@ -261,7 +261,7 @@ impl World {
         !self.is_over.load(Ordering::Relaxed) && !self.has_failed()
     }
 
-    /// Does something until all is over.
+    /// Repeats `work` until the test ends or a caller fails.
     fn go_on(&self, mut work: impl FnMut(usize)) {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for number in 0.. {
@@ -290,7 +290,7 @@ impl World {
         self.known.lock().expect("no panic").clone()
     }
 
-    /// Waits until so much more was acknowledged.
+    /// Waits until `more` further changes are acknowledged.
     fn wait_for(&self, more: usize) {
         let enough = self.done.load(Ordering::Relaxed) + more;
         while self.done.load(Ordering::Relaxed) < enough && !self.has_failed() {
@@ -298,7 +298,7 @@ impl World {
         }
     }
 
-    /// Whether a caller failed: the others stop then.
+    /// Whether a caller failed. The others stop then.
     fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
@@ -308,7 +308,7 @@ impl World {
         Request::new(self.address, "POST", &path).token(ROOT).form(form).send().expect(201)
     }
 
-    /// Pushes commit after commit to the projects in turn; each pusher has its own.
+    /// Pushes commits to projects in turn. Each pusher has its own projects.
     fn push_on(&self, pusher: usize) {
         let folder = folder();
         let tree = WorkTree::new(&folder.path().join("unused.git"));
@@ -324,7 +324,7 @@ impl World {
         });
     }
 
-    /// Writes issues and uploads.
+    /// Creates issues and uploads.
     fn write_on(&self, writer: usize) {
         self.go_on(|number| {
             let project = (number % self.projects) as i64 + 1;
@@ -341,7 +341,7 @@ impl World {
         });
     }
 
-    /// Makes projects, fills them and removes them again.
+    /// Creates projects, pushes to them and removes them.
     fn remove_on(&self) {
         let folder = folder();
         let tree = WorkTree::new(&folder.path().join("unused.git"));
@@ -356,7 +356,7 @@ impl World {
     }
 }
 
-/// A server with a little in it, stopped.
+/// Starts a server, adds a few objects, and stops it.
 fn a_little(database: &TestDatabase, data: &Path) {
     let server = Program::start(&program::executable(), data, &database.url).expect("it serves");
     let form = [("name", "ship")];
@@ -390,7 +390,7 @@ fn damage_is_found_wherever_it_is_and_nothing_is_restored() {
     for length in [0, 10, whole.len() / 2, whole.len() - 1] {
         check(&whole[..length], &format!("{length} bytes"));
     }
-    // It is looked at as a whole before anything is done with it.
+    // The whole file is checked before anything is restored.
     let why = refusal(&to, &fresh.url, &["restore", text(&damaged)]);
     assert!(why.contains("cut off"), "{why}");
     assert!(!to.exists());
@@ -416,7 +416,7 @@ fn a_backup_goes_only_where_it_fits_and_nothing_is() {
         assert!(again.contains("exists already"), "{again}");
         let full = refusal(data.path(), &database.url, &["restore", text(&file)]);
         assert!(full.contains("is not empty"), "{full}");
-        // A folder that is empty is not enough.
+        // An empty folder is not enough: the database must be empty, too.
         let used = refusal(&to, &database.url, &["restore", text(&file)]);
         assert!(used.contains("is not empty") || used.contains("a database already"), "{used}");
         if let Some(other) = other {

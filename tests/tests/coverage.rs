@@ -1,4 +1,4 @@
-//! Every call is listed, routed, tested and refused to the right callers; none of the specification is missing.
+//! Every call is listed, routed, tested and refused to the right callers. No call of the specification is missing.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -7,10 +7,10 @@ use hexforge_http_actix::Dialect;
 use hexforge_tests::{Backend, Forge, ForgeOptions, Response};
 use serde_json::json;
 
-/// All calls, as the program declares them.
+/// All calls that the program declares.
 const ENDPOINTS: &str = include_str!("../endpoints.txt");
 
-/// The calls of the specification, copied from there.
+/// The calls of the specification, copied from it.
 const SPECIFICATION: &str = include_str!("../specification.txt");
 
 /// The sections of the specification, in its order, with the number of their calls.
@@ -28,7 +28,7 @@ const SECTIONS: [(&str, usize); 11] = [
     ("Users", 23),
 ];
 
-/// What the specification keeps for administrators, whatever the call is about.
+/// The calls that the specification reserves for administrators.
 const ADMINISTRATORS_ONLY: [&str; 19] = [
     "POST /groups/:id/projects/:project_id",
     "GET /projects/all",
@@ -51,7 +51,7 @@ const ADMINISTRATORS_ONLY: [&str; 19] = [
     "PUT /users/:uid/unblock",
 ];
 
-/// What callers who are nobody may do, with the answer to a call without parameters.
+/// Calls without authentication, with the answer to a request without parameters.
 const FOR_ANYONE: [(&str, u16); 4] = [
     ("POST /session", 400),
     ("GET /openapi.json", 200),
@@ -59,7 +59,7 @@ const FOR_ANYONE: [(&str, u16); 4] = [
     ("POST /projects/:id/trigger/builds", 400),
 ];
 
-/// What runners call, with the answer to a call without parameters: tokens of their own say who they are.
+/// Calls of runners, with the answer to a request without parameters. Runners authenticate with their own tokens.
 const FOR_RUNNERS: [(&str, u16); 8] = [
     ("POST /ci/api/v1/runners/register", 400),
     ("DELETE /ci/api/v1/runners/delete", 400),
@@ -71,8 +71,8 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
     ("DELETE /ci/api/v1/builds/:id/artifacts", 404),
 ];
 
-/// What guests of a private project may do with it, with the answer; everything else is refused to
-/// them. Forking has a refusal of its own.
+/// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
+/// of its own.
 const FOR_GUESTS: [(&str, u16); 33] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
@@ -90,7 +90,7 @@ const FOR_GUESTS: [(&str, u16); 33] = [
     ("GET /projects/:id/boards", 200),
     ("GET /projects/:id/boards/:board_id/lists", 404),
     ("GET /projects/:id/boards/:board_id/lists/:list_id", 404),
-    // These look for the label and the list before the right.
+    // These calls look up the label or list before they check the permission.
     ("POST /projects/:id/boards/:board_id/lists", 400),
     ("PUT /projects/:id/boards/:board_id/lists/:list_id", 404),
     ("GET /projects/:id/issues", 200),
@@ -111,7 +111,7 @@ const FOR_GUESTS: [(&str, u16); 33] = [
     ("GET /projects/:id/builds", 200),
 ];
 
-/// What is refused to masters too.
+/// Calls that are refused to masters too.
 const FOR_OWNERS: [&str; 6] = [
     "POST /projects/:id/archive",
     "POST /projects/:id/unarchive",
@@ -121,12 +121,12 @@ const FOR_OWNERS: [&str; 6] = [
     "DELETE /projects/:id/issues/:issue_id",
 ];
 
-/// Parameters with which no call on a project stops before it looks at the project.
+/// Parameters with which no call on a project fails before the look-up of the project.
 const PARAMETERS: &str = "name=x&namespace=eve&url=http://h/&group_id=1&group_access=10&user_id=1&access_level=10\
      &color=%23FFAABB&label_id=987654&position=1&title=x&body=x&to_project_id=987654\
      &ref=x&key=x&value=x&job=x";
 
-/// Served calls that no test names yet. This list only shrinks.
+/// Calls that no test names yet. New calls must not be added here.
 const UNTESTED: [&str; 0] = [];
 
 #[derive(Debug)]
@@ -137,19 +137,19 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    /// `GET /users/:id`, as tests name it.
+    /// The call as tests name it: `GET /users/:id`.
     fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
-    /// The path of the thing whose ids are all 1.
+    /// The path with all ids replaced by 1.
     fn first(&self) -> String {
         let segments = self.path.split('/');
         let filled = segments.map(|segment| if segment.starts_with(':') { "1" } else { segment });
         filled.collect::<Vec<_>>().join("/")
     }
 
-    /// The path of the call on a project, with the parameters that it may need.
+    /// The path for a project, with the parameters that the call needs.
     fn on_project(&self, project: i64, user: i64) -> String {
         let segments = self.path.split('/').map(|segment| match segment {
             ":id" => project.to_string(),
@@ -157,7 +157,7 @@ impl Endpoint {
             segment if segment.starts_with(':') => "1".to_owned(),
             segment => segment.to_owned(),
         });
-        // Other calls have other states.
+        // Other calls have other values for `state`.
         let state = if self.path.contains("/statuses/") { "&state=success" } else { "" };
         format!("{}?{PARAMETERS}{state}", segments.collect::<Vec<_>>().join("/"))
     }
@@ -167,12 +167,12 @@ impl Endpoint {
         about && !self.is_for_administrators() && !self.is_for_anyone()
     }
 
-    /// Calls on projects for which a token of the project is enough.
+    /// Calls on projects that only need a token of the project.
     fn is_for_anyone(&self) -> bool {
         FOR_ANYONE.iter().any(|(name, _)| *name == self.name())
     }
 
-    /// Calls that are not below `/api/v3`.
+    /// Calls outside of `/api/v3`.
     fn is_for_runners(&self) -> bool {
         self.path.starts_with("/ci/api/v1/")
     }
@@ -213,7 +213,7 @@ fn is_no_route(response: &Response) -> bool {
     response.status == 404 && response.json() == json!({"error": "404 Not Found"})
 }
 
-/// `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-tests --test coverage` writes the list anew.
+/// `HEXFORGE_WRITE_LISTS=1 cargo test -p hexforge-tests --test coverage` writes the list again.
 #[test]
 fn the_list_has_all_calls_that_the_program_declares() {
     let declared = format!("{ABOUT}{}", hexforge_http_actix::routes::endpoints());
@@ -282,7 +282,7 @@ fn what_is_for_administrators_is_refused_to_other_users() {
     }
 }
 
-/// A private project of ada's, and ada.
+/// A private project of ada's: its id, and hers.
 fn a_private_project(forge: &Forge) -> (i64, i64) {
     let (ada, token) = forge.user("ada");
     let made = forge.post("/projects").token(&token).form(&[("name", "Secret")]).send().expect(201);
@@ -362,7 +362,7 @@ fn a_longer_path_does_not_name_a_shorter_one() {
     assert!(!names("GET /projects/:id_or_path", "GET /projects/:id"));
 }
 
-/// docs/security.md says which tests show its measures: those tests exist.
+/// The tests that docs/security.md names exist.
 #[test]
 fn what_shows_a_measure_against_a_weakness_is_there() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/security.md");
@@ -404,7 +404,7 @@ fn read_sources(folder: &Path, sources: &mut Vec<String>) {
     }
 }
 
-/// Whether a text names an endpoint, and not only one whose path begins the same.
+/// Whether a text names an endpoint, and not only a longer path that starts with it.
 fn names(text: &str, endpoint: &str) -> bool {
     text.match_indices(endpoint).any(|(at, _)| {
         let rest = &text[at + endpoint.len()..];

@@ -72,7 +72,7 @@ fn files() -> Vec<String> {
     found
 }
 
-/// All pages for people.
+/// All pages for readers.
 fn all_pages() -> Vec<String> {
     let mut found = Vec::new();
     files_below("docs", &mut found);

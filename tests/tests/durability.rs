@@ -1,4 +1,4 @@
-//! What the program acknowledged survives its sudden end.
+//! Changes that the program acknowledged survive a kill.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT};
 
 const REQUESTS: usize = 1000;
-/// The program is killed when so many have been acknowledged: in the middle.
+/// The program is killed after this number of acknowledged requests, while more are running.
 const BEFORE_THE_END: usize = 150;
 
 #[test]
@@ -36,13 +36,13 @@ fn acknowledged_users_survive_a_kill(database: &TestDatabase) {
         let found = server.request("GET", &format!("/users?username={name}")).token(ROOT).send();
         let found = found.expect(200);
         assert_eq!(found.as_array().map(Vec::len), Some(1), "{name}: {found}");
-        // The whole of it: who can sign in by name has a namespace, an address and a password.
+        // A user who can sign in by name is complete: with namespace, address and password.
         assert_eq!(found[0]["email"], format!("{name}@example.com"));
     }
     let name = acknowledged.last().expect("some were acknowledged");
     let form = [("login", name.as_str()), ("password", "correct horse")];
     server.request("POST", "/session").form(&form).send().expect(201);
-    // What was not acknowledged is there in full or not at all: it can be made, or is taken.
+    // A user that was not acknowledged exists completely or not at all: creating it succeeds or conflicts.
     for number in 0..REQUESTS {
         let again = create(&server, number).try_send().expect("the server lives").status;
         let known = acknowledged.contains(&name_of(number));

@@ -1,5 +1,5 @@
-//! What goes wrong around the program: its sudden end, a full disk, a database that is away, many writers, several
-//! processes at once, and bytes that nobody should send. docs/reliability.md says how the full sizes are run.
+//! Faults around the program: kills, a full disk, an unavailable database, many writers, several processes, and invalid
+//! bytes. docs/reliability.md describes runs at full size.
 
 mod faults {
     mod bytes;
@@ -8,10 +8,10 @@ mod faults {
     mod disk;
     mod git;
     mod kills;
-    mod lane;
     mod people;
     mod processes;
     mod removals;
     mod tracker;
     mod uploads;
+    mod worker;
 }

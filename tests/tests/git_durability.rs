@@ -1,4 +1,4 @@
-//! What a push was told `ok` survives the sudden end of the program, with everything that follows from it.
+//! Pushes that git reported as `ok` survive a kill of the program, with their events.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use hexforge_tests::program::{self, Program, ROOT};
 use serde_json::Value;
 
 const PUSHES: usize = 60;
-/// The program is killed when so many have been acknowledged: in the middle.
+/// The program is killed after this number of acknowledged pushes, while more are running.
 const BEFORE_THE_END: usize = 12;
 
 #[test]
@@ -45,13 +45,13 @@ fn acknowledged_pushes_survive_a_kill(database: &TestDatabase) {
     for name in &acknowledged {
         assert!(branches.contains(name), "{name}");
     }
-    // A branch is there exactly if its making is told, once.
+    // A branch exists exactly if there is one event of its creation.
     let told = sorted_texts(&server, "/projects/1/events", |event| &event["data"]["ref"]);
     let name = |full: &String| full.strip_prefix("refs/heads/").map(str::to_owned);
     assert_eq!(told.iter().filter_map(name).collect::<Vec<_>>(), branches);
 }
 
-/// A text of each thing in all pages of a list, sorted.
+/// A text of each item on all pages of a list, sorted.
 fn sorted_texts(server: &Program, path: &str, of: fn(&Value) -> &Value) -> Vec<String> {
     let all = all_pages(server, path);
     let mut names: Vec<String> =
@@ -60,7 +60,7 @@ fn sorted_texts(server: &Program, path: &str, of: fn(&Value) -> &Value) -> Vec<S
     names
 }
 
-/// All pages of a list.
+/// The items on all pages of a list.
 fn all_pages(server: &Program, path: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for page in 1.. {

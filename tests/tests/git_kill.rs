@@ -1,8 +1,8 @@
-//! The program is killed at random points of pushes, over both transports: what git reported as done is there with
-//! its events after the restart, and nothing is half there. Of three machines with an object store one is killed at a
-//! time, and the others go on.
+//! The program is killed at random times during pushes over HTTP and SSH. After the restart, pushes that git reported
+//! as done exist with their events, and no push is partial. With three machines and an object store, one machine is
+//! killed at a time, and the others go on.
 //!
-//! `HEXFORGE_KILLS` says how often for each database; a few times unless it is set.
+//! `HEXFORGE_KILLS` sets the number of kills per database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -18,7 +18,7 @@ use hexforge_tests::program::{Program, ROOT};
 use hexforge_tests::ssh_client::Identity;
 use serde_json::Value;
 
-/// Clients that push at the same time; every second one over SSH.
+/// The number of concurrent clients. Every second one uses SSH.
 const LANES: usize = 4;
 
 #[test]
@@ -44,7 +44,7 @@ fn kills() -> u64 {
     std::env::var("HEXFORGE_KILLS").ok().and_then(|number| number.parse().ok()).unwrap_or(4)
 }
 
-/// One push: two refs, together or not at all.
+/// A push of two refs with `--atomic`.
 #[derive(Clone, Debug)]
 struct Push {
     lane: usize,
@@ -88,7 +88,7 @@ fn kill_again_and_again(
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        // So many come through, and then it ends somewhere in the next ones.
+        // Some pushes succeed, and the kill happens during later ones.
         let end = End { acknowledged: (random % 6) as usize, later: (random >> 8) % 250 };
         let victim = (random >> 16) as usize % machines;
         pushes.extend(push_until_killed(&mut servers, victim, &tree, &key, &first, &pushes, end));
@@ -117,14 +117,14 @@ fn command(tree: &WorkTree, key: &Identity, server: &Program, arguments: &[Strin
     command
 }
 
-/// When the program is killed: so many milliseconds after so many pushes are acknowledged.
+/// The program is killed this number of milliseconds after this number of acknowledged pushes.
 #[derive(Clone, Copy)]
 struct End {
     acknowledged: usize,
     later: u64,
 }
 
-/// Pushes in all lanes, to one server each, until one of the servers is killed.
+/// Pushes in all lanes, each to one server, until one of the servers is killed.
 fn push_until_killed(
     servers: &mut [Program],
     victim: usize,
@@ -149,7 +149,7 @@ fn push_until_killed(
             (lane, mine, command(tree, key, server, &push))
         })
         .collect();
-    // Objects are made beforehand: what is killed is pushing.
+    // All objects are created first, so that the kill happens during a push.
     let lanes: Vec<(Command, Vec<Push>)> = lanes
         .into_iter()
         .map(|(lane, mine, command)| {
@@ -203,7 +203,7 @@ fn push_until_killed(
     made
 }
 
-/// The same command, to be run once more.
+/// A copy of a command, to run it again.
 fn again(template: &Command) -> Command {
     let mut command = Command::new(template.get_program());
     command.args(template.get_args()).env_clear().stdin(Stdio::null());
@@ -242,13 +242,13 @@ fn check(server: &Program, tree: &WorkTree, pushes: &[Push], round: u64) {
         let shared = branches.get(format!("lane-{lane}").as_str()).map(String::as_str);
         assert_eq!(shared, tip, "round {round}: lane {lane} is half there");
     }
-    // Each change is told once.
+    // Each change has exactly one event.
     let mut told = events(server);
     told.sort();
     assert_eq!(told, expected.into_iter().collect::<Vec<_>>(), "round {round}");
 }
 
-/// The refs that the feed tells of, with what they became.
+/// The refs in the events of the feed, with their new values.
 fn events(server: &Program) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for page in 1.. {

@@ -1,7 +1,7 @@
-//! Who may do what with git: the tables of the reference, over both transports.
+//! Permissions for git: the tables of the reference, over both transports.
 //!
-//! The expectations are those of repository_ci_labels_boards.md 1.1, 2.9 and 2.10 and of projects_groups.md 1.11 and
-//! 6.4, written as they are there.
+//! The expected values are those of repository_ci_labels_boards.md 1.1, 2.9 and 2.10 and of projects_groups.md 1.11 and
+//! 6.4, in the same format.
 
 use std::collections::HashMap;
 use std::process::Command;
@@ -10,8 +10,8 @@ use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::ssh_client::Identity;
 use hexforge_tests::{Backend, Forge, ForgeOptions, WorkTree};
 
-/// For each visibility: fetching, then pushing. Who is not let in is asked who it is (401), sees nothing (404) or is
-/// forbidden (403).
+/// For each visibility: the outcome of a fetch and of a push. 401 asks for credentials, 404 hides the project, 403
+/// forbids the operation.
 const ACCESS: &str = "
              private      internal     public
   nobody     401  401     401  401     ok   401
@@ -26,7 +26,7 @@ const ACCESS: &str = "
   admin      ok   ok      ok   ok      ok   ok
 ";
 
-/// What is pushed, and who may; 2.10, and the first push by 2.9. An owner has all that a master has.
+/// The kinds of pushes, and who may push: 2.10, and 2.9 for the first push. An owner has all permissions of a master.
 const PUSHES: &str = "
                                 developer  master  owner  admin
   first push                    no         yes     yes    no
@@ -81,7 +81,7 @@ struct World<'a> {
     ids: HashMap<&'static str, i64>,
     tree: WorkTree,
     _elsewhere: tempfile::TempDir,
-    /// Two commits, the second after the first.
+    /// Two commits; the second is a child of the first.
     tips: [String; 2],
 }
 
@@ -92,7 +92,7 @@ impl<'a> World<'a> {
     fn new(forge: &'a Forge) -> Self {
         let mut keys = HashMap::new();
         let mut ids = HashMap::new();
-        // Nobody has a key that no one has registered.
+        // `nobody` has a key that is not registered.
         keys.insert("nobody", Identity::new());
         for name in
             ["blocked", "outsider", "external", "guest", "reporter", "developer", "master", "owner"]
@@ -113,7 +113,7 @@ impl<'a> World<'a> {
         Self { forge, owner, keys, ids, tree, _elsewhere: elsewhere, tips }
     }
 
-    /// A project of the owner's with all members.
+    /// Creates a project of the owner with all members.
     fn project(&self, name: &str, visibility: &str) -> i64 {
         let fields = [("name", name), ("visibility_level", visibility)];
         let made = self.forge.post("/projects").token(&self.owner).form(&fields).send().expect(201);
@@ -127,7 +127,7 @@ impl<'a> World<'a> {
         id
     }
 
-    /// git with these arguments, in which `@` is the address of a project as somebody reaches it.
+    /// A git command, in whose arguments `@` is replaced by the URL of the project for this user.
     fn git(&self, who: &str, by: Transport, project: &str, arguments: &[&str]) -> Command {
         let address = match by {
             Transport::Ssh => format!("ssh://git@{}/owner/{project}.git", self.forge.ssh()),
@@ -165,13 +165,13 @@ impl<'a> World<'a> {
                 }
                 for row in &rows {
                     let (who, fetch, push) = (row[0], row[1 + 2 * column], row[2 + 2 * column]);
-                    // For everybody, owners and administrators too: archived projects lose pushing.
+                    // Archived projects cannot be pushed to, not even by owners and administrators.
                     let push = if archived && push == "ok" { "403" } else { push };
                     for by in TRANSPORTS {
                         let fetch = match (who, by) {
-                            // A connection over SSH is somebody's.
+                            // Every SSH connection has a user.
                             ("nobody", Transport::Ssh) => "401",
-                            // git shows a password only when it is asked for one.
+                            // git only sends a password after a 401.
                             ("blocked", Transport::Http) if visibility == "public" => "ok",
                             _ => fetch,
                         };
@@ -199,7 +199,7 @@ impl<'a> World<'a> {
         let [one, two] = &self.tips;
         let first = format!("{one}:refs/heads/master");
         assert!(run(&mut self.git("owner", Transport::Ssh, "rules", &["push", "@", &first])).0);
-        // A ref of its own for each cell, so that no cell changes what another finds.
+        // Each cell has its own ref, so that no cell affects another.
         let mut made = Vec::new();
         let mut protected = Vec::new();
         for row in rows(PUSHES) {
@@ -269,7 +269,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// What is there before: the folder of the ref, and the number of its commit.
+/// The state before the push: the folder of the ref, and the index of its commit.
 fn before(what: &str) -> Option<(&'static str, usize)> {
     match what.split(' ').next() {
         Some("more" | "delete") if what.ends_with("tag") => Some(("refs/tags", 0)),
@@ -280,7 +280,7 @@ fn before(what: &str) -> Option<(&'static str, usize)> {
     }
 }
 
-/// The lines of a table, in words, without its head.
+/// The rows of a table as words, without its header.
 fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     let lines = table.lines().filter(|line| !line.trim().is_empty()).skip(1);
     lines.map(|line| line.split_whitespace().collect())
@@ -293,13 +293,13 @@ fn register(forge: &Forge, token: &str) -> Identity {
     key
 }
 
-/// Whether it went well, and what was said.
+/// Whether the command succeeded, and its output.
 fn run(command: &mut Command) -> (bool, String) {
     let output = command.output().expect("git can be started");
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// What git clients are told, by both transports.
+/// Maps the output of git over either transport to a cell of the table.
 fn outcome(command: &mut Command) -> &'static str {
     let (success, said) = run(command);
     let any = |texts: &[&str]| texts.iter().any(|text| said.contains(text));

@@ -1,6 +1,6 @@
-//! Every event of an acknowledged call arrives at every hook, through sudden ends and with several processes.
+//! Every event of an acknowledged call arrives at every hook, in spite of kills and with several processes.
 //!
-//! `HEXFORGE_TEST_DELIVERIES=full` makes it 5,000 deliveries and more kills.
+//! `HEXFORGE_TEST_DELIVERIES=full` runs 5,000 deliveries and more kills.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT};
 use hexforge_tests::{Receiver, Request};
 
-/// How much a test does.
+/// The size of a test.
 struct Extent {
     issues: usize,
     hooks: usize,
@@ -27,7 +27,7 @@ fn extent() -> Extent {
     }
 }
 
-/// How long what is acknowledged may take to arrive: far more than a claim is left to a dead process (45 s at most).
+/// The timeout for deliveries. It is far longer than the claim of a killed process lasts (45 s at most).
 const PATIENCE: Duration = Duration::from_secs(150);
 
 #[test]
@@ -56,7 +56,7 @@ fn everything_arrives_through_kills(database: &TestDatabase) {
         let writer =
             scope.spawn(|| write_issues(issues, &made, || *address.lock().expect("no panic")));
         for kill in 1..=kills {
-            // Somewhere in the middle, wherever it is just then.
+            // The kill happens at a random time.
             while made.load(Ordering::Relaxed) < issues * kill / (kills + 1) {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -70,7 +70,7 @@ fn everything_arrives_through_kills(database: &TestDatabase) {
     assert_eq!(acknowledged.len(), issues);
     let duplicates = assert_all_arrive(&receivers, &acknowledged);
     let all = acknowledged.len() * hooks;
-    // Each kill repeats what was on its way, which is more on a busy machine.
+    // Each kill repeats the deliveries that were in flight, which are more on a busy machine.
     assert!(duplicates < all, "{duplicates} duplicates of {all}");
 }
 
@@ -80,7 +80,7 @@ fn two_processes_share_the_queue_and_one_takes_over_from_the_other() {
     let Extent { issues, hooks, .. } = extent();
     let program = program::executable();
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
-    // A receiver that is only slow, as on a busy machine, is not asked again.
+    // A receiver that is merely slow, as on a busy machine, does not get a delivery twice.
     let more = [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"), ("HEXFORGE_HOOK_TIMEOUT", "15")];
     let start = || {
         let (folder, url) = (folder.path(), &database.url);
@@ -95,7 +95,7 @@ fn two_processes_share_the_queue_and_one_takes_over_from_the_other() {
         write_issues(issues, &made, || both[turn.fetch_add(1, Ordering::Relaxed) % 2]);
     assert_eq!(acknowledged.len(), issues);
     assert_eq!(assert_all_arrive(&receivers, &acknowledged), 0, "nothing twice while both live");
-    // One of them ends in the middle: the other goes on with what it had.
+    // One process is killed, and the other takes over its deliveries.
     made.store(0, Ordering::Relaxed);
     let address = two.address;
     let more = std::thread::scope(|scope| {
@@ -110,7 +110,7 @@ fn two_processes_share_the_queue_and_one_takes_over_from_the_other() {
     assert_all_arrive(&receivers, &more);
 }
 
-/// A project of root's with hooks that hear of issues.
+/// A project of root's with hooks for issues.
 fn hooked_project(server: &Program, hooks: usize) -> Vec<Receiver> {
     let post = |path: &str, form: &[(&str, &str)]| {
         server.request("POST", path).token(ROOT).form(form).send().expect(201)
@@ -124,7 +124,7 @@ fn hooked_project(server: &Program, hooks: usize) -> Vec<Receiver> {
     receivers
 }
 
-/// Writes issues by four at a time to wherever it is told, and gives the titles of those that were acknowledged.
+/// Creates issues on four threads, each on the server that `address` returns. Returns the acknowledged titles.
 fn write_issues(
     count: usize,
     made: &AtomicUsize,
@@ -138,7 +138,7 @@ fn write_issues(
             let (acknowledged, address) = (&acknowledged, &address);
             scope.spawn(move || {
                 for number in (lane..count).step_by(4) {
-                    // What was not acknowledged may be there all the same: the next try has another title.
+                    // An issue without an answer may exist nevertheless, so the next try has another title.
                     for attempt in 0.. {
                         let title = format!("issue {round}-{number}-{attempt}");
                         let request = Request::new(address(), "POST", "/api/v3/projects/1/issues")
@@ -159,7 +159,8 @@ fn write_issues(
     acknowledged.into_inner().expect("no panic")
 }
 
-/// Waits until each receiver got all of these, and gives the number of duplicates; each has the key of the first.
+/// Waits until each receiver got all of these titles. Returns the number of duplicates, which must have the key of the
+/// first.
 #[track_caller]
 fn assert_all_arrive(receivers: &[Receiver], expected: &BTreeSet<String>) -> usize {
     let end = Instant::now() + PATIENCE;
@@ -188,7 +189,7 @@ fn assert_all_arrive(receivers: &[Receiver], expected: &BTreeSet<String>) -> usi
     }
 }
 
-/// Some number below that.
+/// A pseudo-random number of milliseconds below `most`.
 fn some_millis(most: u64) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
     u64::from(now.subsec_nanos()) / 1000 % most

@@ -1,5 +1,5 @@
-//! Arrows point inwards only: which of our crates may depend on which, and which crate wraps which
-//! library. Read from `cargo metadata`, so it holds without further tools.
+//! Dependencies between crates point inwards only: which of our crates may depend on which, and which crate wraps which
+//! library. They are read from `cargo metadata`, so no further tools are needed.
 
 use std::process::Command;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 const TESTS: &str = "hexforge-tests";
 
-/// The fakes and the contract of the ports.
+/// The fakes and the contract tests of the ports.
 const FAKES: &str = "hexforge-domain-testing";
 
 const BENCHMARK: &str = "hexforge-bench";
 
-/// Our crates, and which others of ours each may use.
+/// Our crates, and which of our other crates each may depend on.
 const ARROWS: [(&str, &[&str]); 15] = [
     ("hexforge-domain", &[]),
     (FAKES, &["hexforge-domain"]),
@@ -65,7 +65,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ),
 ];
 
-/// What only the tests of a crate of ours may use.
+/// Dependencies that only the tests of a crate may have.
 const TEST_ARROWS: [(&str, &str); 5] = [
     ("hexforge-application", FAKES),
     ("hexforge-blobs-object-store", FAKES),
@@ -74,7 +74,7 @@ const TEST_ARROWS: [(&str, &str); 5] = [
     ("hexforge-server", FAKES),
 ];
 
-/// Libraries that a crate of ours wraps, and which crates may see them.
+/// Libraries, and the crates that may depend on them.
 const WRAPPED: [(&str, &[&str]); 16] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
@@ -94,8 +94,8 @@ const WRAPPED: [(&str, &[&str]); 16] = [
     ("anyhow", &["hexforge-server", BENCHMARK, TESTS]),
 ];
 
-/// Crates that are pure: everything they are built from. `regex` only computes, and matches what users
-/// write in linear time.
+/// The pure crates with all libraries that they may use. `regex` only computes, and matches expressions of users in
+/// linear time.
 const PURE: [(&str, &[&str]); 3] = [
     ("hexforge-domain", &["chrono", "regex", "thiserror"]),
     (FAKES, &["hexforge-domain", "chrono"]),
@@ -104,13 +104,13 @@ const PURE: [(&str, &[&str]); 3] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// What the crate itself is built from, or its build script.
+    /// A dependency of the crate or of its build script.
     Build,
-    /// What only its tests use.
+    /// A dependency of its tests.
     Test,
 }
 
-/// One crate of ours depends on another crate.
+/// A dependency of one of our crates on another crate.
 #[derive(Debug)]
 struct Arrow {
     from: String,
@@ -118,7 +118,7 @@ struct Arrow {
     kind: Kind,
 }
 
-/// All arrows from the packages of a `cargo metadata`.
+/// All dependencies in the output of `cargo metadata`.
 fn arrows(metadata: &Value) -> Vec<Arrow> {
     let mut arrows = Vec::new();
     for package in list(&metadata["packages"]) {
@@ -149,7 +149,7 @@ fn allowed<'a>(table: &[(&str, &'a [&'a str])], name: &str) -> Option<&'a [&'a s
     table.iter().find(|(known, _)| *known == name).map(|(_, allowed)| *allowed)
 }
 
-/// What is wrong with the crates and their arrows, in sentences.
+/// The violations of the rules, as sentences.
 fn violations(metadata: &Value) -> Vec<String> {
     let mut wrongs = Vec::new();
     for name in packages(metadata) {
@@ -158,7 +158,7 @@ fn violations(metadata: &Value) -> Vec<String> {
         }
     }
     for Arrow { from, to, kind } in arrows(metadata) {
-        // A crate's own tests may ask for more features of the crate itself.
+        // The tests of a crate may use further features of the crate itself.
         let to_itself = from == to && kind == Kind::Test;
         if to.starts_with("hexforge-") && !to_itself {
             let inwards = allowed(&ARROWS, &from).is_some_and(|list| list.contains(&to.as_str()));
@@ -197,7 +197,7 @@ fn metadata() -> Value {
 fn arrows_point_inwards_only() {
     let metadata = metadata();
     assert_eq!(violations(&metadata), Vec::<String>::new());
-    // Every crate of the tables is really there, or they would check nothing.
+    // Every crate of the tables exists; otherwise the rules would check nothing.
     let names = packages(&metadata);
     for (name, _) in ARROWS {
         assert!(names.iter().any(|there| there == name), "{name} is gone");
@@ -208,7 +208,7 @@ fn arrows_point_inwards_only() {
     }
 }
 
-/// The words in quotes behind `key = [` in deny.toml.
+/// The quoted words of the list `key` in deny.toml.
 fn denied_list(key: &str) -> Vec<String> {
     let file = include_str!("../../deny.toml");
     let (_, rest) = file.split_once(&format!("\n{key} = [")).expect("the list is there");
@@ -216,7 +216,7 @@ fn denied_list(key: &str) -> Vec<String> {
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Whether an expression such as `(MIT OR Apache-2.0) AND Unicode-3.0` holds for what is allowed.
+/// Evaluates an expression such as `(MIT OR Apache-2.0) AND Unicode-3.0`.
 fn holds(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> bool {
     let holds = |part: &&str| holds(part, is_allowed);
     match (parts(expression, " OR "), parts(expression, " AND ")) {
@@ -229,7 +229,7 @@ fn holds(expression: &str, is_allowed: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
-/// The parts of an expression between separators outside of parentheses.
+/// Splits an expression at separators outside of parentheses.
 fn parts<'a>(expression: &'a str, separator: &str) -> Vec<&'a str> {
     let (mut parts, mut from) = (Vec::new(), 0);
     for (at, _) in expression.match_indices(separator) {
@@ -259,7 +259,7 @@ fn licences_are_read_as_expressions() {
     }
 }
 
-/// `cargo deny` checks the same, where it is installed.
+/// The same check as `cargo deny`, for machines without it.
 #[test]
 fn every_dependency_has_a_licence_that_is_allowed() {
     let output = Command::new(env!("CARGO"))
@@ -290,7 +290,7 @@ fn every_dependency_has_a_licence_that_is_allowed() {
     assert!(checked > 100, "{checked} packages");
 }
 
-/// A workspace of one crate with one dependency.
+/// The metadata of a workspace with one crate and one dependency.
 fn made_up(from: &str, to: &str, kind: Option<&str>) -> Value {
     json!({"packages": [{"name": from, "dependencies": [{"name": to, "kind": kind}]}]})
 }
@@ -355,7 +355,7 @@ fn a_right_arrow_is_let_through() {
     }
 }
 
-/// Versions before 0.71 took objects with colliding names for each other.
+/// Versions before 0.71 did not detect SHA-1 collisions.
 #[test]
 fn names_of_git_objects_are_made_by_what_sees_collisions() {
     let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock"));

@@ -1,4 +1,4 @@
-//! The settings for nginx in docs/operations.md, with a real nginx.
+//! The nginx settings of docs/operations.md, with a real nginx.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -10,7 +10,7 @@ use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::client::exchange;
 use hexforge_tests::program::{self, Program};
 
-/// Ways to write the path of `POST /session` that some server takes for the same.
+/// Spellings of the path of `POST /session` that some server accepts.
 const FORMS: [&str; 9] = [
     "/api/v3/session",
     "/api/v3/session/",
@@ -37,7 +37,7 @@ fn the_limit_on_sign_ins_covers_every_form_of_the_path() {
     let program = Program::start(&program::executable(), &data, &database.url).expect("it starts");
     let mut accepted = 0;
     for form in FORMS {
-        // Nothing is hashed for a sign-in without a password.
+        // A sign-in without a password does not hash anything.
         if status(program.address, "POST", form) == 404 {
             continue;
         }
@@ -45,7 +45,7 @@ fn the_limit_on_sign_ins_covers_every_form_of_the_path() {
         let nginx = Nginx::start(folder.path(), program.address);
         let statuses = (0..20).map(|_| status(nginx.address, "POST", form));
         let refused = statuses.filter(|&status| status == 429).count();
-        // Eleven pass at once, and another each two seconds.
+        // Eleven requests pass at once, then one every two seconds.
         assert!((5..=9).contains(&refused), "{refused} of 20 requests for {form} were refused");
         // Other calls are not limited.
         assert!((0..20).all(|_| status(nginx.address, "GET", "/api/v3/version") == 401));
@@ -53,7 +53,7 @@ fn the_limit_on_sign_ins_covers_every_form_of_the_path() {
     assert!(accepted > 0, "no form of the path is accepted");
 }
 
-/// The status of an answer, by whomever it is.
+/// The status of the response, from nginx or from hexforge.
 fn status(address: SocketAddr, method: &str, path: &str) -> u16 {
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: forge.example.com\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -64,7 +64,7 @@ fn status(address: SocketAddr, method: &str, path: &str) -> u16 {
     status.unwrap_or_else(|| panic!("no answer for {method} {path}"))
 }
 
-/// A running nginx. Killed when dropped.
+/// A running nginx. It is killed when dropped.
 struct Nginx {
     child: Child,
     address: SocketAddr,
@@ -98,7 +98,7 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // SIGTERM ends its workers too.
+        // SIGTERM also ends its workers.
         let _ = Command::new("kill").arg(self.child.id().to_string()).status();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Machines that keep packs and files in an object store, over the wire.
+//! Installations that keep packs and files in an object store, tested through HTTP and git.
 
 #[path = "object_store/backup_and_move.rs"]
 mod backup_and_move;

@@ -1,4 +1,4 @@
-//! Pipelines from the push to the end, run by scripted runners that speak plain HTTP.
+//! Whole pipelines from the push to the end, with scripted runners over HTTP.
 
 mod pipelines_run {
     mod killed;

@@ -1,4 +1,4 @@
-//! The program as an operator meets it: first start, command line, settings, stopping.
+//! The program as operators use it: first start, command line, settings, stop.
 
 #[path = "program/access_log.rs"]
 mod access_log;
@@ -68,7 +68,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Both databases, as far as they are there.
+/// One place per database that is available.
 fn places() -> Vec<Place> {
     let databases = [Some(TestDatabase::sqlite()), TestDatabase::postgres()];
     databases.into_iter().flatten().map(Place::on).collect()
@@ -92,7 +92,7 @@ fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
             place.run_successfully(&["token", "create", "--user", "ada", "--name", "robot"]);
         let who = || server.request("GET", "/user").token(token.trim()).send();
         assert_eq!(who().expect(200)["username"], "ada");
-        // A personal token, so no sudo, whoever has it.
+        // It is a personal token, so sudo is refused even for administrators.
         let id = place.run_successfully(&["token", "list", "--user", "ada"]);
         assert!(id.contains("\tpersonal\tactive\trobot\n"), "{id}");
         assert!(!id.contains(token.trim()), "secrets are shown once");
@@ -162,7 +162,7 @@ fn migrations_are_checked_and_applied() {
     }
 }
 
-/// The stored packs of a data folder.
+/// The stored packs in a data folder.
 fn stored_packs(data: &Path) -> Vec<PathBuf> {
     let shelves = std::fs::read_dir(data.join("packs")).expect("there are packs").flatten();
     let files = shelves.flat_map(|shelf| std::fs::read_dir(shelf.path()).expect("a folder"));
@@ -170,7 +170,7 @@ fn stored_packs(data: &Path) -> Vec<PathBuf> {
     files.filter(|file| file.extension() == Some("pack".as_ref())).collect()
 }
 
-/// design.md section 2: checks database, migrations, repositories, disk, and says what is wrong.
+/// design.md section 2: checks database, migrations, repositories and disk, and reports problems.
 #[test]
 fn the_doctor_says_what_is_wrong() {
     for place in places() {
@@ -199,7 +199,7 @@ fn the_doctor_says_what_is_wrong() {
         assert_eq!(code, Some(0), "{found}");
         assert_eq!(found.lines().filter(|line| line.starts_with("ok     ")).count(), 6, "{found}");
         assert!(found.contains("ok     repositories: 2 of 3 projects, all whole\n"), "{found}");
-        // It looks at a server that runs and at one that does not.
+        // The check works with a running server and without one.
         drop(server);
         let of = |id: i64| Layout::new(place.data_dir()).repository(ProjectId(id));
         let index = stored_packs(&place.data_dir()).remove(0).with_extension("idx");
@@ -229,7 +229,7 @@ fn the_doctor_says_what_is_wrong() {
         assert!(found.contains("is damaged: its SHA-256 is"), "{found}");
         swap(&aside, &pack);
         assert_eq!(look_with(&["doctor", "--deep"]).0, Some(0));
-        // Folders of repositories are made from rows and packs.
+        // Folders of repositories are created again from rows and packs.
         std::fs::remove_dir_all(of(1)).expect("it is there");
         let stray = "ab".repeat(32);
         let stray = place.data_dir().join("packs/ab").join(format!("{stray}.pack"));
@@ -298,7 +298,7 @@ fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
     assert!(password.len() >= 20 && token.len() >= 20 && password != token);
     let second = started_and_stopped(&mut start);
     assert!(!second.contains("password") && second.contains("listening on"), "{second}");
-    // The host keys are made once, and shown each time.
+    // The host keys are created once, and shown at each start.
     let host_keys = |printed: &str| -> Vec<String> {
         let lines = printed.lines().filter(|line| line.trim().starts_with("SHA256:"));
         lines.map(str::to_owned).collect()
@@ -317,7 +317,7 @@ fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
     server.request("POST", "/session").form(&form).send().expect(201);
 }
 
-/// What the program prints from its start until it serves.
+/// The output of the program from its start until it serves.
 fn started_and_stopped(start: &mut Command) -> String {
     use std::io::{BufRead, BufReader};
     let mut child =
@@ -342,7 +342,7 @@ fn a_stop_finishes_what_runs_and_ends_well() {
         let mut server =
             Program::start(&program::executable(), &place.data_dir(), &place.database.url)
                 .expect("it serves");
-        // A sign-in takes long enough to be running when the stop comes.
+        // A sign-in takes long enough to be running when the stop signal arrives.
         let form = [("login", "root"), ("password", "correct horse")];
         let request = server.request("POST", "/session").form(&form);
         let running =
@@ -370,7 +370,7 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
         let upload = upload.file("a.png", b"a picture").send().expect(201);
         server.kill().expect("a running process can be killed");
 
-        // As if the process had ended between the commit and the removal, and in its midst.
+        // Restores the state after a kill between the commit and the removal of files, and during the removal.
         let removed = place.data_dir().join("uploads/ff/ff/65535/0123");
         let trashed = place.data_dir().join("trash/4567");
         for folder in [&removed, &trashed] {
@@ -394,7 +394,7 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
     }
 }
 
-/// Where the files of a project are.
+/// The folder of a project's uploads.
 fn upload_folder(id: &serde_json::Value) -> String {
     let id = id.as_i64().expect("a project has an id");
     format!("{:02x}/{:02x}/{id}", id & 255, id >> 8 & 255)
@@ -455,7 +455,7 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
     let layout = hexforge_git_gix::Layout::new(place.data_dir());
     let bare = layout.repository(ProjectId(id));
     let tree = hexforge_tests::WorkTree::new(&place.folder.path().join("unused.git"));
-    // More than is read at once.
+    // More bytes than one read buffer.
     tree.write("large", vec![b'x'; 300_000]).write("small", "x").write("well", "well");
     tree.commit("Begin");
     let address = format!("http://root:{ROOT}@{}/root/shop.git", server.address);
@@ -478,7 +478,7 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
         assert_eq!(ask("well").text(), "well");
     }
     assert_eq!(told(&logged()), 3);
-    // A server that has not used the pack yet knows it by its bytes, and names it.
+    // A server that has not used the pack yet verifies its checksum, and names the pack.
     let form = [("name", "well")];
     server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let other = format!("http://root:{ROOT}@{}/root/well.git", server.address);
@@ -534,7 +534,7 @@ fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
         assert_eq!((stored(), live(2)), (before, live(1)), "a fork copies no file");
         tree.assert_sound_at(&address("fleet/ship"));
         assert_eq!(tree.refs_at(&address("fleet/ship")), tree.refs_at(&address("root/ship")));
-        // Each goes its own way.
+        // Each project gets its own new commits.
         ask("DELETE", "/projects/1").send().expect(200);
         tree.write("file", "of the fork").commit("More");
         tree.git(&["push", "-q", &address("fleet/ship"), "master"]);
@@ -611,14 +611,14 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
         assert!(listed.contains(&format!("{}\tactive\tshared\tnever\tshared\n", shared["id"])));
         assert!(!listed.contains(&old));
 
-        // Where the settings have a token, there is nothing to replace.
+        // With a token in the settings there is nothing to rotate.
         let made: Vec<String> =
             (0..2).map(|_| place.run_successfully(&["token", "rotate"])).collect();
         assert!(made[0].trim().len() >= 20 && made[0] != made[1], "{made:?}");
         let refused = place.run(&["token", "rotate", "--runners-token", "of the settings"], "");
         assert!(text(&refused.stderr).contains("runners_token"), "{}", text(&refused.stderr));
 
-        // A token that was replaced registers nobody; who is registered stays so.
+        // A rotated token registers no runners; registered runners stay.
         let new = place.run_successfully(&["token", "rotate", "--project", "root/ship"]);
         assert_eq!(register(&old, "late").status, 403);
         register(new.trim(), "in time").expect(201);
@@ -696,7 +696,7 @@ fn the_log_has_no_secret_of_a_path() {
     }
 }
 
-/// The log of nginx has to hide what the log of hexforge hides: it has no variable with any part of a path, a
+/// The documented access log of nginx must hide what that of hexforge hides: it contains no variable with a path, a
 /// query or a header of the caller.
 #[test]
 fn the_documented_log_format_of_nginx_has_no_paths() {

@@ -1,8 +1,8 @@
-//! Real histories are pushed to the program, fetched and read, and git itself says what is right.
+//! Real histories are pushed to the program, fetched and read, and compared with git.
 //!
-//! Every command of a client runs twice: against hexforge, and against a bare repository that git serves and that
-//! received the same pushes. Both clients must end up with the same refs, the same shallow boundary and the same
-//! objects. Answers of the REST interface are compared with what git prints about the same repository.
+//! Every client command runs twice: against hexforge, and against a bare repository that git serves and that received
+//! the same pushes. Both clients must end up with the same refs, the same shallow boundary and the same objects.
+//! Responses of the REST API are compared with the output of git for the same repository.
 //!
 //! | Variable | Meaning |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Branches, tags and releases that were acknowledged survive the sudden end of the program, again and again; what was
-//! not is there in full or not at all, and whoever comes after finds nothing in the way.
+//! Branches, tags and releases that were acknowledged survive repeated kills of the program. Unacknowledged changes
+//! exist completely or not at all, and do not block later changes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,12 +11,12 @@ use hexforge_tests::program::{self, Program, ROOT};
 use hexforge_tests::{Request, WorkTree};
 use serde_json::Value;
 
-/// How often the program is killed, unless `HEXFORGE_TEST_KILLS` says it.
+/// The number of kills, unless `HEXFORGE_TEST_KILLS` is set.
 const KILLS: usize = 8;
-/// Repositories, and how many change each at the same time.
+/// The repositories, and the number of concurrent lanes per repository.
 const PROJECTS: [i64; 2] = [1, 2];
 const LANES: usize = 2;
-/// Branches, and tags, that each of them has.
+/// The number of branches, and of tags, per lane.
 const SLOTS: usize = 5;
 
 #[test]
@@ -75,7 +75,7 @@ fn acknowledged_refs_survive_kills(name: &str, database: &TestDatabase) {
     eprintln!("{name}: {kills} kills, {acknowledged} acknowledged, {doubtful} interrupted");
 }
 
-/// A work tree of a few commits.
+/// Creates a work tree with a few commits.
 fn a_tree(folder: &Path) -> WorkTree {
     let tree = WorkTree::new(&folder.join("unused.git"));
     for number in 0..4 {
@@ -84,7 +84,7 @@ fn a_tree(folder: &Path) -> WorkTree {
     tree
 }
 
-/// A project with these commits.
+/// Creates a project with these commits.
 fn a_project(server: &Program, tree: &WorkTree, project: i64) {
     let name = format!("ship-{project}");
     let made =
@@ -104,7 +104,7 @@ fn slots(lane: usize) -> Vec<String> {
     names.map(|(kind, slot)| format!("{kind}/lane-{lane}/{slot}")).collect()
 }
 
-/// What a ref is.
+/// The state of a ref.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Absent,
@@ -112,18 +112,18 @@ enum State {
     Tag { commit: String, message: Option<String>, release: Option<String> },
 }
 
-/// Somebody who changes refs that nobody else changes.
+/// A client that changes refs that no other client changes.
 struct Lane {
     project: i64,
     refs: BTreeMap<String, State>,
-    /// What was asked for and not acknowledged.
+    /// The last change, which was requested but not acknowledged.
     doubt: Option<(String, State)>,
     commits: Vec<String>,
     random: Random,
 }
 
 impl Lane {
-    /// Makes changes until the server is gone.
+    /// Makes changes until the server is killed.
     fn work(&mut self, server: &Program, done: &AtomicUsize) {
         loop {
             let (name, request, after) = self.step(server);
@@ -138,7 +138,7 @@ impl Lane {
         }
     }
 
-    /// The next change of one of the refs, and what the ref is after it.
+    /// The next change: the ref, the request, and the state of the ref after it.
     fn step(&mut self, server: &Program) -> (String, Request, State) {
         let number = self.random.below(self.refs.len());
         let (full, state) = self.refs.iter().nth(number).expect("it is below their number");
@@ -188,7 +188,7 @@ impl Lane {
         (full, request, after)
     }
 
-    /// Checks what was acknowledged.
+    /// Checks all acknowledged changes.
     fn check_acknowledged(&self, found: &BTreeMap<String, State>, kill: usize) {
         let doubtful = self.doubt.as_ref().map(|(name, _)| name);
         for (name, state) in self.refs.iter().filter(|(name, _)| Some(*name) != doubtful) {
@@ -196,7 +196,7 @@ impl Lane {
         }
     }
 
-    /// Checks everything, and takes what was in doubt for what it became: all that was asked for, or nothing.
+    /// Checks all refs, and adopts the state of the unacknowledged one, which must be the old or the new state.
     fn check_all(&mut self, found: &BTreeMap<String, State>, kill: usize) {
         if let Some((name, after)) = self.doubt.take()
             && state_of(found, &name) == &after
@@ -233,7 +233,7 @@ fn change_until_killed(server: &mut Program, lanes: &mut [Lane], random: &mut Ra
     done.into_inner()
 }
 
-/// All refs of a project but `master`, as the interface shows them.
+/// All refs of a project except `master`, as the API shows them.
 fn read_refs(server: &Program, project: i64) -> BTreeMap<String, State> {
     let mut found = BTreeMap::new();
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -259,7 +259,7 @@ fn read_refs(server: &Program, project: i64) -> BTreeMap<String, State> {
     found
 }
 
-/// Numbers that look random, always the same.
+/// A pseudo-random generator with a fixed seed.
 struct Random(u64);
 
 impl Random {

@@ -1,5 +1,5 @@
-//! Many callers at once on few things: nobody is answered with a failure of ours, and at the end every
-//! counter equals the rows it counts.
+//! Many concurrent callers on few objects: there are no server errors, and at the end every counter equals the rows it
+//! counts.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ fn counters_equal_rows_after_many_callers_on_postgres() {
     stress(Backend::Postgres);
 }
 
-/// Seconds for each database; more with `HEXFORGE_STRESS_SECONDS`.
+/// The time per database; `HEXFORGE_STRESS_SECONDS` changes it.
 fn duration() -> Duration {
     let seconds = std::env::var("HEXFORGE_STRESS_SECONDS").ok();
     Duration::from_secs(seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(3))

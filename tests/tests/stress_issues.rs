@@ -1,5 +1,5 @@
-//! Many callers at once on the issues of one project: nobody is answered with a failure of ours, and at the
-//! end the counters of labels and project, the places of lists and the numbers equal a recount.
+//! Many concurrent callers on the issues of one project: there are no server errors, and at the end the counters of
+//! labels and projects, the positions of lists and the issue numbers equal a recount.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -23,18 +23,18 @@ fn counts_and_places_equal_a_recount_on_postgres() {
     stress(Backend::Postgres);
 }
 
-/// Seconds for each database; more with `HEXFORGE_STRESS_SECONDS`.
+/// The time per database; `HEXFORGE_STRESS_SECONDS` changes it.
 fn duration() -> Duration {
     let seconds = std::env::var("HEXFORGE_STRESS_SECONDS").ok();
     Duration::from_secs(seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(4))
 }
 
-/// How many operations there are in all, with `HEXFORGE_STRESS_OPERATIONS`, in place of a time.
+/// The total number of operations, if `HEXFORGE_STRESS_OPERATIONS` sets one instead of a time.
 fn operations() -> Option<usize> {
     std::env::var("HEXFORGE_STRESS_OPERATIONS").ok().and_then(|number| number.parse().ok())
 }
 
-/// When callers stop.
+/// The end of the test.
 #[derive(Clone, Copy)]
 struct Until {
     moment: Instant,
@@ -42,7 +42,7 @@ struct Until {
 }
 
 impl Until {
-    /// Whether a caller who did so many goes on.
+    /// Whether a caller with this number of operations continues.
     fn goes_on(self, done: usize) -> bool {
         match self.operations {
             Some(all) => done * CALLERS < all,
@@ -51,12 +51,12 @@ impl Until {
     }
 }
 
-/// Two projects of one group, so that issues can move, and everybody a reporter of both.
+/// Two projects of one group, between which issues can move. All callers are reporters of both.
 struct Place<'a> {
     forge: &'a Forge,
     projects: [i64; 2],
     lists: String,
-    /// How many issues were written in each project, moved ones too.
+    /// The number of issues written in each project, including moved ones.
     written: [AtomicI64; 2],
 }
 
@@ -103,7 +103,7 @@ fn stress(backend: Backend) {
     auditor.assert_group_counts("crew", &projects);
     auditor.assert_places(&place.lists);
     place.assert_numbers();
-    // A user goes with everything it wrote.
+    // Issues of a removed user are removed.
     let gone = forge.get("/user").token(&callers[0]).send().expect(200)["id"].to_string();
     forge.delete(&format!("/users/{gone}")).token(ROOT).send().expect(200);
     for project in projects {
@@ -125,7 +125,7 @@ impl Place<'_> {
             let body = String::from_utf8_lossy(&answer.body);
             assert!(answer.status < 500, "{} {body}", answer.status);
             let json: Value = serde_json::from_str(&body).unwrap_or_default();
-            // Only issues have numbers and a state of this word.
+            // Of all created objects only issues have an `iid`.
             if answer.status == 201 && !json["iid"].is_null() {
                 let at = self.projects.iter().position(|project| json["project_id"] == *project);
                 self.written[at.expect("one of the two")].fetch_add(1, Ordering::Relaxed);
@@ -134,7 +134,7 @@ impl Place<'_> {
         }
     }
 
-    /// Numbers are given without gaps: the next is one more than issues were written.
+    /// Asserts that numbers have no gaps: the next number is the count of written issues plus one.
     fn assert_numbers(&self) {
         for (project, written) in self.projects.iter().zip(&self.written) {
             let path = format!("/projects/{project}/issues");
@@ -143,7 +143,7 @@ impl Place<'_> {
         }
     }
 
-    /// Some issue, while there are any.
+    /// A random issue, if there is one.
     fn some_issue(&self, project: i64, numbers: &mut RandomNumbers) -> String {
         let path = format!("/projects/{project}/issues?per_page={FINDABLE}");
         let list = self.forge.get(&path).token(ROOT).send().expect(200);
@@ -168,7 +168,7 @@ impl Place<'_> {
     fn request(&self, token: &str, numbers: &mut RandomNumbers) -> Request {
         let forge = self.forge;
         let project = self.projects[usize::from(numbers.below(4) == 0)];
-        // One in three of what is done to labels is done to those of the group.
+        // One of three changes of labels affects group labels.
         let (labels, keeper) = match numbers.below(3) {
             0 => ("/groups/crew/labels".to_owned(), ROOT),
             _ => (format!("/projects/{project}/labels"), token),

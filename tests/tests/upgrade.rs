@@ -1,4 +1,4 @@
-//! An installation of an earlier release, which kept refs in files and packs without rows, is taken over as a whole.
+//! The upgrade of an installation of an earlier release, which kept refs in files and packs without rows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use hexforge_tests::program::{self, Program, ROOT};
 use hexforge_tests::ref_rows::RefRows;
 use serde_json::Value;
 
-/// The projects that are made, by name. The second is a fork of the first, the third has no repository.
+/// The names of the projects. The second is a fork of the first, the third has no repository.
 const PROJECTS: [&str; 3] = ["root/ship", "ada/ship", "root/empty"];
 
 #[test]
@@ -65,7 +65,7 @@ fn refs_are_taken_over(database: &TestDatabase) {
     for name in &PROJECTS[..2] {
         tree.assert_sound_at(&address(&server, name));
     }
-    // An upgrade that was interrupted goes on, and leaves alone what is done.
+    // An interrupted upgrade continues, and does not change what is finished.
     tree.git(&["push", "-q", &address(&server, PROJECTS[1]), "master:refs/heads/later"]);
     let later = tree.refs_at(&address(&server, PROJECTS[1]));
     server.stop().expect("it can be told to stop");
@@ -80,7 +80,7 @@ fn refs_are_taken_over(database: &TestDatabase) {
     assert_eq!(everything(&server, &tree)[0], before[0]);
     assert_eq!(tree.refs_at(&address(&server, PROJECTS[1])), later);
     server.stop().expect("it can be told to stop");
-    // A damaged repository is left alone, and all others are served; a later start finds it mended.
+    // A damaged repository is skipped, and all others are served. After its repair, the next start upgrades it.
     let pack = pack_in(&layout.earlier(ProjectId(1)));
     let whole = std::fs::read(&pack).expect("it can be read");
     replace(&pack, &whole[..whole.len() - 1]);
@@ -98,12 +98,12 @@ fn refs_are_taken_over(database: &TestDatabase) {
     for name in &PROJECTS[..2] {
         tree.assert_sound_at(&address(&server, name));
     }
-    // It goes on.
+    // New pushes work.
     tree.write("file", "more").commit("More");
     tree.git(&["push", "-q", &address(&server, PROJECTS[0]), "master"]);
 }
 
-/// What takes back the migrations since the earlier release, with their versions.
+/// The statements that revert the migrations since the earlier release, with their versions.
 fn downs(url: &DatabaseUrl) -> [(&'static str, &'static str); 2] {
     match url {
         DatabaseUrl::Sqlite(_) => [
@@ -133,8 +133,8 @@ fn downs(url: &DatabaseUrl) -> [(&'static str, &'static str); 2] {
     }
 }
 
-/// Gives a repository files of its own in place of links to packs, as an earlier release had them: loose objects of one
-/// pack, and all other packs.
+/// Replaces the links to packs in a repository by files, as an earlier release had them: loose objects of one pack, and
+/// all other packs.
 fn own_objects(tree: &WorkTree, bare: &Path) {
     let folder = bare.join("objects/pack");
     let aside = bare.join("aside");
@@ -156,7 +156,7 @@ fn own_objects(tree: &WorkTree, bare: &Path) {
     std::fs::remove_dir_all(aside).expect("it is there");
 }
 
-/// All files below a folder with their contents.
+/// All files below a folder, with their contents.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     fn collect(root: &Path, folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
         for entry in std::fs::read_dir(folder).expect("it is a folder").flatten() {
@@ -189,7 +189,7 @@ fn address(server: &Program, name: &str) -> String {
     format!("http://root:{ROOT}@{}/{name}.git", server.address)
 }
 
-/// Two projects with branches, tags and a release, and one without a repository.
+/// Creates two projects with branches, tags and a release, and one without a repository.
 fn fill(server: &Program, tree: &WorkTree) {
     let ask = |method: &str, path: &str| server.request(method, path).token(ROOT);
     ask("POST", "/projects")
@@ -221,7 +221,7 @@ fn fill(server: &Program, tree: &WorkTree) {
     ask("POST", "/projects").form(&[("name", "empty")]).send().expect(201);
 }
 
-/// All that is shown of the refs of the projects.
+/// Everything that the API and git show of the refs of the projects.
 fn everything(server: &Program, tree: &WorkTree) -> Vec<(String, Vec<Value>)> {
     let of = |(number, name): (usize, &&str)| {
         let listed = tree.git(&["ls-remote", "--symref", &address(server, name)]);

@@ -1,4 +1,4 @@
-//! Figures and names of the program in docs: permits, metrics, commands, options of the benchmark.
+//! Figures and names in docs that the code defines: permits, metrics, commands, options of the benchmark.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -14,7 +14,7 @@ use hexforge_server::cli::Cli;
 
 use crate::{all_pages, assert_page, code_spans, files_below, page, prose, with_generated};
 
-/// How many permits of a lane these callers get together.
+/// The number of permits of a lane that these callers get together.
 fn granted(lane: &Lane, callers: impl Iterator<Item = Caller>) -> usize {
     let mut permits: Vec<Permit> = Vec::new();
     for caller in callers {
@@ -33,7 +33,7 @@ fn user(id: i64) -> Caller {
     Caller::of_user(Some(UserId(id)), Some(ADDRESS))
 }
 
-/// A row of the table of permits: in all, for one user, for all users of one address.
+/// A row of the table of permits: total, per user, and for all users of one address.
 fn permits_row(work: &str, lane: &Lane) -> String {
     let one = granted(lane, std::iter::repeat_with(|| user(1)));
     let address = granted(lane, (1..).map(user));
@@ -66,7 +66,7 @@ fn the_table_of_permits_is_that_of_the_limiter() {
     ] {
         rows.push(permits_row(work, lane));
     }
-    // These know the caller by the address alone.
+    // These lanes only know the caller's address.
     let searches = &limiter.searches;
     rows.push(format!(
         "| searches through a history, by address | {} | {} | |",
@@ -89,7 +89,7 @@ fn the_table_of_permits_is_that_of_the_limiter() {
     assert_page(PATH, &with_generated(PATH, "permits", &rows));
 }
 
-/// Names that begin with a text, in all files of these folders.
+/// All words that start with a text, in the files of these folders.
 fn words_with(start: &str, folders: &[&str]) -> BTreeSet<String> {
     let mut files = Vec::new();
     for folder in folders {
@@ -110,7 +110,7 @@ fn words_with(start: &str, folders: &[&str]) -> BTreeSet<String> {
 fn the_table_of_metrics_has_all_metrics() {
     let folders = ["crates/http-actix/src", "crates/ssh-russh/src", "crates/server/src"];
     let mut metrics = words_with("hexforge_", &folders);
-    // Crates, and the beginnings of names.
+    // Crate names and prefixes are not metrics.
     let kinds = ["_total", "_seconds", "_waiting", "_connections"];
     metrics.retain(|name| kinds.iter().any(|kind| name.ends_with(kind)));
     let text = page("docs/operations.md");
@@ -122,7 +122,7 @@ fn the_table_of_metrics_has_all_metrics() {
     assert_eq!(documented, metrics, "docs/operations.md, and the code");
 }
 
-/// `hexforge user create` and the like, wherever a page has it as code, is a command of the program.
+/// `hexforge user create` and other commands in the code spans of a page exist.
 #[test]
 fn commands_that_docs_name_exist() {
     let program = Cli::command();
@@ -132,7 +132,7 @@ fn commands_that_docs_name_exist() {
         let inline = prose(&text).into_iter().flat_map(|(_, line)| code_spans(line));
         let blocks = text.split("\n```").skip(1).step_by(2).flat_map(str::lines);
         for code in inline.chain(blocks) {
-            // "hexforge serves …" is what a start prints.
+            // "hexforge serves …" is output of the program.
             let named = code.strip_prefix("hexforge ").filter(|rest| !rest.starts_with("serves "));
             let Some(rest) = named else { continue };
             let mut words = rest.split_whitespace();
@@ -181,7 +181,7 @@ fn the_table_of_the_benchmark_has_all_options() {
     assert_eq!(documented, options, "docs/performance.md, and the options of the benchmark");
 }
 
-/// Figures of a page, each with the file and the line of code that decides it.
+/// Figures of a page, each with the file and the line of code that defines it.
 const FIGURES: [(&str, &str, &str, &str); 27] = [
     ("scaling", "up to 10,000 rows", "persistence-diesel/src/query/page.rs", "EXACT: i64 = 10_000"),
     ("scaling", "4,096 totals", "persistence-diesel/src/query/page.rs", "REMEMBERED: usize = 4096"),

@@ -1,15 +1,15 @@
-//! What pages name exists: files, links and tests.
+//! Files, links and tests that pages name exist.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::{all_pages, code_spans, files, page, prose, root};
 
-/// Longer lines are hard to read beside code and in differences.
+/// The maximum line length. Longer lines are hard to read beside code and in diffs.
 const LONGEST_LINE: usize = 120;
 
-/// Names that look like files of the repository and are others.
+/// Names that look like files of the repository but are not.
 const ELSEWHERE: [&str; 2] = [
-    // Settings, in the data folder.
+    // A settings file in the data folder.
     "hexforge.toml",
     // The example of docs/adding-an-endpoint.md.
     "tests/tests/api/repositories/languages.rs",
@@ -105,7 +105,7 @@ fn has_anchor(file: &Path, wanted: &str) -> bool {
     prose(&text).iter().any(|(_, line)| line.starts_with('#') && anchor(line) == wanted)
 }
 
-/// Whether a piece of code is the name of a test: no other names of ours are that long.
+/// Whether a code span is the name of a test. No other names are that long.
 fn names_a_test(code: &str) -> bool {
     let name = code.rsplit("::").next().unwrap_or(code);
     name.matches('_').count() >= 3
@@ -141,7 +141,7 @@ fn tests_and_items_that_docs_name_exist() {
         for (at, line) in prose(&page(&path)) {
             for code in code_spans(line).filter(|code| names_a_test(code) || names_an_item(code)) {
                 let name = code.rsplit("::").next().unwrap_or(code);
-                // Logs name modules of libraries.
+                // Logs contain module names of libraries.
                 let is_elsewhere = code.starts_with("actix_http::");
                 if !is_elsewhere && !has_word(&sources, name) {
                     missing.push(format!("{path}:{at}: `{code}`"));

@@ -14,10 +14,10 @@ struct Block {
     text: String,
 }
 
-/// The server of the tour. Killed when dropped.
+/// The server of the tour. It is killed when dropped.
 struct Server {
     child: Child,
-    /// What it printed until it served.
+    /// Its output until it serves.
     printed: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Server {
                 break;
             }
         }
-        // The pipe stays open: the program may print more.
+        // The pipe stays open, because the program may print more.
         std::thread::spawn(move || output.read_to_end(&mut Vec::new()));
         Self { child, printed }
     }
@@ -97,7 +97,8 @@ fn assert_printed(server: &Server, block: &Block, printed: &str) {
     }
 }
 
-/// Runs all blocks in one shell and returns what each printed. Blocks of output have that of the block before them.
+/// Runs all blocks in one shell, and returns the output of each. A block of expected output gets that of the block
+/// before it.
 fn run(folder: &Path, server: &Server, blocks: &[Block]) -> Vec<String> {
     const MARK: &str = "@@ end of block @@";
     let mut script = String::from("set -euo pipefail\n");
@@ -123,7 +124,7 @@ fn run(folder: &Path, server: &Server, blocks: &[Block]) -> Vec<String> {
     all
 }
 
-/// The texts that have to be in the output of a block, in no order.
+/// The texts that the output of a block must contain, in any order.
 fn expected_texts(block: &Block) -> Vec<String> {
     let comment = |line: &str| line.split_once("# prints ").map(|(_, text)| text.to_owned());
     match block.kind.as_str() {
@@ -132,7 +133,7 @@ fn expected_texts(block: &Block) -> Vec<String> {
     }
 }
 
-/// Whether a line of a text has all parts of a pattern, in which `*` stands for anything.
+/// Whether a line of the text matches a pattern, in which `*` stands for anything.
 fn matches(text: &str, pattern: &str) -> bool {
     text.lines().any(|line| {
         let mut rest = line;

@@ -1,7 +1,7 @@
-//! Bytes that nobody should send, at random: a second for each of the parsers that read what strangers send.
+//! Random bytes for the parsers of untrusted input, for a short time each.
 //!
-//! `HEXFORGE_TEST_FUZZ_SECONDS` says for how long each; `HEXFORGE_TEST_FUZZ_SEED` with what it begins. The same
-//! targets are in `tests/fuzz`, for libFuzzer, which looks where the bytes lead.
+//! `HEXFORGE_TEST_FUZZ_SECONDS` sets the time per parser, `HEXFORGE_TEST_FUZZ_SEED` the seed. `tests/fuzz` has the same
+//! targets for libFuzzer, which is guided by coverage.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use hexforge_tests::RandomNumbers;
 use hexforge_tests::hostile::{TARGETS, seeds};
 use hexforge_tests::random::number_from_env;
 
-/// What formats are made of.
+/// Typical parts of the formats.
 const PIECES: [&[u8]; 16] = [
     b"0000",
     b"0001",
@@ -54,7 +54,7 @@ fn bytes_at_random_break_no_parser() {
     let _ = writeln!(std::io::stderr(), "{told}");
 }
 
-/// The same with a few things wrong.
+/// A copy of a seed with random changes.
 fn changed(seed: &[u8], numbers: &mut RandomNumbers) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..=numbers.below(4) {

@@ -1,6 +1,6 @@
-//! A database that is away for a while, and one with many writers.
+//! A database that is unavailable for a while, and one with many writers.
 //!
-//! `HEXFORGE_TEST_FAULT_SECONDS` says how many seconds each of it lasts; 2 unless it is set.
+//! `HEXFORGE_TEST_FAULT_SECONDS` sets the duration of each phase in seconds; the default is 2.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +13,7 @@ use hexforge_tests::program::{self, Program, ROOT};
 use hexforge_tests::random::number_from_env;
 use hexforge_tests::{Auditor, WorkTree};
 
-/// How many write at the same time.
+/// The number of concurrent writers.
 const WRITERS: usize = 64;
 
 fn seconds() -> u64 {
@@ -61,9 +61,9 @@ fn many_writers_on_sqlite_are_all_served() {
 
 #[test]
 fn while_postgres_is_away_everybody_is_told_so_and_then_served_again() {
-    let (folder, place) = (a_folder(), a_folder());
-    let Some(mut postgres) = OwnPostgres::start_in(place.path()) else { return };
-    // It says at each call that the database is away.
+    let (folder, servers) = (a_folder(), a_folder());
+    let Some(mut postgres) = OwnPostgres::start_in(servers.path()) else { return };
+    // The program logs an error for each call while the database is unavailable.
     let log = std::process::Stdio::null();
     let server =
         Program::start_logging(&program::executable(), folder.path(), &postgres.url(), log);
@@ -105,7 +105,7 @@ fn while_postgres_is_away_everybody_is_told_so_and_then_served_again() {
     let good = |status: &u16| matches!(status, 200 | 201 | 503);
     assert!(seen.statuses.keys().all(good), "{seen:?}");
     assert!(seen.statuses.contains_key(&503), "{seen:?}");
-    // Each call was made once, if it was: no title is there twice, and none that was acknowledged is missing.
+    // Each call ran at most once: no title exists twice, and no acknowledged title is missing.
     let issues = Auditor { address: server.address, token: ROOT }.assert_counts(1);
     let mut titles: BTreeMap<&str, usize> = BTreeMap::new();
     for issue in &issues {
@@ -117,7 +117,7 @@ fn while_postgres_is_away_everybody_is_told_so_and_then_served_again() {
     tree.git(&["push", "-q", &url, "master"]);
 }
 
-/// What callers were answered.
+/// The answers that callers got.
 #[derive(Debug, Default)]
 struct Seen {
     statuses: BTreeMap<u16, usize>,
@@ -169,7 +169,7 @@ fn a_project(server: &Program) {
     server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
 }
 
-/// How much was tried is part of what is shown.
+/// Shows the amount of work as part of the result.
 #[expect(clippy::print_stderr, reason = "how much was tried is part of what is shown")]
 fn print_progress(text: &str) {
     eprintln!("{text}");

@@ -1,6 +1,6 @@
-//! A disk that is full: callers are told so, nothing is broken, and with room again everything works on.
+//! A full disk: callers get an error, nothing is damaged, and everything works again once there is space.
 //!
-//! `HEXFORGE_TEST_FAULTS=full` also fills the disk of a PostgreSQL.
+//! `HEXFORGE_TEST_FAULTS=full` also fills the disk of a PostgreSQL server.
 
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -12,15 +12,15 @@ use hexforge_tests::{RandomNumbers, Response, Runner, SmallDisk, WorkTree};
 use serde_json::Value;
 
 use super::git::CONFIGURATION;
-use super::lane::{Place, SHIP};
+use super::worker::{SHIP, Servers};
 
-/// A megabyte that cannot be packed.
+/// A megabyte of incompressible bytes.
 fn noise(seed: u64) -> Vec<u8> {
     let mut numbers = RandomNumbers(seed);
     (0..1 << 20).map(|_| numbers.next_number().to_le_bytes()[0]).collect()
 }
 
-/// Letters that cannot be packed well.
+/// A long text that compresses badly.
 fn long_text(seed: u64) -> String {
     noise(seed).iter().take(200_000).map(|byte| char::from(b'0' + byte % 64)).collect()
 }
@@ -37,7 +37,7 @@ fn a_full_disk_is_told_and_nothing_is_broken_on_sqlite() {
     disk.fill_except(0);
     scene.assert_no_room_for_rows();
     scene.assert_no_room_for_files();
-    // What only reads goes on.
+    // Reads still work.
     let found = scene.server.request("GET", &format!("/projects/{SHIP}/issues")).token(ROOT).send();
     assert!(found.expect(200).as_array().is_some_and(|all| all.iter().any(|i| i["id"] == before)));
 
@@ -56,7 +56,7 @@ fn a_full_disk_of_repositories_is_told_and_nothing_is_broken_on_postgres() {
     scene.assert_no_room_for_files();
     disk.fill_except(0);
     scene.assert_no_room_for_files();
-    // The database has room.
+    // The disk of the database has space.
     scene.issue("meanwhile").expect(201);
     disk.remove_filling();
     scene.assert_works("again");
@@ -68,21 +68,21 @@ fn a_full_disk_of_postgres_is_told_and_nothing_is_broken() {
         return;
     }
     let Some(disk) = SmallDisk::mount(160) else { return };
-    let place = disk.path().join("postgres");
-    std::fs::create_dir(&place).expect("there is room");
-    let Some(mut postgres) = OwnPostgres::start_in(&place) else { return };
+    let servers = disk.path().join("postgres");
+    std::fs::create_dir(&servers).expect("there is room");
+    let Some(mut postgres) = OwnPostgres::start_in(&servers) else { return };
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let scene = Scene::new(folder.path(), &postgres.url());
     disk.fill_except(0);
     scene.assert_no_room_for_rows();
     disk.remove_filling();
-    // A server that could not write its own log has ended itself.
+    // A PostgreSQL server that cannot write its log has stopped itself.
     postgres.stop("INT");
     postgres.start();
     scene.assert_works("again");
 }
 
-/// A server with a project, a repository and a build that runs.
+/// A server with a project, a repository and a running build.
 struct Scene {
     server: Program,
     data: std::path::PathBuf,
@@ -136,7 +136,7 @@ impl Scene {
         self.runner.artifacts("POST", &self.build).file("a.zip", &noise(2)).send()
     }
 
-    /// Files, artifacts and pushes are refused by what is the matter, and leave nothing.
+    /// Asserts that uploads, artifacts and pushes fail with the right error, and leave no files.
     fn assert_no_room_for_files(&self) {
         let full = serde_json::json!({"message": "507 Insufficient Storage"});
         assert_eq!(self.upload().expect(507), full);
@@ -151,7 +151,7 @@ impl Scene {
         assert_eq!(branches.as_array().map(Vec::len), Some(1), "{branches}");
     }
 
-    /// What was begun and not finished is gone, soon.
+    /// Asserts that files of unfinished operations are soon removed.
     fn assert_nothing_lies_around(&self) {
         let count = |folder: &str| {
             let entries = std::fs::read_dir(self.data.join(folder)).into_iter().flatten();
@@ -167,7 +167,7 @@ impl Scene {
         panic!("{:?}", folders.map(|folder| (folder, count(folder))));
     }
 
-    /// Rows are refused as soon as there is no room for them, and for as long.
+    /// Asserts that inserts fail once there is no space for rows, and go on failing.
     fn assert_no_room_for_rows(&self) {
         for number in 0..2000 {
             let answer = self.issue(&format!("issue {number}"));
@@ -181,7 +181,7 @@ impl Scene {
         panic!("the disk is never full");
     }
 
-    /// Everything can be written, and what is there is whole.
+    /// Asserts that everything can be written again, and that stored data is complete.
     fn assert_works(&self, branch: &str) {
         let since = std::time::Instant::now();
         while self.issue("after").status != 201 {
@@ -192,7 +192,7 @@ impl Scene {
         let pushed = self.push(branch);
         assert!(pushed.status.success(), "{}", String::from_utf8_lossy(&pushed.stderr));
         self.runner.end(&self.build, "success");
-        Place::new(&[self.server.address], &self.data).auditor().assert_counts(SHIP);
+        Servers::new(&[self.server.address], &self.data).auditor().assert_counts(SHIP);
         self.tree.assert_sound_at(&self.url());
     }
 }

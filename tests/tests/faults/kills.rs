@@ -1,6 +1,6 @@
-//! The program is killed at random, again and again, in the middle of a mixed workload.
+//! The program is killed at random times during a mixed workload.
 //!
-//! `HEXFORGE_TEST_FAULT_KILLS` says how often for each database; twice unless it is set.
+//! `HEXFORGE_TEST_FAULT_KILLS` sets the number of kills per database; the default is 2.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -17,12 +17,12 @@ use hexforge_tests::{RandomNumbers, Receiver, Request, Runner, WorkTree};
 
 use super::ci::Ci;
 use super::git::{Brancher, CONFIGURATION, Pusher};
-use super::lane::{Lane, Place, SHIP, Step};
 use super::people::{Admirer, People};
 use super::tracker::Tracker;
 use super::uploads::Uploads;
+use super::worker::{SHIP, Servers, Step, Worker};
 
-/// Longer than a process that is gone is waited for by those who send to hooks.
+/// The timeout for hook deliveries. It is longer than the claims of a killed process last.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
@@ -42,31 +42,31 @@ fn kill_again_and_again(name: &str, database: &TestDatabase) {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let receiver = Receiver::new();
     let mut server = serve(folder.path(), &database.url);
-    let mut world = World::prepare(&Place::new(&[server.address], folder.path()), &receiver);
+    let mut world = World::prepare(&Servers::new(&[server.address], folder.path()), &receiver);
     let mut numbers = RandomNumbers::seeded_by_time();
     let mut acknowledged = 0;
     for kill in 1..=kills {
         let (enough, later) = (5 + numbers.below(60), numbers.below(100) as u64);
         let addresses = [server.address];
-        let place = Place::new(&addresses, folder.path());
-        acknowledged += world.work(&place, enough, Duration::from_millis(later), || {
+        let servers = Servers::new(&addresses, folder.path());
+        acknowledged += world.work(&servers, enough, Duration::from_millis(later), || {
             program::kill_now(server.pid());
         });
         server = serve(folder.path(), &database.url);
-        world.check(&Place::new(&[server.address], folder.path()));
+        world.check(&Servers::new(&[server.address], folder.path()));
         if kill % 10 == 0 {
             let _ =
                 writeln!(std::io::stderr(), "{name}: {kill} kills, {acknowledged} acknowledged");
         }
     }
     let addresses = [server.address];
-    let place = Place::new(&addresses, folder.path());
-    world.check_all(&place);
-    world.assert_told(&place, &receiver);
+    let servers = Servers::new(&addresses, folder.path());
+    world.check_all(&servers);
+    world.assert_told(&servers, &receiver);
     let _ = writeln!(std::io::stderr(), "{name}: {kills} kills, {acknowledged} acknowledged");
 }
 
-/// Starts the program with all that the workload needs.
+/// Starts the program with all settings that the workload needs.
 pub fn serve(data: &Path, database: &DatabaseUrl) -> Program {
     let more = [
         ("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"),
@@ -78,19 +78,19 @@ pub fn serve(data: &Path, database: &DatabaseUrl) -> Program {
     started.expect("the program serves")
 }
 
-/// Everybody who works, and what there is from the beginning.
+/// All workers of the workload, and the work tree of the first push.
 pub struct World {
     trackers: Vec<Tracker>,
-    others: Vec<Box<dyn Lane>>,
+    others: Vec<Box<dyn Worker>>,
     admirers: Vec<String>,
     tree: WorkTree,
 }
 
 impl World {
-    /// Two projects, a hook, a runner, a repository that makes builds, and a few users.
-    pub fn prepare(place: &Place<'_>, receiver: &Receiver) -> Self {
+    /// Creates two projects, a hook, a runner, a repository with a CI configuration, and a few users.
+    pub fn prepare(servers: &Servers<'_>, receiver: &Receiver) -> Self {
         let post = |path: &str, form: &[(&str, &str)]| {
-            place.ask("POST", path).form(form).send().expect(201)
+            servers.ask("POST", path).form(form).send().expect(201)
         };
         for name in ["ship", "yard"] {
             post("/projects", &[("name", name), ("public", "true")]);
@@ -98,18 +98,18 @@ impl World {
         let hooks = format!("/projects/{SHIP}/hooks");
         let url = receiver.url("/");
         post(&hooks, &[("url", &url), ("push_events", "false"), ("issues_events", "true")]);
-        // The board is made by whoever looks first.
-        place.ask("GET", &format!("/projects/{SHIP}/boards")).send().expect(200);
-        let tree = WorkTree::new(&place.data.join("unused.git"));
+        // The first request creates the board.
+        servers.ask("GET", &format!("/projects/{SHIP}/boards")).send().expect(200);
+        let tree = WorkTree::new(&servers.data.join("unused.git"));
         tree.write(".gitlab-ci.yml", CONFIGURATION).commit("Begin");
-        tree.git(&["push", "-q", &place.repository(), "master"]);
-        let admirers: Vec<String> = (0..2).map(|number| a_user(place, number)).collect();
-        let runner = Runner::register(place.address(), RUNNERS, &[]);
-        let mut others: Vec<Box<dyn Lane>> = vec![
+        tree.git(&["push", "-q", &servers.repository(), "master"]);
+        let admirers: Vec<String> = (0..2).map(|number| a_user(servers, number)).collect();
+        let runner = Runner::register(servers.address(), RUNNERS, &[]);
+        let mut others: Vec<Box<dyn Worker>> = vec![
             Box::new(People::default()),
             Box::new(Uploads::default()),
-            Box::new(Pusher::new("pusher", place)),
-            Box::new(Pusher::new("other", place)),
+            Box::new(Pusher::new("pusher", servers)),
+            Box::new(Pusher::new("other", servers)),
             Box::new(Brancher::new("brancher", 3)),
             Box::new(Ci::new(runner, 4)),
         ];
@@ -120,30 +120,30 @@ impl World {
         Self { trackers, others, admirers, tree }
     }
 
-    fn lanes(&mut self) -> impl Iterator<Item = &mut dyn Lane> {
-        let trackers = self.trackers.iter_mut().map(|tracker| tracker as &mut dyn Lane);
-        trackers.chain(self.others.iter_mut().map(|lane| &mut **lane as &mut dyn Lane))
+    fn workers(&mut self) -> impl Iterator<Item = &mut dyn Worker> {
+        let trackers = self.trackers.iter_mut().map(|tracker| tracker as &mut dyn Worker);
+        trackers.chain(self.others.iter_mut().map(|worker| &mut **worker as &mut dyn Worker))
     }
 
-    /// All work until no server answers them, or they have worked on for a while after `end` was called: so much later
-    /// than so many steps were acknowledged. Answers how many were in all.
+    /// Runs all workers until no server answers them, or until shortly after `end` was called. `end` is called `later`
+    /// after `enough` steps were acknowledged. Returns the number of acknowledged steps.
     pub fn work(
         &mut self,
-        place: &Place<'_>,
+        servers: &Servers<'_>,
         enough: usize,
         later: Duration,
         end: impl FnOnce(),
     ) -> usize {
         let (done, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
         std::thread::scope(|scope| {
-            for lane in self.lanes() {
+            for worker in self.workers() {
                 let (done, is_over) = (&done, &is_over);
                 scope.spawn(move || {
                     while !is_over.load(Ordering::Relaxed) {
-                        match lane.step(place) {
+                        match worker.step(servers) {
                             Step::Done => done.fetch_add(1, Ordering::Relaxed),
                             Step::Idle => 0,
-                            Step::Gone => break,
+                            Step::NoAnswer => break,
                         };
                     }
                 });
@@ -160,27 +160,28 @@ impl World {
         done.into_inner()
     }
 
-    /// Everything that was acknowledged lately is there, nothing is half done, and all counters equal their rows.
-    pub fn check(&mut self, place: &Place<'_>) {
-        let issues = self.recount(place);
-        self.lanes().for_each(|lane| lane.check(place, &issues));
-        self.assert_repositories_are_sound(place);
+    /// Checks that everything acknowledged since the last check exists, nothing is incomplete, and all counters are
+    /// right.
+    pub fn check(&mut self, servers: &Servers<'_>) {
+        let issues = self.recount(servers);
+        self.workers().for_each(|worker| worker.check(servers, &issues));
+        self.assert_repositories_are_sound(servers);
     }
 
     /// The same for everything that was ever acknowledged.
-    pub fn check_all(&mut self, place: &Place<'_>) {
-        let issues = self.recount(place);
-        self.lanes().for_each(|lane| lane.check_all(place, &issues));
-        self.assert_repositories_are_sound(place);
+    pub fn check_all(&mut self, servers: &Servers<'_>) {
+        let issues = self.recount(servers);
+        self.workers().for_each(|worker| worker.check_all(servers, &issues));
+        self.assert_repositories_are_sound(servers);
     }
 
-    fn recount(&self, place: &Place<'_>) -> Vec<serde_json::Value> {
-        let auditor = place.auditor();
+    fn recount(&self, servers: &Servers<'_>) -> Vec<serde_json::Value> {
+        let auditor = servers.auditor();
         let issues = auditor.assert_counts(SHIP);
         let mut numbers: Vec<i64> =
             issues.iter().map(|issue| issue["iid"].as_i64().expect("a number")).collect();
         numbers.sort_unstable();
-        // None was removed, so there are no gaps.
+        // No issue was removed, so the numbers have no gaps.
         let count = i64::try_from(numbers.len()).expect("few issues");
         assert_eq!(numbers, (1..=count).collect::<Vec<_>>());
         auditor.assert_places(&format!("/projects/{SHIP}/boards/1/lists"));
@@ -188,20 +189,20 @@ impl World {
         issues
     }
 
-    fn assert_repositories_are_sound(&self, place: &Place<'_>) {
-        self.tree.assert_sound_at(&place.repository());
-        for repository in repositories(&place.data.join("repositories")) {
+    fn assert_repositories_are_sound(&self, servers: &Servers<'_>) {
+        self.tree.assert_sound_at(&servers.repository());
+        for repository in repositories(&servers.data.join("repositories")) {
             let path = repository.display().to_string();
             let fsck = ["--git-dir", &path, "fsck", "--strict", "--connectivity-only"];
             let found = self.tree.command(&fsck).output().expect("git can be started");
-            // A fork may be removed while we look.
+            // A fork may be removed meanwhile.
             let text = String::from_utf8_lossy(&found.stderr);
             assert!(found.status.success() || !repository.exists(), "{path}: {text}");
         }
     }
 
-    /// The hook has heard of every issue, the same by the same key, and nothing waits any more.
-    pub fn assert_told(&self, place: &Place<'_>, receiver: &Receiver) {
+    /// Waits until the hook got every issue, repeated ones with the same key, and no delivery is queued.
+    pub fn assert_told(&self, servers: &Servers<'_>, receiver: &Receiver) {
         let mut missing: BTreeSet<&String> =
             self.trackers.iter().flat_map(Tracker::titles).collect();
         let end = Instant::now() + PATIENCE;
@@ -211,7 +212,7 @@ impl World {
                     received.json()["object_attributes"]["title"].as_str().map(str::to_owned);
                 title.map(|title| missing.remove(&title));
             }
-            if missing.is_empty() && is_nothing_waiting(place.address()) {
+            if missing.is_empty() && is_nothing_waiting(servers.address()) {
                 return;
             }
             assert!(Instant::now() < end, "never told: {missing:?}");
@@ -244,8 +245,8 @@ fn sailor(number: usize) -> String {
     format!("sailor-{number}")
 }
 
-/// Makes a user and gives its token.
-fn a_user(place: &Place<'_>, number: usize) -> String {
+/// Creates a user, and returns its token.
+fn a_user(servers: &Servers<'_>, number: usize) -> String {
     let name = sailor(number);
     let email = format!("{name}@example.com");
     let form = [
@@ -254,8 +255,8 @@ fn a_user(place: &Place<'_>, number: usize) -> String {
         ("email", &email),
         ("password", "correct horse"),
     ];
-    place.ask("POST", "/users").token(ROOT).form(&form).send().expect(201);
+    servers.ask("POST", "/users").token(ROOT).form(&form).send().expect(201);
     let form = [("login", name.as_str()), ("password", "correct horse")];
-    let session = Request::new(place.address(), "POST", "/api/v3/session").form(&form).send();
+    let session = Request::new(servers.address(), "POST", "/api/v3/session").form(&form).send();
     session.expect(201)["private_token"].as_str().expect("a token").to_owned()
 }

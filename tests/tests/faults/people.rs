@@ -1,17 +1,17 @@
-//! Users, projects and members; stars and forks.
+//! Workers for users, projects and members, and for stars and forks.
 
 use hexforge_tests::RandomNumbers;
 use serde_json::Value;
 
-use super::lane::{Lane, Place, SHIP, Step, YARD, id_of, send_expecting};
+use super::worker::{SHIP, Servers, Step, Worker, YARD, id_of, send_expecting};
 
-/// Somebody who makes and removes accounts, projects and memberships.
+/// A worker that creates and removes accounts, projects and memberships.
 #[derive(Default)]
 pub struct People {
     made: usize,
     checked: usize,
     known: Vec<Known>,
-    doubt: Option<Known>,
+    unconfirmed: Option<Known>,
 }
 
 #[derive(Clone, Debug)]
@@ -23,8 +23,9 @@ enum Known {
 }
 
 impl People {
-    /// What to ask next and the status it must answer; none if the server is gone that was asked for what it takes.
-    fn step_of(&mut self, place: &Place<'_>) -> Option<(Known, hexforge_tests::Request, u16)> {
+    /// The next change, its request and the expected status. Returns `None` if the server does not answer a preparing
+    /// request.
+    fn step_of(&mut self, servers: &Servers<'_>) -> Option<(Known, hexforge_tests::Request, u16)> {
         self.made += 1;
         let name = format!("one-{}", self.made);
         let user = self.known.iter().rev().find_map(|known| match known {
@@ -41,71 +42,71 @@ impl People {
                     ("email", &email),
                     ("password", "correct horse"),
                 ];
-                (Known::User(name.clone()), place.ask("POST", "/users").form(&form), 201)
+                (Known::User(name.clone()), servers.ask("POST", "/users").form(&form), 201)
             }
             (2, Some(user), _) => {
-                let found = place.ask("GET", &format!("/users?username={user}")).try_send()?;
+                let found = servers.ask("GET", &format!("/users?username={user}")).try_send()?;
                 let id = id_of(&found.json()[0]);
                 let form = [("user_id", id.to_string()), ("access_level", "30".to_owned())];
                 let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
                 let path = format!("/projects/{SHIP}/members");
-                (Known::Member(user), place.ask("POST", &path).form(&form), 201)
+                (Known::Member(user), servers.ask("POST", &path).form(&form), 201)
             }
             (3, _, Some(Known::Project(name))) => {
                 let path = format!("/projects/root%2F{name}");
-                (Known::Removed(name), place.ask("DELETE", &path), 200)
+                (Known::Removed(name), servers.ask("DELETE", &path), 200)
             }
             _ => {
                 let form = [("name", name.as_str())];
-                (Known::Project(name.clone()), place.ask("POST", "/projects").form(&form), 201)
+                (Known::Project(name.clone()), servers.ask("POST", "/projects").form(&form), 201)
             }
         })
     }
 
-    fn is_there(place: &Place<'_>, known: &Known) -> bool {
+    fn is_there(servers: &Servers<'_>, known: &Known) -> bool {
         match known {
             Known::User(name) => {
                 let path = format!("/users?username={name}");
-                let found = place.ask("GET", &path).send().expect(200);
+                let found = servers.ask("GET", &path).send().expect(200);
                 match found.as_array().map(Vec::as_slice) {
                     Some([]) => false,
-                    // The whole of it.
+                    // The account is complete.
                     Some([one]) => one["email"] == format!("{name}@example.com"),
                     _ => panic!("{found}"),
                 }
             }
             Known::Project(name) => {
-                place.ask("GET", &format!("/projects/root%2F{name}")).send().status == 200
+                servers.ask("GET", &format!("/projects/root%2F{name}")).send().status == 200
             }
             Known::Removed(name) => {
-                place.ask("GET", &format!("/projects/root%2F{name}")).send().status == 404
+                servers.ask("GET", &format!("/projects/root%2F{name}")).send().status == 404
             }
             Known::Member(name) => {
                 let path = format!("/projects/{SHIP}/members?query={name}");
-                let found = place.ask("GET", &path).send().expect(200);
+                let found = servers.ask("GET", &path).send().expect(200);
                 let mut members = found.as_array().into_iter().flatten();
                 members.any(|member| member["username"] == *name && member["access_level"] == 30)
             }
         }
     }
 
-    fn assert_there(&self, place: &Place<'_>, from: usize) {
+    fn assert_there(&self, servers: &Servers<'_>, from: usize) {
         for (number, known) in self.known.iter().enumerate().skip(from) {
             let removed_later = |later: &Known| match (known, later) {
                 (Known::Project(name), Known::Removed(gone)) => name == gone,
                 _ => false,
             };
-            let doubt = self.doubt.as_ref().is_some_and(removed_later);
-            if !doubt && !self.known[number..].iter().any(removed_later) {
-                assert!(Self::is_there(place, known), "{known:?} is lost");
+            let unconfirmed = self.unconfirmed.as_ref().is_some_and(removed_later);
+            if !unconfirmed && !self.known[number..].iter().any(removed_later) {
+                assert!(Self::is_there(servers, known), "{known:?} is lost");
             }
         }
     }
 }
 
-impl Lane for People {
-    fn step(&mut self, place: &Place<'_>) -> Step {
-        let Some((known, request, good)) = self.step_of(place) else { return Step::Gone };
+impl Worker for People {
+    fn step(&mut self, servers: &Servers<'_>) -> Step {
+        let Some((known, request, good)) = self.step_of(servers) else { return Step::NoAnswer };
         match request.try_send() {
             Some(answer) => {
                 let text = String::from_utf8_lossy(&answer.body);
@@ -114,28 +115,28 @@ impl Lane for People {
                 Step::Done
             }
             None => {
-                self.doubt = Some(known);
-                Step::Gone
+                self.unconfirmed = Some(known);
+                Step::NoAnswer
             }
         }
     }
 
-    fn check(&mut self, place: &Place<'_>, _: &[Value]) {
-        self.assert_there(place, self.checked);
-        if let Some(doubt) = self.doubt.take()
-            && Self::is_there(place, &doubt)
+    fn check(&mut self, servers: &Servers<'_>, _: &[Value]) {
+        self.assert_there(servers, self.checked);
+        if let Some(unconfirmed) = self.unconfirmed.take()
+            && Self::is_there(servers, &unconfirmed)
         {
-            self.known.push(doubt);
+            self.known.push(unconfirmed);
         }
         self.checked = self.known.len();
     }
 
-    fn check_all(&self, place: &Place<'_>, _: &[Value]) {
-        self.assert_there(place, 0);
+    fn check_all(&self, servers: &Servers<'_>, _: &[Value]) {
+        self.assert_there(servers, 0);
     }
 }
 
-/// A user who stars and forks.
+/// A worker with a user account that stars and forks projects.
 pub struct Admirer {
     name: String,
     token: String,
@@ -159,28 +160,29 @@ impl Admirer {
         }
     }
 
-    fn star(&mut self, place: &Place<'_>) -> Step {
+    fn star(&mut self, servers: &Servers<'_>) -> Step {
         let (method, good) = if self.starred { ("DELETE", 200) } else { ("POST", 201) };
-        let request = place.ask_as(&self.token, method, &format!("/projects/{YARD}/star"));
+        let request = servers.ask_as(&self.token, method, &format!("/projects/{YARD}/star"));
         if send_expecting(request, &[good]).is_none() {
             self.star_in_doubt = true;
-            return Step::Gone;
+            return Step::NoAnswer;
         }
         self.starred = !self.starred;
         Step::Done
     }
 
-    fn fork(&mut self, place: &Place<'_>) -> Step {
+    fn fork(&mut self, servers: &Servers<'_>) -> Step {
         let request = match self.fork {
             None => {
-                let request = place.ask_as(&self.token, "POST", &format!("/projects/fork/{YARD}"));
+                let request =
+                    servers.ask_as(&self.token, "POST", &format!("/projects/fork/{YARD}"));
                 request.form(&[("namespace", &self.name)])
             }
-            Some(id) => place.ask_as(&self.token, "DELETE", &format!("/projects/{id}")),
+            Some(id) => servers.ask_as(&self.token, "DELETE", &format!("/projects/{id}")),
         };
         let Some(answer) = send_expecting(request, &[200, 201]) else {
             self.fork_in_doubt = true;
-            return Step::Gone;
+            return Step::NoAnswer;
         };
         self.fork = match self.fork {
             None => Some(id_of(&answer.json())),
@@ -190,14 +192,14 @@ impl Admirer {
     }
 }
 
-impl Lane for Admirer {
-    fn step(&mut self, place: &Place<'_>) -> Step {
-        // Copying a repository is work for all others too.
-        if self.numbers.below(8) == 0 { self.fork(place) } else { self.star(place) }
+impl Worker for Admirer {
+    fn step(&mut self, servers: &Servers<'_>) -> Step {
+        // Forks are rare, because copying a repository slows down all workers.
+        if self.numbers.below(8) == 0 { self.fork(servers) } else { self.star(servers) }
     }
 
-    fn check(&mut self, place: &Place<'_>, issues: &[Value]) {
-        let auditor = place.auditor();
+    fn check(&mut self, servers: &Servers<'_>, issues: &[Value]) {
+        let auditor = servers.auditor();
         if std::mem::take(&mut self.star_in_doubt) {
             self.starred = !auditor.all_pages_as(&self.token, "/projects/starred").is_empty();
         }
@@ -205,11 +207,11 @@ impl Lane for Admirer {
             let owned = auditor.all_pages_as(&self.token, "/projects/owned");
             self.fork = owned.first().map(id_of);
         }
-        self.check_all(place, issues);
+        self.check_all(servers, issues);
     }
 
-    fn check_all(&self, place: &Place<'_>, _: &[Value]) {
-        let auditor = place.auditor();
+    fn check_all(&self, servers: &Servers<'_>, _: &[Value]) {
+        let auditor = servers.auditor();
         let starred = auditor.all_pages_as(&self.token, "/projects/starred");
         assert_eq!(starred.len(), usize::from(self.starred));
         let owned: Vec<i64> =

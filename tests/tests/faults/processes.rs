@@ -1,6 +1,6 @@
-//! Two processes on one PostgreSQL and one data folder, asked in turn.
+//! Two processes on one PostgreSQL and one data folder, with requests in turn.
 //!
-//! `HEXFORGE_TEST_FAULT_STEPS` says how many steps are acknowledged before one of them is killed; 30 unless it is set.
+//! `HEXFORGE_TEST_FAULT_STEPS` sets the number of acknowledged steps before one process is killed; the default is 30.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use hexforge_tests::random::number_from_env;
 use hexforge_tests::{Receiver, WorkTree};
 
 use super::kills::{World, serve};
-use super::lane::{Place, SHIP, id_of};
+use super::worker::{SHIP, Servers, id_of};
 
 #[test]
 fn two_processes_serve_as_one_and_the_end_of_one_loses_nothing() {
@@ -21,27 +21,27 @@ fn two_processes_serve_as_one_and_the_end_of_one_loses_nothing() {
     let receiver = Receiver::new();
     let (mut one, two) = (serve(folder.path(), &database.url), serve(folder.path(), &database.url));
     let both = [one.address, two.address];
-    let place = Place::new(&both, folder.path());
-    let mut world = World::prepare(&place, &receiver);
-    world.work(&place, steps, Duration::ZERO, || ());
-    world.check(&place);
-    // One is killed under load: what is asked of the other goes on.
-    world.work(&place, steps, Duration::from_millis(20), || program::kill_now(one.pid()));
+    let servers = Servers::new(&both, folder.path());
+    let mut world = World::prepare(&servers, &receiver);
+    world.work(&servers, steps, Duration::ZERO, || ());
+    world.check(&servers);
+    // One process is killed under load. The other one goes on.
+    world.work(&servers, steps, Duration::from_millis(20), || program::kill_now(one.pid()));
     let survivor = [two.address];
-    let place = Place::new(&survivor, folder.path());
-    world.check(&place);
-    world.work(&place, steps / 2, Duration::ZERO, || ());
+    let servers = Servers::new(&survivor, folder.path());
+    world.check(&servers);
+    world.work(&servers, steps / 2, Duration::ZERO, || ());
     one.kill().expect("a process that ended can be waited for");
     let one = serve(folder.path(), &database.url);
     let both = [one.address, two.address];
-    let place = Place::new(&both, folder.path());
-    world.work(&place, steps / 2, Duration::ZERO, || ());
-    world.check(&place);
-    world.check_all(&place);
-    world.assert_told(&place, &receiver);
+    let servers = Servers::new(&both, folder.path());
+    world.work(&servers, steps / 2, Duration::ZERO, || ());
+    world.check(&servers);
+    world.check_all(&servers);
+    world.assert_told(&servers, &receiver);
 }
 
-/// Two processes and a project with a repository.
+/// Two processes, and a project with a repository.
 struct Pair {
     one: Program,
     two: Program,
@@ -71,7 +71,7 @@ impl Pair {
         push.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
-    /// Commits upon the first one, all different.
+    /// Creates different commits on top of the first one.
     fn commits(&self, count: usize) -> Vec<String> {
         let make = |number: usize| {
             let message = format!("Number {number}");
@@ -80,7 +80,7 @@ impl Pair {
         (0..count).map(make).collect()
     }
 
-    /// Pushes at the same time, half of them to each process; which of them were taken.
+    /// Pushes concurrently, half to each process. Returns which pushes succeeded.
     fn push_at_once(&self, changes: &[String]) -> Vec<bool> {
         let servers = [&self.one, &self.two];
         let pushes = changes.iter().enumerate().map(|(number, change)| {
@@ -121,7 +121,7 @@ fn of_pushes_to_two_processes_at_once_each_branch_gets_one() {
     }
 }
 
-/// Whatever one process remembers, it tells what another one changed.
+/// Whatever a process caches, it shows the changes of the other process.
 #[test]
 fn what_one_process_changes_the_other_tells_at_once() {
     let Some(database) = TestDatabase::postgres() else { return };
@@ -133,7 +133,7 @@ fn what_one_process_changes_the_other_tells_at_once() {
 
 fn branches_and_commits(pair: &Pair) {
     let repository = format!("/projects/{SHIP}/repository");
-    // More than it takes for packs to be put together, by whichever process.
+    // More pushes than it takes until packs are merged, by either process.
     let commits = pair.commits(28);
     for (number, commit) in commits.iter().enumerate() {
         let (to, other) =
@@ -201,13 +201,13 @@ fn rights(pair: &Pair) {
     one.request("PUT", &format!("/users/{ada}/block")).token(ROOT).send().expect(200);
     look(two, 401);
     two.request("PUT", &format!("/users/{ada}/unblock")).token(ROOT).send().expect(200);
-    // The session ended with the block, for both.
+    // The block has ended the session in both processes.
     look(one, 401);
     let token = sign_in(one);
     two.request("GET", &secret).token(&token).send().expect(404);
 }
 
-/// Lists long enough for their totals to be remembered.
+/// Lists that are long enough for their totals to be cached.
 fn totals(pair: &Pair) {
     let total = |server: &Program, path: &str| -> usize {
         let list = server.request("GET", path).token(ROOT).send();

@@ -1,4 +1,4 @@
-//! The program is killed in the middle of removing very much.
+//! The program is killed while it removes very many rows.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use hexforge_tests::random::number_from_env;
 use hexforge_tests::recount::Auditor;
 
 use super::kills::serve;
-use super::lane::id_of;
+use super::worker::id_of;
 
-/// So many issues, notes and events each are removed: `HEXFORGE_TEST_REMOVED_ROWS`, 4,000 unless it is set.
+/// The number of issues, notes and events that are removed: `HEXFORGE_TEST_REMOVED_ROWS`, 4,000 by default.
 static MANY: LazyLock<i64> = LazyLock::new(|| {
     number_from_env("HEXFORGE_TEST_REMOVED_ROWS")
         .map_or(4_000, |rows| i64::try_from(rows).unwrap_or(i64::MAX))
 });
 
-/// The rest has to be gone by then.
+/// The timeout for the removal of all rows.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Megabytes that a removal may take: all of the rows would take more.
+/// The limit of memory for a removal, in megabytes. All rows together would take more.
 const MEMORY: f64 = 64.0;
 
 #[test]
@@ -92,14 +92,14 @@ fn fill(database: &TestDatabase, project: i64, issue: i64, user: i64) {
     ));
 }
 
-/// How many rows of these tables there are for which a condition holds.
+/// The number of rows in these tables that meet a condition.
 fn count_rows(database: &TestDatabase, tables: &[String], condition: &str) -> i64 {
     let count = |table: &String| format!("(SELECT count(*) FROM {table} WHERE {condition})");
     let counts: Vec<String> = tables.iter().map(count).collect();
     database.number(&format!("SELECT {}", counts.join(" + ")))
 }
 
-/// Waits until a number is no more than that; others may write meanwhile.
+/// Waits until a number is at most `at_most`. Other rows may be written meanwhile.
 fn wait_for(number: impl Fn() -> i64, at_most: i64) {
     let until = Instant::now() + PATIENCE;
     while number() > at_most {
@@ -108,7 +108,7 @@ fn wait_for(number: impl Fn() -> i64, at_most: i64) {
     }
 }
 
-/// More than so many rows are there. Steps take longer than this in all, unless the test was held up meanwhile.
+/// Asserts that more than this number of rows are left. Only checked within 300 ms, which is less than a removal takes.
 #[track_caller]
 fn assert_more_rows_than(number: impl Fn() -> i64, more_than: i64, since: Instant) {
     let left = number();
@@ -136,8 +136,8 @@ fn a_large_group_is_removed(database: &TestDatabase) {
     });
 }
 
-/// Makes a project with very many rows and removes it, or what it is in. `make` answers the project and the path of
-/// what is removed, and is called again to show that the name is free.
+/// Creates a project with very many rows, and removes it or its group. `make` returns the project and the path to
+/// remove. It is called again to show that the name can be reused.
 fn what_holds_a_large_project_is_removed(
     database: &TestDatabase,
     make: impl Fn(&Program) -> (i64, String),
@@ -155,7 +155,7 @@ fn what_holds_a_large_project_is_removed(
     let before = server.peak_memory();
     let begun = Instant::now();
     server.request("DELETE", &path).token(ROOT).send().expect(200);
-    // Gone at once, with the greater part of its rows still there.
+    // It is hidden at once, while most of its rows still exist.
     let paths = [path, format!("/projects/{large}"), format!("/projects/{large}/issues")];
     let assert_gone = |server: &Program| {
         for path in &paths {

@@ -1,4 +1,4 @@
-//! Who is served, reference section 6.4 of projects and groups.
+//! Access to repositories: reference section 6.4 of projects and groups.
 
 use hexforge_application::repository::task;
 use hexforge_tests::forge::{PASSWORD, ROOT};
@@ -52,10 +52,10 @@ fn strangers_are_asked_who_they_are(forge: &Forge) {
         assert_challenge(&discover(&scene, service, None));
         assert_challenge(&discover(&scene, service, Some(("ada", "wrong"))));
         assert_challenge(&discover(&scene, service, Some(("nobody", PASSWORD))));
-        // What is missing looks the same.
+        // The answer for a missing project is the same.
         let target = format!("/ada/missing.git/info/refs?service={service}");
         assert_challenge(&forge.page("GET", &target).send());
-        // And so it does for who is known and sees nothing.
+        // Signed-in users who do not see the project get the same answer for both.
         forge.new_user(&format!("stranger-{}", service.len()), &[]);
         let stranger = format!("stranger-{}", service.len());
         let hidden = discover(&scene, service, Some((&stranger, PASSWORD)));
@@ -86,7 +86,7 @@ fn members_are_served_by_their_level(forge: &Forge) {
             assert_eq!(pushes.text(), "Access denied");
         }
     }
-    // A guest of a private project sees it without its code.
+    // A guest of a private project sees the project, but not its code.
     let fetches = discover(&scene, "git-upload-pack", Some(("guest", PASSWORD)));
     assert_eq!((fetches.status, fetches.text()), (403, "Access denied"));
     scene.tree.commit("Begin\n");
@@ -114,18 +114,18 @@ fn names_and_tokens_that_are_taken(forge: &Forge) {
     assert_challenge(&discover(&scene, "git-receive-pack", Some(("root", ada.as_str()))));
     let target = "/ada/ship/info/refs?service=git-receive-pack";
     assert_eq!(forge.page("GET", target).token(&ada).send().status, 200, "without `.git`");
-    // Shown for whoever it belongs to, a token reads and nothing else.
+    // With the user name `oauth2`, a token only allows reading.
     let pushes = discover(&scene, "git-receive-pack", Some(("oauth2", ada.as_str())));
     assert_eq!((pushes.status, pushes.text()), (403, "Access denied"));
     assert_challenge(&discover(&scene, "git-receive-pack", Some(("oauth2", "wrong"))));
-    // No parameter shows anybody.
+    // Parameters do not authenticate.
     let target = format!("{target}&private_token={ada}");
     assert_challenge(&forge.page("GET", &target).send());
     scene.tree.commit("Begin\n");
     scene.push_to(&scene.address("ada", &ada), &["master"]).ok();
 }
 
-/// Security lessons, read/write confusion.
+/// Security lessons, read/write confusion: the requested operation counts, not the query.
 fn the_operation_decides_and_not_the_query(forge: &Forge) {
     let scene = Scene::of_visibility(forge, "20");
     forge.new_user("reader", &[]);
@@ -168,7 +168,7 @@ fn archived_blocked_and_renamed(forge: &Forge) {
     scene.push_to(&address, &["master"]).ok();
 }
 
-/// Forks have what was there when they were made, and nothing of what came after: neither by a name nor by an id.
+/// Forks only have the commits that existed when they were created; later ones can be read neither by name nor by id.
 fn a_fork_sees_nothing_of_a_source_that_went_private(forge: &Forge) {
     let scene = Scene::of_visibility(forge, "20");
     let public = scene.tree.write("README", "hello\n").commit("Begin\n");

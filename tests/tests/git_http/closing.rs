@@ -1,4 +1,4 @@
-//! Issues that the messages of pushed commits close or name: reference section 11.2, "Closing by commit".
+//! Issues that commit messages close or mention: reference section 11.2, "Closing by commit".
 
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::{IssueAction, ProjectEvent};
@@ -42,19 +42,19 @@ fn notes(forge: &Forge, token: &str, issue: &Value) -> Vec<String> {
     notes.iter().map(|note| note["body"].as_str().expect("a text").to_owned()).collect()
 }
 
-/// Commits with a message, and pushes it to `master`.
+/// Commits with a message, and pushes to `master`.
 fn push(scene: &Scene<'_>, who: &str, message: &str) -> String {
     let tip = scene.tree.commit(message);
     scene.push(who, &["master"]).ok();
     tip
 }
 
-/// The note, the event by the commit's author, the delivery, and the counters.
+/// A closed issue gets a note, an event by the author of the commit, a hook delivery, and updated counters.
 fn a_commit_closes_the_issues_that_it_names(forge: &Forge) {
     let scene = Scene::filled(forge);
     let master = scene.member("master", "40");
     let issues: Vec<Value> = (0..4).map(|_| issue(&scene, &master, &[("labels", "bug")])).collect();
-    // Commits of work trees are ada's, who pushes nothing here.
+    // The author of all commits is ada, who does not push here.
     let tip = push(&scene, "master", "Mend it\n\nFixes: #1, #2 and issue #3.\nSee #4");
     for closed in &issues[..3] {
         assert_eq!(state(forge, closed), "closed");
@@ -91,7 +91,7 @@ fn a_commit_closes_the_issues_that_it_names(forge: &Forge) {
         (&label["open_issues_count"], &label["closed_issues_count"]),
         (&1.into(), &3.into())
     );
-    // What is closed stays so, and nothing more is told.
+    // An issue that is already closed stays closed, without new events.
     push(&scene, "master", "Closes #1");
     assert_eq!(notes(forge, ROOT, &issues[0]).len(), 1);
 }
@@ -113,13 +113,13 @@ fn only_the_default_branch_closes_and_not_its_first_push(forge: &Forge) {
     assert_eq!(state(forge, &one), "closed", "by the same commit on the default branch");
 }
 
-/// A developer closes what is there; an author's own too; nobody what it does not see.
+/// Developers close issues of the project, and authors their own. Nobody closes an issue that they do not see.
 fn only_what_the_pusher_may_change_is_closed(forge: &Forge) {
     let scene = Scene::filled(forge);
     scene.member("dev", "30");
     let path = format!("/projects/{}/repository/branches/master/unprotect", scene.project);
     forge.put(&path).token(&scene.ada).send().expect(200);
-    // Another project, in which dev sees only what is public.
+    // Another project, in which dev sees only public issues.
     let fields = [("name", "open"), ("visibility_level", "20")];
     let open = forge.post("/projects").token(&scene.ada).form(&fields).send().expect(201);
     let made = |token: &str, more: &[(&str, &str)]| {
@@ -158,7 +158,7 @@ fn issues_of_other_projects_are_closed_by_path_and_address(forge: &Forge) {
     push(&scene, "ada", "Fix nobody/nothing#1 and http://elsewhere.test/ada/boat/issues/2");
 }
 
-/// Of more than are told.
+/// A push with more commits than an event lists.
 fn every_commit_of_a_push_is_read(forge: &Forge) {
     let scene = Scene::filled(forge);
     let first = issue(&scene, &scene.ada, &[]);
@@ -171,7 +171,7 @@ fn every_commit_of_a_push_is_read(forge: &Forge) {
     assert_eq!(state(forge, &first), "closed");
 }
 
-/// 11.3: once for each commit, and for those only who can read the code.
+/// 11.3: one note per commit, visible only to users who can read the code.
 fn a_commit_that_names_an_issue_is_noted_there(forge: &Forge) {
     let scene = Scene::filled(forge);
     let guest = scene.member("guest", "10");
@@ -191,7 +191,7 @@ fn a_commit_that_names_an_issue_is_noted_there(forge: &Forge) {
     let hidden = format!("{path}/{}", all[0]["id"]);
     forge.get(&hidden).token(&reporter).send().expect(200);
     forge.get(&hidden).token(&guest).send().expect(404);
-    // The same commits again on another branch say nothing new.
+    // The same commits on another branch create no new notes.
     scene.push("ada", &["master:refs/heads/again"]).ok();
     assert_eq!(notes(forge, &reporter, &one).len(), 2);
     let events = forge.get(&format!("/projects/{}/events", scene.project)).token(ROOT).send();

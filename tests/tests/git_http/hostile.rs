@@ -1,4 +1,4 @@
-//! Packs that nobody should take: refused, and nothing stays.
+//! Invalid packs are refused, and leave nothing on disk.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -28,7 +28,7 @@ on_every_store!(
     a_gzip_body_that_becomes_huge_is_refused,
 );
 
-/// Asserts that a push was refused and left nothing.
+/// Asserts that a push was refused, and left nothing on disk.
 #[track_caller]
 fn assert_refused(scene: &Scene<'_>, push: &Push, texts: &[&str]) {
     let packs = || {
@@ -45,7 +45,7 @@ fn assert_refused(scene: &Scene<'_>, push: &Push, texts: &[&str]) {
     scene.assert_clean();
 }
 
-/// Packs these objects and nothing else.
+/// A pack of exactly these objects.
 pub fn pack(scene: &Scene<'_>, objects: &[&str]) -> Vec<u8> {
     let mut command = scene.tree.command(&["pack-objects", "--stdout", "-q"]);
     let mut child =
@@ -57,7 +57,7 @@ pub fn pack(scene: &Scene<'_>, objects: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Stores an object that git would not make.
+/// Stores an object that git itself would not create.
 fn store_object(scene: &Scene<'_>, kind: &str, content: &[u8]) -> String {
     let arguments = ["hash-object", "-t", kind, "-w", "--stdin", "--literally"];
     let mut command = scene.tree.command(&arguments);
@@ -108,7 +108,7 @@ fn broken_packs_are_refused(forge: &Forge) {
             &["unpack the pack is not valid", "ng refs/heads/x unpacker"],
         );
     }
-    // The same objects in one piece are taken.
+    // The complete pack of these objects is accepted.
     let answer = Push::new(ZERO, &tip, "refs/heads/x").pack(good).send(&scene);
     assert!(answer.contains("unpack ok") && answer.contains("ok refs/heads/x"), "{answer}");
     scene.assert_sound();
@@ -121,7 +121,7 @@ fn histories_with_holes_are_refused(forge: &Forge) {
     let of = |what: &str| scene.tree.git(&["rev-parse", what]);
     let (tree, a, b) = (of("HEAD^{tree}"), of("HEAD:a"), of("HEAD:b"));
     for objects in [
-        // Without the parent, a file, the folder.
+        // Packs without the parent, without a file, and without a tree.
         &[&tip, &tree, &a, &b][..],
         &[&tip, &tree, &a, &hidden],
         &[&tip, &a, &b, &hidden],
@@ -171,7 +171,7 @@ fn objects_with_errors_of_git_fsck_are_refused(forge: &Forge) {
         (file(".gitmodules", &modules), "gitmodulesName"),
         (file(".GitModules", &modules), "gitmodulesName"),
         (entry("120000", ".gitmodules", &blob), "gitmodulesSymlink"),
-        // The same object is a file and a folder.
+        // The same object as a file and as a folder.
         ([file("a", &blob), entry("40000", "b", &blob)].concat(), "is a blob and no tree"),
         ([entry("40000", "a", &blob), file("b", &blob)].concat(), "is a blob and no tree"),
     ] {
@@ -187,7 +187,7 @@ fn objects_with_errors_of_git_fsck_are_refused(forge: &Forge) {
         (format!("author {who}\nauthor {who}\n"), Some("multipleAuthors")),
         (String::new(), Some("missingAuthor")),
         ("author Ada <ada@example.com> 01 +0000\n".to_owned(), Some("zeroPaddedDate")),
-        // Published histories have this.
+        // Published histories have such objects, so they are accepted.
         ("author Ada <ada@example.com> 1400000000 +51800\n".to_owned(), None),
     ] {
         let content = format!("tree {tree}\n{author}committer {who}\n\nx\n");
@@ -216,7 +216,7 @@ fn refs_to_nothing_are_refused(forge: &Forge) {
         (ZERO, &tip, "refs/heads/-x", "funny refname"),
         (ZERO, &tip, "HEAD", "funny refname"),
         (ZERO, &tip, "refs/heads/x.lock", "funny refname"),
-        // What is there is not what was expected.
+        // The current value of the ref differs from the expected one.
         (ZERO, &tip, "refs/heads/master", "failed to update ref"),
         (&nothing, &tip, "refs/heads/master", "failed to update ref"),
         (&tip, ZERO, "refs/heads/missing", "failed to update ref"),
@@ -260,7 +260,7 @@ fn pushes_that_lead_to_unreachable_objects_are_refused(forge: &Forge) {
         let push = Push::new(ZERO, new, name).pack(pack);
         assert_refused(&scene, &push, &[&format!("ng {name} missing necessary objects")]);
     }
-    // Who has the objects sends them again.
+    // A client that has the objects can send them again.
     let again = [format!("{with_blob}:refs/heads/y"), format!("{secret}:refs/heads/secret")];
     scene.push("ada", &[&again[0], &again[1]]).ok();
     scene.assert_sound();
@@ -273,7 +273,7 @@ fn deltas_on_unreachable_objects_are_refused(forge: &Forge) {
     scene.tree.write("secret", "a secret\n").commit("Secret\n");
     let base = id_bytes(&scene.tree.git(&["rev-parse", "HEAD:secret"]));
     scene.push("ada", &["HEAD:refs/heads/secret"]).ok();
-    // All of the base and one letter more.
+    // The whole base plus one letter.
     let (delta, blob) = ([9, 10, 0x90, 9, 1, b'x'], store_object(&scene, "blob", b"a secret\nx"));
     let tree_text = [&b"100644 f\0"[..], &id_bytes(&blob)].concat();
     let tree = store_object(&scene, "tree", &tree_text);
@@ -304,7 +304,7 @@ fn id_bytes(id: &str) -> Vec<u8> {
     id.as_bytes().chunks(2).map(|pair| byte(pair).expect("hex")).collect()
 }
 
-/// They are held whole wherever they are shown.
+/// Commits and tags are held in memory as a whole when they are shown, so their size is limited.
 fn commits_and_tags_that_nobody_reads_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tree = scene.tree.git(&["rev-parse", "HEAD^{tree}"]);
@@ -321,7 +321,7 @@ fn commits_and_tags_that_nobody_reads_are_refused(forge: &Forge) {
     }
 }
 
-/// A pack of these entries: their first bytes, and what is compressed after them.
+/// Builds a pack. Each entry is its header, and the data that is compressed after it.
 fn build_pack(entries: &[(Vec<u8>, Vec<u8>)], level: Compression) -> Vec<u8> {
     let mut pack = b"PACK\0\0\0\x02".to_vec();
     pack.extend_from_slice(&(entries.len() as u32).to_be_bytes());
@@ -335,7 +335,7 @@ fn build_pack(entries: &[(Vec<u8>, Vec<u8>)], level: Compression) -> Vec<u8> {
     pack
 }
 
-/// The first bytes of an entry: its kind and size.
+/// The header of a pack entry: its kind and size.
 fn entry_header(kind: u8, size: usize) -> Vec<u8> {
     let (mut bytes, mut size, mut byte) = (vec![], size >> 4, kind << 4 | (size & 15) as u8);
     while size > 0 {
@@ -349,12 +349,12 @@ fn entry_header(kind: u8, size: usize) -> Vec<u8> {
 fn a_push_ends_when_its_client_hangs_up(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
-    // A delta that copies 64 KiB 4096 times, which takes a while to hash.
+    // A delta that copies 64 KiB 4,096 times, which takes a while to hash.
     let block = vec![7; 64 << 10];
     let whole = entry_header(3, block.len());
     let delta = [&[0x80, 0x80, 0x04][..], &[0x80, 0x80, 0x80, 0x80, 0x01], &[0x80; 4096]].concat();
     let compressed = build_pack(&[(whole.clone(), block.clone())], Compression::default());
-    // Without the header and the checksum of the pack.
+    // The content without the header and the checksum of the pack.
     let distance = u8::try_from(compressed.len() - 32).expect("a small entry");
     assert!(distance < 0x80, "{distance} takes two bytes");
     let differing = [entry_header(6, delta.len()), vec![distance]].concat();

@@ -33,7 +33,7 @@ fn a_thousand_refs_are_one_change(forge: &Forge) {
     let branches = forge.get(&path).token(&scene.ada).send();
     assert_eq!(branches.header("x-total"), Some("1001"));
     assert!(took < Duration::from_secs(60), "{took:?}");
-    // And away again.
+    // All refs are removed again.
     let names: Vec<String> = (0..1000).map(|number| format!(":refs/heads/many/{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     scene.push("ada", &names).ok();
@@ -41,7 +41,7 @@ fn a_thousand_refs_are_one_change(forge: &Forge) {
     scene.assert_sound();
 }
 
-/// More than a megabyte is announced first, and then comes in chunks.
+/// Git sends packs of more than a megabyte in chunks, after a probe request.
 fn large_packs_come_in_pieces(forge: &Forge) {
     let scene = Scene::new(forge);
     let mut state = 1_u64;
@@ -60,7 +60,7 @@ fn large_packs_come_in_pieces(forge: &Forge) {
     scene.assert_sound();
 }
 
-/// To different branches all are taken; of those to one branch the first.
+/// Concurrent pushes to different branches all succeed. Of those to one branch, the first succeeds.
 fn pushes_at_the_same_time(forge: &Forge) {
     let scene = Scene::filled(forge);
     let token = scene.ada.clone();

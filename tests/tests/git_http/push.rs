@@ -1,4 +1,4 @@
-//! What a push does, reference sections 2.9 and 2.10.
+//! The effects of a push: reference sections 2.9 and 2.10.
 
 use hexforge_tests::{Forge, on_every_store};
 
@@ -13,7 +13,7 @@ on_every_store!(
     a_logo_in_the_default_branch_is_the_picture_of_the_project,
 );
 
-/// 2.9: HEAD is set, the branch is protected, the feed tells it.
+/// 2.9: HEAD is set, the branch is protected, and the feed has an event.
 fn the_first_push_makes_the_default_branch(forge: &Forge) {
     let scene = Scene::new(forge);
     assert!(scene.shown()["default_branch"].is_null());
@@ -47,7 +47,7 @@ fn the_first_branch_may_have_any_name(forge: &Forge) {
 fn branches_and_tags_come_move_and_go(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tree = &scene.tree;
-    // No objects come with the first.
+    // The first push contains no objects.
     scene.push("ada", &["master:refs/heads/topic"]).ok();
     tree.git(&["checkout", "-q", "-b", "topic"]);
     let tip = tree.write("a/b", "b\n").commit("Add b\n");
@@ -77,7 +77,7 @@ fn branches_and_tags_come_move_and_go(forge: &Forge) {
     scene.assert_sound();
 }
 
-/// Thin packs are completed, and more packs come than a repository is opened with room for.
+/// Thin packs are completed. The number of packs exceeds the initial capacity of an open repository.
 fn histories_grow_push_by_push(forge: &Forge) {
     let scene = Scene::filled(forge);
     let mut text: String = (0..500).map(|line| format!("line {line}\n")).collect();
@@ -93,7 +93,7 @@ fn histories_grow_push_by_push(forge: &Forge) {
     scene.assert_sound();
 }
 
-/// What the client has not does not matter: the server has it.
+/// Objects that the client lacks do not matter, because the server has them.
 fn shallow_clones_may_push(forge: &Forge) {
     let scene = Scene::filled(forge);
     scene.tree.commit("More\n");
@@ -108,7 +108,7 @@ fn shallow_clones_may_push(forge: &Forge) {
     scene.git(&["-C", &folder, "push", &address, "master"]).ok();
     let tip = scene.tree.git(&["-C", &folder, "rev-parse", "HEAD"]);
     assert_eq!(scene.server_ref("refs/heads/master"), Some(tip));
-    // A history whose beginning nobody has is not taken.
+    // A history whose first commits nobody has is refused.
     scene.tree.git(&["-C", &folder, "commit", "-q", "--allow-empty", "-m", "x"]);
     let rootless = scene.forge.post("/projects").token(&scene.ada);
     rootless.form(&[("name", "other")]).send().expect(201);

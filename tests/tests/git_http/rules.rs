@@ -33,7 +33,7 @@ fn a_developer_cannot_make_the_first_push(forge: &Forge) {
     said.refused(&[PROTECTED, "[remote rejected]", "(pre-receive hook declined)"]);
     assert!(scene.events().is_empty());
     scene.assert_clean();
-    // Administrators have no level there.
+    // Administrators have no role in the project, so they cannot make the first push.
     scene.push("root", &["master"]).refused(&[PROTECTED]);
     scene.member("master", "40");
     scene.push("master", &["master"]).ok();
@@ -61,7 +61,7 @@ fn protected_branches_take_what_masters_bring(forge: &Forge) {
     scene.assert_sound();
 }
 
-/// Decided for each ref, not for the first.
+/// The rules are checked for each ref, not only for the first.
 fn one_refusal_declines_the_whole_push(forge: &Forge) {
     let scene = Scene::filled(forge);
     scene.member("dev", "30");
@@ -90,7 +90,7 @@ fn existing_tags_are_for_masters(forge: &Forge) {
 
 fn atomic_pushes_are_all_or_nothing(forge: &Forge) {
     let scene = Scene::filled(forge);
-    // The folder of one is the name of the other.
+    // One branch name is a folder of the other.
     let clashing = ["master:refs/heads/a", "master:refs/heads/a/b", "master:refs/heads/c"];
     let said = scene.push("ada", &[&["--atomic"], &clashing[..]].concat());
     said.refused(&["[remote rejected]"]);
@@ -105,7 +105,7 @@ fn atomic_pushes_are_all_or_nothing(forge: &Forge) {
     scene.assert_sound();
 }
 
-/// A commit that names an issue comes to two branches of one push, of which one cannot be made.
+/// A commit that mentions an issue is pushed to two branches at once, one of which cannot be created.
 fn nothing_is_told_of_a_change_that_is_not_made(forge: &Forge) {
     let scene = Scene::filled(forge);
     let issues = format!("/projects/{}/issues", scene.project);
@@ -129,7 +129,7 @@ fn nothing_is_told_of_a_change_that_is_not_made(forge: &Forge) {
     assert!(notes[0].contains(&made), "{notes:?}");
 }
 
-/// 2.9: unprotected, the branch that HEAD names is kept by git itself.
+/// 2.9: without a protection, git itself protects the branch of HEAD.
 fn the_branch_of_head_stays(forge: &Forge) {
     let scene = Scene::filled(forge);
     let path = format!("/projects/{}/repository/branches/master/unprotect", scene.project);
@@ -142,7 +142,7 @@ fn the_branch_of_head_stays(forge: &Forge) {
     assert_eq!(scene.shown()["default_branch"], "master");
 }
 
-/// What is decided is decided by what is so when everything is there.
+/// The decision uses the permissions at the end of the push.
 fn whoever_is_blocked_while_a_push_comes_in_pushes_no_more(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
@@ -161,7 +161,7 @@ fn whoever_is_blocked_while_a_push_comes_in_pushes_no_more(forge: &Forge) {
     let half = body.len() / 2;
     stream.write_all(head.as_bytes()).expect("it reads");
     stream.write_all(&body[..half]).expect("it reads");
-    // By then it was let in.
+    // At that time the push had been accepted.
     std::thread::sleep(Duration::from_millis(500));
     forge.put(&format!("/users/{ada}/block")).token(ROOT).send().expect(200);
     stream.write_all(&body[half..]).expect("it reads");

@@ -1,4 +1,4 @@
-//! What the cases share: a project, a client's work tree, and a look at the server's disk.
+//! Helpers of the tests of git over HTTP: a project, a client's work tree, and access to the server's disk.
 
 use std::path::PathBuf;
 
@@ -8,17 +8,17 @@ use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, WorkTree};
 use serde_json::Value;
 
-/// A project of ada's, and a work tree that knows it as `origin`.
+/// A project of ada's, and a work tree with the remote `origin`.
 pub struct Scene<'a> {
     pub forge: &'a Forge,
     pub project: i64,
-    /// The token of ada, who owns it.
+    /// The token of the owner, ada.
     pub ada: String,
     pub tree: WorkTree,
     _elsewhere: tempfile::TempDir,
 }
 
-/// What git said.
+/// The outcome of a git command.
 pub struct GitOutput {
     pub success: bool,
     pub stderr: String,
@@ -30,7 +30,7 @@ impl GitOutput {
         assert!(self.success, "{}", self.stderr);
     }
 
-    /// Asserts that git failed, and said all of this.
+    /// Asserts that git failed, and that its error output has all of these texts.
     #[track_caller]
     pub fn refused(&self, texts: &[&str]) {
         assert!(!self.success, "it was not refused: {}", self.stderr);
@@ -64,7 +64,7 @@ impl<'a> Scene<'a> {
         scene
     }
 
-    /// A member with this level, by the name of which it pushes.
+    /// Adds a member with this level, whose name and password are used for pushes. Returns its token.
     pub fn member(&self, name: &str, level: &str) -> String {
         let (id, token) = self.forge.user(name);
         let fields = [("user_id", id.to_string()), ("access_level", level.to_owned())];
@@ -74,13 +74,13 @@ impl<'a> Scene<'a> {
         token
     }
 
-    /// The address of the project for somebody with this password.
+    /// The URL of the project with user name and password.
     pub fn address(&self, who: &str, password: &str) -> String {
         let password = password.replace(' ', "%20");
         format!("http://{who}:{password}@{}/ada/ship.git", self.forge.address)
     }
 
-    /// Pushes with these arguments as somebody.
+    /// Pushes as a user, with these arguments.
     pub fn push(&self, who: &str, arguments: &[&str]) -> GitOutput {
         self.push_to(&self.address(who, PASSWORD), arguments)
     }
@@ -93,7 +93,7 @@ impl<'a> Scene<'a> {
         self.git(&all)
     }
 
-    /// Runs git, which may fail.
+    /// Runs a git command that may fail.
     pub fn git(&self, arguments: &[&str]) -> GitOutput {
         let mut command = self.tree.command(arguments);
         let output = command.env("GIT_TERMINAL_PROMPT", "0").output().expect("git can be started");
@@ -106,7 +106,7 @@ impl<'a> Scene<'a> {
         Layout::new(self.forge.folder.path()).repository(ProjectId(self.project))
     }
 
-    /// What git finds in the repository on the server's disk, with the refs of the rows.
+    /// Runs git in the repository on the server's disk, with the refs of the database.
     pub fn on_server(&self, arguments: &[&str]) -> String {
         let rows = self.forge.ref_rows(self.project);
         rows.write_to(&self.bare());
@@ -116,14 +116,14 @@ impl<'a> Scene<'a> {
         said
     }
 
-    /// What a ref is on the server.
+    /// The id of a ref on the server.
     pub fn server_ref(&self, name: &str) -> Option<String> {
         let all = self.on_server(&["for-each-ref", "--format=%(refname) %(objectname)"]);
         let of = |line: &str| Some(line.strip_prefix(name)?.strip_prefix(' ')?.to_owned());
         all.lines().find_map(of)
     }
 
-    /// Checks that git finds nothing wrong on the server's disk, and that no push left anything.
+    /// Checks the repository on the server with `git fsck`, and that no push left files.
     #[track_caller]
     pub fn assert_sound(&self) {
         self.on_server(&["fsck", "--strict", "--full"]);

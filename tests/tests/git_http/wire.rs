@@ -1,4 +1,4 @@
-//! What goes over the wire, byte by byte.
+//! The git protocol over HTTP, byte by byte.
 
 use hexforge_tests::{Forge, on_every_store};
 
@@ -9,7 +9,7 @@ on_every_store!(a_look_is_answered_with_nothing, requests_that_are_none, packed_
 
 pub const ZERO: &str = "0000000000000000000000000000000000000000";
 
-/// A push as no client would put it together.
+/// A push request that git itself would not send.
 pub struct Push {
     body: Vec<u8>,
     header: Option<(&'static str, &'static str)>,
@@ -31,7 +31,7 @@ impl Push {
         self
     }
 
-    /// Sends it as ada, and gives the answer as text.
+    /// Sends the push as ada, and returns the response as text.
     #[track_caller]
     pub fn send(&self, scene: &Scene<'_>) -> String {
         let request = scene.forge.page("POST", "/ada/ship.git/git-receive-pack");
@@ -49,7 +49,7 @@ impl Push {
     }
 }
 
-/// Clients with large packs try first whether they are let in.
+/// Clients with large packs first send an empty request to check their access.
 fn a_look_is_answered_with_nothing(forge: &Forge) {
     let scene = Scene::new(forge);
     let look = Push { body: b"0000".to_vec(), header: None };
@@ -92,7 +92,7 @@ fn packed_and_plain_answers(forge: &Forge) {
     assert_eq!(banded, "002b\u{1}000eunpack ok\n0014ok refs/heads/b\n00000000");
     let silent = Push::with(ZERO, &tip, "refs/heads/c", "").pack(empty.clone()).send(&scene);
     assert_eq!(silent, "");
-    // Options are not offered, and could go on for ever.
+    // Push options are not offered, and are refused because their number is unlimited.
     let mut options = Push::with(ZERO, &tip, "refs/heads/d", "report-status push-options");
     options.body.extend(b"0011ci.skip\nX: y\n0000");
     let request = forge.page("POST", "/ada/ship.git/git-receive-pack").token(&scene.ada);

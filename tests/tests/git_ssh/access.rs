@@ -1,4 +1,4 @@
-//! Who is served and what is, reference section 6.4 of projects and groups and "git" of clients.
+//! Access and commands over SSH: reference section 6.4 of projects and groups, and "git" of clients.
 
 use std::process::Stdio;
 
@@ -31,10 +31,10 @@ fn a_shell_is_a_greeting(forge: &Forge) {
         (status, out.as_str(), err.as_str()),
         (Some(0), "Welcome to hexforge, ada!\r\n", "")
     );
-    // Who insists on a terminal gets none.
+    // A request for a terminal is refused.
     let (_, _, err) = output_of(scene.key.ssh(scene.ssh, &["-tt"], &[]));
     assert!(err.contains("PTY allocation request failed"), "{err}");
-    // Old and new kinds of keys.
+    // Other types of keys: RSA and ECDSA.
     for kind in [&["-t", "rsa", "-b", "2048"][..], &["-t", "ecdsa", "-b", "384"]] {
         let key = Identity::generate(kind);
         register(forge, &scene.ada, &key);
@@ -68,15 +68,15 @@ fn only_registered_keys_of_git_are_taken(forge: &Forge) {
     assert!(err.contains("Permission denied (publickey)"), "{err}");
     run(&mut git(&scene.tree, &stranger, scene.ssh, &["ls-remote", &scene.address()]))
         .refused(&["Permission denied (publickey)"]);
-    // There is one name for all, and the key tells who it is.
+    // The only user name is `git`; the key identifies the user.
     let as_ada = scene.address().replace("git@", "ada@");
     scene.git(&["ls-remote", &as_ada]).refused(&["Permission denied (publickey)"]);
-    // No password is asked for.
+    // Password authentication is not offered.
     let (status, _, err) =
         output_of(stranger.ssh(scene.ssh, &["-T", "-o", "PreferredAuthentications=password"], &[]));
     assert_eq!(status, Some(255));
     assert!(err.contains("Permission denied (publickey)"), "{err}");
-    // The same signature in the old way, with SHA-1, is none.
+    // Signatures with SHA-1 are refused.
     let rsa = Identity::generate(&["-t", "rsa", "-b", "2048"]);
     register(forge, &scene.ada, &rsa);
     let sha1 = ["-T", "-o", "PubkeyAcceptedAlgorithms=ssh-rsa"];
@@ -94,12 +94,12 @@ fn blocked_users_and_deleted_keys_are_refused_at_once(forge: &Forge) {
     forge.put(&format!("{user}/unblock")).token(ROOT).send().expect(200);
     scene.git(&["ls-remote", &scene.address()]).ok();
     let key = format!("/user/keys/{}", scene.key_id);
-    // The block ended the session.
+    // The block has ended the session.
     forge.delete(&key).token(&forge.sign_in("ada")).send().expect(200);
     scene.git(&["ls-remote", &scene.address()]).refused(&["Permission denied (publickey)"]);
 }
 
-/// A connection that stays open is worth no more than a new one.
+/// The permission is checked again on an open connection.
 fn what_was_open_before_is_asked_again(forge: &Forge) {
     let scene = Scene::filled(forge);
     let socket = scene.key.path().join("socket");
@@ -179,7 +179,7 @@ fn members_do_what_their_level_allows(forge: &Forge) {
     }
 }
 
-/// Security lessons, argument injection and sub-verbs.
+/// Security lessons: argument injection and sub-commands.
 fn commands_that_are_none_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
     for command in [
@@ -221,10 +221,10 @@ fn nothing_but_sessions_is_opened(forge: &Forge) {
     let (status, _, err) = output_of(scene.key.ssh(scene.ssh, &options, &[]));
     assert_eq!(status, Some(255));
     assert!(err.contains("remote port forwarding failed"), "{err}");
-    // Asked for and not given, which is no reason to stop.
+    // Agent forwarding is refused, but the connection goes on.
     let (status, out, _) = output_of(scene.key.ssh(scene.ssh, &["-T", "-A"], &[]));
     assert_eq!((status, out.as_str()), (Some(0), "Welcome to hexforge, ada!\r\n"));
-    // Variables that are not asked for change nothing.
+    // Environment variables of the client have no effect.
     let mut ssh = scene.key.ssh(scene.ssh, &["-T", "-o", "SendEnv=LD_PRELOAD GIT_DIR"], &[]);
     ssh.env("GIT_DIR", "/");
     assert_eq!(output_of(ssh).0, Some(0));
@@ -261,7 +261,7 @@ fn archives_are_what_git_makes_of_the_same_commit(forge: &Forge) {
     let formats = scene.git(&["archive", &remote, "--list"]).ok();
     assert_eq!(formats, "tar\ntar.gz\ntar.bz2\nzip");
     scene.git(&["archive", &remote, "nowhere"]).refused(&["no such ref"]);
-    // A commit is had by its id as long as a ref leads to it.
+    // A commit can be requested by its id as long as a ref leads to it.
     scene.tree.git(&["commit", "-q", "--allow-empty", "-m", "gone"]);
     let gone = scene.tree.git(&["rev-parse", "HEAD"]);
     let address = scene.address();

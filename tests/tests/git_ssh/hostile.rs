@@ -1,4 +1,4 @@
-//! Clients that say nothing, too much, or go away.
+//! Clients that send nothing or too much, or disconnect.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,7 +14,7 @@ use super::support::Scene;
 
 on_every_store!(clients_that_go_away_leave_nothing, what_is_no_protocol_is_told);
 
-/// For fetching and for pushing.
+/// The numbers of permits for fetches and for pushes.
 const ALL_PERMITS: (usize, usize) = (96, 32);
 
 fn forge() -> Forge {
@@ -23,7 +23,8 @@ fn forge() -> Forge {
     Forge::start(options).expect("SQLite is there")
 }
 
-/// A forge whose clients with a permit may do nothing for four seconds: a client on a busy machine needs more than one.
+/// A server that disconnects clients that hold a permit and are idle for four seconds. On a busy machine one second
+/// would not be enough.
 fn forge_with_short_timeouts() -> Forge {
     let dialect = hexforge_http_actix::Dialect::Specification;
     let options = hexforge_tests::ForgeOptions { backend: Backend::Sqlite, dialect };
@@ -37,7 +38,7 @@ fn short_limits() -> Limits {
     Limits { sign_in: second, idle: second, piece: second, ..Limits::default() }
 }
 
-/// Reads until the server closes; how much came, and how long it took.
+/// Reads until the server closes the connection. Returns the number of bytes and the time.
 fn read_until_closed(mut stream: TcpStream) -> (usize, Duration) {
     let begin = Instant::now();
     stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket has a time-out");
@@ -54,7 +55,7 @@ fn connect(server: SocketAddr) -> TcpStream {
     TcpStream::connect(server).expect("the server listens")
 }
 
-/// Security lessons, exhaustion by handshakes.
+/// Security lessons: exhaustion by handshakes.
 #[test]
 fn handshakes_have_a_deadline() {
     let forge = forge();
@@ -70,13 +71,13 @@ fn handshakes_have_a_deadline() {
 #[test]
 fn what_is_no_handshake_ends_at_once() {
     let forge = forge();
-    // Nothing of this is ended by a deadline.
+    // None of these connections has to wait for the deadline.
     let server = forge.ssh();
     let oversized = [b"SSH-2.0-x\r\n\xff\xff\xff\xff\x04".to_vec(), vec![b'x'; 100_000]].concat();
     let http = b"GET / HTTP/1.1\r\n\r\n".repeat(5_000);
     for opening in [oversized, http, vec![b'x'; 1_000_000]] {
         let mut stream = connect(server);
-        // It may be closed before all is said.
+        // The server may close the connection before everything is sent.
         let _ = stream.write_all(&opening);
         let (_, took) = read_until_closed(stream);
         assert!(took < Duration::from_secs(10), "{took:?}");
@@ -126,7 +127,7 @@ fn idle_connections_are_let_go() {
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 }
 
-/// A command on the server, with both of its ends in our hands.
+/// Starts a command on the server. The test controls its input and output.
 fn start_command(scene: &Scene, command: &str) -> Child {
     let mut ssh: Command = scene.key.ssh(scene.ssh, &[], &[command]);
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -137,7 +138,7 @@ fn packet(line: &str) -> String {
     format!("{:04x}{line}", line.len() + 4)
 }
 
-/// Waits until nobody fetches or pushes.
+/// Waits until all permits are free.
 #[track_caller]
 fn assert_all_permits_free(forge: &Forge) {
     for _ in 0..400 {
@@ -150,12 +151,12 @@ fn assert_all_permits_free(forge: &Forge) {
     panic!("turns are still taken: {:?}", forge.free_permits());
 }
 
-/// A client that takes nothing does not make the server keep it, and holds no turn for long.
+/// The server disconnects a client that does not read, so that its permit becomes free.
 #[test]
 fn slow_readers_are_let_go() {
     const SIZE: usize = 24 << 20;
     let forge = forge_with_short_timeouts();
-    // The push goes to a server with patience: a busy machine may need more than a second for it.
+    // The push uses a server with longer timeouts, because a busy machine may need more than a second for it.
     let mut scene = Scene::new(&forge);
     let mut state = 1_u64;
     let noise: Vec<u8> = (0..SIZE)
@@ -171,7 +172,7 @@ fn slow_readers_are_let_go() {
     let mut stdin = child.stdin.take().expect("it is ours");
     let wish = format!("{}0000{}", packet(&format!("want {tip} ofs-delta\n")), packet("done\n"));
     stdin.write_all(wish.as_bytes()).expect("it reads");
-    // One byte in a while, and not even that.
+    // A client that reads one byte at a time, and one that reads nothing.
     let mut stdout = child.stdout.take().expect("it is ours");
     let mut byte = [0];
     for _ in 0..4 {
@@ -189,7 +190,7 @@ fn slow_readers_are_let_go() {
 fn clients_that_go_away_leave_nothing(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
-    // In the middle of asking, and in the middle of a pack.
+    // The client disconnects during the negotiation, and during the pack.
     let zero = "0".repeat(40);
     let push = format!("{zero} {tip} refs/heads/x\0report-status");
     for (command, said) in [
@@ -229,7 +230,7 @@ fn what_is_no_protocol_is_told(forge: &Forge) {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(stderr.contains(text), "{stderr}");
     }
-    // Objects that nobody was told of.
+    // Objects that the server did not advertise.
     let mut child = start_command(&scene, "git-upload-pack 'ada/ship.git'");
     let wish = packet(&format!("want {}\n", "1".repeat(40)));
     let wish = format!("{wish}0000{}", packet("done\n"));

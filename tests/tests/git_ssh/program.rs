@@ -1,4 +1,4 @@
-//! Everything that git does, in each version of its protocol, against the program where it finds no git.
+//! All git operations in each version of the protocol, against the program without git in its `PATH`.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn every_operation_in_every_version_on_postgres() {
     }
 }
 
-/// The same where each request stands for itself.
+/// The same over HTTP, where each request is independent.
 #[test]
 fn every_operation_in_every_version_over_http() {
     every_operation(&TestDatabase::sqlite(), Transport::Http);
@@ -57,7 +57,7 @@ fn every_operation(database: &TestDatabase, transport: Transport) {
     assert!(server.stop().expect("it can be told").success());
 }
 
-/// A project in which one version of the protocol is spoken.
+/// A project for the tests of one protocol version.
 struct Place<'a> {
     server: &'a Program,
     transport: Transport,
@@ -65,12 +65,12 @@ struct Place<'a> {
     key: &'a Identity,
     folder: PathBuf,
     version: &'static str,
-    /// From where it comes.
+    /// The work tree from which the history is pushed.
     tree: WorkTree,
 }
 
 impl<'a> Place<'a> {
-    /// Makes a history with merges, tags, large and small files, and pushes it.
+    /// Creates a history with merges, tags, large and small files, and pushes it.
     fn new(
         server: &'a Program,
         transport: Transport,
@@ -119,18 +119,18 @@ impl<'a> Place<'a> {
         git(&self.tree, self.key, self.ssh, &[&["-c", &version], arguments].concat())
     }
 
-    /// git in the work tree.
+    /// Runs git in the work tree.
     fn git(&self, arguments: &[&str]) -> CommandOutput {
         run(&mut self.command(arguments))
     }
 
-    /// git in another folder.
+    /// Runs git in another folder.
     fn git_in(&self, folder: &Path, arguments: &[&str]) -> CommandOutput {
         let folder = folder.display().to_string();
         self.git(&[&["-C", folder.as_str()], arguments].concat())
     }
 
-    /// Clones into a folder of that name.
+    /// Clones into a folder with this name, which is returned.
     fn cloned(&self, name: &str, options: &[&str]) -> PathBuf {
         let folder = self.folder.join(name);
         let target = folder.display().to_string();
@@ -150,13 +150,13 @@ impl<'a> Place<'a> {
         ids
     }
 
-    /// What git says of all that the server has, which git finds sound.
+    /// Runs git in a mirror of the server's repository, after a `git fsck`.
     fn on_server(&self, arguments: &[&str]) -> String {
         let copy = self.mirror_of(&self.address());
         self.git_in(copy.path(), arguments).ok()
     }
 
-    /// A copy of everything at an address.
+    /// A mirror of the repository at an address.
     fn mirror_of(&self, address: &str) -> tempfile::TempDir {
         let copy = tempfile::tempdir().expect("a folder for temporary files exists");
         let folder = copy.path().display().to_string();
@@ -192,10 +192,10 @@ impl<'a> Place<'a> {
         self.git(&["push", "-q", &self.address(), "master"]).ok();
         self.git_in(&plain, &["pull", "-q", "--ff-only"]).ok();
         assert_eq!(self.git_in(&plain, &["rev-parse", "HEAD"]).ok(), tip);
-        // Nothing is new.
+        // There is nothing to fetch.
         self.git_in(&plain, &["fetch", "-q"]).ok();
         self.fsck(&plain);
-        // Histories that both sides went on with.
+        // Client and server both have new commits.
         self.git_in(&plain, &["commit", "-q", "--allow-empty", "-m", "Mine"]).ok();
         let theirs = self.tree.write("theirs", "x\n").commit("Theirs\n");
         self.git(&["push", "-q", &self.address(), "master"]).ok();
@@ -225,7 +225,7 @@ impl<'a> Place<'a> {
         assert_eq!(self.git_in(&without, &["rev-list", "--count", "HEAD"]).ok(), "3");
     }
 
-    /// What was left out comes when it is needed, also in the old versions.
+    /// Objects that a partial clone left out are fetched on demand, also in old protocol versions.
     fn partial(&self) {
         let partial = self.cloned("partial", &["--filter=blob:none", "--no-checkout"]);
         let missing = || {
@@ -262,18 +262,18 @@ impl<'a> Place<'a> {
         assert_eq!(self.on_server(&["rev-parse", "v2"]), tree.git(&["rev-parse", "v2"]));
         self.git(&["push", "-q", &at, ":v2", ":topic"]).ok();
         assert!(!self.on_server(&["for-each-ref"]).contains("topic"));
-        // The folder of one is the name of the other.
+        // One branch name is a folder of the other.
         let clashing = ["HEAD:refs/heads/a", "HEAD:refs/heads/a/b", "HEAD:refs/heads/c"];
         self.git(&[&["push", "--atomic", &at], &clashing[..]].concat())
             .refused(&["[remote rejected]"]);
         assert!(!self.on_server(&["for-each-ref"]).contains("refs/heads/c"));
         self.git(&["push", "-q", "--atomic", &at, "HEAD:refs/heads/c", "HEAD:refs/tags/c"]).ok();
         assert!(self.on_server(&["for-each-ref"]).contains("refs/tags/c"));
-        // Protected, so what it was stays.
+        // The branch is protected, so it does not change.
         self.git(&["push", "--force", &at, "HEAD~3:refs/heads/master"])
             .refused(&["remote: GitLab: You are not allowed to force push code", "declined"]);
         tree.git(&["checkout", "-q", "master"]);
-        // Nothing to do, and only a look.
+        // A push without changes, and a dry run.
         self.git(&["push", "-q", &at, "master"]).ok();
         self.git(&["push", "-q", "--dry-run", &at, "HEAD:refs/heads/dry"]).ok();
         assert!(!self.on_server(&["for-each-ref"]).contains("dry"));
@@ -307,7 +307,7 @@ impl<'a> Place<'a> {
         assert!(status.expect("git can be started").success());
     }
 
-    /// To different branches all land; of those to one branch one does.
+    /// Concurrent pushes to different branches all succeed. Of those to one branch, one succeeds.
     fn at_the_same_time(&self) {
         for number in 0..6 {
             self.tree.git(&["checkout", "-q", "-B", &format!("b{number}"), "master"]);
@@ -343,14 +343,14 @@ impl<'a> Place<'a> {
         self.git_in(&mirror, &["push", "-q", "--mirror", &at]).ok();
         let refs = |folder: &Path| self.git_in(folder, &["for-each-ref"]).ok();
         assert_eq!(refs(self.mirror_of(&at).path()), refs(&mirror));
-        // Mirrors remove what is not there any more.
+        // Pushes of a mirror remove refs that the client does not have.
         self.git_in(&mirror, &["branch", "-D", "side"]).ok();
         self.git_in(&mirror, &["push", "-q", "--mirror", &at]).ok();
         assert_eq!(refs(self.mirror_of(&at).path()), refs(&mirror));
     }
 }
 
-/// Bytes that no compression makes smaller.
+/// Incompressible bytes.
 fn noise(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed + 1;
     let byte = |_| {

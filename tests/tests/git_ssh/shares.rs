@@ -1,4 +1,4 @@
-//! One hostile user at full stretch, over SSH and HTTP, while others work.
+//! A hostile user who uses all permits, over SSH and HTTP, while others work.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use hexforge_tests::{Backend, Forge, ForgeOptions, Request, Restrictions, WorkTr
 
 use super::support::{Scene, register};
 
-/// More than the buffers between server and client hold.
+/// More bytes than all buffers between server and client hold.
 const NOISE: usize = 24 << 20;
 
 fn forge(transfer: TransferLimits) -> Forge {
@@ -37,7 +37,7 @@ fn packet(line: &str) -> String {
     format!("{:04x}{line}", line.len() + 4)
 }
 
-/// Eve, her key and her project, which has a large file.
+/// The hostile user eve, with a key and a project that has a large file.
 struct Hostile<'a> {
     forge: &'a Forge,
     token: String,
@@ -62,7 +62,7 @@ impl<'a> Hostile<'a> {
         forge.fill(project, &tree);
         let key = Identity::new();
         register(forge, &token, &key);
-        // Larger than what is taken over HTTP in tests.
+        // The file exceeds the limit of uploads over HTTP in tests, so it is stored directly.
         let mut file = upload::begin(&forge.app, ProjectId(project), "noise").expect("it begins");
         file.append(&noise()).expect("there is room");
         let place = file.finish(&forge.app).expect("there is room");
@@ -70,7 +70,7 @@ impl<'a> Hostile<'a> {
         Self { forge, token, key, project, tip, blob, upload }
     }
 
-    /// Pushes over SSH that send the beginning of a push, or one byte, and then nothing. Up to ten channels share a
+    /// Starts pushes over SSH that send the start of a push or one byte, and then nothing. Up to ten channels share a
     /// connection.
     fn start_pushes(&self, count: usize) -> Vec<SlowPush> {
         let start = |number: usize| {
@@ -86,14 +86,14 @@ impl<'a> Hostile<'a> {
             let command =
                 format!("{} {} refs/heads/x{number}\0report-status", "0".repeat(40), self.tip);
             let said = if number % 4 == 3 { "0".to_owned() } else { packet(&command) + "0000PACK" };
-            // Those beyond the share of the user are refused after a while.
+            // Channels beyond the share of the user are refused after a while.
             let _ = stdin.write_all(said.as_bytes()).and_then(|()| stdin.flush());
             SlowPush { child, stdin }
         };
         (0..count).map(start).collect()
     }
 
-    /// Sends a request over HTTP and reads no answer.
+    /// Sends a request over HTTP, and does not read the response.
     fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.forge.address).expect("the server listens");
         let token = &self.token;
@@ -109,7 +109,7 @@ impl<'a> Hostile<'a> {
         self.send("GET", &format!("/api/v3/projects/{}/repository/{path}", self.project), "", "")
     }
 
-    /// Fetches everything, and does not read it.
+    /// Requests a fetch of everything, and does not read it.
     fn fetch(&self) -> TcpStream {
         let wish = format!(
             "{}0000{}",
@@ -136,7 +136,7 @@ impl Drop for SlowPush {
     }
 }
 
-/// How many permits are free: for pushes, fetches, archives, large files and downloads of stored ones.
+/// The free permits for pushes, fetches, archives, large files and downloads of stored files.
 fn free_permits(forge: &Forge) -> [usize; 5] {
     let Limiter { pushes, fetches, archives, blobs, downloads, .. } = forge.limiter();
     [pushes, fetches, archives, blobs, downloads].map(Lane::free)
@@ -162,11 +162,11 @@ fn clone(tree: &WorkTree, ssh_command: &str, address: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Findings 4 and 7 of the audit: 36 channels of one user kept everybody from pushing, and eight slow readers of one
-/// user kept everybody from archives.
+/// Findings 4 and 7 of the audit: 36 channels of one user blocked all pushes, and eight slow readers of one user
+/// blocked all archives.
 #[test]
 fn one_hostile_user_does_not_keep_others_waiting() {
-    // The hostile user keeps what it gets for the whole test.
+    // The hostile user keeps its permits for the whole test.
     let forge = forge(TransferLimits { idle: Duration::from_secs(3600), min_rate: 0 });
     let scene = Scene::filled(&forge);
     let hostile = Hostile::new(&forge);
@@ -208,7 +208,7 @@ fn one_hostile_user_does_not_keep_others_waiting() {
     wait_until_free(&forge, shares);
 }
 
-/// Clients that send a byte now and then, or read next to nothing, lose their permits.
+/// Clients that send or read too slowly lose their permits.
 #[test]
 fn slow_clients_lose_their_permits() {
     let forge = forge(TransferLimits { idle: Duration::from_secs(3), min_rate: 64 * 1024 });
@@ -221,7 +221,7 @@ fn slow_clients_lose_their_permits() {
     let mut tries = 0;
     while pushes.iter_mut().any(|push| push.child.try_wait().is_ok_and(|end| end.is_none())) {
         for push in &mut pushes {
-            // It fails once the server has given the client up.
+            // The write fails once the server has closed the connection.
             let _ = push.stdin.write_all(b"\0").and_then(|()| push.stdin.flush());
         }
         std::thread::sleep(Duration::from_millis(100));

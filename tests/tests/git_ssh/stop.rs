@@ -1,4 +1,4 @@
-//! Starting and stopping the program.
+//! Start and stop of the SSH server.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use hexforge_tests::WorkTree;
 use hexforge_tests::program::{self, Program, ROOT, url_with_password};
 use hexforge_tests::ssh_client::Identity;
 
-/// What runs is finished, and nothing new is begun.
+/// A running push is finished, and new commands are refused.
 #[test]
 fn a_push_that_runs_is_finished_before_the_program_ends() {
     let database = TestDatabase::sqlite();

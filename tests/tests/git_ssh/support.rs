@@ -1,4 +1,4 @@
-//! Somebody with a key, a project, and a work tree.
+//! Helpers of the tests of git over SSH: a user with a key, a project and a work tree.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -7,7 +7,7 @@ use hexforge_tests::ssh_client::Identity;
 use hexforge_tests::{Forge, WorkTree};
 use serde_json::Value;
 
-/// What a process said.
+/// The outcome of a process.
 #[derive(Debug)]
 pub struct CommandOutput {
     pub success: bool,
@@ -22,7 +22,7 @@ impl CommandOutput {
         self.stdout.trim_end().to_owned()
     }
 
-    /// Asserts that it failed, and said all of this.
+    /// Asserts that the process failed, and that its error output has all of these texts.
     #[track_caller]
     pub fn refused(self, texts: &[&str]) {
         assert!(!self.success, "it was not refused: {}", self.stderr);
@@ -32,7 +32,7 @@ impl CommandOutput {
     }
 }
 
-/// Runs something.
+/// Runs a command.
 pub fn run(command: &mut Command) -> CommandOutput {
     let output = command.output().expect("it can be started");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -43,7 +43,7 @@ pub fn run(command: &mut Command) -> CommandOutput {
     }
 }
 
-/// git in a work tree, over SSH by this key.
+/// A git command in a work tree that uses SSH with this key.
 pub fn git(tree: &WorkTree, key: &Identity, server: SocketAddr, arguments: &[&str]) -> Command {
     let mut command = tree.command(arguments);
     command.env("GIT_SSH_COMMAND", key.git_ssh_command(server));
@@ -51,7 +51,7 @@ pub fn git(tree: &WorkTree, key: &Identity, server: SocketAddr, arguments: &[&st
     command
 }
 
-/// Ada's private project `ada/ship`, and her key.
+/// The private project `ada/ship`, and the key of its owner ada.
 pub struct Scene {
     pub ssh: SocketAddr,
     pub ada: String,
@@ -79,7 +79,7 @@ impl Scene {
         Self { ssh, ada, project, key, key_id, tree, _elsewhere: elsewhere }
     }
 
-    /// With one commit on `master`.
+    /// The same with one commit on `master`.
     pub fn filled(forge: &Forge) -> Self {
         let scene = Self::new(forge);
         scene.fill();
@@ -95,18 +95,18 @@ impl Scene {
         address(self.ssh, "ada/ship.git")
     }
 
-    /// git as ada.
+    /// Runs git as ada.
     pub fn git(&self, arguments: &[&str]) -> CommandOutput {
         run(&mut git(&self.tree, &self.key, self.ssh, arguments))
     }
 }
 
-/// The address of a repository.
+/// The SSH URL of a repository.
 pub fn address(server: SocketAddr, path: &str) -> String {
     format!("ssh://git@{server}/{path}")
 }
 
-/// Registers a key, and gives its id.
+/// Registers a key, and returns its id.
 pub fn register(forge: &Forge, token: &str, key: &Identity) -> i64 {
     let fields = [("title", "laptop"), ("key", &key.public())];
     let made: Value = forge.post("/user/keys").token(token).form(&fields).send().expect(201);

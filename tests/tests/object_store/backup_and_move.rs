@@ -1,4 +1,4 @@
-//! Backups of object stores, and ways into one.
+//! Backups of installations with an object store, and moving an installation into one.
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::Request;

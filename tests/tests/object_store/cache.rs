@@ -11,7 +11,7 @@ use hexforge_tests::program::ROOT;
 
 use crate::support::{Site, output_text};
 
-/// How often each pack was asked for, by the first piece of it.
+/// How often each pack was requested, counted by requests for its first part.
 fn fetched(site: &Site) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
     for request in site.installation.object_store().requests() {
@@ -39,14 +39,14 @@ fn a_new_machine_serves_a_clone_and_fetches_each_pack_once_for_all_who_wait() {
     let fetched = fetched(&site);
     assert_eq!(fetched.keys().cloned().collect::<Vec<_>>(), site.packs());
     assert!(fetched.values().all(|times| *times == 1), "{fetched:?}");
-    // What is there is not asked for again.
+    // A cached pack is not requested again.
     site.installation.object_store().forget_requests();
     site.clone_and_compare(1, "ship");
     site.clone_and_compare(0, "ship");
     assert_eq!(site.installation.object_store().requests(), Vec::<String>::new());
 }
 
-/// The bytes that the packs of a machine take, in its cache and linked from repositories.
+/// The size of the packs of a machine, in its cache and as links in repositories.
 fn bytes_of_packs(folder: &Path) -> u64 {
     fn add(folder: &Path, found: &mut BTreeMap<u64, u64>) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

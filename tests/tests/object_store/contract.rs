@@ -1,4 +1,4 @@
-//! The contracts of the ports, over the wire.
+//! The contract tests of the ports, with an S3 server.
 
 use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
 use hexforge_domain::ports::pack_store::PackStore;
@@ -10,7 +10,7 @@ use hexforge_tests::s3::S3Server;
 fn cached_packs_keep_the_contract() {
     for case in contract::CASES {
         let (server, folder) = (S3Server::start(), tempfile::tempdir().expect("a folder"));
-        // Lists have several pages.
+        // Small pages, so that lists have several.
         server.set_page_size(2);
         let open = |name: &str| {
             CachedPacks::open(server.bucket(), folder.path().join(name), 1 << 20)
@@ -40,7 +40,7 @@ fn build_files_keep_the_contract() {
     }
 }
 
-/// A pack that is sent in several parts has the same bytes afterwards.
+/// A pack that is uploaded in several parts is unchanged.
 #[test]
 fn large_packs_are_sent_and_fetched_in_parts() {
     let (server, folder) = (S3Server::start(), tempfile::tempdir().expect("a folder"));

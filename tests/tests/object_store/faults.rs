@@ -1,4 +1,4 @@
-//! An object store that is away, silent, or has damaged packs.
+//! An object store that is unavailable, does not answer, or has damaged packs.
 
 use std::fs;
 use std::path::Path;
@@ -116,7 +116,7 @@ fn a_store_that_does_not_answer_holds_nobody_for_long() {
     let pushed = site.push(0, "ship", "master");
     assert!(!pushed.status.success(), "{}", output_text(&pushed));
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
-    // The store rests for some seconds, so that nobody waits in vain.
+    // After a failure the store is not used for some seconds, so that requests fail fast.
     let file = site.servers[0].request("POST", "/projects/1/uploads").token(ROOT);
     file.file("a.txt", b"text").send().expect(503);
     store.set_mood(Mood::Slow(Duration::from_millis(300)));
@@ -141,7 +141,7 @@ fn a_damaged_index_is_not_used() {
     site.clone_and_compare(0, "ship");
 }
 
-/// Packs that no repository names are removed after the grace period, by any machine; others stay.
+/// Any machine removes packs that no repository names after the grace period; other packs stay.
 #[test]
 fn the_sweep_removes_old_packs_that_no_repository_names() {
     let Some(mut site) = Site::several(2) else { return };
@@ -157,7 +157,7 @@ fn the_sweep_removes_old_packs_that_no_repository_names() {
     for key in [&old, &index, &named[0]] {
         store.set_age(key, chrono::TimeDelta::days(3));
     }
-    // A sweep begins with each start.
+    // Each start runs a sweep.
     site.servers[1] = {
         site.servers[1].kill().expect("a running process can be killed");
         site.installation.start(1)
@@ -184,7 +184,7 @@ fn a_store_that_cannot_be_used_stops_the_start_with_a_sentence() {
         assert!(!ended.status.success() && text.contains("object_store_url"), "{text}");
         assert!(text.contains(word), "{text}");
     }
-    // A second server on the same data folder would lose packs under the first.
+    // A second server on the same data folder would remove packs of the first.
     let data = site.installation.folder(0).to_owned();
     let ended = site.run_in(&data, &site.database, &["serve", "--listen", "127.0.0.1:0"]);
     let text = output_text(&ended);

@@ -47,7 +47,7 @@ fn pushes_to_one_branch_through_different_machines_have_one_winner() {
     }
 }
 
-/// The packs of both have the same bytes, and so the same name.
+/// The packs of both projects have the same bytes, and so the same name.
 #[test]
 fn the_same_commits_are_pushed_to_two_projects_at_once() {
     let Some(site) = Site::several(2) else { return };
@@ -90,14 +90,14 @@ fn all_machines_show_what_one_of_them_was_told() {
         let path = format!("/projects/1/repository/branches/{name}");
         next.request("GET", &path).token(ROOT).send().expect(200);
     }
-    // They have the same host keys.
+    // All machines have the same host keys.
     let keys: BTreeSet<Vec<String>> = site.servers.iter().map(host_keys).collect();
     assert_eq!(keys.len(), 1, "{keys:?}");
     assert!(!site.installation.folder(0).join("ssh").exists());
     assert!(!site.installation.folder(0).join("secret.key").exists());
 }
 
-/// Another database would have everything removed that it does not know, and another key opens nothing.
+/// Another database would let the sweep remove all packs, because it does not know them. Another key decrypts nothing.
 #[test]
 fn a_store_belongs_to_one_installation_and_its_key() {
     let Some(site) = Site::several(1) else { return };
@@ -122,7 +122,7 @@ fn a_store_belongs_to_one_installation_and_its_key() {
     site.clone_and_compare(0, "ship");
 }
 
-/// The host keys that a server shows.
+/// The public host keys of a server.
 fn host_keys(server: &hexforge_tests::program::Program) -> Vec<String> {
     let address = server.ssh.expect("it serves SSH");
     let mut command = std::process::Command::new("ssh-keyscan");

@@ -1,4 +1,4 @@
-//! Backups of several moments in one place: a folder, or an object store.
+//! Several backups in one target: a folder or an object store.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn run(site: &Site, arguments: &[&str]) -> String {
     output_text(&output)
 }
 
-/// The names of all contents in a place.
+/// The names of all contents in the target.
 fn contents(site: &Site, place: &str) -> BTreeSet<String> {
     if place.contains("://") {
         let keys = site.installation.object_store().keys();
@@ -47,7 +47,7 @@ fn contents(site: &Site, place: &str) -> BTreeSet<String> {
     found
 }
 
-/// The commits of a project after a restore into a new installation without an object store.
+/// The ids of all commits of a project after a restore into a new installation without an object store.
 fn restored(site: &Site, place: &str, at: &str, database: &TestDatabase) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let data = folder.path().join("data");
@@ -93,7 +93,7 @@ fn snapshots_share(site: Site, place: &str, target: TestDatabase) {
         output_text(&unknown)
     );
     if place.contains("://") {
-        // What the newest snapshot has is not read again.
+        // Packs of the newest snapshot are not read again.
         site.installation.object_store().forget_requests();
     }
     run(&site, &["backup", place, "--keep", "1"]);
@@ -107,7 +107,7 @@ fn snapshots_share(site: Site, place: &str, target: TestDatabase) {
     assert!(!snapshots.contains(new), "{snapshots}");
     assert_eq!(contents(&site, place), second, "all of it is still needed");
     assert!(run(&site, &["verify", place]).contains("is whole"));
-    // A project that is gone leaves with the last snapshot that has it.
+    // The contents of a removed project are removed with the last snapshot that has them.
     let root = hexforge_tests::program::ROOT;
     site.servers[0].request("POST", "/projects").token(root).form(&[("name", "boat")]).send();
     site.servers[0].request("DELETE", "/projects/1").token(root).send().expect(200);

@@ -1,4 +1,4 @@
-//! What the tests of object stores share.
+//! Helpers of the tests of object stores.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -9,7 +9,7 @@ use hexforge_tests::installation::Installation;
 use hexforge_tests::program::{self, Program, ROOT};
 use tempfile::TempDir;
 
-/// Machines with an object store, and a work tree from which they are filled.
+/// Machines with an object store, and a work tree to push from.
 pub struct Site {
     pub servers: Vec<Program>,
     pub installation: Installation,
@@ -24,12 +24,12 @@ impl Site {
         Self::new(TestDatabase::sqlite(), 1, &[])
     }
 
-    /// Several machines, where there is PostgreSQL.
+    /// Several machines on PostgreSQL. Returns `None` without PostgreSQL.
     pub fn several(number: usize) -> Option<Self> {
         Some(Self::new(TestDatabase::postgres()?, number, &[]))
     }
 
-    /// Machines with more settings.
+    /// Machines with additional settings.
     pub fn new(database: TestDatabase, number: usize, more: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let mut installation = Installation::machines(&database, folder.path(), number);
@@ -42,7 +42,7 @@ impl Site {
         Self { servers, installation, database, tree, folder }
     }
 
-    /// Makes a project and pushes the work tree into it.
+    /// Creates a project, and pushes the work tree.
     pub fn project(&self, name: &str) {
         let server = &self.servers[0];
         server.request("POST", "/projects").token(ROOT).form(&[("name", name)]).send().expect(201);
@@ -50,7 +50,7 @@ impl Site {
         assert!(pushed.status.success(), "{}", output_text(&pushed));
     }
 
-    /// The address of a project on a machine.
+    /// The URL of a project on a machine.
     pub fn address(&self, machine: usize, name: &str) -> String {
         format!("http://root:{ROOT}@{}/root/{name}.git", self.servers[machine].address)
     }
@@ -60,7 +60,7 @@ impl Site {
         self.git(&["push", "-q", &self.address(machine, name), what])
     }
 
-    /// Clones a project through a machine, and compares what came with the work tree.
+    /// Clones a project through a machine, and compares the clone with the work tree.
     pub fn clone_and_compare(&self, machine: usize, name: &str) {
         let target = tempfile::tempdir().expect("a folder for temporary files exists");
         let cloned = self.clone_to(machine, name, target.path());
@@ -92,12 +92,12 @@ impl Site {
         keys
     }
 
-    /// Runs a command of the program on a machine, with its settings.
+    /// Runs a command of the program with the settings of a machine.
     pub fn run(&self, machine: usize, arguments: &[&str]) -> Output {
         self.run_in(self.installation.folder(machine), &self.database, arguments)
     }
 
-    /// The same, on another data folder and database.
+    /// The same with another data folder and database.
     pub fn run_in(&self, data: &Path, database: &TestDatabase, arguments: &[&str]) -> Output {
         let mut command = Command::new(program::executable());
         command.args(arguments).envs(self.installation.settings().iter().cloned());
@@ -107,7 +107,7 @@ impl Site {
     }
 }
 
-/// What a command wrote.
+/// The output of a command: standard output and standard error.
 pub fn output_text(output: &Output) -> String {
     let (out, errors) = (&output.stdout, &output.stderr);
     format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(errors))

@@ -1,4 +1,4 @@
-//! The sudden end of the program: no build runs for ever, and no pipeline says what its builds contradict.
+//! Kills of the program: no build runs forever, and the status of each pipeline agrees with its builds.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ fn a_kill_leaves_nothing_running_for_ever_on_postgres() {
     }
 }
 
-/// How often the program is killed; more with `HEXFORGE_KILLS`.
+/// The number of kills; `HEXFORGE_KILLS` changes it.
 fn kills() -> usize {
     let kills = std::env::var("HEXFORGE_KILLS").ok();
     kills.and_then(|kills| kills.parse().ok()).unwrap_or(2)
@@ -62,7 +62,7 @@ fn kill_again_and_again(database: &TestDatabase) {
         let store = database.open(hexforge_persistence_diesel::Options::default());
         assert_consistent(&store, &acknowledged);
     }
-    // What is left is run to the end, or found by those who look for what is silent.
+    // The remaining builds are run, or fail by the timeout of silent builds.
     let left = Runner::register(server.address, RUNNERS, &[]);
     while let Some(build) = left.take() {
         left.end(&build, "success");
@@ -86,8 +86,7 @@ fn read<T: Send>(
     store.read(work).expect("the store can be read")
 }
 
-/// Pipelines are made and builds are run; in the middle of it the program ends. Answers which builds were
-/// acknowledged to have ended.
+/// Creates pipelines and runs builds until the program is killed. Returns the builds whose end was acknowledged.
 fn work_until_killed(server: &mut Program, runners: &[Runner], after: usize) -> Vec<i64> {
     let (address, ended, stopped) = (server.address, AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Many runners at once, on PostgreSQL through two processes: every build is run exactly once.
+//! Many concurrent runners, on PostgreSQL with two processes: every build runs exactly once.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ fn every_build_is_run_once_on_postgres_by_two_processes() {
     }
 }
 
-/// How many builds there are; `HEXFORGE_RACE_BUILDS=2000` for the whole race.
+/// The number of builds; `HEXFORGE_RACE_BUILDS=2000` for the full race.
 fn wanted() -> usize {
     let builds = std::env::var("HEXFORGE_RACE_BUILDS").ok();
     builds.and_then(|builds| builds.parse().ok()).unwrap_or(80)
@@ -82,7 +82,7 @@ fn race(database: &TestDatabase, processes: usize) {
     }
 }
 
-/// Projects with pipelines, and how many builds wait in them.
+/// Creates projects with pipelines. Returns the projects and the number of pending builds.
 fn filled(address: SocketAddr, folder: &std::path::Path) -> (Vec<i64>, usize) {
     let jobs: String = (0..JOBS).map(|n| format!("job {n}: {{script: x}}\n")).collect();
     let tree = WorkTree::new(&folder.join("unused.git"));
@@ -94,7 +94,7 @@ fn filled(address: SocketAddr, folder: &std::path::Path) -> (Vec<i64>, usize) {
             let made =
                 api(address, "POST", "/projects").form(&[("name", &name)]).send().expect(201);
             let push = format!("http://root:{ROOT}@{address}/root/{name}.git");
-            // The push is the first.
+            // The push has created the first pipeline.
             tree.git(&["push", "-q", &push, "master"]);
             let project = made["id"].as_i64().expect("an id");
             for _ in 1..pipelines {

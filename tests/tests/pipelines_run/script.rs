@@ -1,4 +1,4 @@
-//! A pushed repository with three stages, artifacts and a failing job.
+//! A pipeline with three stages, artifacts and a failing job.
 
 use hexforge_tests::forge::{PASSWORD, RUNNERS};
 use hexforge_tests::{Forge, Runner, WorkTree, on_every_store};
@@ -32,7 +32,7 @@ struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// A private project to which a configuration was pushed over HTTP.
+    /// A private project, to which a configuration was pushed over HTTP.
     fn pushed(forge: &'a Forge) -> Self {
         let (_, ada) = forge.user("ada");
         let made = forge.post("/projects").token(&ada).form(&[("name", "ship")]).send().expect(201);
@@ -53,7 +53,7 @@ impl<'a> Scene<'a> {
         self.forge.get(&path).token(&self.ada).send().expect(200)
     }
 
-    /// The status of the only pipeline, and the newest builds with theirs.
+    /// The status of the only pipeline, and names and statuses of its newest builds.
     #[track_caller]
     fn state(&self) -> (String, Vec<(String, String)>) {
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
@@ -84,7 +84,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Pending, running, failed; the retry runs the failed job and the later ones; logs and artifacts are whole.
+/// Statuses change from pending to running and failed. A retry runs the failed job and the later ones. Logs and
+/// artifacts are complete.
 fn a_pushed_repository_is_built(forge: &Forge) {
     let scene = Scene::pushed(forge);
     let runner = &scene.runner;
@@ -129,7 +130,7 @@ fn a_pushed_repository_is_built(forge: &Forge) {
     }
 }
 
-/// The runner learns of it with whatever it says next.
+/// The runner learns of the cancellation with its next request.
 fn a_canceled_pipeline_is_seen_by_its_runner(forge: &Forge) {
     let scene = Scene::pushed(forge);
     let (runner, compile) = (&scene.runner, scene.take("compile"));

@@ -1,4 +1,4 @@
-//! The access log: requests that the parser refuses, and forwarded headers of strangers.
+//! The access log: requests that the parser refuses, and forwarded headers from untrusted addresses.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::Place;
 
-/// A program that logs every request into a file.
+/// A program that logs every request to a file.
 struct Logged {
     server: Program,
     place: Place,
@@ -33,7 +33,7 @@ impl Logged {
         log.expect("the log can be read")
     }
 
-    /// The line about a request.
+    /// The log line of a request.
     fn line(&self, id: &str) -> String {
         let log = self.log();
         let about = |line: &&str| line.contains(id) && line.contains("answered");
@@ -42,7 +42,7 @@ impl Logged {
         line.to_owned()
     }
 
-    /// A refusal has a status, a JSON body, an id, and a line in the log.
+    /// Asserts that a refusal has a status, a JSON body, an id and a log line.
     #[track_caller]
     fn assert_refused(&self, answer: &[u8], status: &str, what: &str) {
         let text = String::from_utf8_lossy(answer);
@@ -95,7 +95,7 @@ fn requests_that_cannot_be_parsed_are_answered_and_logged_like_others() {
             logged.assert_refused(&exchange(logged.server.address, &bytes), status, &what);
         }
     }
-    // The parser reads a body chunk by chunk, while the request is in progress.
+    // The parser reads the body in chunks while the request is running.
     for path in ["/root/shop.git/git-upload-pack", "/root/shop.git/git-receive-pack"] {
         let kind = path.rsplit('/').next().unwrap_or_default();
         let bytes = format!(
@@ -110,7 +110,7 @@ fn requests_that_cannot_be_parsed_are_answered_and_logged_like_others() {
 
 const VERSION: &str = "GET /api/v3/version HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: ";
 
-/// Behind a proxy nearly all requests come over connections that were used before.
+/// Behind a proxy nearly all requests arrive on reused connections.
 #[test]
 fn a_request_is_refused_on_a_connection_that_was_used_before() {
     let logged = Logged::start();
@@ -133,7 +133,7 @@ fn a_request_is_refused_on_a_connection_that_was_used_before() {
     logged.assert_refused(&answer, BAD, "the third request");
 }
 
-/// The request before it is given up unless it was answered at once: nobody knows where it ends.
+/// The preceding request is abandoned unless it was answered at once, because its end is unknown.
 #[test]
 fn nonsense_behind_a_request_is_refused() {
     let logged = Logged::start();
@@ -145,7 +145,8 @@ fn nonsense_behind_a_request_is_refused() {
     assert!(last == 0 || text.starts_with("HTTP/1.1 200"), "{text}");
 }
 
-/// Bytes are compared where answers are written: what users store must not be taken for an answer.
+/// Refusals are recognized by their bytes when responses are written. The content of a stored file must not be mistaken
+/// for one.
 #[test]
 fn a_file_that_looks_like_a_refusal_is_served_as_it_is() {
     let logged = Logged::start();
@@ -159,7 +160,7 @@ fn a_file_that_looks_like_a_refusal_is_served_as_it_is() {
         let upload = upload.file("plan.txt", content.as_bytes()).send().expect(201);
         let url = upload["url"].as_str().expect("an upload has an address");
         let get = format!("GET /root/shop{url} HTTP/1.1\r\nHost: x\r\nPRIVATE-TOKEN: {ROOT}\r\n");
-        // On a connection that ends, and on one that stays open, in which the file comes first and second.
+        // On a connection that closes, and on one that stays open, with the file as first and as second response.
         let version = format!("{VERSION}{ROOT}\r\n\r\n");
         for (first, second) in [
             (format!("{get}Connection: close\r\n\r\n"), String::new()),
@@ -179,7 +180,7 @@ fn a_file_that_looks_like_a_refusal_is_served_as_it_is() {
     }
 }
 
-/// An operator who forgot to list a proxy finds it in the log, and nobody can fill the log by it.
+/// An operator who forgot to configure a proxy finds a warning in the log, which callers cannot flood.
 #[test]
 fn forwarded_headers_of_a_stranger_are_reported_once_a_minute() {
     let logged = Logged::start();

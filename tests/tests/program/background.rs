@@ -1,4 +1,4 @@
-//! Work in the background: which processes do it, and how it ends with its process.
+//! Background work: which processes run it, and how it stops with its process.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -11,9 +11,9 @@ use hexforge_tests::program::{self, Program, ROOT};
 
 use crate::Place;
 
-/// Longer than the pauses of all workers that send to hooks or import.
+/// Longer than the pauses of the workers for hooks and imports.
 const PAUSES: Duration = Duration::from_secs(4);
-/// What is awaited comes much sooner.
+/// The timeout for events that happen much sooner.
 const LONG: Duration = Duration::from_secs(60);
 
 fn start(place: &Place, background_work: &str) -> Program {
@@ -61,7 +61,7 @@ fn a_process_can_leave_hooks_and_imports_to_others() {
     assert!(asked.iter().eq(expected), "{asked:?}");
 }
 
-/// The method and the target of a request, which gets no answer.
+/// Reads the method and target of a request, which gets no response.
 fn first_word_and_path(stream: TcpStream) -> String {
     stream.set_nonblocking(false).expect("the socket is ours");
     stream.set_read_timeout(Some(LONG)).expect("the socket is ours");
@@ -79,7 +79,7 @@ fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
     let url = format!("http://{address}/a.git");
     let form = [("name", "site"), ("import_url", &*url)];
     server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
-    // Somebody who never answers.
+    // A server that never answers.
     let _first = silent.accept().expect("the import begins");
     let asked = Instant::now();
     assert_eq!(server.stop().expect("it can be told to stop").code(), Some(0));
@@ -87,8 +87,8 @@ fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
 
     let mut server = start(&place, "true");
     let _second = silent.accept().expect("the import begins again");
-    // A second signal waits for nothing. Signals are repeated, because two that come before the process is given
-    // a core are one signal.
+    // A second signal stops the process at once. Signals are repeated, because the system merges two that arrive before
+    // the process runs.
     let asked = Instant::now();
     while !server.has_ended().expect("the process can be asked") {
         server.send_stop_signal().expect("it can be told to stop");

@@ -13,10 +13,10 @@ use super::checks::{Checks, same_set};
 use super::oracle::Oracle;
 use super::server::Server;
 
-/// Archives of random commits, beside the one of the default branch.
+/// The number of archives of random commits, in addition to that of the default branch.
 const ARCHIVES: usize = 2;
 
-/// Unpacks archives of both, and compares the files.
+/// Unpacks the archives of hexforge and of git, and compares the files.
 pub fn check(
     server: &Server<'_>,
     oracle: &Oracle<'_>,
@@ -44,7 +44,7 @@ fn check_one(server: &Server<'_>, oracle: &Oracle<'_>, commit: &str) -> Result<(
     }
 }
 
-/// The body of an answer that came in chunks, if the last one came.
+/// Decodes a chunked body. Fails if the last chunk is missing.
 fn whole_body(answer: &Response) -> Result<Vec<u8>, String> {
     if answer.header("transfer-encoding") != Some("chunked") {
         return Ok(answer.body.clone());
@@ -66,7 +66,7 @@ fn whole_body(answer: &Response) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What lies at each path: the mode and the content.
+/// Mode and content of each path.
 type Files = BTreeMap<String, (u32, Vec<u8>)>;
 
 fn unpack(archive: &[u8]) -> Result<Files, String> {
@@ -76,7 +76,7 @@ fn unpack(archive: &[u8]) -> Result<Files, String> {
     let mut tar =
         tar.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("tar can be started");
     let mut input = tar.stdin.take().expect("the input is ours");
-    // tar may end before it has read everything, which its status tells.
+    // tar may end before it has read everything; its exit status is checked instead.
     let _ = input.write_all(archive);
     drop(input);
     let output = tar.wait_with_output().expect("tar ends");

@@ -1,11 +1,11 @@
-//! All checks run; those that failed are shown together at the end.
+//! Runs all checks, and reports all failures together at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use super::settings::print_progress;
 
-/// What was checked so far.
+/// The results so far.
 #[derive(Default)]
 pub struct Checks {
     repository: String,
@@ -14,14 +14,14 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// Names the repository to which the next checks belong.
+    /// Sets the repository of the next checks.
     pub fn begin(&mut self, repository: &str) {
         repository.clone_into(&mut self.repository);
         print_progress(repository);
     }
 
-    /// Runs one check. An error and a panic are failures; the others go on.
-    /// Returns whether the check passed.
+    /// Runs one check. Errors and panics are failures, and do not prevent other checks. Returns whether the check
+    /// passed.
     pub fn check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String>) -> bool {
         let started = Instant::now();
         let result = catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
@@ -46,7 +46,7 @@ impl Checks {
     }
 }
 
-/// Compares two lists whose order does not matter, and shows the first differences.
+/// Compares two lists in any order, and shows the first differences.
 pub fn same_set(what: &str, ours: &[String], expected: &[String]) -> Result<(), String> {
     let sorted = |list: &[String]| {
         let mut list = list.to_vec();
@@ -73,7 +73,7 @@ pub fn same_set(what: &str, ours: &[String], expected: &[String]) -> Result<(), 
     ))
 }
 
-/// Compares two lists, their order too.
+/// Compares two lists, including their order.
 pub fn same_list(what: &str, ours: &[String], expected: &[String]) -> Result<(), String> {
     same_set(what, ours, expected)?;
     match ours.iter().zip(expected).position(|(ours, expected)| ours != expected) {

@@ -1,4 +1,5 @@
-//! Two clients that run the same commands, one with hexforge and one with git, and what they have afterwards.
+//! Two clients that run the same commands, one with hexforge and one with git, and the comparison of their
+//! repositories.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -10,22 +11,22 @@ use super::pack_trace::PackTrace;
 use super::server::{PROJECT, Server, Transport};
 use super::settings::print_progress;
 
-/// One command of a client. `@` stands for the address of the repository that is tested, `@full` for the whole
-/// history as git serves it.
+/// A command of a client. `@` is replaced by the URL of the tested repository, `@full` by that of the complete history,
+/// which git serves.
 #[derive(Clone, Debug)]
 pub struct Step {
     arguments: Vec<String>,
-    /// Whether both clients are compared afterwards.
+    /// Whether the two clients are compared afterwards.
     compared: bool,
 }
 
 impl Step {
-    /// A command that only makes the client what it is to be.
+    /// A command that prepares the client.
     pub fn prepare(line: &str) -> Self {
         Self { arguments: words(line), compared: false }
     }
 
-    /// A command that talks to the repository that is tested.
+    /// A command that uses the tested repository, after which the clients are compared.
     pub fn compared(line: &str) -> Self {
         Self { arguments: words(line), compared: true }
     }
@@ -35,7 +36,7 @@ fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// A client of hexforge and a client of git. Their folders go with them.
+/// A client of hexforge and a client of git. Their folders are removed when dropped.
 pub struct Pair<'a> {
     server: &'a Server<'a>,
     oracle: &'a Oracle<'a>,
@@ -46,12 +47,12 @@ pub struct Pair<'a> {
     ours: PathBuf,
     theirs: PathBuf,
     traces: PathBuf,
-    /// Whether a command failed, so that those after it would say nothing new.
+    /// Whether a command failed. Later commands are skipped then.
     stopped: bool,
 }
 
 impl<'a> Pair<'a> {
-    /// Two empty folders. The name is shown with each check.
+    /// Creates two empty folders. The name is shown with each check.
     pub fn new(
         server: &'a Server<'a>,
         oracle: &'a Oracle<'a>,
@@ -77,13 +78,13 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The same for another project that has the same history.
+    /// The same for another project with the same history.
     pub fn of_project(mut self, path: &str) -> Self {
         path.clone_into(&mut self.project);
         self
     }
 
-    /// Runs one command on both sides and compares the clients. After a failure nothing more is run.
+    /// Runs one command on both sides and compares the clients. Does nothing after a failure.
     pub fn run(&mut self, step: &Step, checks: &mut Checks) {
         if self.stopped {
             return;
@@ -117,7 +118,7 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
-    /// Answers false when git refuses the command too, as it does where nothing is left to be fetched.
+    /// Returns false if git refuses the command too, for example because there is nothing to fetch.
     fn run_and_compare(&self, step: &Step) -> Result<bool, String> {
         let run = |folder: &PathBuf, name: &str| {
             let arguments = self.arguments(step, folder);
@@ -157,7 +158,7 @@ impl<'a> Pair<'a> {
         Err(format!("{}\n{}", our_run.line, problems.join("\n")))
     }
 
-    /// git finds nothing wrong with our client, unless it finds fault with the other one too.
+    /// Checks the client of hexforge with `git fsck`, unless that of git has errors too.
     fn check_connectivity(&self) -> Result<(), String> {
         let fsck = ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"];
         let ours = self.oracle.git.run(&self.ours, &fsck);
@@ -186,7 +187,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Does two things at the same time.
+/// Runs two functions concurrently.
 fn at_once<T: Send>(one: impl FnOnce() -> T + Send, other: impl FnOnce() -> T) -> (T, T) {
     thread::scope(|scope| {
         let one = scope.spawn(one);
@@ -198,13 +199,13 @@ fn at_once<T: Send>(one: impl FnOnce() -> T + Send, other: impl FnOnce() -> T) -
 impl Drop for Pair<'_> {
     fn drop(&mut self) {
         for folder in [&self.ours, &self.theirs, &self.traces] {
-            // What is left goes with the folder around it.
+            // The surrounding folder is removed later, so errors are ignored.
             let _ = std::fs::remove_dir_all(folder);
         }
     }
 }
 
-/// What a repository has.
+/// The content of a repository.
 pub struct State {
     refs: Vec<String>,
     shallow: Vec<String>,
@@ -212,7 +213,7 @@ pub struct State {
 }
 
 impl State {
-    /// Reads a repository with git. Nothing is fetched meanwhile: missing objects are shown as missing.
+    /// Reads a repository with git, without fetching: missing objects are shown as missing.
     pub fn read(git: &Git, folder: &Path) -> Result<Self, String> {
         let refs = git.run(folder, &["for-each-ref", "--format=%(refname) %(objectname)"]);
         let arguments = ["rev-list", "--objects", "--no-object-names", "--missing=print", "--all"];
@@ -227,7 +228,7 @@ impl State {
         })
     }
 
-    /// Checks that this is what another has.
+    /// Checks that the content equals the expected one.
     pub fn compare(&self, expected: &Self) -> Result<(), String> {
         same_set("refs", &self.refs, &expected.refs)?;
         same_set("shallow commits", &self.shallow, &expected.shallow)?;

@@ -18,7 +18,7 @@ const PAIRS_ANYWHERE: usize = 4;
 /// The most commits in topological order between the two of such a pair.
 const MOST_APART: usize = 400;
 
-/// The tree without entries, which every git knows.
+/// The empty tree, which every git knows.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// Compares random pairs of commits.
@@ -54,7 +54,7 @@ fn check_one(server: &Server<'_>, oracle: &Oracle<'_>, from: &str, to: &str) -> 
         return Err(format!("`compare_same_ref` is {}", shown["compare_same_ref"]));
     }
     let files = shown_files(&shown["diffs"]);
-    // Where there are several merge bases any of them will do.
+    // Of several merge bases, any is right.
     let bases = oracle.git.run(&oracle.twin, &["merge-base", "--all", from, to]);
     let bases = String::from_utf8_lossy(&bases.stdout).into_owned();
     let mut bases: Vec<&str> = bases.lines().collect();
@@ -71,7 +71,7 @@ fn check_one(server: &Server<'_>, oracle: &Oracle<'_>, from: &str, to: &str) -> 
     }
 }
 
-/// Checks the commits that an answer shows. Commits of the same second may come in any order.
+/// Checks the commits of a response. Commits of the same second may have any order.
 fn check_commits(
     oracle: &Oracle<'_>,
     from: &str,
@@ -91,7 +91,7 @@ fn check_commits(
     same_list("dates of commits", &shown_times, &times)
 }
 
-/// The changes that an answer shows, as `git diff --name-status` would.
+/// The changes in a response, in the format of `git diff --name-status`.
 fn shown_files(diffs: &Value) -> Vec<String> {
     let diffs = diffs.as_array().map(Vec::as_slice).unwrap_or_default();
     let change = |diff: &Value| {
@@ -108,7 +108,7 @@ fn shown_files(diffs: &Value) -> Vec<String> {
     diffs.iter().map(change).collect()
 }
 
-/// The changes between two trees by git.
+/// The changes between two trees, by git.
 fn changed_files(oracle: &Oracle<'_>, base: &str, to: &str) -> Vec<String> {
     let arguments = ["diff", "--name-status", "-M50%", "-z", base, to];
     let printed = oracle.git.bytes(&oracle.twin, &arguments);
@@ -118,7 +118,7 @@ fn changed_files(oracle: &Oracle<'_>, base: &str, to: &str) -> Vec<String> {
     while let (Some(status), Some(path)) = (words.next(), words.next()) {
         changes.push(match status.chars().next() {
             Some('R') => format!("R {path} {}", words.next().unwrap_or("?")),
-            // A file that became a symbolic link is a change like any other.
+            // A file that became a symbolic link is an ordinary change.
             Some('T') => format!("M {path}"),
             _ => format!("{status} {path}"),
         });

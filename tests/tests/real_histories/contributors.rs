@@ -10,7 +10,7 @@ use super::checks::{Checks, same_set};
 use super::oracle::Oracle;
 use super::server::Server;
 
-/// How long the server may count.
+/// The timeout for counting.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Commits, added lines and removed lines.
@@ -40,7 +40,7 @@ fn line(email: &str, [commits, additions, deletions]: Counts) -> String {
     format!("{email}: {commits} commits +{additions} -{deletions}")
 }
 
-/// The answer after everything was counted.
+/// Waits for the response after everything is counted.
 fn complete_answer(server: &Server<'_>) -> Result<Value, String> {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Projects that share a history, and branches that are in another one.
+//! Forks, and the removal of merged branches.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use super::oracle::Oracle;
 use super::pushes::{push, same_refs};
 use super::server::{Server, Transport};
 
-/// Branches that are made from old commits of the default branch.
+/// The number of branches created from old commits of the default branch.
 const MERGED: usize = 3;
 
-/// How long the removal of merged branches may take.
+/// The timeout for the removal of merged branches.
 const LONGEST_REMOVAL: Duration = Duration::from_secs(60);
 
 /// `POST /projects/fork/:id`: a fork has the same history.
@@ -36,8 +36,8 @@ pub fn check_fork(server: &Server<'_>, oracle: &Oracle<'_>, checks: &mut Checks)
     }
 }
 
-/// `DELETE /projects/:id/repository/merged_branches`: what `git branch --merged` lists goes, but for branches at the
-/// very commit of the default branch. Reference section 2.8.
+/// `DELETE /projects/:id/repository/merged_branches` removes the branches that `git branch --merged` lists, except
+/// those at the commit of the default branch. Reference section 2.8.
 pub fn check_merged_branches(
     server: &Server<'_>,
     oracle: &Oracle<'_>,
@@ -72,7 +72,7 @@ pub fn check_merged_branches(
     pair.run(&Step::compared("clone -q --mirror @ ."), checks);
 }
 
-/// Waits for the program to remove merged branches, which it does after the answer.
+/// Waits until the program has removed the merged branches, which happens after its response.
 fn removed_soon(server: &Server<'_>, oracle: &Oracle<'_>) -> Result<(), String> {
     let begin = Instant::now();
     loop {

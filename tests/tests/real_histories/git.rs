@@ -1,12 +1,12 @@
-//! The git program, the same for clients, for the oracle and for whoever pushes.
+//! The git program, for clients, for the oracle and for pushes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The configuration of every git that is started, including those that serve `file://` addresses.
-/// Nothing is tidied in the background, received packs stay packs, and all kinds of fetches are served.
+/// The configuration of every git process, including those that serve `file://` URLs: no garbage collection, received
+/// packs are kept, and all kinds of fetches are allowed.
 const CONFIGURATION: &str = "\
 [safe]
 \tdirectory = *
@@ -29,14 +29,14 @@ const CONFIGURATION: &str = "\
 \temail = ada@example.com
 ";
 
-/// git with a configuration of its own, and a folder for everything that it makes.
+/// git with its own configuration, and a folder for all files that it creates.
 pub struct Git {
     folder: TempDir,
 }
 
-/// What a run of git printed.
+/// The outcome of a git command.
 pub struct Run {
-    /// The command, as it can be typed.
+    /// The command line.
     pub line: String,
     pub success: bool,
     pub stdout: Vec<u8>,
@@ -58,7 +58,7 @@ impl Git {
         folder
     }
 
-    /// git in a folder, independent of who runs the tests.
+    /// A git command in a folder, independent of the user's configuration.
     pub fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command
@@ -76,12 +76,12 @@ impl Git {
         command
     }
 
-    /// Runs git, which may fail.
+    /// Runs a git command that may fail.
     pub fn run(&self, folder: &Path, arguments: &[&str]) -> Run {
         Run::of(&mut self.command(folder, arguments))
     }
 
-    /// Runs git on a repository of ours, which cannot fail, and gives the bytes that it prints.
+    /// Runs a git command that must succeed, and returns its output as bytes.
     #[track_caller]
     pub fn bytes(&self, folder: &Path, arguments: &[&str]) -> Vec<u8> {
         let run = self.run(folder, arguments);
@@ -114,7 +114,7 @@ impl Run {
         Self { line, success: output.status.success(), stdout: output.stdout, stderr }
     }
 
-    /// The output in lines, or what went wrong.
+    /// The output as lines, or the error.
     pub fn into_lines(self) -> Result<Vec<String>, String> {
         if !self.success {
             return Err(format!("{}\n{}", self.line, self.stderr.trim_end()));

@@ -1,4 +1,4 @@
-//! Git's own side: a copy of the history to push from, and a bare repository that git serves.
+//! The reference side: a copy of the history to push from, and a bare repository that git serves.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,16 @@ use hexforge_tests::RandomNumbers;
 use super::git::Git;
 use super::source::Source;
 
-/// The copy and the twin of hexforge's repository.
+/// The copy of the history, and the twin of hexforge's repository.
 pub struct Oracle<'a> {
     pub git: &'a Git,
-    /// Everything that will be pushed; bare.
+    /// Bare repository with everything that will be pushed.
     pub full: PathBuf,
-    /// What was pushed so far; bare, and served by git where hexforge serves its repository.
+    /// Bare repository with everything that was pushed so far, served by git instead of hexforge.
     pub twin: PathBuf,
     /// The name of the default branch.
     pub default_branch: String,
-    /// Names of all tags that are commits, or name one.
+    /// The names of all tags that lead to a commit.
     pub tags: Vec<String>,
     /// All commits, newest first.
     pub commits: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Oracle<'a> {
 }
 
 impl<'a> Oracle<'a> {
-    /// Copies what is used of a repository. Panics when git finds it damaged.
+    /// Copies the used refs of a repository. Panics if git finds it damaged.
     pub fn copy(git: &'a Git, repository: &Path) -> Self {
         let source = Source::read(git, repository);
         let (full, twin) = (git.new_folder("full.git"), git.new_folder("twin.git"));
@@ -62,17 +62,17 @@ impl<'a> Oracle<'a> {
         Self { git, full, twin, default_branch, tags, commits, main_line }
     }
 
-    /// The commit of the default branch.
+    /// The newest commit of the default branch.
     pub fn tip(&self) -> &str {
         self.main_line.last().expect("a branch has a commit")
     }
 
-    /// Any commit.
+    /// A random commit.
     pub fn random_commit(&self, random: &mut RandomNumbers) -> String {
         self.commits[random.below(self.commits.len())].clone()
     }
 
-    /// Any commit of one of the equal parts into which all are divided, so that several do not lie together.
+    /// A random commit of one of `parts` equal parts of all commits, so that several ones are spread out.
     pub fn random_commit_of_part(
         &self,
         part: usize,
@@ -84,17 +84,17 @@ impl<'a> Oracle<'a> {
         self.commits[start + random.below(size)].clone()
     }
 
-    /// Any tag of a commit, if there are tags.
+    /// A random tag, if there are any.
     pub fn random_tag(&self, random: &mut RandomNumbers) -> Option<String> {
         (!self.tags.is_empty()).then(|| self.tags[random.below(self.tags.len())].clone())
     }
 
-    /// The address of a repository of this side.
+    /// The `file://` URL of a repository.
     pub fn address_of(folder: &Path) -> String {
         format!("file://{}", folder.display())
     }
 
-    /// What git prints about the twin.
+    /// The output of git in the twin.
     #[track_caller]
     pub fn lines(&self, arguments: &[&str]) -> Vec<String> {
         self.git.lines(&self.twin, arguments)

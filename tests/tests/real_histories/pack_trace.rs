@@ -1,26 +1,26 @@
-//! What a client asked for and how many objects it was sent, as git traces it.
+//! The requests of a client and the number of received objects, from traces of git.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The files into which one command writes its traces.
+/// The trace files of one command.
 pub struct PackTrace {
     pack: PathBuf,
     packets: PathBuf,
 }
 
-/// What a command asked for, and what it received.
+/// The requests of a command, and what it received.
 #[derive(Debug)]
 pub struct Exchange {
-    /// Objects in the first pack that was received.
+    /// The number of objects in the first received pack.
     pub objects: u64,
-    /// The objects that were asked for, and those that the client said it has.
+    /// The wanted objects, and those that the client already has.
     wants_and_haves: BTreeSet<String>,
 }
 
 impl PackTrace {
-    /// Lets a command write its traces into files whose names begin like this.
+    /// Lets a command write its traces into files with this prefix.
     pub fn start(command: &mut Command, folder: &Path, name: &str) -> Self {
         let trace = Self {
             pack: folder.join(format!("{name}.pack")),
@@ -31,12 +31,12 @@ impl PackTrace {
         trace
     }
 
-    /// Reads the traces after the command ended, and removes them.
+    /// Reads and removes the traces after the command.
     pub fn finish(self) -> Exchange {
         let pack = std::fs::read(&self.pack).unwrap_or_default();
         let packets = std::fs::read(&self.packets).unwrap_or_default();
         for file in [self.pack, self.packets] {
-            // There is none if nothing was received.
+            // There is no file if nothing was received.
             let _ = std::fs::remove_file(file);
         }
         let packets = String::from_utf8_lossy(&packets);
@@ -46,8 +46,8 @@ impl PackTrace {
 }
 
 impl Exchange {
-    /// Checks that hexforge sent no more objects than git did for the same request. Where the requests differ,
-    /// because the client heard other answers meanwhile, a few more are allowed.
+    /// Checks that hexforge sent at most as many objects as git for the same request. Where the requests differ,
+    /// because the client got other answers before, a few more are allowed.
     pub fn compare(&self, with_git: &Self) -> Result<(), String> {
         let equal = self.wants_and_haves == with_git.wants_and_haves;
         let allowed =
@@ -70,17 +70,17 @@ impl Exchange {
     }
 }
 
-/// `want <id>` or `have <id>`, if that is what a line of the trace says was sent.
+/// Parses `want <id>` or `have <id>` from a trace line of the client.
 fn want_or_have(line: &str) -> Option<String> {
     let (_, packet) = line.split_once(" packet: ")?;
     let (_, sent) = packet.split_once("> ")?;
     let mut words = sent.split(' ');
     let (verb, id) = (words.next()?, words.next()?);
-    // The first line of a request has capabilities behind the id.
+    // The first line of a request has capabilities after the id.
     matches!(verb, "want" | "have").then(|| format!("{verb} {id}"))
 }
 
-/// The number of objects that the header of a pack tells; 0 if there is no pack.
+/// The number of objects in the header of a pack; 0 if there is no pack.
 fn objects_in(pack: &[u8]) -> u64 {
     match (pack.get(..4), pack.get(8..12)) {
         (Some(b"PACK"), Some(number)) => {

@@ -1,4 +1,4 @@
-//! The history is pushed in steps, as it would have been over the years, while clients follow it.
+//! The history is pushed in steps, as it grew over the years, while clients fetch it.
 
 use super::checks::{Checks, same_list};
 use super::client::{Pair, State, Step};
@@ -6,11 +6,11 @@ use super::git::Run;
 use super::oracle::Oracle;
 use super::server::{PROJECT, Server, Transport};
 
-/// The pushes, and so at least as many packs.
+/// The number of pushes, and so the least number of packs.
 const STEPS: usize = 8;
 
-/// Pushes the default branch in parts, and with the last one everything else, over both transports in turn.
-/// The clients that cloned after the first and the fourth part fetch after each later one.
+/// Pushes the default branch in parts, and everything else with the last part, over both transports in turn. Clients
+/// that cloned after the first and the fourth part fetch after each later one.
 pub fn push_in_steps(server: &Server<'_>, oracle: &Oracle<'_>, checks: &mut Checks) {
     let mut early = Pair::new(server, oracle, "early client", Transport::Http, 2);
     let mut late = Pair::new(server, oracle, "late client", Transport::Ssh, 0);

@@ -1,4 +1,4 @@
-//! The kinds of clients: what each runs, command by command.
+//! The kinds of clients: the commands that each runs.
 
 use hexforge_tests::RandomNumbers;
 
@@ -7,7 +7,7 @@ use super::oracle::Oracle;
 use super::server::Transport::{self, Http, Ssh};
 use super::settings::Extent;
 
-/// A client.
+/// The commands of one kind of client.
 pub struct Recipe {
     pub name: String,
     pub by: Transport,
@@ -25,9 +25,9 @@ impl Recipe {
     }
 }
 
-/// All clients of the full extent; some of each kind otherwise.
+/// All clients in the full extent, otherwise some of each kind.
 pub fn all(oracle: &Oracle<'_>, extent: Extent, random: &mut RandomNumbers) -> Vec<Recipe> {
-    // Of each kind, every so many-th is in the short extent.
+    // The short extent has every n-th client of each kind.
     let kinds = [
         (3, whole_clones()),
         (2, shallow_clones(oracle)),
@@ -117,7 +117,7 @@ fn partial_clones() -> Vec<Recipe> {
     ]
 }
 
-/// Clients that ask for commits by id, whatever branch has them.
+/// Clients that request commits by id, on any branch.
 fn fetches_by_id(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Recipe> {
     let recipe = |(by, protocol): (Transport, u8)| {
         let mut steps = vec![Step::prepare("init -q"), Step::prepare("remote add origin @")];
@@ -131,7 +131,7 @@ fn fetches_by_id(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Recipe>
     [(Http, 2), (Ssh, 0)].into_iter().map(recipe).collect()
 }
 
-/// Clients that have exactly what some commit has, and then fetch everything.
+/// Clients that first have the history of a random commit, and then fetch everything.
 fn clients_somewhere(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Recipe> {
     let ways = [(Http, 2), (Ssh, 2), (Ssh, 0), (Http, 0), (Http, 2), (Ssh, 1)];
     let recipe = |(part, (by, protocol)): (usize, (Transport, u8))| {
@@ -147,14 +147,14 @@ fn clients_somewhere(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Rec
     ways.into_iter().enumerate().map(recipe).collect()
 }
 
-/// Clients that have the newest commits behind some commit, and then fetch everything.
+/// Clients that first have a shallow history of a random commit, and then fetch everything.
 fn shallow_clients_somewhere(oracle: &Oracle<'_>, random: &mut RandomNumbers) -> Vec<Recipe> {
     let ways = [(Http, 2), (Ssh, 0), (Ssh, 2), (Http, 0)];
     let recipe = |(part, (by, protocol)): (usize, (Transport, u8))| {
         let commit = oracle.random_commit_of_part(part, ways.len(), random);
         let start = format!("fetch -q --no-tags --depth=5 @full {commit}:refs/heads/standing");
-        // Over HTTP, git does not look for the tags of commits that it gets by deepening, from `git http-backend` neither.
-        // Git serves its twin as a file, where it does.
+        // Over HTTP, git does not request the tags of commits that it gets by deepening, not even from `git
+        // http-backend`. The twin is served as a file, where git does.
         let tags = match by {
             Http => "--no-tags ",
             Ssh => "",

@@ -22,13 +22,13 @@ use tempfile::TempDir;
 use super::git::Git;
 use super::settings::Backend;
 
-/// The most bytes of packs that are copied from an object store to look at them.
+/// The maximum size of packs that are copied from an object store for checks.
 const COPIED_PACKS: u64 = 1 << 30;
 
 /// The path of the project.
 pub const PROJECT: &str = "root/ship";
 
-/// How a client reaches hexforge.
+/// The transport between client and hexforge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     Http,
@@ -39,7 +39,7 @@ pub enum Transport {
 pub struct Server<'a> {
     pub git: &'a Git,
     pub project: i64,
-    /// The programs of all machines. Requests over HTTP go to them in turn, those over SSH to the first.
+    /// The programs of all machines. Requests over HTTP go to them in turn, SSH connections to the first.
     machines: Vec<Program>,
     turn: AtomicUsize,
     installation: Installation,
@@ -49,7 +49,7 @@ pub struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// Starts one with an empty project. `None` where there is no PostgreSQL and it was asked for.
+    /// Starts an installation with an empty project. Returns `None` if PostgreSQL is required and not available.
     pub fn start(git: &'a Git, backend: Backend) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder for temporary files exists");
         let data = folder.path().join("data");
@@ -73,7 +73,7 @@ impl<'a> Server<'a> {
         Some(Self { git, project, machines, turn, installation, database, key, folder })
     }
 
-    /// The machine to which the next request over HTTP goes.
+    /// The machine that gets the next HTTP request.
     fn next(&self) -> &Program {
         &self.machines[self.turn.fetch_add(1, Ordering::Relaxed) % self.machines.len()]
     }
@@ -83,7 +83,7 @@ impl<'a> Server<'a> {
         self.machines[0].ssh.expect("the program serves SSH")
     }
 
-    /// The address of a project as its owner reaches it.
+    /// The URL of a project with the credentials of its owner.
     pub fn address(&self, by: Transport, path: &str) -> String {
         match by {
             Transport::Http => format!("http://root:{ROOT}@{}/{path}.git", self.next().address),
@@ -91,19 +91,19 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// git as the owner of the project, in a folder.
+    /// A git command as the owner of the project.
     pub fn git_as_owner(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = self.git.command(folder, arguments);
         command.env("GIT_SSH_COMMAND", self.key.git_ssh_command(self.ssh()));
         command
     }
 
-    /// A request of the owner.
+    /// A request with the token of the owner.
     pub fn request(&self, method: &str, path: &str) -> Request {
         self.next().request(method, path).token(ROOT)
     }
 
-    /// The answer to a request for something below `repository/`, which has to be 200.
+    /// Sends a GET request below `repository/`, which must be answered with 200.
     pub fn get(&self, call: &str, query: &[(&str, &str)]) -> Result<Response, String> {
         let path = format!("/projects/{}/repository/{call}", self.project);
         let request = self.request("GET", &path);
@@ -116,7 +116,7 @@ impl<'a> Server<'a> {
         Err(format!("GET {call} {query:?}: {} {body}", answer.status))
     }
 
-    /// The packs and refs that are stored for the project, as a bare repository for git.
+    /// A bare repository with the stored packs and refs of the project, for git.
     pub fn stored(&self) -> PathBuf {
         let folder = self.folder.path().join("stored");
         let packs: Arc<dyn PackStore> = if self.installation.is_single() {

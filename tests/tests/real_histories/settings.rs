@@ -1,20 +1,20 @@
-//! What the environment chooses: the repositories, the seed and the database.
+//! Settings from the environment: repositories, seed and database.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hexforge_tests::random::number_from_env;
 
-/// How many kinds of clients are tried.
+/// The number of tested clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// One or two of each kind, for every run of the tests.
+    /// One or two clients of each kind, for every run of the tests.
     Short,
-    /// All, for repositories that somebody named.
+    /// All clients, for repositories named in the environment.
     Full,
 }
 
-/// On which database, and where packs are.
+/// The database, and the storage of packs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     Sqlite,
@@ -23,21 +23,21 @@ pub enum Backend {
     ObjectStore,
 }
 
-/// The choices for one run.
+/// The settings of one run.
 pub struct Settings {
     pub repositories: Vec<PathBuf>,
     pub extent: Extent,
     pub seed: u64,
     pub backend: Backend,
-    /// A part of the names of the clients to be run.
+    /// Only clients whose names contain this text are run.
     pub clients: Option<String>,
 }
 
-/// The seed when none is given.
+/// The default seed.
 const SEED: usize = 20_161_122;
 
 impl Settings {
-    /// Reads the environment. `None` when no repository is named and this checkout has no whole history.
+    /// Reads the environment. Returns `None` if no repository is named and this checkout has no complete history.
     pub fn read() -> Option<Self> {
         let named = std::env::var_os("HEXFORGE_TEST_REPOSITORIES").unwrap_or_default();
         let named: Vec<PathBuf> =
@@ -56,11 +56,11 @@ impl Settings {
     }
 }
 
-/// The repository that holds this file, if it is a git checkout with its whole history.
+/// The repository that contains this file, if it is a checkout with the complete history.
 fn own() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests are in a workspace");
     let mut git = Command::new("git");
-    // Whoever owns the folder: it is only read.
+    // The folder may belong to another user; it is only read.
     git.args(["-c", "safe.directory=*", "rev-parse", "--is-shallow-repository"]);
     let shallow = git.current_dir(folder).output().expect("git can be started");
     match String::from_utf8_lossy(&shallow.stdout).trim() {
@@ -80,7 +80,7 @@ fn own() -> Option<PathBuf> {
     }
 }
 
-/// Tells whoever runs the tests.
+/// Prints progress and skipped tests.
 #[expect(clippy::print_stderr, reason = "what is skipped, and what takes long, is to be seen")]
 pub fn print_progress(text: &str) {
     eprintln!("real_histories: {text}");

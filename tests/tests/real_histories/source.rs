@@ -1,32 +1,32 @@
-//! Which refs of somebody's repository are used. It is only read.
+//! The refs of a user's repository that are used. The repository is only read.
 
 use std::path::{Path, PathBuf};
 
 use super::git::Git;
 use super::settings::print_progress;
 
-/// The most branches of a repository; all of its tags are used.
+/// The maximum number of branches. All tags are used.
 const MOST_BRANCHES: usize = 40;
 
-/// The branch that stands for what is no branch in the source: a detached HEAD, or a tag.
+/// The branch that represents a detached HEAD or a tag of the source.
 const MADE_UP: &str = "real-history";
 
-/// The refs of a repository of which all objects are there.
+/// The refs of a repository whose objects are complete.
 pub struct Source {
-    /// Its git folder, which may have no configuration file.
+    /// Its git folder, which may lack a configuration file.
     pub folder: PathBuf,
-    /// The name of the branch that is the default.
+    /// The name of the default branch.
     pub default_branch: String,
-    /// The ref that the default branch is made from.
+    /// The ref from which the default branch is created.
     pub default_ref: String,
-    /// Full names of other branches.
+    /// The full names of other branches.
     pub branches: Vec<String>,
-    /// Full names.
+    /// The full names of tags.
     pub tags: Vec<String>,
 }
 
 impl Source {
-    /// Reads a repository, bare or not. Panics when there is no whole history in it.
+    /// Reads a repository, bare or not. Panics if it has no complete history.
     pub fn read(git: &Git, repository: &Path) -> Self {
         let folder = git.run(repository, &["rev-parse", "--absolute-git-dir"]);
         assert!(folder.success, "{} is no git repository", repository.display());
@@ -48,7 +48,7 @@ impl Source {
     }
 }
 
-/// The refs from which no object is missing. Copies of repositories may lack some.
+/// The refs without missing objects. Copies of repositories may lack some.
 fn connected_refs(git: &Git, folder: &Path, refs: Vec<String>) -> Vec<String> {
     let is_connected = |refs: &[&str]| {
         let arguments = [&["rev-list", "--objects", "--quiet"], refs, &["--"]].concat();
@@ -68,8 +68,8 @@ fn connected_refs(git: &Git, folder: &Path, refs: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// The ref that is pushed as the default branch, and the name of that branch: what HEAD names, otherwise the ref
-/// with the longest history.
+/// The ref for the default branch, and the name of that branch: the branch of HEAD, or else the ref with the longest
+/// history.
 fn default_branch(git: &Git, folder: &Path, connected: &[String]) -> Option<(String, String)> {
     let head = git.run(folder, &["symbolic-ref", "--quiet", "HEAD"]);
     let head = String::from_utf8_lossy(&head.stdout).trim_end().to_owned();
@@ -87,7 +87,7 @@ fn default_branch(git: &Git, folder: &Path, connected: &[String]) -> Option<(Str
     Some((found, name))
 }
 
-/// At most so many of a list, from all of its parts.
+/// At most this number of items, evenly spread over the list.
 fn spread(list: Vec<String>, most: usize) -> Vec<String> {
     if list.len() <= most {
         return list;

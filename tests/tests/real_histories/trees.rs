@@ -6,10 +6,10 @@ use super::checks::{Checks, same_list};
 use super::oracle::Oracle;
 use super::server::Server;
 
-/// Folders of each revision that are listed, beside the root.
+/// The number of listed folders per revision, in addition to the root.
 const FOLDERS: usize = 2;
 
-/// Lists several folders of several revisions, with and without the folders in them.
+/// Lists several folders of several revisions, recursively and not.
 pub fn check(
     server: &Server<'_>,
     oracle: &Oracle<'_>,
@@ -29,7 +29,7 @@ pub fn check(
     }
 }
 
-/// The root and some other folders whose names are UTF-8.
+/// The root and some other folders with UTF-8 names.
 fn some_folders(oracle: &Oracle<'_>, revision: &str, random: &mut RandomNumbers) -> Vec<String> {
     let listed = oracle.git.bytes(&oracle.twin, &["ls-tree", "-r", "-d", "-z", revision]);
     let folders = listed.split(|byte| *byte == 0).filter_map(entry);
@@ -92,7 +92,7 @@ struct Entry {
     path: String,
 }
 
-/// Reads `<mode> <type> <id>\t<path>`. `None` for the end of the list; bytes that are not UTF-8 are replaced.
+/// Parses `<mode> <type> <id>\t<path>`. Returns `None` at the end of the list. Bytes that are not UTF-8 are replaced.
 fn entry(line: &[u8]) -> Option<Entry> {
     let line = String::from_utf8_lossy(line);
     let (facts, path) = line.split_once('\t')?;

@@ -311,7 +311,7 @@ fn a_confidential_issue_is_hidden_from_those_it_does_not_concern(forge: &Forge) 
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
     let secret = new_issue(forge, owner, &cast.path, "a secret", &[("confidential", "true")]);
-    // An error response must not reveal that the issue exists.
+    // An invalid value does not make the issue public.
     let unclear = forge.put(&format!("{}/issues/{}", cast.path, id_of(&secret)));
     let kept = unclear.token(owner).form(&[("confidential", "maybe")]).send().expect(200);
     assert_eq!(kept["confidential"], true);

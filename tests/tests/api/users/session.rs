@@ -65,7 +65,7 @@ fn login_and_email_may_each_hold_either_in_any_case(forge: &Forge) {
             assert_eq!(session["username"], "Ada", "{parameter}={value}");
         }
     }
-    // A username is not accepted as an address, and vice versa.
+    // Parts and patterns of a username or an address match no account.
     for value in ["ada@", "@example.com", "example.com", "da", "ad", "ada%", "a_a", "", " "] {
         assert_refused(&sign_in(forge, value, PASSWORD));
     }

@@ -1,4 +1,4 @@
-//! What the lanes of a mixed workload have in common.
+//! Common parts of the workers of a mixed workload.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -8,33 +8,33 @@ use hexforge_tests::program::ROOT;
 use hexforge_tests::{Auditor, Request, Response};
 use serde_json::Value;
 
-/// The project for issues and files, and the one with a repository and builds.
+/// The project for issues and files, and the project with a repository and builds.
 pub const SHIP: i64 = 1;
 pub const YARD: i64 = 2;
 
-/// Servers that can be asked, in turn, and what they keep.
-pub struct Place<'a> {
+/// The servers, which get requests in turn, and their data folder.
+pub struct Servers<'a> {
     pub addresses: &'a [SocketAddr],
     pub data: &'a Path,
     pub turn: AtomicUsize,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Servers<'a> {
     pub fn new(addresses: &'a [SocketAddr], data: &'a Path) -> Self {
         Self { addresses, data, turn: AtomicUsize::new(0) }
     }
 
-    /// The server whose turn it is.
+    /// The address of the next server.
     pub fn address(&self) -> SocketAddr {
         self.addresses[self.turn.fetch_add(1, Ordering::Relaxed) % self.addresses.len()]
     }
 
-    /// A request of root's.
+    /// A request with the token of root.
     pub fn ask(&self, method: &str, path: &str) -> Request {
         self.ask_as(ROOT, method, path)
     }
 
-    /// A request of somebody's.
+    /// A request with a user's token.
     pub fn ask_as(&self, token: &str, method: &str, path: &str) -> Request {
         Request::new(self.address(), method, &format!("/api/v3{path}")).token(token)
     }
@@ -43,36 +43,36 @@ impl<'a> Place<'a> {
         Auditor { address: self.address(), token: ROOT }
     }
 
-    /// The address of the repository for git.
+    /// The URL of the repository.
     pub fn repository(&self) -> String {
         format!("http://root:{ROOT}@{}/root/yard.git", self.address())
     }
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// It was acknowledged.
     Done,
     /// There was nothing to do.
     Idle,
-    /// No answer came: it was done or not.
-    Gone,
+    /// No answer arrived, so the step was executed or not.
+    NoAnswer,
 }
 
-/// Somebody who changes things that nobody else changes, and remembers what was acknowledged.
-pub trait Lane: Send {
-    /// Changes something.
-    fn step(&mut self, place: &Place<'_>) -> Step;
+/// A worker that changes its own objects, and remembers what was acknowledged.
+pub trait Worker: Send {
+    /// Makes one change.
+    fn step(&mut self, servers: &Servers<'_>) -> Step;
 
-    /// Checks what was acknowledged since the last time, and that what was not is there in full or not at all.
-    fn check(&mut self, place: &Place<'_>, issues: &[Value]);
+    /// Checks what was acknowledged since the last check. An unacknowledged change must be complete or absent.
+    fn check(&mut self, servers: &Servers<'_>, issues: &[Value]);
 
     /// Checks everything that was ever acknowledged.
-    fn check_all(&self, place: &Place<'_>, issues: &[Value]);
+    fn check_all(&self, servers: &Servers<'_>, issues: &[Value]);
 }
 
-/// The answer, which has to be one of these, unless the server is gone.
+/// Sends a request, and asserts that the status is one of `good`. Returns `None` if the server does not answer.
 #[track_caller]
 pub fn send_expecting(request: Request, good: &[u16]) -> Option<Response> {
     let answer = request.try_send()?;
@@ -81,7 +81,7 @@ pub fn send_expecting(request: Request, good: &[u16]) -> Option<Response> {
     Some(answer)
 }
 
-/// The id of what an answer shows.
+/// The id of the object in a response.
 #[track_caller]
 pub fn id_of(value: &Value) -> i64 {
     value["id"].as_i64().expect("it has an id")
