@@ -251,7 +251,7 @@ fn the_94_calls_of_the_specification_are_served() {
 }
 
 #[test]
-fn what_is_served_is_routed_and_refused_to_callers_who_are_nobody() {
+fn every_call_is_routed_and_needs_authentication() {
     let forge = a_forge();
     for endpoint in endpoints() {
         let name = endpoint.name();
@@ -271,7 +271,7 @@ fn what_is_served_is_routed_and_refused_to_callers_who_are_nobody() {
 }
 
 #[test]
-fn what_is_for_administrators_is_refused_to_other_users() {
+fn calls_for_administrators_are_refused_to_other_users() {
     let forge = a_forge();
     let (_, token) = forge.user("ada");
     for endpoint in endpoints().into_iter().filter(Endpoint::is_for_administrators) {
@@ -294,7 +294,7 @@ fn about_projects() -> impl Iterator<Item = Endpoint> {
 }
 
 #[test]
-fn what_is_about_a_project_hides_private_ones_from_strangers() {
+fn calls_on_projects_hide_private_ones_from_strangers() {
     let forge = a_forge();
     let (project, ada) = a_private_project(&forge);
     let (_, eve) = forge.user("eve");
@@ -308,7 +308,7 @@ fn what_is_about_a_project_hides_private_ones_from_strangers() {
 }
 
 #[test]
-fn what_is_about_a_project_is_refused_to_members_with_too_few_rights() {
+fn calls_on_projects_are_refused_to_members_with_too_few_rights() {
     let forge = a_forge();
     let (project, ada) = a_private_project(&forge);
     let member = |name: &str, level: &str| {
@@ -341,7 +341,7 @@ fn what_is_about_a_project_is_refused_to_members_with_too_few_rights() {
 }
 
 #[test]
-fn what_is_served_is_named_by_a_test() {
+fn every_call_is_named_by_a_test() {
     let sources = test_sources();
     let untested: Vec<String> = endpoints()
         .into_iter()
@@ -364,7 +364,7 @@ fn a_longer_path_does_not_name_a_shorter_one() {
 
 /// The tests that docs/security.md names exist.
 #[test]
-fn what_shows_a_measure_against_a_weakness_is_there() {
+fn tests_named_in_the_security_page_exist() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/security.md");
     let page = std::fs::read_to_string(page).expect("the page is there");
     let rows: Vec<&str> = page

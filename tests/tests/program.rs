@@ -337,7 +337,7 @@ fn started_and_stopped(start: &mut Command) -> String {
 }
 
 #[test]
-fn a_stop_finishes_what_runs_and_ends_well() {
+fn a_stop_finishes_running_requests_and_succeeds() {
     for place in places() {
         let mut server =
             Program::start(&program::executable(), &place.data_dir(), &place.database.url)
@@ -543,7 +543,7 @@ fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
 }
 
 #[test]
-fn what_others_could_read_in_the_data_folder_is_closed_at_each_start() {
+fn each_start_removes_access_of_others_to_the_data_folder() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let data = folder.path().join("data");

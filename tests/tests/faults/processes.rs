@@ -123,7 +123,7 @@ fn of_pushes_to_two_processes_at_once_each_branch_gets_one() {
 
 /// Whatever a process caches, it shows the changes of the other process.
 #[test]
-fn what_one_process_changes_the_other_tells_at_once() {
+fn each_process_shows_changes_of_the_other_at_once() {
     let Some(database) = TestDatabase::postgres() else { return };
     let pair = Pair::start(&database);
     branches_and_commits(&pair);

@@ -9,9 +9,9 @@ use super::support::Scene;
 on_every_store!(
     strangers_are_asked_who_they_are,
     members_are_served_by_their_level,
-    names_and_tokens_that_are_taken,
+    names_passwords_and_tokens_are_accepted,
     the_operation_decides_and_not_the_query,
-    archived_blocked_and_renamed,
+    archived_projects_blocked_users_and_renamed_projects,
     a_fork_sees_nothing_of_a_source_that_went_private,
 );
 
@@ -93,7 +93,7 @@ fn members_are_served_by_their_level(forge: &Forge) {
     scene.push("reporter", &["master"]).refused(&["403"]);
 }
 
-fn names_and_tokens_that_are_taken(forge: &Forge) {
+fn names_passwords_and_tokens_are_accepted(forge: &Forge) {
     let scene = Scene::new(forge);
     let ada = scene.ada.clone();
     for (name, password) in [
@@ -147,7 +147,7 @@ fn the_operation_decides_and_not_the_query(forge: &Forge) {
     }
 }
 
-fn archived_blocked_and_renamed(forge: &Forge) {
+fn archived_projects_blocked_users_and_renamed_projects(forge: &Forge) {
     let scene = Scene::filled(forge);
     scene.member("master", "40");
     let path = format!("/projects/{}", scene.project);

@@ -5,7 +5,11 @@ use hexforge_tests::{Forge, on_every_store};
 use super::hostile::pack;
 use super::support::Scene;
 
-on_every_store!(a_look_is_answered_with_nothing, requests_that_are_none, packed_and_plain_answers);
+on_every_store!(
+    an_empty_probe_request_is_accepted,
+    invalid_requests_are_refused,
+    answers_with_and_without_a_side_band
+);
 
 pub const ZERO: &str = "0000000000000000000000000000000000000000";
 
@@ -50,7 +54,7 @@ impl Push {
 }
 
 /// Clients with large packs first send an empty request to check their access.
-fn a_look_is_answered_with_nothing(forge: &Forge) {
+fn an_empty_probe_request_is_accepted(forge: &Forge) {
     let scene = Scene::new(forge);
     let look = Push { body: b"0000".to_vec(), header: None };
     assert_eq!(look.send(&scene), "");
@@ -63,7 +67,7 @@ fn a_look_is_answered_with_nothing(forge: &Forge) {
     assert!(String::from_utf8_lossy(&answer.body).starts_with("HTTP/1.1 200"));
 }
 
-fn requests_that_are_none(forge: &Forge) {
+fn invalid_requests_are_refused(forge: &Forge) {
     let scene = Scene::new(forge);
     let post = |media_type: &str, encoding: &str, body: &str| {
         let request = scene.forge.page("POST", "/ada/ship.git/git-receive-pack").token(&scene.ada);
@@ -81,7 +85,7 @@ fn requests_that_are_none(forge: &Forge) {
     scene.assert_clean();
 }
 
-fn packed_and_plain_answers(forge: &Forge) {
+fn answers_with_and_without_a_side_band(forge: &Forge) {
     let scene = Scene::filled(forge);
     let tip = scene.tree.git(&["rev-parse", "HEAD"]);
     let empty = pack(&scene, &[]);

@@ -9,14 +9,14 @@ use hexforge_tests::{Forge, on_every_store};
 use super::support::{Scene, address, git, register, run};
 
 on_every_store!(
-    a_shell_is_a_greeting,
+    a_shell_request_gets_a_greeting,
     both_forms_of_addresses_work,
     only_registered_keys_of_git_are_taken,
     blocked_users_and_deleted_keys_are_refused_at_once,
-    what_was_open_before_is_asked_again,
+    permissions_are_checked_again_on_open_connections,
     hidden_projects_are_as_missing_ones,
     members_do_what_their_level_allows,
-    commands_that_are_none_are_refused,
+    unknown_commands_are_refused,
     nothing_but_sessions_is_opened,
     archived_and_renamed_projects,
     archives_are_what_git_makes_of_the_same_commit,
@@ -24,7 +24,7 @@ on_every_store!(
 
 const NOT_FOUND: &str = "The project you were looking for could not be found.\n";
 
-fn a_shell_is_a_greeting(forge: &Forge) {
+fn a_shell_request_gets_a_greeting(forge: &Forge) {
     let scene = Scene::new(forge);
     let (status, out, err) = output_of(scene.key.ssh(scene.ssh, &["-T"], &[]));
     assert_eq!(
@@ -100,7 +100,7 @@ fn blocked_users_and_deleted_keys_are_refused_at_once(forge: &Forge) {
 }
 
 /// The permission is checked again on an open connection.
-fn what_was_open_before_is_asked_again(forge: &Forge) {
+fn permissions_are_checked_again_on_open_connections(forge: &Forge) {
     let scene = Scene::filled(forge);
     let socket = scene.key.path().join("socket");
     let control = format!("ControlPath={}", socket.display());
@@ -180,7 +180,7 @@ fn members_do_what_their_level_allows(forge: &Forge) {
 }
 
 /// Security lessons: argument injection and sub-commands.
-fn commands_that_are_none_are_refused(forge: &Forge) {
+fn unknown_commands_are_refused(forge: &Forge) {
     let scene = Scene::filled(forge);
     for command in [
         "sh",

@@ -12,7 +12,7 @@ use hexforge_tests::{Backend, Forge, Restrictions, on_every_store};
 
 use super::support::Scene;
 
-on_every_store!(clients_that_go_away_leave_nothing, what_is_no_protocol_is_told);
+on_every_store!(clients_that_go_away_leave_nothing, protocol_errors_are_reported);
 
 /// The numbers of permits for fetches and for pushes.
 const ALL_PERMITS: (usize, usize) = (96, 32);
@@ -69,7 +69,7 @@ fn handshakes_have_a_deadline() {
 }
 
 #[test]
-fn what_is_no_handshake_ends_at_once() {
+fn invalid_handshakes_end_at_once() {
     let forge = forge();
     // None of these connections has to wait for the deadline.
     let server = forge.ssh();
@@ -118,7 +118,7 @@ fn keys_cannot_be_tried_for_ever() {
 }
 
 #[test]
-fn idle_connections_are_let_go() {
+fn idle_connections_are_closed() {
     let forge = forge();
     let scene = Scene::on(&forge, forge.ssh_within(short_limits()));
     let begin = Instant::now();
@@ -153,7 +153,7 @@ fn assert_all_permits_free(forge: &Forge) {
 
 /// The server disconnects a client that does not read, so that its permit becomes free.
 #[test]
-fn slow_readers_are_let_go() {
+fn slow_readers_are_disconnected() {
     const SIZE: usize = 24 << 20;
     let forge = forge_with_short_timeouts();
     // The push uses a server with longer timeouts, because a busy machine may need more than a second for it.
@@ -216,7 +216,7 @@ fn clients_that_go_away_leave_nothing(forge: &Forge) {
     assert!(!scene.git(&["ls-remote", &scene.address()]).ok().contains("refs/heads/x"));
 }
 
-fn what_is_no_protocol_is_told(forge: &Forge) {
+fn protocol_errors_are_reported(forge: &Forge) {
     let scene = Scene::filled(forge);
     for (command, line, text) in [
         ("git-receive-pack 'ada/ship.git'", "zzzz", "a packet has no valid length"),

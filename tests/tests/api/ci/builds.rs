@@ -24,15 +24,15 @@ use crate::api::support::{MISSING, id_of, ids, message};
 on_every_store!(
     a_build_has_every_field,
     builds_are_listed_by_scope,
-    builds_of_a_commit_are_found_by_its_whole_name,
-    builds_that_are_not_there_are_not_found,
+    builds_of_a_commit_are_found_by_its_full_id,
+    unknown_builds_are_404,
     who_may_read_builds,
     who_may_change_builds,
     a_build_is_canceled_unless_it_is_done,
     a_build_is_retried_once_it_is_done,
     only_manual_builds_that_wait_are_played,
     rules_can_be_stricter_than_those_of_the_reference,
-    configurations_are_checked_for_anyone,
+    configurations_are_checked_without_authentication,
 );
 
 #[track_caller]
@@ -100,7 +100,7 @@ fn builds_are_listed_by_scope(forge: &Forge) {
 }
 
 /// GET /projects/:id/repository/commits/:sha/builds
-fn builds_of_a_commit_are_found_by_its_whole_name(forge: &Forge) {
+fn builds_of_a_commit_are_found_by_its_full_id(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     push(forge, &stage, "topic");
     stage.tree.commit("Next");
@@ -120,7 +120,7 @@ fn builds_of_a_commit_are_found_by_its_whole_name(forge: &Forge) {
 }
 
 /// 404 for builds that do not exist or belong to another project; 400 for ids that are not numbers.
-fn builds_that_are_not_there_are_not_found(forge: &Forge) {
+fn unknown_builds_are_404(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     push(forge, &stage, "topic");
     let other = new_project(forge, stage.token("developer"), "Other", &[]);
@@ -298,7 +298,7 @@ fn rules_can_be_stricter_than_those_of_the_reference(forge: &Forge) {
 }
 
 /// POST /ci/lint
-fn configurations_are_checked_for_anyone(forge: &Forge) {
+fn configurations_are_checked_without_authentication(forge: &Forge) {
     let lint = |content: &str| {
         let form = [("content", content)];
         forge.post("/ci/lint").form(&form).send().expect(200)

@@ -13,8 +13,8 @@ use crate::api::tracker::tracker_support::user_summary;
 on_every_store!(
     a_status_has_every_field_and_makes_a_pipeline,
     a_status_counts_in_the_pipeline_of_its_ref,
-    a_status_is_moved_on_by_the_same_words,
-    what_cannot_be_said,
+    a_status_with_the_same_fields_updates_the_existing_one,
+    invalid_statuses_are_refused,
     statuses_are_found_by_ref_stage_and_name,
     who_may_read_and_post_statuses,
 );
@@ -86,7 +86,7 @@ fn a_status_counts_in_the_pipeline_of_its_ref(forge: &Forge) {
 }
 
 /// The last sentence of the section.
-fn a_status_is_moved_on_by_the_same_words(forge: &Forge) {
+fn a_status_with_the_same_fields_updates_the_existing_one(forge: &Forge) {
     let stage = a_stage(forge);
     let sha = stage.id("master");
     let say = |state: &str, more: &[(&str, &str)], status: u16| {
@@ -110,7 +110,7 @@ fn a_status_is_moved_on_by_the_same_words(forge: &Forge) {
 }
 
 /// 400 and 404.
-fn what_cannot_be_said(forge: &Forge) {
+fn invalid_statuses_are_refused(forge: &Forge) {
     let stage = a_stage(forge);
     let sha = stage.id("master");
     assert_eq!(post(forge, &stage, &sha, &[], 400), error("state is missing"));

@@ -20,13 +20,13 @@ on_every_store!(
     a_pipeline_has_every_field,
     pipelines_are_listed_newest_first_and_paged,
     scopes_choose_pipelines,
-    branches_are_those_that_are_there,
-    pipelines_that_are_not_there_are_not_found,
+    scope_branches_lists_existing_branches,
+    unknown_pipelines_are_404,
     who_may_read_and_change_pipelines,
     without_builds_every_call_is_forbidden,
     a_retry_runs_what_failed_again,
     a_retry_without_failures_changes_nothing,
-    a_cancellation_ends_everything,
+    a_cancellation_ends_all_builds,
     a_cancellation_before_anything_ran_leaves_no_duration,
     durations_count_overlaps_once_and_waiting_not_at_all,
 );
@@ -99,7 +99,7 @@ fn scopes_choose_pipelines(forge: &Forge) {
 }
 
 /// "the latest pipeline of each existing branch", in pages. A branch that is created again has its newest pipeline.
-fn branches_are_those_that_are_there(forge: &Forge) {
+fn scope_branches_lists_existing_branches(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let made = ["a", "b", "c"].map(|name| id_of(&push(forge, &stage, name)));
     let scoped = |page: &str| {
@@ -123,7 +123,7 @@ fn branches_are_those_that_are_there(forge: &Forge) {
 }
 
 /// 404 for unknown ids and for pipelines of other projects; 400 for ids that are not numbers.
-fn pipelines_that_are_not_there_are_not_found(forge: &Forge) {
+fn unknown_pipelines_are_404(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let pipeline = push(forge, &stage, "topic");
     let other = new_project(forge, stage.token("developer"), "Other", &[]);
@@ -268,7 +268,7 @@ fn a_retry_without_failures_changes_nothing(forge: &Forge) {
 }
 
 /// POST /projects/:id/pipelines/:pipeline_id/cancel: 200, and the answer shows the new status.
-fn a_cancellation_ends_everything(forge: &Forge) {
+fn a_cancellation_ends_all_builds(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let pipeline = push(forge, &stage, "topic");
     step(forge, &stage, "compile", Run);

@@ -11,14 +11,14 @@ use crate::api::repositories::refs_support::{Stage, new_branch, new_tag};
 use crate::api::support::{field_error, id_of, queued_events};
 
 on_every_store!(
-    a_pipeline_that_is_asked_for_is_pending,
-    what_is_asked_for_has_to_be_there,
+    a_requested_pipeline_is_pending,
+    missing_refs_and_configurations_are_refused,
     a_wrong_configuration_fails_the_pipeline_of_a_push_only,
     a_mark_in_the_message_skips_the_pipeline_of_a_push_only,
     each_pushed_ref_makes_a_pipeline,
-    nothing_is_made_where_there_is_nothing_to_do,
-    only_developers_ask_for_pipelines,
-    hooks_are_told_of_pipelines_and_builds,
+    pushes_without_jobs_create_no_pipeline,
+    only_developers_create_pipelines,
+    pipelines_and_builds_are_recorded_for_hooks,
 );
 
 #[track_caller]
@@ -43,7 +43,7 @@ fn commit(forge: &Forge, stage: &Stage, configuration: Option<&str>, text: &str)
 }
 
 /// POST /projects/:id/pipeline: 201, `before_sha` is all zeros, and the builds of the first stage are pending.
-fn a_pipeline_that_is_asked_for_is_pending(forge: &Forge) {
+fn a_requested_pipeline_is_pending(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     for reference in ["master", "refs/heads/master"] {
         let made = create_pipeline(forge, &stage, reference, 201);
@@ -61,7 +61,7 @@ fn a_pipeline_that_is_asked_for_is_pending(forge: &Forge) {
 }
 
 /// The table of errors, from top to bottom.
-fn what_is_asked_for_has_to_be_there(forge: &Forge) {
+fn missing_refs_and_configurations_are_refused(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let path = format!("{}/pipeline", stage.cast.path);
     let token = stage.token("developer");
@@ -127,7 +127,7 @@ fn each_pushed_ref_makes_a_pipeline(forge: &Forge) {
 }
 
 /// Pushes without a pipeline: no configuration, no job for the ref, or builds are disabled in the project.
-fn nothing_is_made_where_there_is_nothing_to_do(forge: &Forge) {
+fn pushes_without_jobs_create_no_pipeline(forge: &Forge) {
     let stage = a_ci_stage(forge, "rspec: {script: x, except: [topic, tags]}\n");
     new_branch(forge, &stage, "topic", "master");
     assert_eq!(pipelines(forge, &stage), json!([]));
@@ -145,7 +145,7 @@ fn nothing_is_made_where_there_is_nothing_to_do(forge: &Forge) {
 }
 
 /// 403 below developer, checked after the parameters.
-fn only_developers_ask_for_pipelines(forge: &Forge) {
+fn only_developers_create_pipelines(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let path = format!("{}/pipeline", stage.cast.path);
     for who in ["stranger", "guest", "reporter"] {
@@ -166,7 +166,7 @@ fn only_developers_ask_for_pipelines(forge: &Forge) {
 }
 
 /// The last sentence of section 7.6, and the facts that sections 9.6 and 9.7 about hooks need.
-fn hooks_are_told_of_pipelines_and_builds(forge: &Forge) {
+fn pipelines_and_builds_are_recorded_for_hooks(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let before = queued_events(forge).len();
     let pipeline = push(forge, &stage, "topic");

@@ -18,7 +18,7 @@ use crate::api::support::message;
 on_every_store!(
     artifacts_are_kept_and_given_back,
     artifacts_expire_when_they_are_told_to,
-    what_comes_behind_the_file_counts,
+    parameters_after_the_file_count,
     without_a_file_there_are_no_artifacts,
     only_running_builds_bring_artifacts,
     artifacts_have_a_limit,
@@ -84,7 +84,7 @@ fn artifacts_expire_when_they_are_told_to(forge: &Forge) {
 }
 
 /// "multipart `file`, optional `metadata`, `expire_in`", in any order
-fn what_comes_behind_the_file_counts(forge: &Forge) {
+fn parameters_after_the_file_count(forge: &Forge) {
     let (ci_project, runner, build) = running_build(forge);
     let send = |expiry: &'static [u8]| {
         let parts: [(&str, &[u8]); 3] = [

@@ -9,12 +9,12 @@ use crate::api::ci::runner_support::{CiProject, TWO_STAGES, shared_runner};
 use crate::api::support::message;
 
 on_every_store!(
-    a_build_is_told_with_every_field_in_order,
+    a_build_has_every_field_in_order,
     variables_come_in_order_and_say_what_a_log_may_show,
     tags_triggers_and_manual_jobs_have_variables_of_their_own,
-    earlier_stages_are_told_with_their_artifacts,
+    builds_of_earlier_stages_are_listed_with_their_artifacts,
     an_ended_build_moves_its_pipeline,
-    only_its_runner_tells_of_a_running_build,
+    only_its_runner_updates_a_running_build,
     a_runner_learns_of_a_cancellation_and_adds_nothing,
     a_log_can_be_replaced_as_a_whole,
     the_coverage_is_read_from_the_log_at_the_end,
@@ -39,7 +39,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 /// The list of fields of "201 answers".
-fn a_build_is_told_with_every_field_in_order(forge: &Forge) {
+fn a_build_has_every_field_in_order(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", FULL);
     let pipeline = ci_project.pipeline();
     let runner = shared_runner(forge, &[("tag_list", "ruby")]);
@@ -185,7 +185,7 @@ fn tags_triggers_and_manual_jobs_have_variables_of_their_own(forge: &Forge) {
 }
 
 /// "`depends_on_builds` (latest builds of earlier stages …)"
-fn earlier_stages_are_told_with_their_artifacts(forge: &Forge) {
+fn builds_of_earlier_stages_are_listed_with_their_artifacts(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
     ci_project.pipeline();
     let runner = shared_runner(forge, &[]);
@@ -245,7 +245,7 @@ fn an_ended_build_moves_its_pipeline(forge: &Forge) {
 }
 
 /// "404 … unless the build is running on this runner". Unknown runner tokens are refused first.
-fn only_its_runner_tells_of_a_running_build(forge: &Forge) {
+fn only_its_runner_updates_a_running_build(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", TWO_STAGES);
     ci_project.pipeline();
     let (runner, other) = (shared_runner(forge, &[]), shared_runner(forge, &[]));

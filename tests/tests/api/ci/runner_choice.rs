@@ -11,20 +11,20 @@ use crate::api::ci::runner_support::{CiProject, shared_runner, take_build_names}
 use crate::api::support::{message, read_store};
 
 on_every_store!(
-    nothing_to_do_is_told_by_204_to_runners_and_by_404_to_others,
+    without_builds_runners_get_204_and_others_404,
     runners_that_are_unknown_or_paused_are_given_nothing,
     a_bound_runner_takes_the_oldest_of_its_projects,
     shared_runners_go_to_projects_with_less_work_first,
     projects_may_have_no_builds_or_want_no_shared_runners,
     tags_decide_who_takes_a_build,
     a_locked_runner_serves_only_its_own_projects,
-    asking_in_vain_is_cheap_and_seldom_written_down,
+    polling_without_builds_is_cheap_and_rarely_writes,
 );
 
 const ONE_JOB: &str = "job: {script: x}\n";
 
 /// "No build available: 204 if the `User-Agent` looks like …, else 404."
-fn nothing_to_do_is_told_by_204_to_runners_and_by_404_to_others(forge: &Forge) {
+fn without_builds_runners_get_204_and_others_404(forge: &Forge) {
     let runner = shared_runner(forge, &[]);
     let ask = |agent: Option<&str>| {
         let request = call(forge.address, "POST", "/builds/register");
@@ -159,7 +159,7 @@ fn a_locked_runner_serves_only_its_own_projects(forge: &Forge) {
 }
 
 /// With 200 runners that poll every 3 seconds: at most three queries per request, and one write per minute.
-fn asking_in_vain_is_cheap_and_seldom_written_down(forge: &Forge) {
+fn polling_without_builds_is_cheap_and_rarely_writes(forge: &Forge) {
     let ci_project = CiProject::new(forge, "ada", "job: {script: x, tags: [other]}\n");
     let runner = shared_runner(forge, &[]);
     let seen = || {

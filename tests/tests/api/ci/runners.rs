@@ -14,11 +14,11 @@ use crate::api::support::{id_of, message, no_route, read_store};
 on_every_store!(
     the_token_of_the_service_makes_a_shared_runner,
     the_token_of_a_project_makes_a_runner_of_that_project,
-    registering_needs_a_token_that_is_known,
-    a_runner_that_could_take_nothing_is_not_made,
+    registering_needs_a_valid_token,
+    a_runner_that_could_take_no_build_is_refused,
     tags_come_as_a_list_or_with_commas,
     a_runner_is_removed_by_its_token,
-    what_is_not_there_is_not_found_as_ever,
+    unknown_routes_for_runners_are_404,
 );
 
 fn stored(forge: &Forge, id: i64) -> Stored {
@@ -66,7 +66,7 @@ fn the_token_of_a_project_makes_a_runner_of_that_project(forge: &Forge) {
 }
 
 /// "`token` required (else 400 …) … any other 403".
-fn registering_needs_a_token_that_is_known(forge: &Forge) {
+fn registering_needs_a_valid_token(forge: &Forge) {
     let register = |fields: &[(&str, &str)]| {
         call(forge.address, "POST", "/runners/register").form(fields).send()
     };
@@ -80,7 +80,7 @@ fn registering_needs_a_token_that_is_known(forge: &Forge) {
 }
 
 /// "Not allowed to run untagged jobs and without tags: 404."
-fn a_runner_that_could_take_nothing_is_not_made(forge: &Forge) {
+fn a_runner_that_could_take_no_build_is_refused(forge: &Forge) {
     let fields = [("token", RUNNERS), ("run_untagged", "false"), ("tag_list", " , ")];
     let refused = call(forge.address, "POST", "/runners/register").form(&fields).send();
     assert_eq!(refused.expect(404), message("404 Not Found"));
@@ -111,7 +111,7 @@ fn a_runner_is_removed_by_its_token(forge: &Forge) {
     assert_eq!(runner.build_request().send().expect(403), message("403 Forbidden"));
 }
 
-fn what_is_not_there_is_not_found_as_ever(forge: &Forge) {
+fn unknown_routes_for_runners_are_404(forge: &Forge) {
     for (method, path) in [("GET", "/runners/register"), ("POST", "/nothing"), ("GET", "")] {
         assert_eq!(call(forge.address, method, path).send().expect(404), no_route(), "{path}");
     }

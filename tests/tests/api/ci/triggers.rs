@@ -13,7 +13,7 @@ on_every_store!(
     triggers_are_made_listed_and_removed,
     only_masters_see_triggers,
     a_trigger_starts_a_pipeline,
-    what_a_trigger_cannot_start,
+    invalid_trigger_requests_are_refused,
 );
 
 #[track_caller]
@@ -103,7 +103,7 @@ fn a_trigger_starts_a_pipeline(forge: &Forge) {
 }
 
 /// 404 for unknown tokens and tokens of other projects; 400 if there is no job to run.
-fn what_a_trigger_cannot_start(forge: &Forge) {
+fn invalid_trigger_requests_are_refused(forge: &Forge) {
     let stage = a_ci_stage(forge, CONFIGURATION);
     let one = new_trigger(forge, &stage);
     let other = new_project(forge, stage.token("developer"), "Other", &[]);

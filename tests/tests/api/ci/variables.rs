@@ -13,7 +13,7 @@ on_every_store!(
     variables_are_made_changed_and_removed,
     names_of_variables_follow_rules,
     only_masters_see_variables,
-    values_are_not_in_the_store_as_they_are,
+    values_are_stored_encrypted,
 );
 
 #[track_caller]
@@ -90,7 +90,7 @@ fn only_masters_see_variables(forge: &Forge) {
 }
 
 /// The store holds them encrypted, each time with different bytes, and bound to their project.
-fn values_are_not_in_the_store_as_they_are(forge: &Forge) {
+fn values_are_stored_encrypted(forge: &Forge) {
     let stage = an_empty_stage(forge);
     create(forge, &stage, "A", "hunter2 hunter2", 201);
     create(forge, &stage, "B", "hunter2 hunter2", 201);

@@ -21,12 +21,12 @@ on_every_store!(
     a_personal_token_has_the_rights_of_its_user,
     an_expired_personal_token_opens_nothing,
     a_revoked_personal_token_opens_nothing,
-    a_blocked_user_is_nobody,
+    a_blocked_user_is_not_authenticated,
     a_deleted_user_takes_its_tokens_along,
 );
 
 on_the_fake!(
-    a_token_is_taken_from_the_header_in_any_letter_case,
+    the_token_header_may_have_any_letter_case,
     a_token_is_taken_as_bearer_from_header_and_parameters,
     other_authorization_beside_a_token_does_no_harm,
     no_header_of_a_proxy_signs_anybody_in,
@@ -61,7 +61,7 @@ fn no_header_of_a_proxy_signs_anybody_in(forge: &Forge) {
     }
 }
 
-fn a_token_is_taken_from_the_header_in_any_letter_case(forge: &Forge) {
+fn the_token_header_may_have_any_letter_case(forge: &Forge) {
     let (_, token) = forge.user("ada");
     for name in ["PRIVATE-TOKEN", "private-token", "Private-Token", "pRiVaTe-ToKeN"] {
         assert_user(&forge.get("/user").header(name, &token).send(), "ada");
@@ -271,7 +271,7 @@ fn a_revoked_personal_token_opens_nothing(forge: &Forge) {
     assert_user(&forge.get("/user").token(&other).send(), "root");
 }
 
-fn a_blocked_user_is_nobody(forge: &Forge) {
+fn a_blocked_user_is_not_authenticated(forge: &Forge) {
     let (id, private) = forge.user("ada");
     let personal = personal_token(forge, "ada", None);
     let tokens = [private, personal];

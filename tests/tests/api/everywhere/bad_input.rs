@@ -24,14 +24,14 @@ on_every_store!(
 
 on_the_fake!(
     malformed_json_is_refused,
-    json_that_is_no_object_is_refused,
-    what_is_not_utf8_is_refused,
+    json_that_is_not_an_object_is_refused,
+    invalid_utf8_is_refused,
     broken_percent_encodings_are_refused,
     bodies_over_the_limit_are_refused,
     too_many_parameters_are_refused,
     unknown_content_types_are_not_acceptable,
     broken_multipart_is_refused,
-    broken_requests_get_no_further,
+    malformed_http_is_refused,
     a_refused_body_is_not_taken_for_the_next_request,
 );
 
@@ -128,7 +128,7 @@ fn malformed_json_is_refused(forge: &Forge) {
     assert_eq!(stored_totals(forge), before);
 }
 
-fn json_that_is_no_object_is_refused(forge: &Forge) {
+fn json_that_is_not_an_object_is_refused(forge: &Forge) {
     let before = stored_totals(forge);
     for body in ["[]", "[{\"username\": \"ada\"}]", "\"text\"", "42", "true", "false", "1.5e300"] {
         for request in writes(forge) {
@@ -287,7 +287,7 @@ fn nul_bytes_are_refused_wherever_they_stand(forge: &Forge) {
     assert_eq!(stored_totals(forge), before);
 }
 
-fn what_is_not_utf8_is_refused(forge: &Forge) {
+fn invalid_utf8_is_refused(forge: &Forge) {
     let before = stored_totals(forge);
     let form = "application/x-www-form-urlencoded";
     let multipart = "multipart/form-data; boundary=f";
@@ -508,7 +508,7 @@ fn broken_multipart_is_refused(forge: &Forge) {
 
 /// The parser refuses malformed HTTP before there is a request. `tests/tests/program/access_log.rs` compares bodies and
 /// log lines.
-fn broken_requests_get_no_further(forge: &Forge) {
+fn malformed_http_is_refused(forge: &Forge) {
     let before = stored_totals(forge);
     for bytes in [
         &b"nonsense\r\n\r\n"[..],
@@ -536,7 +536,7 @@ fn broken_requests_get_no_further(forge: &Forge) {
 }
 
 #[test]
-fn heads_that_take_too_long_are_refused() {
+fn request_heads_that_take_too_long_are_refused() {
     let options = ForgeOptions { backend: Backend::Fake, dialect: Dialect::Specification };
     let head_timeout = Some(Duration::from_millis(100));
     let restrictions = Restrictions { head_timeout, ..Restrictions::default() };

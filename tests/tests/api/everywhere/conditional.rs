@@ -13,14 +13,14 @@ use crate::api::repositories::repository_support::Repo;
 use crate::api::support::{id_of, message};
 
 on_every_store!(
-    what_is_known_is_not_sent_again,
-    changes_at_one_moment_are_told,
-    totals_are_part_of_a_page,
-    what_one_knows_is_worth_nothing_to_others,
-    content_is_named_by_its_commit,
-    what_is_known_is_not_read_again,
-    what_moves_there_and_back_is_told_each_time,
-    long_json_is_packed_for_those_who_unpack_it,
+    unchanged_responses_are_304,
+    changes_at_the_same_time_change_the_etag,
+    a_changed_total_changes_the_etag_of_a_page,
+    an_etag_of_one_user_is_not_valid_for_another,
+    etags_of_content_depend_on_the_commit,
+    a_304_reads_no_objects,
+    a_branch_that_moves_back_has_its_old_etag,
+    long_json_is_compressed_for_clients_that_accept_gzip,
 );
 
 const REVALIDATE: &str = "max-age=0, private, must-revalidate";
@@ -43,7 +43,7 @@ fn assert_not_modified(answer: &Response, tag: &str) {
     assert_eq!(answer.header("Content-Type"), None);
 }
 
-fn what_is_known_is_not_sent_again(forge: &Forge) {
+fn unchanged_responses_are_304(forge: &Forge) {
     let ship = format!("/projects/{}", id_of(&new_project(forge, ROOT, "ship", &[])));
     for path in ["/user", "/users/1", "/users", &ship, "/projects", "/version"] {
         let first = forge.get(path).token(ROOT).send();
@@ -74,7 +74,7 @@ fn what_is_known_is_not_sent_again(forge: &Forge) {
 /// Parameters of a change.
 type Form = &'static [(&'static str, &'static str)];
 
-fn changes_at_one_moment_are_told(forge: &Forge) {
+fn changes_at_the_same_time_change_the_etag(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let project = id_of(&new_project(forge, &token, "ship", &[]));
     let ship = format!("/projects/{project}");
@@ -106,7 +106,7 @@ fn changes_at_one_moment_are_told(forge: &Forge) {
     }
 }
 
-fn totals_are_part_of_a_page(forge: &Forge) {
+fn a_changed_total_changes_the_etag_of_a_page(forge: &Forge) {
     let first_page = || forge.get("/users?per_page=1&page=2").token(ROOT);
     forge.new_user("ada", &[]);
     let before = first_page().send();
@@ -117,7 +117,7 @@ fn totals_are_part_of_a_page(forge: &Forge) {
     assert_eq!(send_if_none_match(first_page(), &etag_of(&before)).status, 200);
 }
 
-fn what_one_knows_is_worth_nothing_to_others(forge: &Forge) {
+fn an_etag_of_one_user_is_not_valid_for_another(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let (bob_id, bob) = forge.user("bob");
     let project = id_of(&new_project(forge, &ada, "ship", &[]));
@@ -152,7 +152,7 @@ fn filled_repository(forge: &Forge) -> Repo<'_> {
     repo
 }
 
-fn content_is_named_by_its_commit(forge: &Forge) {
+fn etags_of_content_depend_on_the_commit(forge: &Forge) {
     let repo = filled_repository(forge);
     let mut tags = Vec::new();
     for (call, query) in CONTENT {
@@ -183,7 +183,7 @@ fn content_is_named_by_its_commit(forge: &Forge) {
 }
 
 /// GET /projects/:id/repository/tree: the ref is enough for a 304, so the objects may be missing.
-fn what_is_known_is_not_read_again(forge: &Forge) {
+fn a_304_reads_no_objects(forge: &Forge) {
     forge.pin_to_first_server();
     let repo = filled_repository(forge);
     let tag = etag_of(&repo.get("tree", &[]));
@@ -192,7 +192,7 @@ fn what_is_known_is_not_read_again(forge: &Forge) {
     assert_ne!(repo.get("tree", &[]).status, 200);
 }
 
-fn what_moves_there_and_back_is_told_each_time(forge: &Forge) {
+fn a_branch_that_moves_back_has_its_old_etag(forge: &Forge) {
     let repo = filled_repository(forge);
     let second = repo.get("tree", &[]);
     repo.tree.git(&["update-ref", "refs/heads/other", "first"]);
@@ -218,7 +218,7 @@ fn gunzip(bytes: &[u8]) -> Vec<u8> {
     plain
 }
 
-fn long_json_is_packed_for_those_who_unpack_it(forge: &Forge) {
+fn long_json_is_compressed_for_clients_that_accept_gzip(forge: &Forge) {
     let repo = filled_repository(forge);
     let long = "/projects";
     let plain = forge.get(long).token(ROOT).send();

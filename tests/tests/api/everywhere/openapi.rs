@@ -8,9 +8,9 @@ use serde_json::Value;
 
 const ENDPOINTS: &str = include_str!("../../../endpoints.txt");
 
-on_every_store!(everybody_may_read_it,);
+on_every_store!(the_document_is_public,);
 
-fn everybody_may_read_it(forge: &Forge) {
+fn the_document_is_public(forge: &Forge) {
     let shown = forge.get("/openapi.json").send().expect(200);
     assert_eq!(shown, openapi::document(Dialect::Specification));
     assert_eq!(shown["openapi"], "3.1.0");

@@ -16,7 +16,7 @@ on_every_store!(
 on_the_fake!(
     every_source_of_parameters_is_read,
     sources_are_merged_and_the_body_wins,
-    booleans_have_many_words,
+    booleans_have_many_spellings,
     bodies_of_reads_are_harmless,
     bodies_of_deletes_are_read,
     an_empty_body_may_claim_any_content_type,
@@ -82,7 +82,7 @@ fn sources_are_merged_and_the_body_wins(forge: &Forge) {
     }
 }
 
-fn booleans_have_many_words(forge: &Forge) {
+fn booleans_have_many_spellings(forge: &Forge) {
     let (id, _) = forge.user("ada");
     let truths = ["true", "t", "yes", "y", "1", "on", "True", "TRUE", "T", "Yes", "ON", "oN"];
     let lies = ["false", "f", "no", "n", "0", "off", "False", "FALSE", "F", "No", "OFF"];

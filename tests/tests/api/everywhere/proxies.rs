@@ -23,7 +23,7 @@ fn remaining(forge: &Forge, name: &str, value: &str) -> String {
 }
 
 #[test]
-fn a_listed_proxy_tells_for_whom_it_asks() {
+fn a_trusted_proxy_names_the_client() {
     let forge = forge(&["127.0.0.0/8"], 9);
     for (name, value, left) in [
         ("X-Forwarded-For", "198.51.100.7", "8"),
@@ -48,7 +48,7 @@ fn a_listed_proxy_tells_for_whom_it_asks() {
 }
 
 #[test]
-fn nobody_else_is_believed() {
+fn forwarded_headers_of_other_addresses_are_ignored() {
     for trusted in [&[][..], &["198.51.100.0/24", "::1"]] {
         let forge = forge(trusted, 9);
         for (value, left) in [("198.51.100.7", "8"), ("198.51.100.8", "7"), ("127.0.0.1", "6")] {
@@ -59,7 +59,7 @@ fn nobody_else_is_believed() {
 
 /// `POST /session`
 #[test]
-fn guessing_through_a_proxy_brakes_the_guesser_alone() {
+fn guessing_passwords_through_a_proxy_limits_only_the_guesser() {
     let forge = forge(&["127.0.0.1"], 0);
     forge.user("ada");
     let sign_in = |login: &str, password: &str, from: &str| {

@@ -37,7 +37,7 @@ fn assert_refused(answer: &Response, limit: &str, seconds: &str) {
 }
 
 #[test]
-fn who_shows_nothing_is_counted_by_address() {
+fn anonymous_requests_count_for_the_address() {
     let forge = limited(100, 2);
     let ask = || forge.get("/user").send();
     assert_eq!(limit_headers(&ask()), [Some("2"), Some("1"), Some("60")]);
@@ -55,7 +55,7 @@ fn who_shows_nothing_is_counted_by_address() {
 }
 
 #[test]
-fn who_shows_a_good_token_is_counted_by_it() {
+fn requests_with_a_valid_token_count_for_the_token() {
     let forge = limited(3, 4);
     let ask = |token: &str| forge.get("/user").token(token).send();
     // Before the first look-up the token is not known to be valid.
@@ -95,7 +95,7 @@ fn made_up_tokens_count_for_the_address() {
 }
 
 #[test]
-fn with_one_limit_the_other_is_none() {
+fn each_limit_can_be_set_alone() {
     let forge = limited(0, 2);
     assert_eq!(limit_headers(&forge.get("/user").token(ROOT).send())[1], Some("1"));
     assert_eq!(limit_headers(&forge.get("/user").token(ROOT).send())[1], Some("0"));

@@ -10,13 +10,13 @@ use crate::api::forms::on_the_fake;
 on_every_store!(head_is_get_without_the_body, the_health_routes_answer);
 
 on_the_fake!(
-    what_is_no_route_is_not_found_for_everybody,
-    slashes_count_once,
+    unknown_routes_are_404_for_everybody,
+    repeated_slashes_count_once,
     percent_encoded_digits_are_digits,
     options_is_no_route,
-    any_origin_may_ask_before_it_calls,
+    cors_preflights_are_allowed_for_any_origin,
     answers_to_other_origins_expose_the_links,
-    a_request_id_comes_back,
+    a_request_id_is_returned,
     metrics_are_plain_text,
     answers_are_json,
 );
@@ -31,7 +31,7 @@ fn assert_no_route(response: &Response, what: &str) {
     assert_eq!(response.json(), json!({"error": "404 Not Found"}), "{what}");
 }
 
-fn what_is_no_route_is_not_found_for_everybody(forge: &Forge) {
+fn unknown_routes_are_404_for_everybody(forge: &Forge) {
     for target in [
         "/",
         "/api",
@@ -152,7 +152,7 @@ fn head_is_get_without_the_body(forge: &Forge) {
     assert_eq!((anonymous.status, anonymous.body), (401, vec![]));
 }
 
-fn slashes_count_once(forge: &Forge) {
+fn repeated_slashes_count_once(forge: &Forge) {
     let expected = forge.get("/users").token(ROOT).send();
     for target in [
         "/api/v3/users/",
@@ -206,7 +206,7 @@ fn options_is_no_route(forge: &Forge) {
     }
 }
 
-fn any_origin_may_ask_before_it_calls(forge: &Forge) {
+fn cors_preflights_are_allowed_for_any_origin(forge: &Forge) {
     for origin in ["http://page.example", "https://page.example:8443", "null"] {
         for (method, target) in [
             ("GET", "/api/v3/users"),
@@ -253,7 +253,7 @@ fn answers_to_other_origins_expose_the_links(forge: &Forge) {
     assert_eq!(refused.header("access-control-allow-origin"), Some("*"));
 }
 
-fn a_request_id_comes_back(forge: &Forge) {
+fn a_request_id_is_returned(forge: &Forge) {
     let ask = |id: Option<&str>, target: &str| {
         let request = request_to(forge, "GET", target);
         let request = match id {

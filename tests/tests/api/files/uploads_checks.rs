@@ -18,10 +18,10 @@ on_every_store!(
     a_file_may_be_as_large_as_the_limit_and_no_larger,
     a_file_in_chunks_is_measured_too,
     other_parts_do_not_get_round_the_limits,
-    what_is_cut_off_is_not_kept,
-    what_is_no_form_is_refused,
+    interrupted_uploads_are_not_stored,
+    only_multipart_forms_are_accepted,
     tokens_and_sudo_may_be_parts_before_the_file,
-    parameters_behind_the_file_do_not_count,
+    parameters_after_the_file_do_not_count,
     a_refused_file_is_not_taken_for_the_next_request,
 );
 
@@ -138,7 +138,7 @@ fn other_parts_do_not_get_round_the_limits(forge: &Forge) {
 }
 
 /// POST /projects/:id/uploads
-fn what_is_cut_off_is_not_kept(forge: &Forge) {
+fn interrupted_uploads_are_not_stored(forge: &Forge) {
     let (_, token, path) = a_place(forge);
     let bodies = [
         format!("{PART}{}", "x".repeat(400_000)),
@@ -185,7 +185,7 @@ fn assert_nothing_kept_soon(forge: &Forge) {
 }
 
 /// POST /projects/:id/uploads: reference section 1.4
-fn what_is_no_form_is_refused(forge: &Forge) {
+fn only_multipart_forms_are_accepted(forge: &Forge) {
     let (_, token, path) = a_place(forge);
     let ask = |content_type: &str| {
         forge.post(&path).token(&token).header("Content-Type", content_type).body("x").send()
@@ -226,7 +226,7 @@ fn tokens_and_sudo_may_be_parts_before_the_file(forge: &Forge) {
 }
 
 /// POST /projects/:id/uploads
-fn parameters_behind_the_file_do_not_count(forge: &Forge) {
+fn parameters_after_the_file_do_not_count(forge: &Forge) {
     let (_, token, path) = a_place(forge);
     let file: (&str, &[u8]) = ("name=\"file\"; filename=\"a.txt\"", b"x");
     let private = ("name=\"private_token\"", token.as_bytes());

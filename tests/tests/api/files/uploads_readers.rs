@@ -14,8 +14,8 @@ on_every_store!(
     files_of_internal_projects_are_for_users,
     files_of_public_projects_are_for_everybody,
     readers_sign_in_in_any_way,
-    what_is_no_token_and_no_password_shows_nobody,
-    a_bad_sign_in_does_not_spoil_a_good_one,
+    invalid_credentials_authenticate_nobody,
+    invalid_credentials_do_not_affect_valid_ones,
     guessing_passwords_is_braked,
     sudo_does_not_count,
 );
@@ -102,7 +102,7 @@ fn readers_sign_in_in_any_way(forge: &Forge) {
 }
 
 /// POST /projects/:id/uploads
-fn what_is_no_token_and_no_password_shows_nobody(forge: &Forge) {
+fn invalid_credentials_authenticate_nobody(forge: &Forge) {
     let (token, ask, project) = a_file(forge);
     forge.user("bob");
     let not_found = message("404 Not found");
@@ -129,7 +129,7 @@ fn what_is_no_token_and_no_password_shows_nobody(forge: &Forge) {
 }
 
 /// POST /projects/:id/uploads
-fn a_bad_sign_in_does_not_spoil_a_good_one(forge: &Forge) {
+fn invalid_credentials_do_not_affect_valid_ones(forge: &Forge) {
     let (token, ask, project) = a_file(forge);
     let proxied = ask().token(&token).header("Authorization", &basic("proxy", "secret"));
     assert_eq!(proxied.send().status, 200);

@@ -21,7 +21,7 @@ on_every_store!(
     paths_are_checked,
     names_are_checked,
     paths_and_names_are_taken_once_by_users_and_groups_together,
-    levels_that_are_none_are_refused_to_everybody,
+    unknown_visibility_levels_are_refused_to_everybody,
     everything_that_is_wrong_is_told_in_one_sentence,
 );
 
@@ -226,7 +226,7 @@ fn paths_and_names_are_taken_once_by_users_and_groups_together(forge: &Forge) {
 }
 
 /// POST /groups
-fn levels_that_are_none_are_refused_to_everybody(forge: &Forge) {
+fn unknown_visibility_levels_are_refused_to_everybody(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let text =
         "{:visibility_level=>[\"unknown has been restricted by your GitLab administrator\"]}";

@@ -13,15 +13,15 @@ use crate::api::support::{HUGE, assert_only_for_users, field_error, id_of, queue
 
 on_every_store!(
     an_owner_changes_every_field,
-    what_is_not_given_stays,
+    missing_fields_of_a_group_do_not_change,
     at_least_one_field_has_to_be_given,
     changing_a_group_is_for_its_owners_and_administrators,
     the_parameters_are_looked_at_before_the_group,
     the_rules_are_those_of_new_groups_told_by_field,
     a_group_cannot_be_more_hidden_than_its_projects,
-    a_level_that_is_none_changes_nothing_at_all,
+    an_unknown_visibility_level_changes_nothing,
     projects_move_with_the_path_of_their_group,
-    changing_a_group_is_no_news,
+    updating_a_group_is_no_event,
 );
 
 #[track_caller]
@@ -69,7 +69,7 @@ fn an_owner_changes_every_field(forge: &Forge) {
 }
 
 /// PUT /groups/:id
-fn what_is_not_given_stays(forge: &Forge) {
+fn missing_fields_of_a_group_do_not_change(forge: &Forge) {
     let form = [("description", "d"), ("visibility_level", "10"), ("lfs_enabled", "false")];
     let group = new_group(forge, ROOT, "team", &form);
     for (field, value) in [
@@ -216,7 +216,7 @@ fn a_group_cannot_be_more_hidden_than_its_projects(forge: &Forge) {
 }
 
 /// PUT /groups/:id
-fn a_level_that_is_none_changes_nothing_at_all(forge: &Forge) {
+fn an_unknown_visibility_level_changes_nothing(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let group = new_group(forge, &ada, "team", &[]);
     let before = group_now(forge, &group);
@@ -248,7 +248,7 @@ fn projects_move_with_the_path_of_their_group(forge: &Forge) {
 }
 
 /// PUT /groups/:id
-fn changing_a_group_is_no_news(forge: &Forge) {
+fn updating_a_group_is_no_event(forge: &Forge) {
     let group = new_group(forge, ROOT, "old", &[]);
     project_in(forge, &group, "p", &[]);
     let before = queued_events(forge);

@@ -19,10 +19,10 @@ use crate::api::support::{id_of, ids, queued_events};
 on_every_store!(
     a_membership_gives_nothing_from_its_day_on_and_is_gone_after_that,
     the_end_of_a_membership_is_activity_and_news,
-    who_was_a_member_can_be_one_again_at_once,
+    an_expired_member_can_be_added_again_at_once,
     many_memberships_end_in_several_transactions,
     those_who_end_memberships_at_once_end_each_once,
-    nothing_is_ended_once_it_is_told_to_stop,
+    no_membership_ends_after_a_stop_signal,
 );
 
 const EXPIRED: &str = "removed due to membership expiration from";
@@ -33,7 +33,7 @@ fn expire(forge: &Forge) -> u64 {
 }
 
 /// POST /projects/:id/members, POST /groups/:id/members: an expired membership has no effect (1.11).
-fn who_was_a_member_can_be_one_again_at_once(forge: &Forge) {
+fn an_expired_member_can_be_added_again_at_once(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let crew = new_group(forge, ROOT, "crew", &[("visibility_level", "0")]);
     let ship = new_project(forge, ROOT, "Ship", &[]);
@@ -158,7 +158,7 @@ fn those_who_end_memberships_at_once_end_each_once(forge: &Forge) {
 }
 
 /// POST /projects/:id/members
-fn nothing_is_ended_once_it_is_told_to_stop(forge: &Forge) {
+fn no_membership_ends_after_a_stop_signal(forge: &Forge) {
     expired_members(forge, 2);
     assert_eq!(expiry::run(&forge.app, &|| false).expect("nothing is done"), 0);
     assert_eq!(expire(forge), 4);

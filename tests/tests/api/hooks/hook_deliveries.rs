@@ -19,7 +19,7 @@ use crate::api::support::{MISSING, id_of, message};
 use crate::api::tracker::tracker_support::new_issue;
 
 on_every_store!(
-    what_a_hook_was_sent_is_shown,
+    deliveries_of_a_hook_are_listed,
     secrets_are_not_shown,
     lists_are_paged_newest_first,
     a_delivery_is_sent_again_under_the_same_key,
@@ -31,7 +31,7 @@ on_every_store!(
     a_certificate_is_checked_unless_that_is_switched_off,
     long_answers_are_cut,
     a_removed_hook_hears_nothing_more,
-    switches_count_as_they_were_when_something_happened,
+    the_switches_at_the_time_of_the_event_count,
 );
 
 /// A project of root's with a hook for issues.
@@ -43,7 +43,7 @@ fn a_hooked_project(forge: &Forge, receiver: &Receiver) -> (String, Value) {
 }
 
 /// GET /projects/:id/hooks/:hook_id/deliveries
-fn what_a_hook_was_sent_is_shown(forge: &Forge) {
+fn deliveries_of_a_hook_are_listed(forge: &Forge) {
     let receiver = Receiver::new();
     let (project, hook) = a_hooked_project(forge, &receiver);
     assert_eq!(deliveries(forge, &project, &hook), json!([]));
@@ -310,7 +310,7 @@ fn a_removed_hook_hears_nothing_more(forge: &Forge) {
     assert_eq!(receiver.count(), 1);
 }
 
-fn switches_count_as_they_were_when_something_happened(forge: &Forge) {
+fn the_switches_at_the_time_of_the_event_count(forge: &Forge) {
     let receiver = Receiver::new();
     let (project, hook) = a_hooked_project(forge, &receiver);
     let switch = |word: &str| {

@@ -17,8 +17,8 @@ on_every_store!(
     groups_are_told_with_their_members,
     a_project_that_moves_is_told_with_where_it_was,
     pushes_are_told_without_commits,
-    what_happens_to_the_service_is_told_whatever_the_switches,
-    a_hook_is_tried_out_for_real,
+    system_events_have_no_switch,
+    a_hook_test_sends_a_real_request,
 );
 
 /// The time of all events in these tests.
@@ -166,7 +166,7 @@ fn a_project_that_moves_is_told_with_where_it_was(forge: &Forge) {
 }
 
 /// Sections 7 and 10: events without a switch, and changes without an event.
-fn what_happens_to_the_service_is_told_whatever_the_switches(forge: &Forge) {
+fn system_events_have_no_switch(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let (bob, of_bob) = forge.user("bob");
     let project = new_project(forge, &token, "Ship", &[("visibility_level", "20")]);
@@ -221,7 +221,7 @@ fn pushes_are_told_without_commits(forge: &Forge) {
 }
 
 /// Section 7: GET /hooks/:id
-fn a_hook_is_tried_out_for_real(forge: &Forge) {
+fn a_hook_test_sends_a_real_request(forge: &Forge) {
     let receiver = Receiver::new();
     let hook = system_hook(forge, &receiver.url("/x"), &[("token", "s3cret")]);
     clear_outbox(forge);

@@ -12,13 +12,13 @@ use crate::api::support::{
 
 on_every_store!(
     a_project_is_made_a_fork_of_another,
-    administrators_alone_make_forks_of_what_is_there,
+    only_administrators_add_fork_links,
     both_projects_have_to_be_there,
     a_fork_has_one_source,
-    nothing_comes_from_itself,
+    fork_links_have_no_cycles,
     a_fork_is_no_more_visible_than_its_source,
-    owners_end_that_a_project_is_a_fork,
-    what_is_no_fork_can_be_none_again,
+    owners_remove_the_fork_link,
+    removing_a_missing_fork_link_succeeds,
 );
 
 fn link(fork: &Value, source: &Value) -> String {
@@ -46,7 +46,7 @@ fn a_project_is_made_a_fork_of_another(forge: &Forge) {
 }
 
 /// POST /projects/:id/fork/:forked_from_id
-fn administrators_alone_make_forks_of_what_is_there(forge: &Forge) {
+fn only_administrators_add_fork_links(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let [source, fork] = ["Source", "Copy"].map(|name| new_project(forge, &ada, name, &[]));
     let calls = [link(&fork, &source), format!("/projects/{MISSING}/fork/{MISSING}")];
@@ -80,7 +80,7 @@ fn a_fork_has_one_source(forge: &Forge) {
 }
 
 /// POST /projects/:id/fork/:forked_from_id
-fn nothing_comes_from_itself(forge: &Forge) {
+fn fork_links_have_no_cycles(forge: &Forge) {
     let [one, two, three] = ["One", "Two", "Three"].map(|name| new_project(forge, ROOT, name, &[]));
     forge.post(&link(&two, &one)).token(ROOT).send().expect(201);
     forge.post(&link(&three, &two)).token(ROOT).send().expect(201);
@@ -103,7 +103,7 @@ fn a_fork_is_no_more_visible_than_its_source(forge: &Forge) {
 }
 
 /// DELETE /projects/:id/fork
-fn owners_end_that_a_project_is_a_fork(forge: &Forge) {
+fn owners_remove_the_fork_link(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let source = new_project(forge, ROOT, "Source", &[("visibility_level", "0")]);
     let (fork, path) = (&cast.project, format!("{}/fork", cast.path));
@@ -128,7 +128,7 @@ fn owners_end_that_a_project_is_a_fork(forge: &Forge) {
 }
 
 /// DELETE /projects/:id/fork
-fn what_is_no_fork_can_be_none_again(forge: &Forge) {
+fn removing_a_missing_fork_link_succeeds(forge: &Forge) {
     let project = new_project(forge, ROOT, "Alone", &[]);
     let path = format!("{}/fork", path_of_project(&project));
     for _ in 0..2 {

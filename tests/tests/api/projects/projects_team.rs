@@ -12,7 +12,7 @@ use crate::api::support::{HUGE, assert_only_for_users, ids};
 
 on_every_store!(
     the_team_is_everybody_who_works_on_the_project_once,
-    what_has_expired_or_is_forbidden_makes_no_team,
+    expired_and_forbidden_memberships_are_not_in_the_team,
     the_team_can_be_searched_and_comes_in_pages,
     the_team_is_for_those_who_may_see_the_project,
 );
@@ -42,7 +42,7 @@ fn the_team_is_everybody_who_works_on_the_project_once(forge: &Forge) {
 }
 
 /// GET /projects/:id/users
-fn what_has_expired_or_is_forbidden_makes_no_team(forge: &Forge) {
+fn expired_and_forbidden_memberships_are_not_in_the_team(forge: &Forge) {
     let crew = new_group(forge, ROOT, "crew", &[]);
     let friends = new_group(forge, ROOT, "friends", &[]);
     let ship = project_in(forge, &crew, "Ship", &[]);

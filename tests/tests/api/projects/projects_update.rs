@@ -16,15 +16,15 @@ use crate::api::support::{MISSING, assert_only_for_users, field_error, id_of, qu
 
 on_every_store!(
     every_field_can_be_changed,
-    what_is_not_given_stays,
+    missing_fields_of_a_project_do_not_change,
     rights_depend_on_the_field,
     owners_of_the_group_own_its_projects,
     strangers_are_refused_before_anything_is_read,
     visibility_is_changed_in_two_ways,
     a_new_path_is_news_and_a_new_address,
-    a_new_name_alone_is_neither,
+    a_new_name_alone_is_neither_an_event_nor_a_new_path,
     issues_that_are_switched_off_are_not_counted,
-    changing_is_no_activity,
+    updating_is_no_activity,
     the_default_branch_can_be_changed,
 );
 
@@ -67,7 +67,7 @@ fn every_field_can_be_changed(forge: &Forge) {
 }
 
 /// PUT /projects/:id
-fn what_is_not_given_stays(forge: &Forge) {
+fn missing_fields_of_a_project_do_not_change(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let more = [("description", "d"), ("visibility_level", "10"), ("snippets_enabled", "true")];
     let ship = new_project(forge, &token, "Ship", &more);
@@ -233,7 +233,7 @@ fn a_new_path_is_news_and_a_new_address(forge: &Forge) {
 }
 
 /// PUT /projects/:id
-fn a_new_name_alone_is_neither(forge: &Forge) {
+fn a_new_name_alone_is_neither_an_event_nor_a_new_path(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let ship = new_project(forge, &token, "Ship", &[]);
     let before = queued_events(forge);
@@ -255,7 +255,7 @@ fn issues_that_are_switched_off_are_not_counted(forge: &Forge) {
 }
 
 /// PUT /projects/:id
-fn changing_is_no_activity(forge: &Forge) {
+fn updating_is_no_activity(forge: &Forge) {
     let ship = new_project(forge, ROOT, "Ship", &[]);
     new_project(forge, ROOT, "Later", &[]);
     forge.clock.advance(TimeDelta::hours(2));

@@ -14,7 +14,7 @@ use crate::api::support::{message, no_route};
 on_every_store!(
     the_path_tells_the_format,
     names_tell_project_revision_and_commit,
-    what_names_no_commit_is_no_file,
+    unknown_revisions_have_no_archive,
     readers_of_code_may_take_archives,
     damage_breaks_an_archive_and_nothing_else,
 );
@@ -121,7 +121,7 @@ fn names_tell_project_revision_and_commit(forge: &Forge) {
     assert_archive(&by_path, "application/octet-stream", &name);
 }
 
-fn what_names_no_commit_is_no_file(forge: &Forge) {
+fn unknown_revisions_have_no_archive(forge: &Forge) {
     let empty = Repo::new(forge);
     for query in [&[][..], &[("sha", "master")]] {
         for path in ["archive", "archive.zip", "archive.tar", "archive.tar.bz2"] {

@@ -16,10 +16,10 @@ use crate::api::support::{message, no_route};
 on_every_store!(
     files_come_byte_by_byte,
     paths_that_name_no_file,
-    any_revision_will_do,
+    any_kind_of_revision_is_accepted,
     the_path_is_asked_for_before_the_revision,
     contents_are_found_by_name,
-    names_of_no_content,
+    unknown_blob_ids_are_404,
     an_empty_repository_has_neither,
     readers_of_code_may_read_files,
     readers_of_code_may_read_contents,
@@ -125,7 +125,7 @@ fn paths_that_name_no_file(forge: &Forge) {
     assert_eq!(nul, serde_json::json!({"error": "filepath is invalid"}));
 }
 
-fn any_revision_will_do(forge: &Forge) {
+fn any_kind_of_revision_is_accepted(forge: &Forge) {
     let repo = filled(forge);
     let first = repo.tree.git(&["rev-parse", "HEAD"]);
     repo.tree.git(&["tag", "v1.0.0"]);
@@ -192,7 +192,7 @@ fn contents_are_found_by_name(forge: &Forge) {
     assert_eq!(repo.get("blobs/master", &[("filepath", "text")]).text(), "one\ntwo\n");
 }
 
-fn names_of_no_content(forge: &Forge) {
+fn unknown_blob_ids_are_404(forge: &Forge) {
     forge.pin_to_first_server();
     let repo = filled(forge);
     let named = |object: &str| repo.tree.git(&["rev-parse", object]);

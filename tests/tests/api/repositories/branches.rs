@@ -22,7 +22,7 @@ on_every_store!(
     an_empty_repository_has_no_branches,
     the_default_branch_follows_what_is_there,
     a_branch_that_becomes_the_default_is_protected,
-    what_others_change_is_seen_at_once,
+    changes_of_branches_by_others_are_seen_at_once,
     of_two_branches_of_one_name_made_at_once_one_is_made,
     rows_1_5_and_9_in_the_specification,
 );
@@ -332,7 +332,7 @@ fn a_branch_that_becomes_the_default_is_protected(forge: &Forge) {
 }
 
 /// GET /projects/:id/repository/branches, GET /projects/:id/repository/branches/:branch
-fn what_others_change_is_seen_at_once(forge: &Forge) {
+fn changes_of_branches_by_others_are_seen_at_once(forge: &Forge) {
     let stage = a_stage(forge);
     let (one, two) = (stage.id("master~2"), stage.id("master~1"));
     let list = || {

@@ -12,8 +12,8 @@ on_every_store!(
     commits_and_files_of_one_side_are_shown,
     git_says_the_same,
     titles_dates_and_messages,
-    what_both_have_in_common_does_not_show,
-    nothing_lies_between_some,
+    common_commits_are_not_shown,
+    equal_and_older_revisions_have_no_commits_between,
     revisions_that_do_not_exist_are_no_error,
     both_have_to_be_given,
     readers_of_code_may_compare,
@@ -158,7 +158,7 @@ fn titles_dates_and_messages(forge: &Forge) {
     );
 }
 
-fn what_both_have_in_common_does_not_show(forge: &Forge) {
+fn common_commits_are_not_shown(forge: &Forge) {
     let repo = Repo::new(forge);
     let tree = &repo.tree;
     tree.write("common", "1\n").commit("Begin");
@@ -183,7 +183,7 @@ fn what_both_have_in_common_does_not_show(forge: &Forge) {
     assert_eq!(column(&shown["commits"], "title"), ["Begin", "Ahead"]);
 }
 
-fn nothing_lies_between_some(forge: &Forge) {
+fn equal_and_older_revisions_have_no_commits_between(forge: &Forge) {
     let repo = Repo::new(forge);
     let first = repo.tree.write("a", "1").commit("Begin");
     repo.tree.git(&["tag", "-a", "-m", "Noted", "noted"]);

@@ -20,7 +20,7 @@ on_every_store!(
     a_tag_can_be_made_from_whatever_names_a_commit,
     a_tag_is_removed_with_its_release,
     an_empty_repository_has_no_tags,
-    what_others_tag_is_seen_at_once,
+    tags_of_others_are_seen_at_once,
     of_two_tags_of_one_name_made_at_once_one_is_made,
     rows_4_and_9_in_the_specification,
 );
@@ -262,7 +262,7 @@ fn an_empty_repository_has_no_tags(forge: &Forge) {
 }
 
 /// GET /projects/:id/repository/tags, GET /projects/:id/repository/tags/:tag_name
-fn what_others_tag_is_seen_at_once(forge: &Forge) {
+fn tags_of_others_are_seen_at_once(forge: &Forge) {
     let stage = a_stage(forge);
     for round in 0..10 {
         let name = format!("t/{round}");

@@ -20,7 +20,7 @@ on_every_store!(
     readers_of_code_may_list,
     pages_come_when_they_are_asked_for,
     names_of_all_kinds_are_listed,
-    damage_is_an_error_of_its_own,
+    a_damaged_object_is_a_server_error,
 );
 
 fn not_found() -> Value {
@@ -297,7 +297,7 @@ fn names_of_all_kinds_are_listed(forge: &Forge) {
 }
 
 /// A missing or damaged object gives 500; all other requests work.
-fn damage_is_an_error_of_its_own(forge: &Forge) {
+fn a_damaged_object_is_a_server_error(forge: &Forge) {
     forge.pin_to_first_server();
     let repo = filled(forge);
     let broken = json!({"message": "500 Internal Server Error"});

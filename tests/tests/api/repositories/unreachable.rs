@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use crate::api::repositories::refs_support::{Stage, a_stage};
 
 on_every_store!(
-    what_was_deleted_is_for_masters,
+    deleted_commits_are_visible_to_masters_only,
     a_fork_hides_what_its_source_deleted,
     a_branch_or_tag_brings_nothing_back,
     a_pipeline_keeps_what_it_is_about,
@@ -48,7 +48,7 @@ fn gone(stage: &Stage) -> [String; 3] {
     [stage.id("feature/x"), "x".to_owned(), stage.id("feature/x:x")]
 }
 
-fn what_was_deleted_is_for_masters(forge: &Forge) {
+fn deleted_commits_are_visible_to_masters_only(forge: &Forge) {
     let stage = a_stage(forge);
     let gone = gone(&stage);
     let calls = calls(&stage, gone.each_ref().map(String::as_str));

@@ -24,7 +24,7 @@ on_every_store!(
     who_may_change_an_issue,
     a_confidential_issue_is_hidden_from_those_it_does_not_concern,
     an_issue_is_removed_by_owners,
-    an_issue_is_heard_of_by_those_who_take_part,
+    participants_are_subscribed_to_an_issue,
     an_issue_moves_to_another_project,
     numbers_are_not_given_again,
     a_project_without_issues_has_none,
@@ -372,7 +372,7 @@ fn an_issue_is_removed_by_owners(forge: &Forge) {
 }
 
 /// POST /projects/:id/issues/:issue_id/subscription, DELETE /projects/:id/issues/:issue_id/subscription
-fn an_issue_is_heard_of_by_those_who_take_part(forge: &Forge) {
+fn participants_are_subscribed_to_an_issue(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let (owner, guest) = (cast.token("owner"), cast.token("guest"));
     let assignee = user_of(forge, cast.token("developer")).to_string();

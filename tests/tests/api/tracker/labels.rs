@@ -22,8 +22,8 @@ on_every_store!(
     a_label_is_changed_in_place,
     what_is_wrong_with_a_change_is_told,
     a_label_is_removed_with_all_that_hangs_on_it,
-    a_label_is_heard_of_by_choice,
-    those_who_may_are_reporters_and_up,
+    users_subscribe_to_labels,
+    labels_are_changed_by_reporters_and_above,
     a_project_with_nothing_to_label_has_no_labels,
     issues_are_counted_as_far_as_the_reader_sees_them,
     a_label_stays_itself_when_it_is_renamed_in_use,
@@ -285,7 +285,7 @@ fn a_label_is_removed_with_all_that_hangs_on_it(forge: &Forge) {
 
 /// 5.6: POST /projects/:id/labels/:label_id/subscription,
 /// DELETE /projects/:id/labels/:label_id/subscription
-fn a_label_is_heard_of_by_choice(forge: &Forge) {
+fn users_subscribe_to_labels(forge: &Forge) {
     let cast = a_cast(forge, "0");
     let owner = cast.token("owner");
     let label = new_label(forge, owner, &cast.path, "to do");
@@ -318,7 +318,7 @@ fn a_label_is_heard_of_by_choice(forge: &Forge) {
 }
 
 /// 1.1: POST /projects/:id/labels, PUT /projects/:id/labels, DELETE /projects/:id/labels
-fn those_who_may_are_reporters_and_up(forge: &Forge) {
+fn labels_are_changed_by_reporters_and_above(forge: &Forge) {
     for (level, strangers) in [("0", 404), ("20", 403)] {
         let forge_path = if level == "0" { "ada" } else { "bob" };
         let (_, owner) = forge.user(forge_path);

@@ -9,7 +9,7 @@ use crate::api::support::id_of;
 use crate::api::tracker::tracker_support::{new_issue, note_bodies, path_of_issue, update_issue};
 
 on_every_store!(
-    issues_that_a_text_names_tell_so,
+    mentioned_issues_get_a_note,
     mentions_from_hidden_places_are_left_out,
     nobody_mentions_what_it_does_not_see,
     many_mentions_at_once_wait_for_each_other,
@@ -28,7 +28,7 @@ fn write_note(forge: &Forge, token: &str, issue: &Value, body: &str) -> Value {
 }
 
 /// GET /projects/:id/issues/:noteable_id/notes: one note per mentioning issue, however often it mentions the other.
-fn issues_that_a_text_names_tell_so(forge: &Forge) {
+fn mentioned_issues_get_a_note(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
     let other = other_project(forge, owner, "boat", "20");

@@ -21,7 +21,7 @@ use crate::api::support::{
 on_every_store!(
     the_answer_is_the_user_who_is_gone,
     administrators_alone_delete_users,
-    deleting_nobody_is_fine,
+    deleting_a_missing_user_succeeds,
     everything_of_the_user_goes_along_and_is_free_again,
     keys_and_user_are_news_in_this_order,
     an_administrator_may_delete_itself,
@@ -62,7 +62,7 @@ fn administrators_alone_delete_users(forge: &Forge) {
 }
 
 /// DELETE /users/:id
-fn deleting_nobody_is_fine(forge: &Forge) {
+fn deleting_a_missing_user_succeeds(forge: &Forge) {
     let ada = id_of(&forge.new_user("ada", &[]));
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
     let before = queued_events(forge);

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::api::support::{activity_count, id_of, message, queued_events, read_store, user_now};
 
 on_every_store!(
-    what_is_given_changes_and_the_rest_stays,
-    nothing_given_is_nothing_changed,
+    only_given_fields_change,
+    an_empty_update_changes_nothing,
     blank_texts_and_nulls_leave_things_as_they_are,
     clients_may_send_the_whole_record_back,
     flags_change_only_when_they_are_given_and_even_the_last_administrator_may_step_down,
@@ -28,7 +28,7 @@ fn update(forge: &Forge, id: i64, fields: &Value) -> Value {
 }
 
 /// PUT /users/:id
-fn what_is_given_changes_and_the_rest_stays(forge: &Forge) {
+fn only_given_fields_change(forge: &Forge) {
     let mut expected = forge.new_user("ada", &[]);
     let id = id_of(&expected);
     let before = queued_events(forge);
@@ -58,7 +58,7 @@ fn what_is_given_changes_and_the_rest_stays(forge: &Forge) {
 }
 
 /// PUT /users/:id
-fn nothing_given_is_nothing_changed(forge: &Forge) {
+fn an_empty_update_changes_nothing(forge: &Forge) {
     let ada = forge.new_user("ada", &[("bio", "b")]);
     let put = || forge.put(&format!("/users/{}", id_of(&ada))).token(ROOT);
     assert_eq!(put().send().expect(200), ada);
