@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Calls everything that the description names with generated input, good and bad, as an administrator, against the
-# real program: no 5xx, no connection that is closed, and answers as they are described.
+# Sends generated input, valid and invalid, to all calls of the OpenAPI document, as an administrator and to the real
+# program. There must be no 5xx and no closed connection, and responses must conform to the document.
 #
 #   tests/schemathesis.sh            on SQLite
 #   HEXFORGE_DATABASE_URL=postgres://… tests/schemathesis.sh
 #
-# HEXFORGE_SCHEMATHESIS_SECONDS    how long (60)
-# HEXFORGE_PROGRAM                 the program (target/debug/hexforge, which is built if this is not set)
-# Further arguments go to `schemathesis run`. Ends with 77 where schemathesis cannot be installed.
+# HEXFORGE_SCHEMATHESIS_SECONDS    duration in seconds (60)
+# HEXFORGE_PROGRAM                 path of the program (by default target/debug/hexforge, which is built first)
+# Further arguments go to `schemathesis run`. The exit status is 77 if schemathesis cannot be installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,7 +26,7 @@ program="${HEXFORGE_PROGRAM:-$PWD/target/debug/hexforge}"
 
 place="$(mktemp -d)"
 server=""
-# Only what was started here is ended.
+# Stops the server and removes its files.
 end() {
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
     [ -z "$server" ] || wait "$server" 2>/dev/null || true
@@ -45,7 +45,7 @@ done
 address="$(sed -n 's/.*(listening on \(.*\)).*/\1/p' "$place/out")"
 api="http://$address/api/v3"
 
-# Something to be found by small numbers.
+# Objects with small ids.
 call() { curl -sS -o "$place/answer" -H "PRIVATE-TOKEN: $HEXFORGE_ROOT_TOKEN" "$api/$1" "${@:2}"; }
 call groups -d name=crew -d path=crew
 call projects -d name=ship
@@ -63,27 +63,27 @@ call projects/1/hooks -d url=http://hooks.invalid/
 call hooks -d url=http://hooks.invalid/
 call projects/1/variables -d key=KEY -d value=value
 call projects/1/triggers -d x=y
-# The caller is not among the first, who will be blocked and removed.
+# The caller has a larger id, because users with small ids will be blocked and removed.
 for n in $(seq 25); do
     call users -d "username=user$n" -d "name=User $n" -d "email=user$n@example.com" -d password=correct-horse
 done
 call users -d username=tester -d name=Tester -d email=tester@example.com -d password=correct-horse -d admin=true
 token="$("$program" token create --user tester)"
 
-# What removes what all others are about comes last.
+# Calls that remove the objects of all other calls run last.
 last=(delete_groups_id delete_projects_id delete_users_id put_users_uid_block post_projects_id_archive)
 failed=0
-# It leaves files where it runs.
+# schemathesis writes files into its working directory.
 cd "$place"
 run() {
     "$tools/bin/schemathesis" run "$api/openapi.json" --no-color --workers 1 --phases examples,coverage,fuzzing \
         --checks "$checks" --continue-on-failure --warnings off \
         --suppress-health-check all --generation-database none --request-timeout 60 -H "PRIVATE-TOKEN: $token" "$@" || failed=$?
 }
-# Empty where there was nothing to remove, as docs/dialects.md has it, which no description can say.
+# The body is empty if there was nothing to remove (see docs/dialects.md), which OpenAPI cannot describe.
 empty=delete_projects_id_hooks_hook_id
 checks=not_a_server_error,content_type_conformance,response_schema_conformance
-# It removes the token of the caller.
+# This call removes the token of the caller.
 revoke=delete_user_tokens_id
 run --max-time "$seconds" "${last[@]/#/--exclude-operation-id=}" --exclude-operation-id="$empty" \
     --exclude-operation-id="$revoke" "$@"
@@ -94,11 +94,11 @@ run --max-time 5 --include-operation-id="$revoke" "$@"
 token="$("$program" token create --user tester)"
 status="$(curl -s -o "$place/answer" -w '%{http_code}' -H "PRIVATE-TOKEN: $token" "$api/user")"
 if [ "$status" != 200 ]; then
-    echo "the server answers $status in the end"
+    echo "after the run, the server answers with status $status"
     failed=1
 fi
 if grep -q ' ERROR .*hexforge' "$place/log"; then
-    echo "the server complained:"
+    echo "the server logged errors:"
     grep ' ERROR .*hexforge' "$place/log" | head -20
     failed=1
 fi

@@ -72,17 +72,19 @@ fn text(path: &Path) -> &str {
 
 #[test]
 fn what_was_acknowledged_before_a_backup_comes_back_on_sqlite() {
-    comes_back(TestDatabase::sqlite);
+    acknowledged_changes_are_restored(TestDatabase::sqlite);
 }
 
 #[test]
 fn what_was_acknowledged_before_a_backup_comes_back_on_postgres() {
     if TestDatabase::postgres().is_some() {
-        comes_back(|| TestDatabase::postgres().expect("it was there just now"));
+        acknowledged_changes_are_restored(|| {
+            TestDatabase::postgres().expect("it was there just now")
+        });
     }
 }
 
-fn comes_back(database: impl Fn() -> TestDatabase) {
+fn acknowledged_changes_are_restored(database: impl Fn() -> TestDatabase) {
     let extent = extent();
     let (first, data, backups) = (database(), folder(), folder());
     let server = Program::start_with_ssh(&program::executable(), data.path(), &first.url)
@@ -92,16 +94,16 @@ fn comes_back(database: impl Fn() -> TestDatabase) {
         for pusher in 0..extent.pushers {
             scope.spawn({
                 let world = &world;
-                move || world.push_on(pusher)
+                move || world.push_repeatedly(pusher)
             });
         }
         for writer in 0..extent.writers {
             scope.spawn({
                 let world = &world;
-                move || world.write_on(writer)
+                move || world.write_repeatedly(writer)
             });
         }
-        scope.spawn(|| world.remove_on());
+        scope.spawn(|| world.create_and_remove_repeatedly());
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for number in 0..extent.backups {
                 world.wait_for(extent.between);
@@ -114,7 +116,7 @@ fn comes_back(database: impl Fn() -> TestDatabase) {
                     run_successfully(data.path(), &first.url, &["verify", text(&file)])
                         .contains("is whole")
                 );
-                restored(&file, &database(), &known, &world);
+                restore_and_compare(&file, &database(), &known, &world);
             }
         }));
         world.stop();
@@ -128,7 +130,7 @@ fn comes_back(database: impl Fn() -> TestDatabase) {
 }
 
 /// Restores a backup into a new folder and database, and compares it with what was acknowledged before the backup.
-fn restored(file: &Path, database: &TestDatabase, known: &Known, world: &World) {
+fn restore_and_compare(file: &Path, database: &TestDatabase, known: &Known, world: &World) {
     let data = folder();
     let to = data.path().join("data");
     run_successfully(&to, &database.url, &["restore", text(file)]);
@@ -257,15 +259,15 @@ impl World {
         }
     }
 
-    fn goes_on(&self) -> bool {
+    fn is_running(&self) -> bool {
         !self.is_over.load(Ordering::Relaxed) && !self.has_failed()
     }
 
     /// Repeats `work` until the test ends or a caller fails.
-    fn go_on(&self, mut work: impl FnMut(usize)) {
+    fn repeat_until_over(&self, mut work: impl FnMut(usize)) {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for number in 0.. {
-                if !self.goes_on() {
+                if !self.is_running() {
                     return;
                 }
                 work(number);
@@ -281,7 +283,7 @@ impl World {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    fn did(&self, note: impl FnOnce(&mut Known)) {
+    fn record(&self, note: impl FnOnce(&mut Known)) {
         note(&mut self.known.lock().expect("no panic"));
         self.done.fetch_add(1, Ordering::Relaxed);
     }
@@ -309,44 +311,44 @@ impl World {
     }
 
     /// Pushes commits to projects in turn. Each pusher has its own projects.
-    fn push_on(&self, pusher: usize) {
+    fn push_repeatedly(&self, pusher: usize) {
         let folder = folder();
         let tree = WorkTree::new(&folder.path().join("unused.git"));
         let step = extent().pushers;
         let own: Vec<usize> = (0..self.projects).filter(|one| one % step == pusher).collect();
-        self.go_on(|number| {
+        self.repeat_until_over(|number| {
             let project = own[number % own.len()];
             let id = tree.write("file", format!("{pusher} {number}")).commit("Change it");
             let address = url(self.address, &format!("root/p{project}"));
             tree.git(&["push", "-q", &address, "master"]);
             let key = project as i64 + 1;
-            self.did(|known| drop(known.pushed.insert(key, id)));
+            self.record(|known| drop(known.pushed.insert(key, id)));
         });
     }
 
     /// Creates issues and uploads.
-    fn write_on(&self, writer: usize) {
-        self.go_on(|number| {
+    fn write_repeatedly(&self, writer: usize) {
+        self.repeat_until_over(|number| {
             let project = (number % self.projects) as i64 + 1;
             let title = format!("{writer} {number}");
             self.post(&format!("/projects/{project}/issues"), &[("title", &title)]);
-            self.did(|known| known.issues.entry(project).or_default().push(title));
+            self.record(|known| known.issues.entry(project).or_default().push(title));
             let content = format!("upload {writer} {number}");
             let path = format!("/api/v3/projects/{project}/uploads");
             let sent = Request::new(self.address, "POST", &path).token(ROOT);
             let sent = sent.file("a.txt", content.as_bytes()).send().expect(201);
             let url = sent["url"].as_str().expect("an address").to_owned();
             let url = format!("/root/p{}{url}", project - 1);
-            self.did(|known| drop(known.uploads.insert(url, content)));
+            self.record(|known| drop(known.uploads.insert(url, content)));
         });
     }
 
     /// Creates projects, pushes to them and removes them.
-    fn remove_on(&self) {
+    fn create_and_remove_repeatedly(&self) {
         let folder = folder();
         let tree = WorkTree::new(&folder.path().join("unused.git"));
         tree.write("file", "x").commit("One");
-        self.go_on(|number| {
+        self.repeat_until_over(|number| {
             let name = format!("gone{number}");
             let made = self.post("/projects", &[("name", &name)]);
             tree.git(&["push", "-q", &url(self.address, &format!("root/{name}")), "master"]);
@@ -357,7 +359,7 @@ impl World {
 }
 
 /// Starts a server, adds a few objects, and stops it.
-fn a_little(database: &TestDatabase, data: &Path) {
+fn create_small_installation(database: &TestDatabase, data: &Path) {
     let server = Program::start(&program::executable(), data, &database.url).expect("it serves");
     let form = [("name", "ship")];
     server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
@@ -370,7 +372,7 @@ fn a_little(database: &TestDatabase, data: &Path) {
 #[test]
 fn damage_is_found_wherever_it_is_and_nothing_is_restored() {
     let (database, data, place) = (TestDatabase::sqlite(), folder(), folder());
-    a_little(&database, data.path());
+    create_small_installation(&database, data.path());
     let file = place.path().join("whole");
     run_successfully(data.path(), &database.url, &["backup", text(&file)]);
     let whole = std::fs::read(&file).expect("it is there");
@@ -410,7 +412,7 @@ fn a_backup_goes_only_where_it_fits_and_nothing_is() {
             DatabaseUrl::Sqlite(_) => TestDatabase::postgres(),
             DatabaseUrl::Postgres(_) => Some(TestDatabase::sqlite()),
         };
-        a_little(&database, data.path());
+        create_small_installation(&database, data.path());
         run_successfully(data.path(), &database.url, &["backup", text(&file)]);
         let again = refusal(data.path(), &database.url, &["backup", text(&file)]);
         assert!(again.contains("exists already"), "{again}");
@@ -435,7 +437,7 @@ fn a_backup_of_a_newer_program_is_refused() {
     ];
     for (database, fresh) in databases.into_iter().flatten() {
         let (data, place) = (folder(), folder());
-        a_little(&database, data.path());
+        create_small_installation(&database, data.path());
         database
             .execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('99990101000000')");
         let file = place.path().join("backup");

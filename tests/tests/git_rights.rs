@@ -222,13 +222,13 @@ impl<'a> World<'a> {
             }
         }
         let made: Vec<&str> = made.iter().map(String::as_str).collect();
-        let (taken, said) = run(&mut self.git(
+        let (taken, output) = run(&mut self.git(
             "owner",
             Transport::Ssh,
             "rules",
             &[&["push", "-q", "@"], &made[..]].concat(),
         ));
-        assert!(taken, "{said}");
+        assert!(taken, "{output}");
         for (name, flags) in &protected {
             let flags: Vec<(&str, &str)> = flags.iter().map(|(n, v)| (*n, v.as_str())).collect();
             let path = format!("/projects/{id}/repository/branches/{name}/protect");
@@ -257,11 +257,11 @@ impl<'a> World<'a> {
                         Some("delete") => format!(":refs/heads/{name}"),
                         _ => panic!("nobody knows what `{what}` is"),
                     };
-                    let (taken, said) =
+                    let (taken, output) =
                         run(&mut self.git(who, by, &project, &["push", "@", &change]));
-                    let told = said.contains("remote: GitLab: You are not allowed to");
+                    let told = output.contains("remote: GitLab: You are not allowed to");
                     if taken != expected || taken == told {
-                        wrong.push(format!("{by:?} {who} {what}: taken={taken} {said}"));
+                        wrong.push(format!("{by:?} {who} {what}: taken={taken} {output}"));
                     }
                 }
             }
@@ -301,8 +301,8 @@ fn run(command: &mut Command) -> (bool, String) {
 
 /// Maps the output of git over either transport to a cell of the table.
 fn outcome(command: &mut Command) -> &'static str {
-    let (success, said) = run(command);
-    let any = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
+    let (success, output) = run(command);
+    let any = |texts: &[&str]| texts.iter().any(|text| output.contains(text));
     if success {
         "ok"
     } else if any(&[
@@ -320,6 +320,6 @@ fn outcome(command: &mut Command) -> &'static str {
     ]) {
         "403"
     } else {
-        panic!("nobody knows what this is: {said}")
+        panic!("unknown output of git: {output}")
     }
 }

@@ -151,10 +151,10 @@ fn allowed<'a>(table: &[(&str, &'a [&'a str])], name: &str) -> Option<&'a [&'a s
 
 /// The violations of the rules, as sentences.
 fn violations(metadata: &Value) -> Vec<String> {
-    let mut wrongs = Vec::new();
+    let mut violations = Vec::new();
     for name in packages(metadata) {
         if allowed(&ARROWS, &name).is_none() {
-            wrongs.push(format!("nobody said what {name} may use"));
+            violations.push(format!("{name} is missing in the table ARROWS"));
         }
     }
     for Arrow { from, to, kind } in arrows(metadata) {
@@ -165,22 +165,22 @@ fn violations(metadata: &Value) -> Vec<String> {
             let is_for_tests =
                 kind == Kind::Test && TEST_ARROWS.contains(&(from.as_str(), to.as_str()));
             if !inwards && !is_for_tests {
-                wrongs.push(format!("{from} must not use {to}"));
+                violations.push(format!("{from} must not depend on {to}"));
             }
         }
         if let Some(users) = allowed(&WRAPPED, &to)
             && !users.contains(&from.as_str())
         {
-            wrongs.push(format!("{from} must not see {to}"));
+            violations.push(format!("{from} must not depend on {to}"));
         }
         if let Some(parts) = allowed(&PURE, &from)
             && kind == Kind::Build
             && !parts.contains(&to.as_str())
         {
-            wrongs.push(format!("{from} is pure and has no need of {to}"));
+            violations.push(format!("{from} is pure and must not depend on {to}"));
         }
     }
-    wrongs
+    violations
 }
 
 fn metadata() -> Value {
@@ -298,41 +298,61 @@ fn made_up(from: &str, to: &str, kind: Option<&str>) -> Value {
 #[test]
 fn a_wrong_arrow_is_found() {
     for (from, to, kind, wrong) in [
-        ("hexforge-domain", "serde", None, "hexforge-domain is pure and has no need of serde"),
-        ("hexforge-domain", "cc", Some("build"), "hexforge-domain is pure and has no need of cc"),
-        ("hexforge-domain", "actix-web", Some("dev"), "hexforge-domain must not see actix-web"),
+        ("hexforge-domain", "serde", None, "hexforge-domain is pure and must not depend on serde"),
+        (
+            "hexforge-domain",
+            "cc",
+            Some("build"),
+            "hexforge-domain is pure and must not depend on cc",
+        ),
+        (
+            "hexforge-domain",
+            "actix-web",
+            Some("dev"),
+            "hexforge-domain must not depend on actix-web",
+        ),
         (
             "hexforge-persistence-diesel",
             "hexforge-application",
             None,
-            "hexforge-persistence-diesel must not use hexforge-application",
+            "hexforge-persistence-diesel must not depend on hexforge-application",
         ),
         (
             "hexforge-http-actix",
             "hexforge-persistence-diesel",
             Some("dev"),
-            "hexforge-http-actix must not use hexforge-persistence-diesel",
+            "hexforge-http-actix must not depend on hexforge-persistence-diesel",
         ),
         (
             "hexforge-git-gix",
             "hexforge-pack-store",
             None,
-            "hexforge-git-gix must not use hexforge-pack-store",
+            "hexforge-git-gix must not depend on hexforge-pack-store",
         ),
-        ("hexforge-http-actix", "diesel", None, "hexforge-http-actix must not see diesel"),
-        ("hexforge-http-actix", "anyhow", None, "hexforge-http-actix must not see anyhow"),
-        ("hexforge-server", "diesel", None, "hexforge-server must not see diesel"),
-        ("hexforge-server", "reqwest", None, "hexforge-server must not see reqwest"),
-        ("hexforge-server", "serde-saphyr", None, "hexforge-server must not see serde-saphyr"),
-        ("hexforge-server", "hexforge-tests", None, "hexforge-server must not use hexforge-tests"),
+        ("hexforge-http-actix", "diesel", None, "hexforge-http-actix must not depend on diesel"),
+        ("hexforge-http-actix", "anyhow", None, "hexforge-http-actix must not depend on anyhow"),
+        ("hexforge-server", "diesel", None, "hexforge-server must not depend on diesel"),
+        ("hexforge-server", "reqwest", None, "hexforge-server must not depend on reqwest"),
+        (
+            "hexforge-server",
+            "serde-saphyr",
+            None,
+            "hexforge-server must not depend on serde-saphyr",
+        ),
+        (
+            "hexforge-server",
+            "hexforge-tests",
+            None,
+            "hexforge-server must not depend on hexforge-tests",
+        ),
         (
             "hexforge-server",
             "hexforge-server",
             None,
-            "hexforge-server must not use hexforge-server",
+            "hexforge-server must not depend on hexforge-server",
         ),
-        ("hexforge-tests", "pq-sys", None, "hexforge-tests must not see pq-sys"),
-        ("hexforge-new", "chrono", None, "nobody said what hexforge-new may use"),
+        ("hexforge-tests", "pq-sys", None, "hexforge-tests must not depend on pq-sys"),
+        ("hexforge-new", "chrono", None, "hexforge-new is missing in the table ARROWS"),
     ] {
         assert_eq!(violations(&made_up(from, to, kind)), [wrong], "{from} -> {to}");
     }

@@ -53,7 +53,7 @@ impl Bulk<'_> {
         self.0.execute(&format!("{settings} BEGIN; {statements} COMMIT;"));
     }
 
-    /// An SQL expression for a time: so many seconds after 2016-01-01.
+    /// An SQL expression for a time: this number of seconds after 2016-01-01.
     pub fn moment(&self, seconds: &str) -> String {
         match self.0.url {
             DatabaseUrl::Sqlite(_) => format!("datetime(1451606400 + {seconds}, 'unixepoch')"),

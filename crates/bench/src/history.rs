@@ -77,7 +77,7 @@ pub fn make(bare: &Path) -> Result<Vec<String>> {
     Ok(commits.lines().map(str::to_owned).collect())
 }
 
-/// Creates a repository with one incompressible file of so many bytes. Returns the id of its blob.
+/// Creates a repository with one incompressible file of this size. Returns the id of its blob.
 pub fn make_large(bare: &Path, bytes: u64) -> Result<String> {
     init(bare)?;
     // Compressing incompressible data takes minutes and does not change the measurement.

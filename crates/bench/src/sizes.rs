@@ -59,7 +59,7 @@ const NONE: Goal = Goal { per_second: None, cpu: None, alone: None };
 /// The number of writes for the figure without other load, and for the one under load.
 const WRITES: [usize; 2] = [100, 400];
 
-/// Measures in a world of so many projects. `source` is a repository created by [`repository`].
+/// Measures all calls in a world with `projects` projects. `source` is a repository created by [`repository`].
 pub fn measure_in(
     database: &TestDatabase,
     projects: usize,

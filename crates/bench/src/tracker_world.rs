@@ -35,7 +35,7 @@ pub struct World {
     pub people: Vec<(&'static str, String)>,
 }
 
-/// Generates a world with so many issues and five times as many events.
+/// Generates a world with `issues` issues and five times as many events.
 pub fn fill(program: &Program, database: &TestDatabase, issues: usize) -> Result<World> {
     let (reporter, reporter_token) = sign_up(program, "reporter")?;
     let (author, author_token) = sign_up(program, "author")?;

@@ -212,7 +212,7 @@ fn member(of: usize, k: usize, users: usize) -> usize {
     USERS + 1 + (of * 7919 + k * 104_729) % users
 }
 
-/// A time as SQL: so many minutes after 2016-01-01.
+/// A time as SQL: `n` minutes after 2016-01-01.
 fn moment(n: usize) -> String {
     let start = chrono::DateTime::from_timestamp(1_451_606_400, 0).unwrap_or_default();
     let minutes = i64::try_from(n).unwrap_or_default();

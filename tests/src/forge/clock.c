@@ -1,4 +1,4 @@
-/* Shows a program the time that a file holds, as CLOCK_REALTIME. Preloaded by tests that move the clock of programs. */
+/* Replaces CLOCK_REALTIME of a process by the time in a file. Tests that set the clock of programs preload it. */
 
 #define _GNU_SOURCE
 #include <fcntl.h>

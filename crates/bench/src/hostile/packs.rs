@@ -84,7 +84,7 @@ pub(super) fn delta_chain(length: usize) -> (Vec<u8>, String) {
     (pack.finish(), id_of("commit", &commit(length)))
 }
 
-/// Builds two blobs of so many mebibytes, each a delta that copies 64 KiB repeatedly.
+/// Builds two blobs of this number of mebibytes, each a delta that copies 64 KiB repeatedly.
 pub(super) fn large_deltas(megabytes: usize) -> Vec<u8> {
     let block: Vec<u8> = (0..BLOCK).map(|at| ((at * 7) >> 3) as u8).collect();
     let mut pack = PackBuilder::default();
@@ -99,7 +99,7 @@ pub(super) fn large_deltas(megabytes: usize) -> Vec<u8> {
     pack.finish()
 }
 
-/// Builds a blob of so many mebibytes of zeros.
+/// Builds a blob of zeros of this number of mebibytes.
 pub(super) fn zeros(megabytes: usize) -> Vec<u8> {
     let mut pack = PackBuilder::default();
     pack.add(BLOB, None, &vec![0; megabytes << 20]);

@@ -18,7 +18,7 @@ const ZERO: &str = "0000000000000000000000000000000000000000";
 /// receives and discards it.
 const UPLOAD: usize = 11 << 20;
 
-/// Requests that are sent without a pause, on so many connections.
+/// Requests that are sent without a pause, on several connections.
 pub(super) struct Busy {
     pub name: &'static str,
     pub connections: usize,
@@ -26,7 +26,7 @@ pub(super) struct Busy {
     pub request: Box<dyn Fn(usize) -> Vec<u8> + Send + Sync>,
 }
 
-/// A request of a slow client, on so many connections.
+/// A request of a slow client, on several connections.
 pub(super) struct Slow {
     pub name: &'static str,
     pub count: usize,
