@@ -142,7 +142,7 @@ impl Auditor<'_> {
     }
 
     /// Asserts that the positions of the lists of a board are 0, 1, 2 and so on. `lists` is the path of the lists.
-    pub fn assert_places(&self, lists: &str) {
+    pub fn assert_positions(&self, lists: &str) {
         let places: Vec<i64> =
             self.all_pages(lists).iter().filter_map(|list| list["position"].as_i64()).collect();
         let count = i64::try_from(places.len()).expect("few lists");

@@ -23,12 +23,12 @@ use hexforge_tests::program::{self, Program, ROOT, url_with_password};
 use hexforge_tests::{Request, WorkTree};
 
 /// A data folder and a database for one test.
-struct Place {
+struct TestInstallation {
     folder: tempfile::TempDir,
     database: TestDatabase,
 }
 
-impl Place {
+impl TestInstallation {
     fn on(database: TestDatabase) -> Self {
         Self { folder: tempfile::tempdir().expect("a folder for temporary files exists"), database }
     }
@@ -68,18 +68,22 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// One place per database that is available.
-fn places() -> Vec<Place> {
+/// One installation per available database.
+fn installations() -> Vec<TestInstallation> {
     let databases = [Some(TestDatabase::sqlite()), TestDatabase::postgres()];
-    databases.into_iter().flatten().map(Place::on).collect()
+    databases.into_iter().flatten().map(TestInstallation::on).collect()
 }
 
 #[test]
 fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
-    for place in places() {
-        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
-            .expect("it serves");
-        let made = place.run(
+    for installation in installations() {
+        let server = Program::start(
+            &program::executable(),
+            &installation.data_dir(),
+            &installation.database.url,
+        )
+        .expect("it serves");
+        let made = installation.run(
             &["user", "create", "ada", "--email", "ada@example.com", "--password-stdin"],
             "correct horse\n",
         );
@@ -89,19 +93,25 @@ fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
         server.request("POST", "/session").form(&form).send().expect(201);
 
         let token =
-            place.run_successfully(&["token", "create", "--user", "ada", "--name", "robot"]);
+            installation.run_successfully(&["token", "create", "--user", "ada", "--name", "robot"]);
         let who = || server.request("GET", "/user").token(token.trim()).send();
         assert_eq!(who().expect(200)["username"], "ada");
         // It is a personal token, so sudo is refused even for administrators.
-        let id = place.run_successfully(&["token", "list", "--user", "ada"]);
+        let id = installation.run_successfully(&["token", "list", "--user", "ada"]);
         assert!(id.contains("\tpersonal\tactive\trobot\n"), "{id}");
         assert!(!id.contains(token.trim()), "secrets are shown once");
 
-        assert_eq!(place.run_successfully(&["user", "block", "ada"]), "`ada` is now blocked\n");
-        assert_eq!(who().status, 401);
-        assert_eq!(place.run_successfully(&["user", "unblock", "ada"]), "`ada` is now active\n");
         assert_eq!(
-            place.run_successfully(&["user", "block", "--directory", "ada"]),
+            installation.run_successfully(&["user", "block", "ada"]),
+            "`ada` is now blocked\n"
+        );
+        assert_eq!(who().status, 401);
+        assert_eq!(
+            installation.run_successfully(&["user", "unblock", "ada"]),
+            "`ada` is now active\n"
+        );
+        assert_eq!(
+            installation.run_successfully(&["user", "block", "--directory", "ada"]),
             "`ada` is now blocked by the directory\n"
         );
         let refused = server.request("PUT", "/users/2/unblock").token(ROOT).send().expect(403);
@@ -109,20 +119,20 @@ fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
             refused["message"],
             "403 Forbidden  - LDAP blocked users cannot be unblocked by the API"
         );
-        assert!(!place.run(&["user", "unblock", "ada"], "").status.success());
-        place.run_successfully(&["user", "unblock", "--directory", "ada"]);
+        assert!(!installation.run(&["user", "unblock", "ada"], "").status.success());
+        installation.run_successfully(&["user", "unblock", "--directory", "ada"]);
         assert_eq!(who().status, 200);
 
         let number = id.lines().find(|line| line.contains("robot")).expect("listed");
         let number = number.split('\t').next().expect("a line has fields");
-        place.run_successfully(&["token", "revoke", number]);
+        installation.run_successfully(&["token", "revoke", number]);
         assert_eq!(who().status, 401);
 
-        let password = place.run_successfully(&["user", "password", "ada"]);
+        let password = installation.run_successfully(&["user", "password", "ada"]);
         let password = password.lines().find_map(|line| line.strip_prefix("password: "));
         let form = [("login", "ada"), ("password", password.expect("a made password is shown"))];
         server.request("POST", "/session").form(&form).send().expect(201);
-        let list = place.run_successfully(&["user", "list"]);
+        let list = installation.run_successfully(&["user", "list"]);
         assert!(list.contains("\tada\tada@example.com\tactive\n"), "{list}");
         assert!(list.contains("1\troot\tadmin@example.com\tactive admin\n"), "{list}");
     }
@@ -130,7 +140,7 @@ fn accounts_and_tokens_are_managed_at_the_command_line_while_the_server_runs() {
 
 #[test]
 fn mistakes_at_the_command_line_are_told_in_a_sentence() {
-    let place = Place::on(TestDatabase::sqlite());
+    let installation = TestInstallation::on(TestDatabase::sqlite());
     for (arguments, sentence) in [
         (&["user", "block", "ghost"][..], "hexforge: User not found\n"),
         (&["token", "create", "--user", "ghost"], "hexforge: User not found\n"),
@@ -143,7 +153,7 @@ fn mistakes_at_the_command_line_are_told_in_a_sentence() {
             "hexforge: listen is `here` and has to be an address such as 127.0.0.1:8080\n",
         ),
     ] {
-        let output = place.run(arguments, "");
+        let output = installation.run(arguments, "");
         assert_eq!(text(&output.stderr), sentence);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
     }
@@ -151,14 +161,14 @@ fn mistakes_at_the_command_line_are_told_in_a_sentence() {
 
 #[test]
 fn migrations_are_checked_and_applied() {
-    for place in places() {
-        let check = place.run(&["migrate", "--check"], "");
+    for installation in installations() {
+        let check = installation.run(&["migrate", "--check"], "");
         let pending = text(&check.stdout);
         assert_eq!(check.status.code(), Some(1), "{pending}{}", text(&check.stderr));
         assert!(pending.starts_with("pending "), "{pending}");
-        let applied = place.run_successfully(&["migrate"]);
+        let applied = installation.run_successfully(&["migrate"]);
         assert!(applied.ends_with("the database is up to date\n"), "{applied}");
-        assert_eq!(place.run_successfully(&["migrate", "--check"]), "");
+        assert_eq!(installation.run_successfully(&["migrate", "--check"]), "");
     }
 }
 
@@ -173,9 +183,9 @@ fn stored_packs(data: &Path) -> Vec<PathBuf> {
 /// design.md section 2: checks database, migrations, repositories and disk, and reports problems.
 #[test]
 fn the_doctor_says_what_is_wrong() {
-    for place in places() {
+    for installation in installations() {
         let look_with = |arguments: &[&str]| {
-            let output = place.run(arguments, "");
+            let output = installation.run(arguments, "");
             assert_eq!(text(&output.stderr), "");
             (output.status.code(), text(&output.stdout))
         };
@@ -183,13 +193,17 @@ fn the_doctor_says_what_is_wrong() {
         let (code, found) = look();
         assert_eq!(code, Some(1), "there is nothing yet: {found}");
         assert!(found.starts_with("wrong  database: "), "{found}");
-        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
-            .expect("it serves");
+        let server = Program::start(
+            &program::executable(),
+            &installation.data_dir(),
+            &installation.database.url,
+        )
+        .expect("it serves");
         for name in ["ship", "empty", "boat"] {
             let form = [("name", name)];
             server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
         }
-        let tree = WorkTree::new(&place.folder.path().join("unused.git"));
+        let tree = WorkTree::new(&installation.folder.path().join("unused.git"));
         tree.write("file", "x").commit("A file");
         for name in ["ship", "boat"] {
             let url = format!("http://root:{ROOT}@{}/root/{name}.git", server.address);
@@ -201,9 +215,9 @@ fn the_doctor_says_what_is_wrong() {
         assert!(found.contains("ok     repositories: 2 of 3 projects, all whole\n"), "{found}");
         // The check works with a running server and without one.
         drop(server);
-        let of = |id: i64| Layout::new(place.data_dir()).repository(ProjectId(id));
-        let index = stored_packs(&place.data_dir()).remove(0).with_extension("idx");
-        let aside = place.folder.path().join("aside");
+        let of = |id: i64| Layout::new(installation.data_dir()).repository(ProjectId(id));
+        let index = stored_packs(&installation.data_dir()).remove(0).with_extension("idx");
+        let aside = installation.folder.path().join("aside");
         let swap = |from: &Path, to: &Path| std::fs::rename(from, to).expect("it can be moved");
         let wrong = |expected: &str| {
             let (code, found) = look();
@@ -232,7 +246,7 @@ fn the_doctor_says_what_is_wrong() {
         // Folders of repositories are created again from rows and packs.
         std::fs::remove_dir_all(of(1)).expect("it is there");
         let stray = "ab".repeat(32);
-        let stray = place.data_dir().join("packs/ab").join(format!("{stray}.pack"));
+        let stray = installation.data_dir().join("packs/ab").join(format!("{stray}.pack"));
         std::fs::create_dir_all(stray.parent().expect("a folder")).expect("it can be made");
         std::fs::write(&stray, "").expect("it can be written");
         let (code, found) = look();
@@ -240,7 +254,7 @@ fn the_doctor_says_what_is_wrong() {
         assert!(found.contains("1 belong to no repository"), "{found}");
         assert!(found.contains(&"ab".repeat(32)), "{found}");
         let set_head = |name: &str| {
-            let store = place.database.open(Options::default());
+            let store = installation.database.open(Options::default());
             let store: &dyn Store = &store;
             let set = store.write::<_, StoreError>(|tx| tx.refs().set_head(ProjectId(3), name));
             set.expect("it can be written");
@@ -260,9 +274,9 @@ fn the_doctor_says_what_is_wrong() {
 
 #[test]
 fn settings_are_printed_without_secrets() {
-    let place = Place::on(TestDatabase::sqlite());
+    let installation = TestInstallation::on(TestDatabase::sqlite());
     let mut program = Command::new(program::executable());
-    program.args(["serve", "--print-config"]).env("HEXFORGE_DATA_DIR", place.data_dir());
+    program.args(["serve", "--print-config"]).env("HEXFORGE_DATA_DIR", installation.data_dir());
     program.env("HEXFORGE_DATABASE_URL", "postgres://me:hunter22@db/forge");
     program
         .env("HEXFORGE_ROOT_PASSWORD", "hunter22")
@@ -275,20 +289,20 @@ fn settings_are_printed_without_secrets() {
 
 #[test]
 fn the_description_of_the_interface_is_printed() {
-    let place = Place::on(TestDatabase::sqlite());
-    let printed = place.run_successfully(&["openapi", "--dialect", "original"]);
+    let installation = TestInstallation::on(TestDatabase::sqlite());
+    let printed = installation.run_successfully(&["openapi", "--dialect", "original"]);
     let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(printed, openapi::document(Dialect::Original));
-    assert!(!place.data_dir().exists(), "nothing is made for it");
+    assert!(!installation.data_dir().exists(), "nothing is made for it");
 }
 
 #[test]
 fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
-    let place = Place::on(TestDatabase::sqlite());
+    let installation = TestInstallation::on(TestDatabase::sqlite());
     let mut start = Command::new(program::executable());
-    start.env("HEXFORGE_DATA_DIR", place.data_dir()).env("HEXFORGE_LISTEN", "127.0.0.1:0");
+    start.env("HEXFORGE_DATA_DIR", installation.data_dir()).env("HEXFORGE_LISTEN", "127.0.0.1:0");
     start.env("HEXFORGE_SSH_LISTEN", "127.0.0.1:0");
-    start.env("HEXFORGE_DATABASE_URL", url_with_password(&place.database.url));
+    start.env("HEXFORGE_DATABASE_URL", url_with_password(&installation.database.url));
     let first = started_and_stopped(&mut start);
     let value = |name: &str| {
         let line = first.lines().find_map(|line| line.trim().strip_prefix(name));
@@ -307,11 +321,15 @@ fn a_first_start_says_how_to_get_in_and_the_next_one_does_not() {
     assert_eq!(host_keys(&first), host_keys(&second));
 
     use std::os::unix::fs::PermissionsExt;
-    let mode = std::fs::metadata(place.data_dir()).expect("made").permissions().mode();
+    let mode = std::fs::metadata(installation.data_dir()).expect("made").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 
-    let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
-        .expect("it serves");
+    let server = Program::start(
+        &program::executable(),
+        &installation.data_dir(),
+        &installation.database.url,
+    )
+    .expect("it serves");
     assert_eq!(server.request("GET", "/user").token(&token).send().expect(200)["id"], 1);
     let form = [("login", "root"), ("password", password.as_str())];
     server.request("POST", "/session").form(&form).send().expect(201);
@@ -338,10 +356,13 @@ fn started_and_stopped(start: &mut Command) -> String {
 
 #[test]
 fn a_stop_finishes_running_requests_and_succeeds() {
-    for place in places() {
-        let mut server =
-            Program::start(&program::executable(), &place.data_dir(), &place.database.url)
-                .expect("it serves");
+    for installation in installations() {
+        let mut server = Program::start(
+            &program::executable(),
+            &installation.data_dir(),
+            &installation.database.url,
+        )
+        .expect("it serves");
         // A sign-in takes long enough to be running when the stop signal arrives.
         let form = [("login", "root"), ("password", "correct horse")];
         let request = server.request("POST", "/session").form(&form);
@@ -359,9 +380,14 @@ fn a_stop_finishes_running_requests_and_succeeds() {
 
 #[test]
 fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
-    for place in places() {
-        let start =
-            || Program::start(&program::executable(), &place.data_dir(), &place.database.url);
+    for installation in installations() {
+        let start = || {
+            Program::start(
+                &program::executable(),
+                &installation.data_dir(),
+                &installation.database.url,
+            )
+        };
         let mut server = start().expect("it serves");
         let project = server.request("POST", "/projects").token(ROOT).form(&[("name", "Ship")]);
         let project = project.send().expect(201);
@@ -371,8 +397,8 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
         server.kill().expect("a running process can be killed");
 
         // Restores the state after a kill between the commit and the removal of files, and during the removal.
-        let removed = place.data_dir().join("uploads/ff/ff/65535/0123");
-        let trashed = place.data_dir().join("trash/4567");
+        let removed = installation.data_dir().join("uploads/ff/ff/65535/0123");
+        let trashed = installation.data_dir().join("trash/4567");
         for folder in [&removed, &trashed] {
             std::fs::create_dir_all(folder).expect("the folder can be made");
             std::fs::write(folder.join("content"), b"x").expect("a file can be written");
@@ -387,7 +413,7 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
             assert!(asked.elapsed() < Duration::from_secs(30), "what was interrupted is left");
             std::thread::sleep(Duration::from_millis(10));
         }
-        let own = place.data_dir().join("uploads").join(upload_folder(&project["id"]));
+        let own = installation.data_dir().join("uploads").join(upload_folder(&project["id"]));
         assert!(own.exists());
         server.request("DELETE", &path).token(ROOT).send().expect(200);
         assert!(!own.exists());
@@ -403,10 +429,14 @@ fn upload_folder(id: &serde_json::Value) -> String {
 #[test]
 fn memberships_that_have_expired_are_ended_by_the_program() {
     const LONG: Duration = Duration::from_secs(20);
-    for place in places() {
+    for installation in installations() {
         let start = || {
-            Program::start(&program::executable(), &place.data_dir(), &place.database.url)
-                .expect("it serves")
+            Program::start(
+                &program::executable(),
+                &installation.data_dir(),
+                &installation.database.url,
+            )
+            .expect("it serves")
         };
         let mut server = start();
         let post = |server: &Program, path: &str, form: &[(&str, &str)]| {
@@ -444,17 +474,17 @@ fn memberships_that_have_expired_are_ended_by_the_program() {
 
 #[test]
 fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
-    let place = Place::on(TestDatabase::sqlite());
-    let log = place.folder.path().join("log");
+    let installation = TestInstallation::on(TestDatabase::sqlite());
+    let log = installation.folder.path().join("log");
     let file = std::fs::File::create(&log).expect("the log can be made");
-    let (program, database) = (program::executable(), &place.database.url);
-    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
+    let (program, database) = (program::executable(), &installation.database.url);
+    let server = Program::start_logging(&program, &installation.data_dir(), database, file.into())
         .expect("it serves");
     let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "shop")]).send();
     let id = made.expect(201)["id"].as_i64().expect("a project has an id");
-    let layout = hexforge_git_gix::Layout::new(place.data_dir());
+    let layout = hexforge_git_gix::Layout::new(installation.data_dir());
     let bare = layout.repository(ProjectId(id));
-    let tree = hexforge_tests::WorkTree::new(&place.folder.path().join("unused.git"));
+    let tree = hexforge_tests::WorkTree::new(&installation.folder.path().join("unused.git"));
     // More bytes than one read buffer.
     tree.write("large", vec![b'x'; 300_000]).write("small", "x").write("well", "well");
     tree.commit("Begin");
@@ -488,7 +518,7 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
     tree.git(&["push", "-q", &other, "alone:master"]);
     drop(server);
     let file = std::fs::File::options().append(true).open(&log).expect("it is there");
-    let server = Program::start_logging(&program, &place.data_dir(), database, file.into())
+    let server = Program::start_logging(&program, &installation.data_dir(), database, file.into())
         .expect("it serves");
     let branches = |id: i64| {
         let call = format!("/projects/{id}/repository/branches");
@@ -506,13 +536,17 @@ fn a_damaged_repository_is_logged_once_for_each_request_and_hurts_no_other() {
 
 #[test]
 fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
-    for place in places() {
-        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
-            .expect("it serves");
+    for installation in installations() {
+        let server = Program::start(
+            &program::executable(),
+            &installation.data_dir(),
+            &installation.database.url,
+        )
+        .expect("it serves");
         let ask = |method: &str, path: &str| server.request(method, path).token(ROOT);
         ask("POST", "/projects").form(&[("name", "ship")]).send().expect(201);
         ask("POST", "/groups").form(&[("name", "fleet"), ("path", "fleet")]).send().expect(201);
-        let tree = WorkTree::new(&place.folder.path().join("unused.git"));
+        let tree = WorkTree::new(&installation.folder.path().join("unused.git"));
         let address = |path: &str| format!("http://root:{ROOT}@{}/{path}.git", server.address);
         for number in 0..MANY_PACKS + 6 {
             tree.write("file", format!("{number}\n")).commit(&format!("Change {number}"));
@@ -520,7 +554,7 @@ fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
         }
         let live = |project: i64| {
             let condition = format!("project_id = {project} AND retired_at IS NULL");
-            place.database.number(&format!("SELECT count(*) FROM packs WHERE {condition}"))
+            installation.database.number(&format!("SELECT count(*) FROM packs WHERE {condition}"))
         };
         let end = Instant::now() + Duration::from_secs(60);
         while live(1) >= MANY_PACKS as i64 {
@@ -528,7 +562,7 @@ fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
             std::thread::sleep(Duration::from_millis(20));
         }
         tree.assert_sound_at(&address("root/ship"));
-        let stored = || stored_packs(&place.data_dir()).len();
+        let stored = || stored_packs(&installation.data_dir()).len();
         let before = stored();
         ask("POST", "/projects/fork/1").form(&[("namespace", "fleet")]).send().expect(201);
         assert_eq!((stored(), live(2)), (before, live(1)), "a fork copies no file");
@@ -575,10 +609,10 @@ fn each_start_removes_access_of_others_to_the_data_folder() {
 
 #[test]
 fn a_start_with_another_key_stops_and_says_so() {
-    for place in places() {
-        place.run_successfully(&["user", "list"]);
-        std::fs::write(place.data_dir().join("secret.key"), [7; 32]).expect("writable");
-        let refused = place.run(&["user", "list"], "");
+    for installation in installations() {
+        installation.run_successfully(&["user", "list"]);
+        std::fs::write(installation.data_dir().join("secret.key"), [7; 32]).expect("writable");
+        let refused = installation.run(&["user", "list"], "");
         assert!(!refused.status.success());
         let said = text(&refused.stderr);
         assert!(said.contains("sealed with another key"), "{said}");
@@ -589,9 +623,13 @@ fn a_start_with_another_key_stops_and_says_so() {
 /// POST /ci/api/v1/runners/register
 #[test]
 fn runners_and_their_tokens_are_managed_at_the_command_line() {
-    for place in places() {
-        let server = Program::start(&program::executable(), &place.data_dir(), &place.database.url)
-            .expect("it serves");
+    for installation in installations() {
+        let server = Program::start(
+            &program::executable(),
+            &installation.data_dir(),
+            &installation.database.url,
+        )
+        .expect("it serves");
         let register = |token: &str, description: &str| {
             let form = [("token", token), ("description", description)];
             hexforge_tests::Request::new(server.address, "POST", "/ci/api/v1/runners/register")
@@ -604,7 +642,7 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
         let bound = register(&old, "bound\u{1b}[31m").expect(201);
         let shared = register(program::RUNNERS, "shared").expect(201);
 
-        let listed = place.run_successfully(&["runners", "list"]);
+        let listed = installation.run_successfully(&["runners", "list"]);
         assert!(
             listed.contains(&format!("{}\tactive\tprojects 1\tnever\tbound[31m\n", bound["id"]))
         );
@@ -613,35 +651,42 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
 
         // With a token in the settings there is nothing to rotate.
         let made: Vec<String> =
-            (0..2).map(|_| place.run_successfully(&["token", "rotate"])).collect();
+            (0..2).map(|_| installation.run_successfully(&["token", "rotate"])).collect();
         assert!(made[0].trim().len() >= 20 && made[0] != made[1], "{made:?}");
-        let refused = place.run(&["token", "rotate", "--runners-token", "of the settings"], "");
+        let refused =
+            installation.run(&["token", "rotate", "--runners-token", "of the settings"], "");
         assert!(text(&refused.stderr).contains("runners_token"), "{}", text(&refused.stderr));
 
         // A rotated token registers no runners; registered runners stay.
-        let new = place.run_successfully(&["token", "rotate", "--project", "root/ship"]);
+        let new = installation.run_successfully(&["token", "rotate", "--project", "root/ship"]);
         assert_eq!(register(&old, "late").status, 403);
         register(new.trim(), "in time").expect(201);
         let shown = server.request("GET", "/projects/1").token(ROOT).send().expect(200);
         assert_eq!(shown["runners_token"], new.trim());
-        assert!(!place.run(&["token", "rotate", "--project", "root/none"], "").status.success());
+        assert!(
+            !installation.run(&["token", "rotate", "--project", "root/none"], "").status.success()
+        );
 
         let id = shared["id"].to_string();
         assert_eq!(
-            place.run_successfully(&["runners", "pause", &id]),
+            installation.run_successfully(&["runners", "pause", &id]),
             format!("runner {id} is paused\n")
         );
         assert_eq!(
-            place.run_successfully(&["runners", "pause", &id]),
+            installation.run_successfully(&["runners", "pause", &id]),
             format!("runner {id} was paused already\n")
         );
-        assert!(place.run_successfully(&["runners", "list"]).contains(&format!("{id}\tpaused\t")));
+        assert!(
+            installation
+                .run_successfully(&["runners", "list"])
+                .contains(&format!("{id}\tpaused\t"))
+        );
         assert_eq!(
-            place.run_successfully(&["runners", "resume", &id]),
+            installation.run_successfully(&["runners", "resume", &id]),
             format!("runner {id} is active\n")
         );
         assert_eq!(
-            place.run_successfully(&["runners", "remove", &id]),
+            installation.run_successfully(&["runners", "remove", &id]),
             format!("runner {id} is removed\n")
         );
         let form = [("token", shared["token"].as_str().expect("its own"))];
@@ -649,7 +694,7 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
             hexforge_tests::Request::new(server.address, "POST", "/ci/api/v1/builds/register");
         assert_eq!(asks.form(&form).send().status, 403);
         for command in ["pause", "resume", "remove"] {
-            let refused = place.run(&["runners", command, &id], "");
+            let refused = installation.run(&["runners", command, &id], "");
             assert!(!refused.status.success());
             assert!(text(&refused.stderr).contains(&format!("runner {id} cannot be")));
         }
@@ -658,13 +703,14 @@ fn runners_and_their_tokens_are_managed_at_the_command_line() {
 
 #[test]
 fn the_log_has_no_secret_of_a_path() {
-    let place = Place::on(TestDatabase::sqlite());
-    let log = place.folder.path().join("log");
+    let installation = TestInstallation::on(TestDatabase::sqlite());
+    let log = installation.folder.path().join("log");
     let file = std::fs::File::create(&log).expect("the log can be made");
     let settings = [("HEXFORGE_LOG", "info")];
-    let (program, database) = (program::executable(), &place.database.url);
-    let server = Program::start_with(&program, &place.data_dir(), database, file.into(), &settings)
-        .expect("it serves");
+    let (program, database) = (program::executable(), &installation.database.url);
+    let server =
+        Program::start_with(&program, &installation.data_dir(), database, file.into(), &settings)
+            .expect("it serves");
     let form = [("name", "shop")];
     let made = server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let id = &made["id"];

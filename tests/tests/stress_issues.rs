@@ -52,7 +52,7 @@ impl Until {
 }
 
 /// Two projects of one group, between which issues can move. All callers are reporters of both.
-struct Place<'a> {
+struct StressTest<'a> {
     forge: &'a Forge,
     projects: [i64; 2],
     lists: String,
@@ -72,7 +72,7 @@ fn stress(backend: Backend) {
     });
     let boards = format!("/projects/{}/boards", projects[0]);
     let board = forge.get(&boards).token(ROOT).send().expect(200)[0]["id"].to_string();
-    let place = Place {
+    let test = StressTest {
         forge: &forge,
         projects,
         lists: format!("{boards}/{board}/lists"),
@@ -92,8 +92,8 @@ fn stress(backend: Backend) {
     let until = Until { moment: Instant::now() + duration(), operations: operations() };
     std::thread::scope(|scope| {
         for (number, token) in callers.iter().enumerate() {
-            let place = &place;
-            scope.spawn(move || place.act_at_random(token, number, until));
+            let test = &test;
+            scope.spawn(move || test.act_at_random(token, number, until));
         }
     });
     let auditor = Auditor { address: forge.address, token: ROOT };
@@ -101,8 +101,8 @@ fn stress(backend: Backend) {
         auditor.assert_counts(project);
     }
     auditor.assert_group_counts("crew", &projects);
-    auditor.assert_places(&place.lists);
-    place.assert_numbers();
+    auditor.assert_positions(&test.lists);
+    test.assert_numbers();
     // Issues of a removed user are removed.
     let gone = forge.get("/user").token(&callers[0]).send().expect(200)["id"].to_string();
     forge.delete(&format!("/users/{gone}")).token(ROOT).send().expect(200);
@@ -116,7 +116,7 @@ fn label(numbers: &mut RandomNumbers) -> String {
     format!("label-{}", numbers.below(LABELS))
 }
 
-impl Place<'_> {
+impl StressTest<'_> {
     fn act_at_random(&self, token: &str, caller: usize, until: Until) {
         let mut numbers = RandomNumbers(caller as u64 + 1);
         let mut done = 0;

@@ -18,7 +18,7 @@ const ELSEWHERE: [&str; 2] = [
 const ENDINGS: [&str; 8] = [".rs", ".txt", ".sh", ".toml", ".md", ".sql", ".svg", ".service"];
 const FOLDERS: [&str; 5] = ["crates/", "tests/", "docs/", "deploy/", "migrations/"];
 
-/// Whether a piece of code names a file or a folder of the repository. Parts of a path may be left out at its beginning.
+/// Whether a code span names a file or a folder of the repository. The first parts of the path may be missing.
 fn names_a_path(code: &str) -> bool {
     let is_of_a_path = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let is_in_a_crate = code.contains("/src/") || code.contains("/tests/");

@@ -62,7 +62,7 @@ fn kill_again_and_again(name: &str, database: &TestDatabase) {
     let addresses = [server.address];
     let servers = Servers::new(&addresses, folder.path());
     world.check_all(&servers);
-    world.assert_told(&servers, &receiver);
+    world.assert_delivered(&servers, &receiver);
     let _ = writeln!(std::io::stderr(), "{name}: {kills} kills, {acknowledged} acknowledged");
 }
 
@@ -202,7 +202,7 @@ impl World {
     }
 
     /// Waits until the hook got every issue, repeated ones with the same key, and no delivery is queued.
-    pub fn assert_told(&self, servers: &Servers<'_>, receiver: &Receiver) {
+    pub fn assert_delivered(&self, servers: &Servers<'_>, receiver: &Receiver) {
         let mut missing: BTreeSet<&String> =
             self.trackers.iter().flat_map(Tracker::titles).collect();
         let end = Instant::now() + PATIENCE;

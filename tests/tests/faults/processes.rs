@@ -38,7 +38,7 @@ fn two_processes_serve_as_one_and_the_end_of_one_loses_nothing() {
     world.work(&servers, steps / 2, Duration::ZERO, || ());
     world.check(&servers);
     world.check_all(&servers);
-    world.assert_told(&servers, &receiver);
+    world.assert_delivered(&servers, &receiver);
 }
 
 /// Two processes, and a project with a repository.

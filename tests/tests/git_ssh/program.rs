@@ -44,21 +44,21 @@ fn every_operation(database: &TestDatabase, transport: Transport) {
     let fields = [("title", "laptop"), ("key", &key.public())];
     server.request("POST", "/user/keys").token(ROOT).form(&fields).send().expect(201);
     for version in ["0", "1", "2"] {
-        let place = Place::new(&server, transport, &key, folder.path(), version);
-        place.clones_of_all_kinds();
-        place.growing();
-        place.shallow();
-        place.partial();
-        place.pushes_of_all_kinds();
-        place.many_refs();
-        place.at_the_same_time();
-        place.mirrored();
+        let test = ProtocolTest::new(&server, transport, &key, folder.path(), version);
+        test.clones_of_all_kinds();
+        test.fetches_of_new_commits();
+        test.shallow_clones();
+        test.partial_clones();
+        test.pushes_of_all_kinds();
+        test.many_refs();
+        test.concurrent_pushes();
+        test.mirrors();
     }
     assert!(server.stop().expect("it can be told").success());
 }
 
 /// A project for the tests of one protocol version.
-struct Place<'a> {
+struct ProtocolTest<'a> {
     server: &'a Program,
     transport: Transport,
     ssh: SocketAddr,
@@ -69,7 +69,7 @@ struct Place<'a> {
     tree: WorkTree,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ProtocolTest<'a> {
     /// Creates a history with merges, tags, large and small files, and pushes it.
     fn new(
         server: &'a Program,
@@ -87,20 +87,20 @@ impl<'a> Place<'a> {
         let tree = WorkTree::new(&folder.join("unused.git"));
         let ssh = server.ssh.expect("it serves SSH");
         assert_eq!(shown, address(ssh, &format!("root/{name}.git")));
-        let place = Self { server, transport, ssh, key, folder, version, tree };
+        let test = Self { server, transport, ssh, key, folder, version, tree };
         for number in 0..12 {
-            place.tree.write("count", number.to_string());
-            place.tree.write(&format!("dir/{number}"), noise(20_000, number));
-            place.tree.commit(&format!("Commit {number}\n"));
+            test.tree.write("count", number.to_string());
+            test.tree.write(&format!("dir/{number}"), noise(20_000, number));
+            test.tree.commit(&format!("Commit {number}\n"));
         }
-        place.tree.git(&["checkout", "-q", "-b", "side", "HEAD~4"]);
-        place.tree.write("aside", "side\n").commit("Aside\n");
-        place.tree.git(&["checkout", "-q", "master"]);
-        place.tree.git(&["merge", "-q", "-m", "Merge", "side"]);
-        place.tree.git(&["tag", "light"]);
-        place.tree.git(&["tag", "-m", "Full", "v1"]);
-        place.git(&["push", "-q", &place.address(), "master", "side", "--tags"]).ok();
-        place
+        test.tree.git(&["checkout", "-q", "-b", "side", "HEAD~4"]);
+        test.tree.write("aside", "side\n").commit("Aside\n");
+        test.tree.git(&["checkout", "-q", "master"]);
+        test.tree.git(&["merge", "-q", "-m", "Merge", "side"]);
+        test.tree.git(&["tag", "light"]);
+        test.tree.git(&["tag", "-m", "Full", "v1"]);
+        test.git(&["push", "-q", &test.address(), "master", "side", "--tags"]).ok();
+        test
     }
 
     fn address(&self) -> String {
@@ -131,7 +131,7 @@ impl<'a> Place<'a> {
     }
 
     /// Clones into a folder with this name, which is returned.
-    fn cloned(&self, name: &str, options: &[&str]) -> PathBuf {
+    fn clone_into(&self, name: &str, options: &[&str]) -> PathBuf {
         let folder = self.folder.join(name);
         let target = folder.display().to_string();
         self.git(&[&["clone", "-q"], options, &[&self.address(), &target]].concat()).ok();
@@ -170,19 +170,20 @@ impl<'a> Place<'a> {
         for (name, options) in
             [("plain", &[][..]), ("bare", &["--bare"]), ("mirror", &["--mirror"])]
         {
-            let folder = self.cloned(name, options);
+            let folder = self.clone_into(name, options);
             self.fsck(&folder);
             assert_eq!(self.objects(&folder, &["--all"]), source, "{name}");
         }
         let head = self.git_in(&self.folder.join("plain"), &["symbolic-ref", "HEAD"]).ok();
         assert_eq!(head, "refs/heads/master");
-        let single = self.cloned("single", &["--single-branch", "--branch", "side", "--no-tags"]);
+        let single =
+            self.clone_into("single", &["--single-branch", "--branch", "side", "--no-tags"]);
         self.fsck(&single);
         let refs = self.git_in(&single, &["for-each-ref", "--format=%(refname)"]).ok();
         assert_eq!(refs, "refs/heads/side\nrefs/remotes/origin/side");
     }
 
-    fn growing(&self) {
+    fn fetches_of_new_commits(&self) {
         let plain = self.folder.join("plain");
         let tip = self.tree.write("more", "more\n").commit("More\n");
         self.git(&["push", "-q", &self.address(), "master"]).ok();
@@ -204,8 +205,8 @@ impl<'a> Place<'a> {
         self.fsck(&plain);
     }
 
-    fn shallow(&self) {
-        let shallow = self.cloned("shallow", &["--depth", "2"]);
+    fn shallow_clones(&self) {
+        let shallow = self.clone_into("shallow", &["--depth", "2"]);
         let count = |expected: &str| {
             assert_eq!(self.git_in(&shallow, &["rev-list", "--count", "HEAD"]).ok(), expected);
             self.fsck(&shallow);
@@ -217,17 +218,17 @@ impl<'a> Place<'a> {
         let all = self.tree.git(&["rev-list", "--count", "master"]);
         count(&all);
         let since = self.tree.git(&["log", "-1", "--format=%ct", "HEAD~1"]);
-        let recent = self.cloned("recent", &[&format!("--shallow-since={since}")]);
+        let recent = self.clone_into("recent", &[&format!("--shallow-since={since}")]);
         self.fsck(&recent);
         assert_eq!(self.git_in(&recent, &["rev-list", "--count", "HEAD"]).ok(), "2");
-        let without = self.cloned("without", &["--shallow-exclude=light"]);
+        let without = self.clone_into("without", &["--shallow-exclude=light"]);
         self.fsck(&without);
         assert_eq!(self.git_in(&without, &["rev-list", "--count", "HEAD"]).ok(), "3");
     }
 
     /// Objects that a partial clone left out are fetched on demand, also in old protocol versions.
-    fn partial(&self) {
-        let partial = self.cloned("partial", &["--filter=blob:none", "--no-checkout"]);
+    fn partial_clones(&self) {
+        let partial = self.clone_into("partial", &["--filter=blob:none", "--no-checkout"]);
         let missing = || {
             let list = ["rev-list", "--objects", "--all", "--missing=print"];
             let listed = self.git_in(&partial, &list).ok();
@@ -292,7 +293,7 @@ impl<'a> Place<'a> {
         let listed = self.git(&["ls-remote", &self.address(), "refs/heads/many/*"]).ok();
         assert_eq!(listed.lines().count(), 1000);
         assert_eq!(self.on_server(&["for-each-ref", "refs/heads/many/"]).lines().count(), 1000);
-        let clone = self.cloned("many", &["--bare"]);
+        let clone = self.clone_into("many", &["--bare"]);
         self.fsck(&clone);
         let gone: Vec<String> =
             (0..1000).map(|number| format!(":refs/heads/many/{number}")).collect();
@@ -308,7 +309,7 @@ impl<'a> Place<'a> {
     }
 
     /// Concurrent pushes to different branches all succeed. Of those to one branch, one succeeds.
-    fn at_the_same_time(&self) {
+    fn concurrent_pushes(&self) {
         for number in 0..6 {
             self.tree.git(&["checkout", "-q", "-B", &format!("b{number}"), "master"]);
             self.tree.write("n", number.to_string()).commit("One of many\n");
@@ -333,7 +334,7 @@ impl<'a> Place<'a> {
         self.tree.git(&["checkout", "-q", "master"]);
     }
 
-    fn mirrored(&self) {
+    fn mirrors(&self) {
         let name = format!("m{}", self.version);
         let fields = [("name", name.as_str())];
         let made = self.server.request("POST", "/projects").token(ROOT).form(&fields).send();

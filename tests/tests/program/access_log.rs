@@ -10,26 +10,28 @@ use hexforge_tests::client::exchange;
 use hexforge_tests::program::{self, Program, ROOT};
 use serde_json::json;
 
-use crate::Place;
+use crate::TestInstallation;
 
 /// A program that logs every request to a file.
 struct Logged {
     server: Program,
-    place: Place,
+    installation: TestInstallation,
 }
 
 impl Logged {
     fn start() -> Self {
-        let place = Place::on(TestDatabase::sqlite());
-        let log = std::fs::File::create(place.folder.path().join("log")).expect("the log is made");
-        let (program, database) = (program::executable(), &place.database.url);
+        let installation = TestInstallation::on(TestDatabase::sqlite());
+        let log =
+            std::fs::File::create(installation.folder.path().join("log")).expect("the log is made");
+        let (program, database) = (program::executable(), &installation.database.url);
         let more = [("HEXFORGE_LOG", "info")];
-        let server = Program::start_with(&program, &place.data_dir(), database, log.into(), &more);
-        Self { server: server.expect("it serves"), place }
+        let server =
+            Program::start_with(&program, &installation.data_dir(), database, log.into(), &more);
+        Self { server: server.expect("it serves"), installation }
     }
 
     fn log(&self) -> String {
-        let log = std::fs::read_to_string(self.place.folder.path().join("log"));
+        let log = std::fs::read_to_string(self.installation.folder.path().join("log"));
         log.expect("the log can be read")
     }
 

@@ -9,27 +9,27 @@ use std::time::{Duration, Instant};
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_tests::program::{self, Program, ROOT};
 
-use crate::Place;
+use crate::TestInstallation;
 
 /// Longer than the pauses of the workers for hooks and imports.
 const PAUSES: Duration = Duration::from_secs(4);
 /// The timeout for events that happen much sooner.
 const LONG: Duration = Duration::from_secs(60);
 
-fn start(place: &Place, background_work: &str) -> Program {
+fn start(installation: &TestInstallation, background_work: &str) -> Program {
     let settings =
         [("HEXFORGE_ALLOW_LOCAL_REQUESTS", "true"), ("HEXFORGE_BACKGROUND_WORK", background_work)];
-    let (folder, log) = (place.data_dir(), Stdio::inherit());
-    Program::start_with(&program::executable(), &folder, &place.database.url, log, &settings)
+    let (folder, log) = (installation.data_dir(), Stdio::inherit());
+    Program::start_with(&program::executable(), &folder, &installation.database.url, log, &settings)
         .expect("it serves")
 }
 
 #[test]
 fn a_process_can_leave_hooks_and_imports_to_others() {
-    let place = Place::on(TestDatabase::sqlite());
+    let installation = TestInstallation::on(TestDatabase::sqlite());
     let far = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = far.local_addr().expect("it has an address");
-    let answering = start(&place, "false");
+    let answering = start(&installation, "false");
     let ask = |path: &str, form: &[(&str, &str)]| {
         answering.request("POST", path).token(ROOT).form(form).send().expect(201);
     };
@@ -44,7 +44,7 @@ fn a_process_can_leave_hooks_and_imports_to_others() {
         assert!(far.accept().is_err(), "the process was told to leave it to others");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let _working = start(&place, "true");
+    let _working = start(&installation, "true");
     let end = Instant::now() + LONG;
     let mut asked = BTreeSet::new();
     while asked.len() < 2 {
@@ -72,10 +72,10 @@ fn first_word_and_path(stream: TcpStream) -> String {
 
 #[test]
 fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
-    let place = Place::on(TestDatabase::sqlite());
+    let installation = TestInstallation::on(TestDatabase::sqlite());
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = silent.local_addr().expect("it has an address");
-    let mut server = start(&place, "true");
+    let mut server = start(&installation, "true");
     let url = format!("http://{address}/a.git");
     let form = [("name", "site"), ("import_url", &*url)];
     server.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
@@ -85,7 +85,7 @@ fn a_stop_does_not_wait_for_imports_and_they_begin_again() {
     assert_eq!(server.stop().expect("it can be told to stop").code(), Some(0));
     assert!(asked.elapsed() < Duration::from_secs(25), "{:?}", asked.elapsed());
 
-    let mut server = start(&place, "true");
+    let mut server = start(&installation, "true");
     let _second = silent.accept().expect("the import begins again");
     // A second signal stops the process at once. Signals are repeated, because the system merges two that arrive before
     // the process runs.

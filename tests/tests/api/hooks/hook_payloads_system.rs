@@ -34,7 +34,7 @@ fn event(name: &str, rest: Value) -> Value {
 }
 
 #[track_caller]
-fn assert_told(forge: &Forge, receiver: &Receiver, expected: &[Value]) {
+fn assert_delivered(forge: &Forge, receiver: &Receiver, expected: &[Value]) {
     let told: Vec<String> =
         deliver_payloads(forge, receiver).iter().map(Value::to_string).collect();
     let expected: Vec<String> = expected.iter().map(Value::to_string).collect();
@@ -63,12 +63,12 @@ fn users_and_keys_are_told(forge: &Forge) {
     let form = [("title", "laptop"), ("key", key.as_str())];
     let made = forge.post("/user/keys").token(&token).form(&form).send().expect(201);
     let of_key = json!({"key": made["key"], "id": id_of(&made), "username": "eve"});
-    assert_told(forge, &receiver, &[event("key_create", of_key.clone())]);
+    assert_delivered(forge, &receiver, &[event("key_create", of_key.clone())]);
     let path = format!("/user/keys/{}", id_of(&made));
     forge.delete(&path).token(&token).send().expect(200);
-    assert_told(forge, &receiver, &[event("key_destroy", of_key)]);
+    assert_delivered(forge, &receiver, &[event("key_destroy", of_key)]);
     forge.delete(&format!("/users/{eve}")).token(ROOT).send().expect(200);
-    assert_told(forge, &receiver, &[event("user_destroy", facts)]);
+    assert_delivered(forge, &receiver, &[event("user_destroy", facts)]);
 }
 
 fn facts_of_project(project: &Value, owner: &str, email: &str, visibility: &str) -> Value {
@@ -105,12 +105,12 @@ fn projects_are_told_with_their_teams(forge: &Forge) {
     let path = path_of_project(&project);
     add_member(forge, &path, bob, 30, &[]);
     let member = facts_of_team(&project, bob, "bob", "Developer", "internal");
-    assert_told(forge, &receiver, &[event("user_add_to_team", member.clone())]);
+    assert_delivered(forge, &receiver, &[event("user_add_to_team", member.clone())]);
     forge.delete(&format!("{path}/members/{bob}")).token(&token).send().expect(200);
-    assert_told(forge, &receiver, &[event("user_remove_from_team", member)]);
+    assert_delivered(forge, &receiver, &[event("user_remove_from_team", member)]);
     forge.delete(&path).token(&token).send().expect(200);
     let expected = [event("user_remove_from_team", owner), event("project_destroy", facts)];
-    assert_told(forge, &receiver, &expected);
+    assert_delivered(forge, &receiver, &expected);
 }
 
 /// group_create, user_add_to_group, user_remove_from_group, group_destroy
@@ -131,16 +131,16 @@ fn groups_are_told_with_their_members(forge: &Forge) {
         })
     };
     let owner = event("user_add_to_group", member(ada, "ada", "Owner"));
-    assert_told(forge, &receiver, &[event("group_create", facts.clone()), owner]);
+    assert_delivered(forge, &receiver, &[event("group_create", facts.clone()), owner]);
     let path = path_of_group(&group);
     add_member(forge, &path, bob, 20, &[]);
     let reporter = member(bob, "bob", "Reporter");
-    assert_told(forge, &receiver, &[event("user_add_to_group", reporter.clone())]);
+    assert_delivered(forge, &receiver, &[event("user_add_to_group", reporter.clone())]);
     forge.delete(&format!("{path}/members/{bob}")).token(&token).send().expect(200);
-    assert_told(forge, &receiver, &[event("user_remove_from_group", reporter)]);
+    assert_delivered(forge, &receiver, &[event("user_remove_from_group", reporter)]);
     forge.delete(&path).token(&token).send().expect(200);
     let gone = event("user_remove_from_group", member(ada, "ada", "Owner"));
-    assert_told(forge, &receiver, &[gone, event("group_destroy", facts)]);
+    assert_delivered(forge, &receiver, &[gone, event("group_destroy", facts)]);
 }
 
 /// project_rename, project_transfer
@@ -155,14 +155,14 @@ fn a_project_that_moves_is_told_with_where_it_was(forge: &Forge) {
     let mut facts = facts_of_project(&renamed, "ada", "ada@example.com", "private");
     assert_eq!(facts["path_with_namespace"], "ada/boat");
     facts["old_path_with_namespace"] = json!("ada/ship");
-    assert_told(forge, &receiver, &[event("project_rename", facts)]);
+    assert_delivered(forge, &receiver, &[event("project_rename", facts)]);
     let path = format!("/groups/{}/projects/{}", id_of(&group), id_of(&project));
     forge.post(&path).token(ROOT).send().expect(201);
     let name = group["name"].as_str().expect("a name");
     let mut facts = facts_of_project(&renamed, name, "", "private");
     facts["path_with_namespace"] = json!("team/boat");
     facts["old_path_with_namespace"] = json!("ada/boat");
-    assert_told(forge, &receiver, &[event("project_transfer", facts)]);
+    assert_delivered(forge, &receiver, &[event("project_transfer", facts)]);
 }
 
 /// Sections 7 and 10: events without a switch, and changes without an event.
@@ -175,12 +175,12 @@ fn system_events_have_no_switch(forge: &Forge) {
     let receiver = a_receiver(forge, &off);
     add_member(forge, &path, bob, 30, &[]);
     let member = facts_of_team(&project, bob, "bob", "Developer", "public");
-    assert_told(forge, &receiver, &[event("user_add_to_team", member)]);
+    assert_delivered(forge, &receiver, &[event("user_add_to_team", member)]);
     // Neither a new level of a member nor a new display name is an event.
     let member = format!("{path}/members/{bob}");
     forge.put(&member).token(&token).form(&[("access_level", "40")]).send().expect(200);
     forge.put(&path).token(&token).form(&[("name", "Boat")]).send().expect(200);
-    assert_told(forge, &receiver, &[]);
+    assert_delivered(forge, &receiver, &[]);
     // A fork is an ordinary project.
     let path = format!("/projects/fork/{}", id_of(&project));
     let form = [("namespace", "bob")];

@@ -1,4 +1,4 @@
-//! `PUT /projects/:id`: reference sections 1.6, 3.5 and 4.6. What a change without a name does is row 10 of the dialects.
+//! `PUT /projects/:id`: reference sections 1.6, 3.5 and 4.6. Updates without a name are row 10 of the dialects.
 
 use chrono::TimeDelta;
 use hexforge_domain::outbox::SystemEvent;

@@ -57,7 +57,7 @@ fn newest_event(forge: &Forge, stage: &Stage) -> Value {
 
 /// Asserts the newest event in the feed and in the outbox.
 #[track_caller]
-fn assert_told(
+fn assert_newest_event(
     forge: &Forge,
     stage: &Stage,
     action: &str,
@@ -116,14 +116,14 @@ fn a_new_branch_tells_what_the_default_branch_has_not(forge: &Forge) {
         "before": ZEROS, "after": tip, "checkout_sha": tip, "message": null, "commits": [],
         "total": 0
     });
-    assert_told(forge, &stage, "pushed new", "push", "refs/heads/new/one", more);
+    assert_newest_event(forge, &stage, "pushed new", "push", "refs/heads/new/one", more);
     new_branch(forge, &stage, "new/two", "feature/x");
     let tip = stage.id("feature/x");
     let more = json!({
         "before": ZEROS, "after": tip, "checkout_sha": tip, "message": null,
         "commits": [commit_payload(&stage, "feature/x", "Beside\n", [&["x"], &[], &[]])], "total": 1
     });
-    assert_told(forge, &stage, "pushed new", "push", "refs/heads/new/two", more);
+    assert_newest_event(forge, &stage, "pushed new", "push", "refs/heads/new/two", more);
 }
 
 /// POST /projects/:id/repository/branches
@@ -162,7 +162,7 @@ fn a_removed_branch_tells_where_it_was(forge: &Forge) {
         "before": tip, "after": ZEROS, "checkout_sha": null, "message": null, "commits": [],
         "total": 0
     });
-    assert_told(forge, &stage, "deleted", "push", "refs/heads/feature/x", more);
+    assert_newest_event(forge, &stage, "deleted", "push", "refs/heads/feature/x", more);
 }
 
 /// POST /projects/:id/repository/tags
@@ -175,7 +175,7 @@ fn tags_tell_the_commit_that_they_name(forge: &Forge) {
         "before": ZEROS, "after": two, "checkout_sha": two, "message": null,
         "commits": [commit], "total": 1
     });
-    assert_told(forge, &stage, "pushed new", "tag_push", "refs/tags/light", more);
+    assert_newest_event(forge, &stage, "pushed new", "tag_push", "refs/tags/light", more);
     new_tag(forge, &stage, &[("tag_name", "heavy"), ("ref", "master~1"), ("message", "Heavy")]);
     let object = stage.id("refs/tags/heavy");
     assert_ne!(object, two);
@@ -183,7 +183,7 @@ fn tags_tell_the_commit_that_they_name(forge: &Forge) {
         "before": ZEROS, "after": object, "checkout_sha": two, "message": "Heavy",
         "commits": [commit], "total": 1
     });
-    assert_told(forge, &stage, "pushed new", "tag_push", "refs/tags/heavy", more);
+    assert_newest_event(forge, &stage, "pushed new", "tag_push", "refs/tags/heavy", more);
 }
 
 /// DELETE /projects/:id/repository/tags/:tag_name
@@ -198,7 +198,7 @@ fn a_removed_tag_tells_the_commit_it_led_to(forge: &Forge) {
             "commits": [], "total": 0
         });
         let reference = format!("refs/tags/{name}");
-        assert_told(forge, &stage, "deleted", "tag_push", &reference, more);
+        assert_newest_event(forge, &stage, "deleted", "tag_push", &reference, more);
     }
 }
 
