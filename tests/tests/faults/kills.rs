@@ -184,7 +184,7 @@ impl World {
         // No issue was removed, so the numbers have no gaps.
         let count = i64::try_from(numbers.len()).expect("few issues");
         assert_eq!(numbers, (1..=count).collect::<Vec<_>>());
-        auditor.assert_places(&format!("/projects/{SHIP}/boards/1/lists"));
+        auditor.assert_positions(&format!("/projects/{SHIP}/boards/1/lists"));
         auditor.assert_stars_and_forks(&self.admirers);
         issues
     }
