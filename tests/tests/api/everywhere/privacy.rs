@@ -5,7 +5,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Response, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::files::upload_support::upload;
+use crate::api::files::upload_support::upload_file;
 use crate::api::groups::group_support::{
     add_member, external_user, new_group, new_project, path_of_project, project_in, share,
 };
@@ -385,7 +385,7 @@ fn what_is_refused_changes_nothing(forge: &Forge) {
 /// POST /projects/:id/uploads
 fn uploads_of_a_private_project_are_as_those_of_a_missing_one(forge: &Forge) {
     let secret = a_secret(forge, "0");
-    let url = upload(forge, ROOT, &format!("/projects/{}", secret.id), "a.png", b"whisper");
+    let url = upload_file(forge, ROOT, &format!("/projects/{}", secret.id), "a.png", b"whisper");
     let tokens =
         ["no such token".to_owned(), forge.user("stranger").1, external_user(forge, "external").1];
     for token in &tokens {

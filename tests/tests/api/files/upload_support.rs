@@ -8,7 +8,13 @@ pub const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n--\r\n-- not really\0\xff";
 
 /// Uploads a file, and returns its address below the project.
 #[track_caller]
-pub fn upload(forge: &Forge, token: &str, project: &str, name: &str, content: &[u8]) -> String {
+pub fn upload_file(
+    forge: &Forge,
+    token: &str,
+    project: &str,
+    name: &str,
+    content: &[u8],
+) -> String {
     let upload = forge.post(&format!("{project}/uploads")).token(token).file(name, content);
     url_of(&upload.send().expect(201))
 }

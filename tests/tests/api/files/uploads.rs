@@ -2,7 +2,7 @@
 
 use hexforge_tests::{Forge, on_every_store};
 
-use crate::api::files::upload_support::{PICTURE, file_at, upload, url_of};
+use crate::api::files::upload_support::{PICTURE, file_at, upload_file, url_of};
 use crate::api::groups::group_support::{fields_of, new_project, no_project, path_of_project};
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::{MISSING, assert_only_for_users, message};
@@ -78,7 +78,7 @@ fn names_are_made_harmless(forge: &Forge) {
         ("a%2Fb?c#d;e.txt", "a_2Fb_c_d_e.txt"),
         (&long, &"a".repeat(200)),
     ] {
-        let url = upload(forge, &token, &path, given, b"x");
+        let url = upload_file(forge, &token, &path, given, b"x");
         assert_eq!(url.rsplit('/').next(), Some(name), "{given}");
         assert_eq!(url.matches('/').count(), 3, "{given}");
         let file = file_at(forge, &project, &url).token(&token).send();
@@ -91,8 +91,8 @@ fn every_address_is_new(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[]);
     let path = path_of_project(&project);
-    let one = upload(forge, &token, &path, "a.txt", b"one");
-    let two = upload(forge, &token, &path, "a.txt", b"two");
+    let one = upload_file(forge, &token, &path, "a.txt", b"one");
+    let two = upload_file(forge, &token, &path, "a.txt", b"two");
     assert_ne!(one, two);
     for (url, content) in [(one, "one"), (two, "two")] {
         assert_eq!(file_at(forge, &project, &url).token(&token).send().text(), content);
@@ -103,7 +103,7 @@ fn every_address_is_new(forge: &Forge) {
 fn whoever_reads_a_private_project_uploads(forge: &Forge) {
     let cast = a_cast(forge, "0");
     for who in ["guest", "reporter", "developer", "master", "owner", "root"] {
-        upload(forge, cast.token(who), &cast.path, "a.txt", b"x");
+        upload_file(forge, cast.token(who), &cast.path, "a.txt", b"x");
     }
     let path = format!("{}/uploads", cast.path);
     for who in ["stranger", "external"] {
@@ -116,7 +116,7 @@ fn whoever_reads_a_private_project_uploads(forge: &Forge) {
 fn whoever_reads_a_public_project_uploads(forge: &Forge) {
     let cast = a_cast(forge, "20");
     for who in ["stranger", "external", "guest", "owner", "root"] {
-        upload(forge, cast.token(who), &cast.path, "a.txt", b"x");
+        upload_file(forge, cast.token(who), &cast.path, "a.txt", b"x");
     }
 }
 
@@ -139,14 +139,14 @@ fn archived_projects_take_uploads(forge: &Forge) {
     let project = new_project(forge, &token, "Ship", &[]);
     let path = path_of_project(&project);
     forge.post(&format!("{path}/archive")).token(&token).send().expect(201);
-    upload(forge, &token, &path, "a.txt", b"x");
+    upload_file(forge, &token, &path, "a.txt", b"x");
 }
 
 /// POST /projects/:id/uploads: reference section 1.7
 fn a_project_is_named_by_its_path_too(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[("path", "ship.js")]);
-    let url = upload(forge, &token, "/projects/ada%2Fship.js", "a.txt", b"x");
+    let url = upload_file(forge, &token, "/projects/ada%2Fship.js", "a.txt", b"x");
     assert_eq!(file_at(forge, &project, &url).token(&token).send().status, 200);
 }
 

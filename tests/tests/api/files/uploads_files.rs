@@ -3,7 +3,7 @@
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 
-use crate::api::files::upload_support::{PICTURE, file_at, upload};
+use crate::api::files::upload_support::{PICTURE, file_at, upload_file};
 use crate::api::groups::group_support::{new_group, new_project, path_of_group, path_of_project};
 use crate::api::projects::project_support::read;
 use crate::api::support::{id_of, message};
@@ -43,7 +43,7 @@ fn pictures_and_videos_are_shown_and_everything_else_is_fetched(forge: &Forge) {
         ("README", other, "attachment; filename=\"README\""),
         ("größe.js", other, "attachment; filename*=UTF-8''gr%C3%B6%C3%9Fe.js"),
     ] {
-        let url = upload(forge, &token, &path, name, PICTURE);
+        let url = upload_file(forge, &token, &path, name, PICTURE);
         let file = file_at(forge, &project, &url).token(&token).send();
         assert_eq!((file.status, &file.body[..]), (200, PICTURE), "{name}");
         for (header, value) in [
@@ -57,7 +57,7 @@ fn pictures_and_videos_are_shown_and_everything_else_is_fetched(forge: &Forge) {
             assert_eq!(file.header(header), Some(value), "{name} {header}");
         }
     }
-    let url = upload(forge, &token, &path, "empty.png", b"");
+    let url = upload_file(forge, &token, &path, "empty.png", b"");
     let file = file_at(forge, &project, &url).token(&token).send();
     assert_eq!((file.status, file.text(), file.header("Content-Length")), (200, "", Some("0")));
 }
@@ -66,7 +66,7 @@ fn pictures_and_videos_are_shown_and_everything_else_is_fetched(forge: &Forge) {
 fn head_is_answered_without_the_file(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[]);
-    let url = upload(forge, &token, &path_of_project(&project), "a.png", PICTURE);
+    let url = upload_file(forge, &token, &path_of_project(&project), "a.png", PICTURE);
     let ask = |method: &str| {
         let mut answer = forge.page(method, &format!("/ada/ship{url}")).token(&token).send();
         answer.headers.retain(|(name, _)| name != "date" && name != "x-request-id");
@@ -83,7 +83,7 @@ fn wrong_addresses_are_not_found(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[("public", "true")]);
     let other = new_project(forge, &token, "Boat", &[("public", "true")]);
-    let url = upload(forge, &token, &path_of_project(&project), "a.png", PICTURE);
+    let url = upload_file(forge, &token, &path_of_project(&project), "a.png", PICTURE);
     assert_eq!(forge.page("GET", &format!("/ada/ship{url}")).send().status, 200);
     assert_eq!(forge.page("GET", &format!("/ADA/Ship/{url}/")).send().status, 200);
     let secret = url.split('/').nth(2).expect("an address has a secret");
@@ -127,7 +127,7 @@ fn wrong_addresses_are_not_found(forge: &Forge) {
 fn other_methods_have_no_route(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[("public", "true")]);
-    let url = upload(forge, &token, &path_of_project(&project), "a.png", PICTURE);
+    let url = upload_file(forge, &token, &path_of_project(&project), "a.png", PICTURE);
     for method in ["POST", "PUT", "DELETE", "PATCH"] {
         let answer = forge.page(method, &format!("/ada/ship{url}")).token(&token).send();
         assert_eq!(answer.expect(404)["error"], "404 Not Found", "{method}");
@@ -140,7 +140,7 @@ fn the_address_follows_the_project(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[]);
     let path = path_of_project(&project);
-    let url = upload(forge, &token, &path, "a.png", PICTURE);
+    let url = upload_file(forge, &token, &path, "a.png", PICTURE);
     let form = [("name", "Ship"), ("path", "boat")];
     forge.put(&path).token(&token).form(&form).send().expect(200);
     let crew = new_group(forge, &token, "crew", &[]);
@@ -158,7 +158,7 @@ fn forks_do_not_take_uploads_along(forge: &Forge) {
     let (_, owner) = forge.user("ada");
     let (_, token) = forge.user("bob");
     let project = new_project(forge, &owner, "Ship", &[("public", "true")]);
-    let url = upload(forge, &owner, &path_of_project(&project), "a.png", PICTURE);
+    let url = upload_file(forge, &owner, &path_of_project(&project), "a.png", PICTURE);
     let fork = format!("/projects/fork/{}", id_of(&project));
     let fork = forge.post(&fork).token(&token).form(&[("namespace", "bob")]).send().expect(201);
     assert_eq!(file_at(forge, &fork, &url).token(&token).send().status, 404);

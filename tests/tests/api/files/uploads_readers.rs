@@ -4,7 +4,7 @@ use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, Request, on_every_store};
 use serde_json::Value;
 
-use crate::api::files::upload_support::{PICTURE, file_at, upload};
+use crate::api::files::upload_support::{PICTURE, file_at, upload_file};
 use crate::api::groups::group_support::{new_project, path_of_project};
 use crate::api::projects::project_support::a_cast;
 use crate::api::support::{id_of, message};
@@ -24,7 +24,7 @@ on_every_store!(
 #[track_caller]
 fn assert_readers(forge: &Forge, level: &str, nobody: u16, readers: &[&str], others: &[&str]) {
     let cast = a_cast(forge, level);
-    let url = upload(forge, cast.token("owner"), &cast.path, "a.png", PICTURE);
+    let url = upload_file(forge, cast.token("owner"), &cast.path, "a.png", PICTURE);
     let ask = || file_at(forge, &cast.project, &url);
     assert_eq!(ask().send().status, nobody);
     assert_eq!(ask().token("no such token").send().status, nobody);
@@ -58,7 +58,7 @@ fn files_of_public_projects_are_for_everybody(forge: &Forge) {
 fn a_file(forge: &Forge) -> (String, impl Fn() -> Request, Value) {
     let (_, token) = forge.user("ada");
     let project = new_project(forge, &token, "Ship", &[]);
-    let url = upload(forge, &token, &path_of_project(&project), "a.png", PICTURE);
+    let url = upload_file(forge, &token, &path_of_project(&project), "a.png", PICTURE);
     let (address, target) = (forge.address, format!("/ada/ship{url}"));
     (token, move || Request::new(address, "GET", &target), project)
 }

@@ -8,7 +8,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 
 use crate::api::files::upload_support::{
-    PICTURE, assert_nothing_kept, file_at, projects_with_files, upload,
+    PICTURE, assert_nothing_kept, file_at, projects_with_files, upload_file,
 };
 use crate::api::groups::group_support::{
     new_group, new_project, path_of_group, path_of_project, project_in,
@@ -29,7 +29,7 @@ fn files_go_with_their_project(forge: &Forge) {
     let projects = ["One", "Two"].map(|name| new_project(forge, &token, name, &[]));
     let urls = projects
         .each_ref()
-        .map(|project| upload(forge, &token, &path_of_project(project), "a.png", PICTURE));
+        .map(|project| upload_file(forge, &token, &path_of_project(project), "a.png", PICTURE));
     forge.delete(&path_of_project(&projects[0])).token(&token).send().expect(200);
     assert_eq!(projects_with_files(forge), 1);
     // A new project with the same path does not have them either.
@@ -48,7 +48,7 @@ fn files_go_with_the_group_of_their_project(forge: &Forge) {
     let crew = new_group(forge, ROOT, "crew", &[]);
     for name in ["One", "Two"] {
         let project = project_in(forge, &crew, name, &[]);
-        upload(forge, ROOT, &path_of_project(&project), "a.png", PICTURE);
+        upload_file(forge, ROOT, &path_of_project(&project), "a.png", PICTURE);
     }
     assert_eq!(projects_with_files(forge), 2);
     forge.delete(&path_of_group(&crew)).token(ROOT).send().expect(200);
@@ -59,9 +59,9 @@ fn files_go_with_the_group_of_their_project(forge: &Forge) {
 fn files_go_with_the_owner_of_their_project(forge: &Forge) {
     let (ada, token) = forge.user("ada");
     let own = new_project(forge, &token, "Own", &[]);
-    upload(forge, &token, &path_of_project(&own), "a.png", PICTURE);
+    upload_file(forge, &token, &path_of_project(&own), "a.png", PICTURE);
     let other = new_project(forge, ROOT, "Other", &[("public", "true")]);
-    let url = upload(forge, &token, &path_of_project(&other), "a.png", PICTURE);
+    let url = upload_file(forge, &token, &path_of_project(&other), "a.png", PICTURE);
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
     assert_eq!(projects_with_files(forge), 1);
     // Files that the user uploaded to other projects stay.
@@ -72,9 +72,9 @@ fn files_go_with_the_owner_of_their_project(forge: &Forge) {
 fn a_removal_that_was_interrupted_is_finished_at_the_next_start(forge: &Forge) {
     let (_, token) = forge.user("ada");
     let kept = new_project(forge, &token, "Kept", &[]);
-    let url = upload(forge, &token, &path_of_project(&kept), "a.png", PICTURE);
+    let url = upload_file(forge, &token, &path_of_project(&kept), "a.png", PICTURE);
     let gone = new_project(forge, &token, "Gone", &[]);
-    upload(forge, &token, &path_of_project(&gone), "a.png", PICTURE);
+    upload_file(forge, &token, &path_of_project(&gone), "a.png", PICTURE);
     let deleted = forge.app.store.write(|tx| tx.projects().delete(ProjectId(id_of(&gone))));
     deleted.expect("the store of the server can be written");
     assert_eq!(projects_with_files(forge), 2);

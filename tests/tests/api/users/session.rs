@@ -152,7 +152,7 @@ fn change_account(forge: &Forge, username: &str, change: impl FnOnce(User) -> Us
     forge
         .app
         .store
-        .write::<_, StoreError>(|tx| tx.users().update(&change_account(user)))
+        .write::<_, StoreError>(|tx| tx.users().update(&change(user)))
         .expect("the store works");
 }
 
