@@ -103,12 +103,13 @@ impl Program {
             .stderr(log)
             .spawn()
             .with_context(|| format!("{} cannot be started", program.display()))?;
-        let output = child.stdout.take().context("the output is ours")?;
+        let output = child.stdout.take().context("the program has no output pipe")?;
         let mut ssh = None;
         for line in BufReader::new(output).lines() {
             let line = line?;
             if let Some((_, rest)) = line.split_once("Git over SSH is served on ") {
-                let (address, _) = rest.split_once(". ").context("a sentence ends")?;
+                let (address, _) =
+                    rest.split_once(". ").context("the line about SSH has no end")?;
                 ssh = Some(address.parse()?);
             }
             if let Some((_, rest)) = line.split_once("listening on ") {
@@ -116,7 +117,7 @@ impl Program {
                 return Ok(Self { child, address, ssh });
             }
         }
-        bail!("{} ended before it served", program.display())
+        bail!("{} ended before it served; see its log above", program.display())
     }
 
     /// The process id.

@@ -293,7 +293,7 @@ fn the_description_of_the_interface_is_printed() {
     let printed = installation.run_successfully(&["openapi", "--dialect", "original"]);
     let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(printed, openapi::document(Dialect::Original));
-    assert!(!installation.data_dir().exists(), "nothing is made for it");
+    assert!(!installation.data_dir().exists(), "no data folder is created");
 }
 
 #[test]
@@ -410,7 +410,10 @@ fn uploads_survive_a_sudden_end_and_a_start_finishes_what_was_interrupted() {
         assert_eq!((file.status, file.text()), (200, "a picture"));
         let asked = Instant::now();
         while removed.exists() || trashed.exists() {
-            assert!(asked.elapsed() < Duration::from_secs(30), "what was interrupted is left");
+            assert!(
+                asked.elapsed() < Duration::from_secs(30),
+                "the interrupted removal is not finished"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
         let own = installation.data_dir().join("uploads").join(upload_folder(&project["id"]));
@@ -441,7 +444,7 @@ fn memberships_that_have_expired_are_ended_by_the_program() {
         let mut server = start();
         let post = |server: &Program, path: &str, form: &[(&str, &str)]| {
             let made = server.request("POST", path).token(ROOT).form(form).send().expect(201);
-            made["id"].as_i64().expect("what is made has an id")
+            made["id"].as_i64().expect("created objects have an id")
         };
         let account = [
             ("username", "ada"),

@@ -34,7 +34,8 @@ impl Backend {
             .stdout(Stdio::piped())
             .spawn()?;
         let mut line = String::new();
-        BufReader::new(child.stdout.take().context("its output is ours")?).read_line(&mut line)?;
+        BufReader::new(child.stdout.take().context("the backend has no output pipe")?)
+            .read_line(&mut line)?;
         Ok(Self { child, address: line.trim().to_owned() })
     }
 
@@ -57,7 +58,10 @@ fn answer(stream: TcpStream, root: &PathBuf) -> Result<()> {
     let mut line = String::new();
     from.read_line(&mut line)?;
     let mut words = line.split_whitespace();
-    let (method, target) = (words.next().context("a method")?, words.next().context("a path")?);
+    let (method, target) = (
+        words.next().context("the request line has no method")?,
+        words.next().context("the request line has no path")?,
+    );
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut command = Command::new("git");
     command
@@ -89,9 +93,11 @@ fn answer(stream: TcpStream, root: &PathBuf) -> Result<()> {
         }
     }
     let mut git = command.spawn()?;
-    let mut input = git.stdin.take().context("its input is ours")?;
-    let mut output =
-        BufReader::with_capacity(1 << 16, git.stdout.take().context("and its output")?);
+    let mut input = git.stdin.take().context("git http-backend has no input pipe")?;
+    let mut output = BufReader::with_capacity(
+        1 << 16,
+        git.stdout.take().context("git http-backend has no output pipe")?,
+    );
     if chunked {
         copy_chunks(&mut from, &mut input)?;
     } else {
@@ -101,7 +107,7 @@ fn answer(stream: TcpStream, root: &PathBuf) -> Result<()> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if output.read_line(&mut head)? == 0 {
-            bail!("git http-backend said nothing");
+            bail!("git http-backend ended without a response");
         }
     }
     let status = head.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("200 OK");

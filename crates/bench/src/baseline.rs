@@ -30,7 +30,7 @@ pub fn git(bare: &Path, commands: &[Vec<String>]) -> Result<GitCost> {
         let arguments = &commands[runs as usize % commands.len()];
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = history::command(bare, &arguments);
-        ensure!(command.stdout(Stdio::null()).status()?.success(), "{arguments:?}");
+        ensure!(command.stdout(Stdio::null()).status()?.success(), "git {arguments:?} failed");
         runs += 1;
     }
     let cpu = children_time().saturating_sub(before) / runs;

@@ -37,7 +37,7 @@ pub fn measure(
     let form = [("name", "much"), ("visibility_level", "20")];
     program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     let bare = Layout::new(folder.path()).repository(ProjectId(1));
-    std::fs::create_dir_all(bare.parent().context("a parent")?)?;
+    std::fs::create_dir_all(bare.parent().context("the repository path has no parent")?)?;
     history.make(&bare)?;
     add_files(&bare, FILES, 1 << 20)?;
     adopt_repository(database, 1, &bare);
@@ -105,7 +105,7 @@ fn add_files(bare: &Path, files: u64, bytes: u64) -> Result<()> {
         .current_dir(bare)
         .stdin(Stdio::piped())
         .spawn()?;
-    let mut to = BufWriter::new(import.stdin.take().context("its input is ours")?);
+    let mut to = BufWriter::new(import.stdin.take().context("git fast-import has no input pipe")?);
     writeln!(to, "commit refs/heads/much\ncommitter Ada <ada@example.com> 1600000000 +0000")?;
     writeln!(to, "data 5\nMuch\n")?;
     let mut random = 0x9e37_79b9_7f4a_7c15_u64;
@@ -175,6 +175,6 @@ fn clone(server: SocketAddr, request: &[u8]) -> Result<Duration> {
             read => total += read,
         }
     }
-    ensure!(total as u64 > FILES << 20, "a clone ended after {total} bytes");
+    ensure!(total as u64 > FILES << 20, "a clone was cut off after {total} bytes");
     Ok(started.elapsed())
 }

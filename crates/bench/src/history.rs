@@ -105,8 +105,12 @@ fn init(bare: &Path) -> Result<()> {
 
 /// Runs git in a repository and returns its output.
 pub fn git(bare: &Path, arguments: &[&str]) -> Result<String> {
-    let output = command(bare, arguments).output().context("git can be started")?;
-    ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = command(bare, arguments).output().context("git cannot be started")?;
+    ensure!(
+        output.status.success(),
+        "git {arguments:?} failed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
 }
 
@@ -130,11 +134,11 @@ fn import(
 ) -> Result<()> {
     let arguments = [options, &["fast-import", "--quiet", "--force"]].concat();
     let mut child = command(bare, &arguments).stdin(Stdio::piped()).spawn()?;
-    let input = child.stdin.take().context("it was asked for")?;
+    let input = child.stdin.take().context("git fast-import has no input pipe")?;
     let mut input = BufWriter::with_capacity(1 << 20, input);
     write(&mut input)?;
     drop(input);
-    ensure!(child.wait()?.success(), "git could not read the repository");
+    ensure!(child.wait()?.success(), "git fast-import failed");
     Ok(())
 }
 

@@ -174,7 +174,7 @@ fn time_of_pushes(server: &Program) -> Result<[Duration; 2]> {
             times.push(started.elapsed());
         }
         let arrived = receiver.wait_for((push + 1) * PUSH_HOOKS, PATIENCE);
-        ensure!(arrived, "only {} arrived", receiver.count());
+        ensure!(arrived, "only {} deliveries arrived in time", receiver.count());
     }
     Ok(times.map(|mut times| {
         times.sort_unstable();
@@ -185,7 +185,7 @@ fn time_of_pushes(server: &Program) -> Result<[Duration; 2]> {
 fn wait_until_any_has(receivers: &[Receiver]) -> Result<Instant> {
     let end = Instant::now() + PATIENCE;
     while receivers.iter().all(|receiver| receiver.count() == 0) {
-        ensure!(Instant::now() < end, "nothing arrives");
+        ensure!(Instant::now() < end, "no delivery arrived in time");
         std::thread::sleep(Duration::from_millis(1));
     }
     Ok(Instant::now())
@@ -199,7 +199,7 @@ fn wait_until_all_have(
     let end = Instant::now() + PATIENCE;
     while receivers.iter().any(|receiver| receiver.count() < count) {
         let arrived: usize = receivers.iter().map(Receiver::count).sum();
-        ensure!(Instant::now() < end, "only {arrived} arrived");
+        ensure!(Instant::now() < end, "only {arrived} deliveries arrived in time");
         on_poll();
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -145,7 +145,7 @@ fn create_hostile_user(
         let path = format!("/projects/{trap}/hooks");
         server.request("POST", &path).token(&token).form(&form).send().expect(201);
     }
-    let ssh = server.ssh.context("git is served over SSH")?;
+    let ssh = server.ssh.context("the server has no SSH address")?;
     Ok(Target { http: server.address, ssh, token, trap, commits, noise, tip, blob })
 }
 
@@ -171,11 +171,11 @@ impl Attackers {
             .stdout(Stdio::piped())
             .spawn()
             .context("chrt cannot be started")?;
-        let output = child.stdout.take().context("the output is ours")?;
+        let output = child.stdout.take().context("the attackers have no output pipe")?;
         let mut attackers = Self { child, output: BufReader::new(output) };
         let mut line = String::new();
         attackers.output.read_line(&mut line)?;
-        ensure!(line.trim_end() == READY, "the attackers did not begin");
+        ensure!(line.trim_end() == READY, "the attackers did not report that they are ready");
         Ok(attackers)
     }
 

@@ -102,7 +102,8 @@ fn costs(
     let Some(database) = database() else { return Ok(None) };
     let folder = tempfile::tempdir()?;
     let program = Program::start(plan.program, folder.path(), &database.url)?;
-    let (some, some_token) = sign_up(&program, "some").context("a user for the benchmark")?;
+    let (some, some_token) =
+        sign_up(&program, "some").context("the user of the benchmark cannot be created")?;
     let (everywhere, everywhere_token) = sign_up(&program, "everywhere")?;
     eprintln!("filling a database with {projects} projects");
     world::fill(&database, Size { projects }, People { root: 1, some, everywhere });
@@ -140,8 +141,8 @@ fn sign_up(program: &Program, name: &str) -> Result<(i64, String)> {
         .form(&[("login", name), ("password", PASSWORD)])
         .send()
         .expect(201);
-    let id = user["id"].as_i64().context("a user has an id")?;
-    let token = session["private_token"].as_str().context("a session has a token")?;
+    let id = user["id"].as_i64().context("the created user has no id")?;
+    let token = session["private_token"].as_str().context("the session has no token")?;
     Ok((id, token.to_owned()))
 }
 

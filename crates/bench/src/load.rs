@@ -209,7 +209,10 @@ impl Answer {
 }
 
 fn invalid(line: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("no HTTP answer has {line:?}"))
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        format!("invalid line in an HTTP response: {line:?}"),
+    )
 }
 
 /// Reads a line. Fails if the connection ends before the line does.

@@ -26,7 +26,7 @@ impl History {
             .current_dir(bare)
             .stdin(Stdio::piped())
             .spawn()?;
-        let input = import.stdin.take().context("its input is ours")?;
+        let input = import.stdin.take().context("git fast-import has no input pipe")?;
         self.write(&mut BufWriter::with_capacity(1 << 20, input))?;
         ensure!(import.wait()?.success(), "git fast-import failed");
         git(Some(bare), &["repack", "-adFq", "--no-write-bitmap-index"])?;

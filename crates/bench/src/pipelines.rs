@@ -59,7 +59,7 @@ pub fn measure(
         let form = [("name", format!("project-{number}")), ("public", "true".to_owned())];
         let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
         let made = program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
-        projects.push(made["id"].as_i64().context("a project has an id")?);
+        projects.push(made["id"].as_i64().context("the created project has no id")?);
     }
     let first = projects[0];
     let bulk = Bulk(database);
@@ -98,7 +98,10 @@ pub fn measure(
     insert_pending_builds(&bulk, first, plan, |n| TAGS[n]);
     bulk.finish();
     let bound = program.request("GET", &format!("/projects/{first}")).token(ROOT).send();
-    let bound = bound.expect(200)["runners_token"].as_str().context("a token")?.to_owned();
+    let bound = bound.expect(200)["runners_token"]
+        .as_str()
+        .context("the project has no runners token")?
+        .to_owned();
     let bound = Runner::register(address, &bound, &[("tag_list", "linux,docker")]);
     for (who, runner) in [("a shared runner", runner("linux,docker")), ("a bound runner", bound)] {
         let request = build_request(&program, &runner);

@@ -173,7 +173,7 @@ mod tests {
         assert!(large.contains("500   2.50 "), "{large}");
         assert!(large.ends_with(": MISSED per s, cpu"), "{large}");
         let other = report.add("postgresql", 10_000, row(500, 2000.0));
-        assert!(other.contains(" 1.00 "), "another database is nothing to it: {other}");
+        assert!(other.contains(" 1.00 "), "sizes are compared within one database: {other}");
         let json = report.json();
         assert_eq!(json["rows"][1]["goals_missed"], json!(["per s", "cpu"]));
         assert_eq!(json["rows"][1]["beside_smallest"], json!(2.5));

@@ -86,11 +86,14 @@ pub fn compare(
         let form = [("name", name)];
         program.request("POST", "/projects").token(ROOT).form(&form).send().expect(201);
     }
-    eprintln!("making a repository");
+    eprintln!("creating a repository");
     let commits = history::make(&bare)?;
     let copy = layout.repository(ProjectId(2));
-    std::fs::create_dir_all(copy.parent().context("it is in a folder")?)?;
-    ensure!(Command::new("cp").arg("-r").args([&bare, &copy]).status()?.success(), "no copy");
+    std::fs::create_dir_all(copy.parent().context("the repository path has no parent")?)?;
+    ensure!(
+        Command::new("cp").arg("-r").args([&bare, &copy]).status()?.success(),
+        "the repository cannot be copied"
+    );
     for (project, bare) in [(1, &bare), (2, &copy)] {
         adopt_repository(database, project, bare);
     }

@@ -84,7 +84,7 @@ pub fn measure_in(
     tracker_world::post(&program, &format!("/projects/{project}/members"), &member)?;
     let issue = contents::fill(database, projects, project);
     let bare = Layout::new(&data).repository(ProjectId(project));
-    std::fs::create_dir_all(bare.parent().context("it is in a folder")?)?;
+    std::fs::create_dir_all(bare.parent().context("the repository path has no parent")?)?;
     if bare.exists() {
         std::fs::remove_dir_all(&bare)?;
     }

@@ -141,6 +141,6 @@ fn timed(server: &Program, work: impl FnOnce() -> Result<()>) -> Result<(Duratio
 
 fn git(folder: &Path, arguments: &[&str]) -> Result<()> {
     let status = Command::new("git").args(arguments).current_dir(folder).status();
-    ensure!(status.context("git cannot be started")?.success(), "git {arguments:?}");
+    ensure!(status.context("git cannot be started")?.success(), "git {arguments:?} failed");
     Ok(())
 }

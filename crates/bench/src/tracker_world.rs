@@ -59,7 +59,7 @@ pub fn fill(program: &Program, database: &TestDatabase, issues: usize) -> Result
     let first = projects[0];
     let boards = format!("/projects/{first}/boards");
     let made = program.request("GET", &boards).token(ROOT).send().expect(200);
-    let board = made[0]["id"].as_i64().context("a project has a board")?;
+    let board = made[0]["id"].as_i64().context("the project has no board")?;
     let path = format!("/projects/{first}/milestones");
     let big = post(program, &path, &[("title", "big")])?;
     let small = post(program, &path, &[("title", "small")])?;
@@ -206,7 +206,7 @@ fn insert_rows(database: &TestDatabase, world: &World, issues: usize) {
 /// Sends a `POST` request, and returns the id of the created object.
 pub fn post(program: &Program, path: &str, form: &[(&str, &str)]) -> Result<i64> {
     let made = program.request("POST", path).token(ROOT).form(form).send().expect(201);
-    made["id"].as_i64().context("what is made has an id")
+    made["id"].as_i64().context("the created object has no id")
 }
 
 /// Creates a user and a session. Returns the user's id and token.
@@ -216,6 +216,6 @@ pub fn sign_up(program: &Program, name: &str) -> Result<(i64, String)> {
     let id = post(program, "/users", &form)?;
     let form = [("login", name), ("password", PASSWORD)];
     let session: Value = program.request("POST", "/session").form(&form).send().expect(201);
-    let token = session["private_token"].as_str().context("a session has a token")?;
+    let token = session["private_token"].as_str().context("the session has no token")?;
     Ok((id, token.to_owned()))
 }

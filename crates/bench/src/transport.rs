@@ -134,8 +134,8 @@ pub fn compare(
                 .token(ROOT)
                 .json(&json!({ "name": name, "visibility_level": 20 }));
             let made = made.send();
-            ensure!(made.status == 201, "a project cannot be made: {}", made.status);
-            let id = made.json()["id"].as_i64().context("an id")?;
+            ensure!(made.status == 201, "the project cannot be created: status {}", made.status);
+            let id = made.json()["id"].as_i64().context("the created project has no id")?;
             let folder = layout.repository(ProjectId(id));
             made_here.borrow_mut().insert(folder.clone(), id);
             Ok(folder)
@@ -267,7 +267,7 @@ impl Bench<'_> {
         let mut folders = vec![];
         for side in &self.sides {
             let folder = (side.folder)(name)?;
-            std::fs::create_dir_all(folder.parent().context("a parent")?)?;
+            std::fs::create_dir_all(folder.parent().context("the repository path has no parent")?)?;
             copy(self.source, &folder)?;
             git(Some(&folder), &["config", "http.receivepack", "true"])?;
             git(Some(&folder), &["config", "core.fsync", "committed,reference"])?;

@@ -41,7 +41,8 @@ pub fn compare(
         let Some(database) = database() else { return Ok(()) };
         let folder = tempfile::tempdir()?;
         let program = Program::start(plan.program, folder.path(), &database.url)?;
-        seed::users(&database.open(Options::default()), size).context("seeding")?;
+        seed::users(&database.open(Options::default()), size)
+            .context("the users cannot be inserted")?;
         database.gather_statistics();
         let idle = program.memory();
         let mut costs = Vec::new();

@@ -36,7 +36,7 @@ pub fn no_route() -> Value {
 /// The id of the object in a response.
 #[track_caller]
 pub fn id_of(shown: &Value) -> i64 {
-    shown["id"].as_i64().expect("everything that is made has an id")
+    shown["id"].as_i64().expect("created objects have an id")
 }
 
 /// The ids of a list, in its order.

@@ -215,7 +215,7 @@ impl World {
             if missing.is_empty() && is_nothing_waiting(servers.address()) {
                 return;
             }
-            assert!(Instant::now() < end, "never told: {missing:?}");
+            assert!(Instant::now() < end, "not delivered: {missing:?}");
             std::thread::sleep(Duration::from_millis(100));
         }
     }

@@ -382,7 +382,7 @@ fn a_push_ends_when_its_client_hangs_up(forge: &Forge) {
     wait_while(&|| !is_at_work(), "the push does not begin");
     drop(client);
     wait_while(&is_at_work, "the push does not end");
-    assert_eq!(scene.server_ref("refs/heads/x"), None, "nobody waits for it");
+    assert_eq!(scene.server_ref("refs/heads/x"), None, "the push was abandoned");
     scene.assert_sound();
 }
 

@@ -73,7 +73,7 @@ fn branches_and_tags_come_move_and_go(forge: &Forge) {
     assert_eq!(words.iter().filter(|word| *word == "\"deleted\"").count(), 2);
     assert_eq!(words.iter().filter(|word| *word == "\"pushed to\"").count(), 2);
     scene.push("ada", &["topic:refs/notes/x"]).ok();
-    assert_eq!(scene.events().len(), 8, "of other refs nobody is told");
+    assert_eq!(scene.events().len(), 8, "other refs create no events");
     scene.assert_sound();
 }
 

@@ -31,7 +31,7 @@ fn a_push_that_runs_is_finished_before_the_program_ends() {
     let mut stdin = push.stdin.take().expect("it is ours");
     let mut stdout = push.stdout.take().expect("it is ours");
     let mut first = [0; 20];
-    stdout.read_exact(&mut first).expect("refs are told");
+    stdout.read_exact(&mut first).expect("the refs are advertised");
     let line = format!("{} {tip} refs/heads/master\0report-status", "0".repeat(40));
     write!(stdin, "{:04x}{line}0000", line.len() + 4).expect("it reads");
     stdin.flush().expect("it reads");
@@ -40,7 +40,7 @@ fn a_push_that_runs_is_finished_before_the_program_ends() {
     let pid = server.pid().to_string();
     Command::new("kill").args(["-TERM", &pid]).status().expect("kill can be started");
     std::thread::sleep(Duration::from_millis(500));
-    assert!(TcpStream::connect(ssh).is_err(), "nobody is let in any more");
+    assert!(TcpStream::connect(ssh).is_err(), "new connections are refused");
 
     std::fs::write(tree.path().join(".git/list"), format!("{tip}\n")).expect("it can be written");
     let list = std::fs::File::open(tree.path().join(".git/list")).expect("it was written");

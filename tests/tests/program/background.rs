@@ -41,7 +41,7 @@ fn a_process_can_leave_hooks_and_imports_to_others() {
     far.set_nonblocking(true).expect("the socket is ours");
     let end = Instant::now() + PAUSES;
     while Instant::now() < end {
-        assert!(far.accept().is_err(), "the process was told to leave it to others");
+        assert!(far.accept().is_err(), "this process must leave hooks and imports to others");
         std::thread::sleep(Duration::from_millis(20));
     }
     let _working = start(&installation, "true");

@@ -122,7 +122,8 @@ impl Tally {
 #[allow(clippy::print_stdout, reason = "the process that started this one reads it")]
 pub fn run(file: &Path, only: &str) -> Result<()> {
     let value: Value = serde_json::from_slice(&std::fs::read(file)?)?;
-    let target = Target::from_json(&value).context("the description of the target is complete")?;
+    let target =
+        Target::from_json(&value).context("the description of the target is incomplete")?;
     let attackers = [Attacker::user(&target), Attacker::anonymous()];
     let (over, tally) = (AtomicBool::new(false), Tally::default());
     // Packs are generated before the attack begins.

@@ -162,7 +162,7 @@ pub(super) type Kinds = BTreeMap<&'static str, Figures>;
 impl Ordinary {
     /// Creates the users and projects.
     pub fn new(program: &Program) -> Result<Self> {
-        let ssh = program.ssh.context("git is served over SSH")?;
+        let ssh = program.ssh.context("the server has no SSH address")?;
         let [library, work] = ["library", "work"].map(|name| new_project(program, ROOT, name));
         let mut users = Vec::new();
         for number in 0..USERS {
@@ -319,7 +319,7 @@ fn run(command: &mut Command, end: Instant) -> Result<()> {
         std::thread::sleep(Duration::from_millis(1));
     };
     let mut said = String::new();
-    child.stderr.take().context("the output is ours")?.read_to_string(&mut said)?;
+    child.stderr.take().context("git has no error pipe")?.read_to_string(&mut said)?;
     ensure!(status.success(), "{}", said.trim());
     Ok(())
 }

@@ -41,7 +41,7 @@ pub fn ci_stage_of(forge: &Forge, level: &str, configuration: &str) -> Stage {
 pub fn push(forge: &Forge, stage: &Stage, branch: &str) -> Value {
     new_branch(forge, stage, branch, "master");
     let newest = pipelines(forge, stage)[0].clone();
-    assert_eq!(newest["ref"], branch, "the push made a pipeline");
+    assert_eq!(newest["ref"], branch, "the push created a pipeline");
     newest
 }
 

@@ -102,11 +102,11 @@ fn a_status_with_the_same_fields_updates_the_existing_one(forge: &Forge) {
     let running = say("running", &[("description", "d")], 201);
     assert_eq!((id_of(&running), &running["status"]), (id_of(&first), &json!("running")));
     let other = say("running", &[("description", "other")], 201);
-    assert_ne!(id_of(&other), id_of(&first), "other words");
+    assert_ne!(id_of(&other), id_of(&first), "another description");
     let done = say("success", &[("description", "other")], 201);
     assert_eq!(id_of(&done), id_of(&other));
     let again = say("success", &[("description", "other")], 201);
-    assert_ne!(id_of(&again), id_of(&other), "what is at an end is not moved on");
+    assert_ne!(id_of(&again), id_of(&other), "a finished status is not updated");
 }
 
 /// 400 and 404.

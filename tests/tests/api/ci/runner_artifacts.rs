@@ -55,7 +55,7 @@ fn artifacts_are_kept_and_given_back(forge: &Forge) {
     assert_eq!(fetched.header("content-disposition"), Some("attachment; filename=b_c.zip"));
     runner.end(&build, "success");
     let late = message("403 Forbidden  - build is not running");
-    assert_eq!(runner.artifacts("GET", &build).send().expect(403), late, "nobody needs them");
+    assert_eq!(runner.artifacts("GET", &build).send().expect(403), late, "the build has ended");
     let next = runner.take().expect("the second stage follows");
     assert_eq!(runner.artifacts("GET", &build).send().status, 200, "the next build needs them");
     assert_eq!(runner.artifacts("DELETE", &build).send().expect(403), late);

@@ -181,7 +181,7 @@ fn tags_triggers_and_manual_jobs_have_variables_of_their_own(forge: &Forge) {
     assert_eq!(value_of(&triggered, "CI_BUILD_TRIGGERED").expect("triggered")["value"], "true");
     let why = json!({"key": "WHY", "value": "because", "public": false});
     assert_eq!(triggered["variables"].as_array().expect("a list").last(), Some(&why));
-    assert_eq!(value_of(&triggered, "GITLAB_USER_ID"), None, "nobody started it");
+    assert_eq!(value_of(&triggered, "GITLAB_USER_ID"), None, "a trigger has no user");
 }
 
 /// "`depends_on_builds` (latest builds of earlier stages …)"

@@ -56,7 +56,11 @@ fn of_two_projects_of_one_path_made_at_once_one_is_made(forge: &Forge) {
         let refused = answers.iter().find(|answer| answer.status == 400).expect("one of them");
         assert_eq!(refused.json(), field_error("path", "has already been taken"));
         // The refused call left neither a row nor an event.
-        assert_eq!(queued_events(forge).len() - before, 2, "made, and joined by its owner");
+        assert_eq!(
+            queued_events(forge).len() - before,
+            2,
+            "the creation, and the membership of the owner"
+        );
         let own = forge.get("/projects/owned").token(&token).send();
         assert_eq!(own.header("X-Total"), Some((round + 1).to_string().as_str()));
         let events = forge.get(&format!("/users/{ada}/events")).token(&token).send();
@@ -79,7 +83,11 @@ fn of_two_groups_of_one_path_made_at_once_one_is_made(forge: &Forge) {
         let refused = answers.iter().find(|answer| answer.status == 400).expect("one of them");
         let text = "Failed to save group {:path=>[\"has already been taken\"]}";
         assert_eq!(refused.json(), json!({ "message": text }));
-        assert_eq!(queued_events(forge).len() - before, 2, "made, and joined by its owner");
+        assert_eq!(
+            queued_events(forge).len() - before,
+            2,
+            "the creation, and the membership of the owner"
+        );
         let owned = forge.get("/groups/owned").token(&token).send();
         assert_eq!(owned.header("X-Total"), Some((round + 1).to_string().as_str()));
     }

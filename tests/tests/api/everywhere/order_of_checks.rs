@@ -152,7 +152,7 @@ fn parameters_come_before_look_ups(forge: &Forge) {
     }
     let told = post("/users").form(&fields).send().expect(400);
     let told = told["message"].as_object().expect("a map of fields");
-    assert_eq!(told.len(), 5, "everything wrong at once: {told:?}");
+    assert_eq!(told.len(), 5, "all errors are reported at once: {told:?}");
 }
 
 fn look_ups_come_before_rules(forge: &Forge) {

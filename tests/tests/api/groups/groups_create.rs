@@ -29,7 +29,7 @@ on_every_store!(
 fn refused(forge: &Forge, form: &[(&str, &str)]) -> Value {
     let before = queued_events(forge).len();
     let refused = forge.post("/groups").token(ROOT).form(form).send().expect(400);
-    assert_eq!(queued_events(forge).len(), before, "what does not happen is no news");
+    assert_eq!(queued_events(forge).len(), before, "a refused request creates no event");
     refused
 }
 

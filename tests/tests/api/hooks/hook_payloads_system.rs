@@ -231,7 +231,7 @@ fn a_hook_test_sends_a_real_request(forge: &Forge) {
         let tried = forge.get(&path).token(ROOT).send();
         tried.expect(200);
         let received = receiver.take_only();
-        assert_eq!(received.body, tried.text(), "what was sent is the answer");
+        assert_eq!(received.body, tried.text(), "the response is the payload");
         assert_eq!(received.line, "POST /x HTTP/1.1");
         assert_eq!(received.header("x-gitlab-event"), Some("System Hook"));
         assert_eq!(received.header("x-gitlab-token"), Some("s3cret"));

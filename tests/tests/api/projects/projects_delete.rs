@@ -142,7 +142,7 @@ fn a_removed_project_is_news_with_all_its_members(forge: &Forge) {
         let member = member_facts(name, id, level);
         SystemEvent::TeamMemberRemoved(TeamFacts { project: project.clone(), member })
     };
-    let (last, members) = told.split_last().expect("news");
+    let (last, members) = told.split_last().expect("there are events");
     assert_eq!(*last, SystemEvent::ProjectDestroyed(project.clone()));
     assert_eq!(members.len(), 2);
     for expected in [left("ada", ada, AccessLevel::Master), left("bob", bob, AccessLevel::Guest)] {

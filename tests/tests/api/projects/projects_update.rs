@@ -310,7 +310,7 @@ fn the_default_branch_can_be_changed(forge: &Forge) {
     let path = format!("{}/feature/x", stage.branches);
     forge.delete(&path).token(ROOT).send().expect(400);
     forge.delete(&format!("{}/master", stage.branches)).token(ROOT).send().expect(200);
-    assert_eq!(queued_events(forge).len(), told + 1, "only the removal is news");
+    assert_eq!(queued_events(forge).len(), told + 1, "only the removal is an event");
     stage.tree.assert_sound();
     // An empty repository has no branch that could become the default.
     let empty = new_project(forge, ROOT, "Empty", &[]);

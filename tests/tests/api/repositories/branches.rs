@@ -225,10 +225,10 @@ fn merged_branches_go_later(forge: &Forge) {
     let told = queued_events(forge).len();
     let answer = forge.delete(&path).token(stage.token("developer")).send();
     assert_eq!((answer.status, answer.text()), (200, "200"));
-    assert_eq!(list(), all, "not before the work is done");
+    assert_eq!(list(), all, "the task has not run yet");
     do_tasks(forge);
     assert_eq!(list(), ["feature/x", "kept-1", "master", "protected", "same"]);
-    assert_eq!(queued_events(forge).len() - told, 2, "each that went is told");
+    assert_eq!(queued_events(forge).len() - told, 2, "one event per removed branch");
     stage.tree.assert_sound();
     forge.delete(&path).token(stage.token("developer")).send().expect(200);
     do_tasks(forge);

@@ -61,7 +61,7 @@ fn a_protection_is_made_changed_and_taken_away(forge: &Forge) {
     let pattern = "feature/x".to_owned();
     let expected = [Protection { pattern, developers: DeveloperRights::default() }];
     assert_eq!(protections(forge, &stage), expected);
-    assert_eq!(queued_events(forge).len(), told, "protections are no news");
+    assert_eq!(queued_events(forge).len(), told, "protections create no events");
 }
 
 /// PUT /projects/:id/repository/branches/:branch/protect

@@ -114,7 +114,7 @@ fn what_is_wrong_with_an_issue_is_told(forge: &Forge) {
     assert_eq!(
         forge.post(&path).token(cast.token("stranger")).send().expect(404),
         no_project(),
-        "the project comes before what is missing"
+        "the project is checked before missing fields"
     );
 }
 
@@ -271,7 +271,7 @@ fn an_issue_is_closed_and_reopened(forge: &Forge) {
     update_issue(forge, owner, &issue, &[("state_event", "")]);
     let created = [("title", "new"), ("state_event", "close")];
     let made = forge.post(&format!("{}/issues", cast.path)).token(owner).form(&created).send();
-    assert_eq!(made.expect(201)["state"], "opened", "what is new is open");
+    assert_eq!(made.expect(201)["state"], "opened", "a new issue is open");
 }
 
 /// PUT /projects/:id/issues/:issue_id

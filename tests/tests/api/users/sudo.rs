@@ -83,7 +83,7 @@ fn a_call_under_sudo_has_the_rights_of_the_target(forge: &Forge) {
     let delete = forge.delete(&format!("/users/{id}")).token(ROOT).header("SUDO", "ada").send();
     assert_eq!(delete.expect(403), json!({"message": "403 Forbidden"}));
     let list = forge.get("/users").token(ROOT).query(&[("sudo", "ada")]).send().expect(200);
-    assert_eq!(list.as_array().map(Vec::len), Some(2), "nothing was made or removed");
+    assert_eq!(list.as_array().map(Vec::len), Some(2), "no user was created or removed");
     assert_eq!(list[0]["email"], Value::Null, "a normal user sees summaries");
 
     // The target's permissions are used in full.

@@ -120,7 +120,7 @@ fn keys_and_user_are_news_in_this_order(forge: &Forge) {
     forge.clock.advance(chrono::TimeDelta::hours(1));
     forge.delete(&format!("/users/{ada}")).token(ROOT).send().expect(200);
     let told = queued_events(forge).split_off(before);
-    let (user, destroyed) = told.split_last().expect("three pieces of news");
+    let (user, destroyed) = told.split_last().expect("there are three events");
     let facts = UserFacts {
         id: UserId(ada),
         username: "ada".to_owned(),
@@ -226,7 +226,7 @@ fn every_membership_that_ends_is_news_once(forge: &Forge) {
         SystemEvent::GroupMemberRemoved(group_member(&crew, "ada", ada, AccessLevel::Owner)),
     ];
     let told = queued_events(forge).split_off(before);
-    let (last, told) = told.split_last().expect("news");
+    let (last, told) = told.split_last().expect("there are events");
     assert_eq!(told, expected);
     assert!(matches!(last, SystemEvent::UserDestroyed(user) if user.id == UserId(ada)));
     for source in [path_of_project(&ship), path_of_project(&ours), path_of_group(&crew)] {
