@@ -117,7 +117,7 @@ impl Program {
                 return Ok(Self { child, address, ssh });
             }
         }
-        bail!("{} ended before it served; see its log above", program.display())
+        bail!("{} ended before it served", program.display())
     }
 
     /// The process id.
