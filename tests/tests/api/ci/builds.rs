@@ -13,12 +13,13 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::ci::ci_support::{
-    CONFIGURATION, a_ci_stage, assert_statuses, build, builds, ci_stage_of, path_of, push, run,
+    CONFIGURATION, assert_statuses, build, builds, ci_fixture, ci_fixture_with_visibility, path_of,
+    push, run,
 };
 use crate::api::groups::group_support::{
     error, fields_of, forbidden, new_project, path_of_project,
 };
-use crate::api::repositories::refs_support::Stage;
+use crate::api::repositories::refs_support::ProjectFixture;
 use crate::api::support::{MISSING, id_of, ids, message};
 
 on_every_store!(
@@ -36,19 +37,20 @@ on_every_store!(
 );
 
 #[track_caller]
-fn post(forge: &Forge, stage: &Stage, name: &str, what: &str, status: u16) -> Value {
-    let path = format!("{}/{what}", path_of(stage, &build(forge, stage, name)));
-    forge.post(&path).token(stage.token("developer")).send().expect(status)
+fn post(forge: &Forge, fixture: &ProjectFixture, name: &str, what: &str, status: u16) -> Value {
+    let path = format!("{}/{what}", path_of(fixture, &build(forge, fixture, name)));
+    forge.post(&path).token(fixture.token("developer")).send().expect(status)
 }
 
 /// GET /projects/:id/builds/:build_id
 fn a_build_has_every_field(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let pipeline = push(forge, &stage, "topic");
-    let one = build(forge, &stage, "compile");
-    let user = forge.get("/user").token(stage.token("developer")).send().expect(200);
-    let user = forge.get(&format!("/users/{}", id_of(&user))).token(stage.token("reporter")).send();
-    let sha = stage.id("topic");
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let pipeline = push(forge, &fixture, "topic");
+    let one = build(forge, &fixture, "compile");
+    let user = forge.get("/user").token(fixture.token("developer")).send().expect(200);
+    let user =
+        forge.get(&format!("/users/{}", id_of(&user))).token(fixture.token("reporter")).send();
+    let sha = fixture.id("topic");
     let expected = json!({
         "id": id_of(&one), "status": "pending", "stage": "build", "name": "compile",
         "ref": "topic", "tag": false, "coverage": null,
@@ -64,8 +66,8 @@ fn a_build_has_every_field(forge: &Forge) {
             "id": id_of(&pipeline), "sha": sha, "ref": "topic", "status": "pending"
         }
     });
-    let path = path_of(&stage, &one);
-    let shown = forge.get(&path).token(stage.token("reporter")).send().expect(200);
+    let path = path_of(&fixture, &one);
+    let shown = forge.get(&path).token(fixture.token("reporter")).send().expect(200);
     assert_eq!(shown, expected);
     assert_eq!(fields_of(&shown), fields_of(&expected), "in this order");
     assert_eq!(one, expected, "lists show the same");
@@ -73,16 +75,16 @@ fn a_build_has_every_field(forge: &Forge) {
 
 /// GET /projects/:id/builds: newest first, paged, `scope` once or several times.
 fn builds_are_listed_by_scope(forge: &Forge) {
-    let stage = a_ci_stage(forge, "a: {script: a}\nb: {script: b}\nc: {script: c}\n");
-    push(forge, &stage, "topic");
-    let all: Vec<i64> = builds(forge, &stage).iter().map(id_of).collect();
+    let fixture = ci_fixture(forge, "a: {script: a}\nb: {script: b}\nc: {script: c}\n");
+    push(forge, &fixture, "topic");
+    let all: Vec<i64> = builds(forge, &fixture).iter().map(id_of).collect();
     assert!(all.is_sorted_by(|newer, older| newer > older) && all.len() == 3, "{all:?}");
-    run(forge, &stage, "a", Succeed);
-    run(forge, &stage, "b", Fail);
+    run(forge, &fixture, "a", Succeed);
+    run(forge, &fixture, "b", Fail);
     let (a, b, c) = (all[2], all[1], all[0]);
     let scoped = |query: &str, status: u16| {
-        let path = format!("{}/builds?{query}", stage.cast.path);
-        forge.get(&path).token(stage.token("reporter")).send().expect(status)
+        let path = format!("{}/builds?{query}", fixture.cast.path);
+        forge.get(&path).token(fixture.token("reporter")).send().expect(status)
     };
     for (query, expected) in [
         ("scope=success", vec![a]),
@@ -101,19 +103,19 @@ fn builds_are_listed_by_scope(forge: &Forge) {
 
 /// GET /projects/:id/repository/commits/:sha/builds
 fn builds_of_a_commit_are_found_by_its_full_id(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    push(forge, &stage, "topic");
-    stage.tree.commit("Next");
-    forge.fill(stage.project(), &stage.tree);
-    push(forge, &stage, "later");
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    push(forge, &fixture, "topic");
+    fixture.tree.commit("Next");
+    forge.fill(fixture.project(), &fixture.tree);
+    push(forge, &fixture, "later");
     let of = |sha: &str, query: &str, status: u16| {
-        let path = format!("{}/repository/commits/{sha}/builds{query}", stage.cast.path);
-        forge.get(&path).token(stage.token("reporter")).send().expect(status)
+        let path = format!("{}/repository/commits/{sha}/builds{query}", fixture.cast.path);
+        forge.get(&path).token(fixture.token("reporter")).send().expect(status)
     };
-    let first = of(&stage.id("topic"), "", 200);
+    let first = of(&fixture.id("topic"), "", 200);
     assert_eq!(first.as_array().map(Vec::len), Some(3));
     assert!(first.as_array().expect("a list").iter().all(|build| build["ref"] == "topic"));
-    assert_eq!(ids(&of(&stage.id("later"), "?scope=pending", 200)).len(), 1);
+    assert_eq!(ids(&of(&fixture.id("later"), "?scope=pending", 200)).len(), 1);
     assert_eq!(of("topic", "", 200), json!([]), "only the whole name");
     assert_eq!(of("nowhere", "", 404), message("404 Commit Not Found"));
     assert_eq!(of("topic", "?scope=x", 400), error("scope does not have a valid value"));
@@ -121,13 +123,13 @@ fn builds_of_a_commit_are_found_by_its_full_id(forge: &Forge) {
 
 /// 404 for builds that do not exist or belong to another project; 400 for ids that are not numbers.
 fn unknown_builds_are_404(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    push(forge, &stage, "topic");
-    let other = new_project(forge, stage.token("developer"), "Other", &[]);
-    let one = id_of(&build(forge, &stage, "compile"));
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    push(forge, &fixture, "topic");
+    let other = new_project(forge, fixture.token("developer"), "Other", &[]);
+    let one = id_of(&build(forge, &fixture, "compile"));
     let elsewhere = format!("{}/builds/{one}", path_of_project(&other));
-    let missing = format!("{}/builds/{MISSING}", stage.cast.path);
-    let nonsense = format!("{}/builds/x", stage.cast.path);
+    let missing = format!("{}/builds/{MISSING}", fixture.cast.path);
+    let nonsense = format!("{}/builds/x", fixture.cast.path);
     for (method, suffix) in [
         ("GET", ""),
         ("GET", "/trace"),
@@ -138,7 +140,7 @@ fn unknown_builds_are_404(forge: &Forge) {
         ("POST", "/play"),
         ("POST", "/artifacts/keep"),
     ] {
-        let token = stage.token("developer");
+        let token = fixture.token("developer");
         for path in [&elsewhere, &missing] {
             let answer = forge.request(method, &format!("{path}{suffix}")).token(token).send();
             assert_eq!(answer.expect(404), message("404 Not Found"), "{method} {path}{suffix}");
@@ -151,17 +153,17 @@ fn unknown_builds_are_404(forge: &Forge) {
 /// Lists are for everybody who sees the project. Single builds are for reporters; for others only if `public_builds` is
 /// true.
 fn who_may_read_builds(forge: &Forge) {
-    let stage = ci_stage_of(forge, "20", CONFIGURATION);
-    push(forge, &stage, "topic");
-    let one = path_of(&stage, &build(forge, &stage, "compile"));
-    let list = format!("{}/builds", stage.cast.path);
-    let commit = format!("{}/repository/commits/{}/builds", stage.cast.path, stage.id("topic"));
+    let fixture = ci_fixture_with_visibility(forge, "20", CONFIGURATION);
+    push(forge, &fixture, "topic");
+    let one = path_of(&fixture, &build(forge, &fixture, "compile"));
+    let list = format!("{}/builds", fixture.cast.path);
+    let commit = format!("{}/repository/commits/{}/builds", fixture.cast.path, fixture.id("topic"));
     let change = |form: &[(&str, &str)]| {
-        forge.put(&stage.cast.path).token(stage.token("owner")).form(form).send().expect(200)
+        forge.put(&fixture.cast.path).token(fixture.token("owner")).form(form).send().expect(200)
     };
     let assert = |path: &str, table: &[(&str, u16)]| {
         for (who, status) in table {
-            let answer = forge.get(path).token(stage.token(who)).send();
+            let answer = forge.get(path).token(fixture.token(who)).send();
             assert_eq!(answer.status, *status, "{who} {path}");
         }
     };
@@ -185,36 +187,36 @@ fn who_may_read_builds(forge: &Forge) {
 /// POST /projects/:id/builds/:build_id/cancel, POST /projects/:id/builds/:build_id/retry,
 /// POST /projects/:id/builds/:build_id/erase, POST /projects/:id/builds/:build_id/artifacts/keep: developers.
 fn who_may_change_builds(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    push(forge, &stage, "topic");
-    let one = path_of(&stage, &build(forge, &stage, "compile"));
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    push(forge, &fixture, "topic");
+    let one = path_of(&fixture, &build(forge, &fixture, "compile"));
     for what in ["cancel", "retry", "erase", "artifacts/keep"] {
         for (who, status) in [("stranger", 404), ("guest", 403), ("reporter", 403)] {
-            let answer = forge.post(&format!("{one}/{what}")).token(stage.token(who)).send();
+            let answer = forge.post(&format!("{one}/{what}")).token(fixture.token(who)).send();
             assert_eq!(answer.status, status, "{who} {what}");
             if status == 403 {
                 assert_eq!(answer.json(), forbidden());
             }
         }
     }
-    let answer = forge.post(&format!("{one}/play")).token(stage.token("guest")).send();
+    let answer = forge.post(&format!("{one}/play")).token(fixture.token("guest")).send();
     assert_eq!(answer.expect(403), forbidden());
     assert_statuses(
         forge,
-        &stage,
+        &fixture,
         &[("compile", "pending"), ("rspec", "created"), ("lint", "created")],
     );
 }
 
 /// 201; "a finished build stays as it is".
 fn a_build_is_canceled_unless_it_is_done(forge: &Forge) {
-    let stage = a_ci_stage(forge, "a: {script: a}\nb: {script: b}\n");
-    push(forge, &stage, "topic");
-    let canceled = post(forge, &stage, "a", "cancel", 201);
+    let fixture = ci_fixture(forge, "a: {script: a}\nb: {script: b}\n");
+    push(forge, &fixture, "topic");
+    let canceled = post(forge, &fixture, "a", "cancel", 201);
     assert_eq!(canceled["status"], "canceled");
     assert_eq!(canceled["finished_at"], "2016-09-22T10:30:00.000Z");
-    run(forge, &stage, "b", Succeed);
-    let kept = post(forge, &stage, "b", "cancel", 201);
+    run(forge, &fixture, "b", Succeed);
+    let kept = post(forge, &fixture, "b", "cancel", 201);
     assert_eq!(
         (&kept["status"], &kept["pipeline"]["status"]),
         (&json!("success"), &json!("canceled"))
@@ -224,52 +226,54 @@ fn a_build_is_canceled_unless_it_is_done(forge: &Forge) {
 /// 201 with the new build; 403 (with two spaces in its text) unless the build is finished. Later builds that were
 /// skipped are created again.
 fn a_build_is_retried_once_it_is_done(forge: &Forge) {
-    let stage = a_ci_stage(forge, "a: {stage: build, script: a}\nb: {stage: deploy, script: b}\n");
-    push(forge, &stage, "topic");
+    let fixture =
+        ci_fixture(forge, "a: {stage: build, script: a}\nb: {stage: deploy, script: b}\n");
+    push(forge, &fixture, "topic");
     for name in ["a", "b"] {
-        let refused = post(forge, &stage, name, "retry", 403);
+        let refused = post(forge, &fixture, name, "retry", 403);
         assert_eq!(refused, message("403 Forbidden  - Build is not retryable"), "{name}");
     }
-    run(forge, &stage, "a", Fail);
-    assert_statuses(forge, &stage, &[("a", "failed"), ("b", "skipped")]);
-    let old = build(forge, &stage, "a");
-    let new = post(forge, &stage, "a", "retry", 201);
+    run(forge, &fixture, "a", Fail);
+    assert_statuses(forge, &fixture, &[("a", "failed"), ("b", "skipped")]);
+    let old = build(forge, &fixture, "a");
+    let new = post(forge, &fixture, "a", "retry", 201);
     assert!(id_of(&new) > id_of(&old));
     assert_eq!((&new["status"], &new["started_at"]), (&json!("pending"), &Value::Null));
     assert_eq!(new["pipeline"]["status"], "pending");
-    assert_statuses(forge, &stage, &[("b", "created"), ("a", "pending")]);
-    run(forge, &stage, "a", Succeed);
-    assert_statuses(forge, &stage, &[("b", "pending"), ("a", "success")]);
-    let again = post(forge, &stage, "a", "retry", 201);
+    assert_statuses(forge, &fixture, &[("b", "created"), ("a", "pending")]);
+    run(forge, &fixture, "a", Succeed);
+    assert_statuses(forge, &fixture, &[("b", "pending"), ("a", "success")]);
+    let again = post(forge, &fixture, "a", "retry", 201);
     assert_eq!(again["status"], "pending", "what succeeded too");
 }
 
 /// POST /projects/:id/builds/:build_id/play: 200 for everybody who may read builds, 400 with the text of the reference
 /// for builds that cannot be played.
 fn only_manual_builds_that_wait_are_played(forge: &Forge) {
-    let stage = a_ci_stage(forge, "a: {script: a}\nb: {script: b, when: manual}\n");
-    push(forge, &stage, "topic");
+    let fixture = ci_fixture(forge, "a: {script: a}\nb: {script: b, when: manual}\n");
+    push(forge, &fixture, "topic");
     let refused = message("400 (Bad request) \"Unplayable Build\" not given");
-    assert_eq!(post(forge, &stage, "a", "play", 400), refused);
-    let played = post(forge, &stage, "b", "play", 200);
+    assert_eq!(post(forge, &fixture, "a", "play", 400), refused);
+    let played = post(forge, &fixture, "b", "play", 200);
     assert_eq!(
         (&played["status"], &played["user"]["username"]),
         (&json!("pending"), &json!("developer"))
     );
-    assert_eq!(post(forge, &stage, "b", "play", 400), refused, "once");
+    assert_eq!(post(forge, &fixture, "b", "play", 400), refused, "once");
 }
 
 /// The setting `strict_rules` for outsiders of a public project and for developers.
 fn rules_can_be_stricter_than_those_of_the_reference(forge: &Forge) {
-    let stage = ci_stage_of(forge, "20", "a: {script: a}\nb: {script: b, when: manual}\n");
-    push(forge, &stage, "topic");
+    let fixture =
+        ci_fixture_with_visibility(forge, "20", "a: {script: a}\nb: {script: b, when: manual}\n");
+    push(forge, &fixture, "topic");
     let tag = [("tag_name", "v1"), ("ref", "master")];
-    let tags = format!("{}/repository/tags", stage.cast.path);
-    forge.post(&tags).token(stage.token("developer")).form(&tag).send().expect(201);
-    let named = ProjectRef::Id(ProjectId(stage.project()));
-    let manual = BuildId(id_of(&build(forge, &stage, "b")));
+    let tags = format!("{}/repository/tags", fixture.cast.path);
+    forge.post(&tags).token(fixture.token("developer")).form(&tag).send().expect(201);
+    let named = ProjectRef::Id(ProjectId(fixture.project()));
+    let manual = BuildId(id_of(&build(forge, &fixture, "b")));
     let actor = |name: &str| {
-        let user = forge.get("/user").token(stage.token(name)).send().expect(200);
+        let user = forge.get("/user").token(fixture.token(name)).send().expect(200);
         Actor::User { id: UserId(id_of(&user)), external: false }
     };
     let (outsider, developer) = (actor("stranger"), actor("developer"));
@@ -279,9 +283,9 @@ fn rules_can_be_stricter_than_those_of_the_reference(forge: &Forge) {
     };
     let list = |app: &App, actor| use_case::list(app, actor, &named, None, Page::Whole);
     let open_builds = |choice: &str| {
-        let name = stage.cast.project["name"].as_str().expect("a name");
+        let name = fixture.cast.project["name"].as_str().expect("a name");
         let form = [("name", name), ("public_builds", choice)];
-        forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
+        forge.put(&fixture.cast.path).token(fixture.token("owner")).form(&form).send().expect(200);
     };
     open_builds("false");
     assert!(list(&with(""), outsider).is_ok());

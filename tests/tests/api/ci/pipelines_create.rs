@@ -5,9 +5,9 @@ use hexforge_domain::outbox::project::ProjectEvent;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, assert_statuses, pipelines, push};
+use crate::api::ci::ci_support::{CONFIGURATION, assert_statuses, ci_fixture, pipelines, push};
 use crate::api::groups::group_support::{error, forbidden};
-use crate::api::repositories::refs_support::{Stage, new_branch, new_tag};
+use crate::api::repositories::refs_support::{ProjectFixture, new_branch, new_tag};
 use crate::api::support::{field_error, id_of, queued_events};
 
 on_every_store!(
@@ -22,134 +22,134 @@ on_every_store!(
 );
 
 #[track_caller]
-fn create_pipeline(forge: &Forge, stage: &Stage, reference: &str, status: u16) -> Value {
-    let path = format!("{}/pipeline", stage.cast.path);
+fn create_pipeline(forge: &Forge, fixture: &ProjectFixture, reference: &str, status: u16) -> Value {
+    let path = format!("{}/pipeline", fixture.cast.path);
     let form = [("ref", reference)];
-    forge.post(&path).token(stage.token("developer")).form(&form).send().expect(status)
+    forge.post(&path).token(fixture.token("developer")).form(&form).send().expect(status)
 }
 
 /// Commits to `master` without a push event.
-fn commit(forge: &Forge, stage: &Stage, configuration: Option<&str>, text: &str) {
+fn commit(forge: &Forge, fixture: &ProjectFixture, configuration: Option<&str>, text: &str) {
     match configuration {
         Some(configuration) => {
-            stage.tree.write(".gitlab-ci.yml", configuration);
+            fixture.tree.write(".gitlab-ci.yml", configuration);
         }
         None => {
-            stage.tree.git(&["rm", "-q", "--ignore-unmatch", ".gitlab-ci.yml"]);
+            fixture.tree.git(&["rm", "-q", "--ignore-unmatch", ".gitlab-ci.yml"]);
         }
     }
-    stage.tree.commit(text);
-    forge.fill(stage.project(), &stage.tree);
+    fixture.tree.commit(text);
+    forge.fill(fixture.project(), &fixture.tree);
 }
 
 /// POST /projects/:id/pipeline: 201, `before_sha` is all zeros, and the builds of the first stage are pending.
 fn a_requested_pipeline_is_pending(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
+    let fixture = ci_fixture(forge, CONFIGURATION);
     for reference in ["master", "refs/heads/master"] {
-        let made = create_pipeline(forge, &stage, reference, 201);
+        let made = create_pipeline(forge, &fixture, reference, 201);
         let zeros = "0".repeat(40);
         assert_eq!((&made["status"], &made["ref"]), (&json!("pending"), &json!("master")));
         assert_eq!((&made["before_sha"], &made["tag"]), (&json!(zeros), &json!(false)));
-        assert_eq!(made["sha"], stage.id("master"));
+        assert_eq!(made["sha"], fixture.id("master"));
         assert_eq!(made["user"]["username"], "developer");
         let expected = [("compile", "pending"), ("rspec", "created"), ("lint", "created")];
-        assert_statuses(forge, &stage, &expected);
+        assert_statuses(forge, &fixture, &expected);
     }
-    stage.tree.git(&["tag", "v1"]);
-    forge.fill(stage.project(), &stage.tree);
-    assert_eq!(create_pipeline(forge, &stage, "v1", 201)["tag"], true);
+    fixture.tree.git(&["tag", "v1"]);
+    forge.fill(fixture.project(), &fixture.tree);
+    assert_eq!(create_pipeline(forge, &fixture, "v1", 201)["tag"], true);
 }
 
 /// The table of errors, from top to bottom.
 fn missing_refs_and_configurations_are_refused(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let path = format!("{}/pipeline", stage.cast.path);
-    let token = stage.token("developer");
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let path = format!("{}/pipeline", fixture.cast.path);
+    let token = fixture.token("developer");
     let missing = forge.post(&path).token(token).send().expect(400);
     assert_eq!(missing, error("ref is missing"));
-    for unknown in ["nowhere", "", "master~1", &stage.id("master"), "refs/heads/nowhere", ".."] {
-        let refused = create_pipeline(forge, &stage, unknown, 400);
+    for unknown in ["nowhere", "", "master~1", &fixture.id("master"), "refs/heads/nowhere", ".."] {
+        let refused = create_pipeline(forge, &fixture, unknown, 400);
         assert_eq!(refused, field_error("base", "Reference not found"), "{unknown}");
     }
-    commit(forge, &stage, None, "No more");
-    let refused = create_pipeline(forge, &stage, "master", 400);
+    commit(forge, &fixture, None, "No more");
+    let refused = create_pipeline(forge, &fixture, "master", 400);
     assert_eq!(refused, field_error("base", "Missing .gitlab-ci.yml file"));
-    commit(forge, &stage, Some("rspec: {stage: nowhere, script: x}\n"), "Wrong");
+    commit(forge, &fixture, Some("rspec: {stage: nowhere, script: x}\n"), "Wrong");
     let text = "rspec job: stage parameter should be build, test, deploy";
-    assert_eq!(create_pipeline(forge, &stage, "master", 400), field_error("base", text));
-    commit(forge, &stage, Some("rspec: {script: x, only: [tags]}\n"), "For tags");
-    let refused = create_pipeline(forge, &stage, "master", 400);
+    assert_eq!(create_pipeline(forge, &fixture, "master", 400), field_error("base", text));
+    commit(forge, &fixture, Some("rspec: {script: x, only: [tags]}\n"), "For tags");
+    let refused = create_pipeline(forge, &fixture, "master", 400);
     assert_eq!(refused, field_error("base", "No builds for this pipeline."));
-    assert_eq!(pipelines(forge, &stage), json!([]), "nothing was stored");
+    assert_eq!(pipelines(forge, &fixture), json!([]), "nothing was stored");
 }
 
 /// A push creates a failed pipeline without builds that has the error text.
 fn a_wrong_configuration_fails_the_pipeline_of_a_push_only(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    commit(forge, &stage, Some("rspec: {image: x}\n"), "Wrong [ci skip]");
-    let pipeline = push(forge, &stage, "topic");
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    commit(forge, &fixture, Some("rspec: {image: x}\n"), "Wrong [ci skip]");
+    let pipeline = push(forge, &fixture, "topic");
     assert_eq!(pipeline["status"], "failed", "which wins over the mark");
     assert_eq!(pipeline["yaml_errors"], "jobs:rspec script can't be blank");
-    assert_statuses(forge, &stage, &[]);
+    assert_statuses(forge, &fixture, &[]);
     // There is nothing to retry: 201, and the pipeline does not change.
-    let path = format!("{}/pipelines/{}/retry", stage.cast.path, id_of(&pipeline));
-    let retried = forge.post(&path).token(stage.token("developer")).send().expect(201);
+    let path = format!("{}/pipelines/{}/retry", fixture.cast.path, id_of(&pipeline));
+    let retried = forge.post(&path).token(fixture.token("developer")).send().expect(201);
     assert_eq!(retried, pipeline);
 }
 
 /// A push creates a skipped pipeline without builds; an API call creates builds nevertheless.
 fn a_mark_in_the_message_skips_the_pipeline_of_a_push_only(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    commit(forge, &stage, Some(CONFIGURATION), "Change\n\nonly words [SKIP ci]");
-    assert_eq!(push(forge, &stage, "topic")["status"], "skipped");
-    assert_statuses(forge, &stage, &[]);
-    assert_eq!(create_pipeline(forge, &stage, "topic", 201)["status"], "pending");
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    commit(forge, &fixture, Some(CONFIGURATION), "Change\n\nonly words [SKIP ci]");
+    assert_eq!(push(forge, &fixture, "topic")["status"], "skipped");
+    assert_statuses(forge, &fixture, &[]);
+    assert_eq!(create_pipeline(forge, &fixture, "topic", 201)["status"], "pending");
     // Only the message of the newest commit counts.
-    commit(forge, &stage, Some(CONFIGURATION), "And on");
-    assert_eq!(push(forge, &stage, "later")["status"], "pending");
+    commit(forge, &fixture, Some(CONFIGURATION), "And on");
+    assert_eq!(push(forge, &fixture, "later")["status"], "pending");
 }
 
 /// A branch and a tag on one commit get one pipeline each; deleting a ref creates none.
 fn each_pushed_ref_makes_a_pipeline(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    push(forge, &stage, "feature/x");
-    new_tag(forge, &stage, &[("tag_name", "v1"), ("ref", "master"), ("message", "annotated")]);
-    let all = pipelines(forge, &stage);
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    push(forge, &fixture, "feature/x");
+    new_tag(forge, &fixture, &[("tag_name", "v1"), ("ref", "master"), ("message", "annotated")]);
+    let all = pipelines(forge, &fixture);
     let told = |at: usize| (all[at]["ref"].clone(), all[at]["tag"].clone(), all[at]["sha"].clone());
-    let sha = json!(stage.id("master"));
+    let sha = json!(fixture.id("master"));
     assert_eq!(told(0), (json!("v1"), json!(true), sha.clone()), "the commit, not the tag object");
     assert_eq!(told(1), (json!("feature/x"), json!(false), sha));
-    let branch = format!("{}/feature/x", stage.branches);
-    forge.delete(&branch).token(stage.token("developer")).send().expect(200);
-    let tag = format!("{}/v1", stage.tags);
-    forge.delete(&tag).token(stage.token("master")).send().expect(200);
-    assert_eq!(pipelines(forge, &stage), all);
+    let branch = format!("{}/feature/x", fixture.branches);
+    forge.delete(&branch).token(fixture.token("developer")).send().expect(200);
+    let tag = format!("{}/v1", fixture.tags);
+    forge.delete(&tag).token(fixture.token("master")).send().expect(200);
+    assert_eq!(pipelines(forge, &fixture), all);
 }
 
 /// Pushes without a pipeline: no configuration, no job for the ref, or builds are disabled in the project.
 fn pushes_without_jobs_create_no_pipeline(forge: &Forge) {
-    let stage = a_ci_stage(forge, "rspec: {script: x, except: [topic, tags]}\n");
-    new_branch(forge, &stage, "topic", "master");
-    assert_eq!(pipelines(forge, &stage), json!([]));
-    push(forge, &stage, "other");
-    commit(forge, &stage, None, "No more");
-    new_branch(forge, &stage, "without", "master");
-    commit(forge, &stage, Some(CONFIGURATION), "Again");
+    let fixture = ci_fixture(forge, "rspec: {script: x, except: [topic, tags]}\n");
+    new_branch(forge, &fixture, "topic", "master");
+    assert_eq!(pipelines(forge, &fixture), json!([]));
+    push(forge, &fixture, "other");
+    commit(forge, &fixture, None, "No more");
+    new_branch(forge, &fixture, "without", "master");
+    commit(forge, &fixture, Some(CONFIGURATION), "Again");
     let form = [("name", "Ship"), ("builds_enabled", "false")];
-    forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
-    new_branch(forge, &stage, "disabled", "master");
+    forge.put(&fixture.cast.path).token(fixture.token("owner")).form(&form).send().expect(200);
+    new_branch(forge, &fixture, "disabled", "master");
     let form = [("name", "Ship"), ("builds_enabled", "true")];
-    forge.put(&stage.cast.path).token(stage.token("owner")).form(&form).send().expect(200);
-    let all = pipelines(forge, &stage);
+    forge.put(&fixture.cast.path).token(fixture.token("owner")).form(&form).send().expect(200);
+    let all = pipelines(forge, &fixture);
     assert_eq!(all.as_array().map(Vec::len), Some(1), "{all}");
 }
 
 /// 403 below developer, checked after the parameters.
 fn only_developers_create_pipelines(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let path = format!("{}/pipeline", stage.cast.path);
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let path = format!("{}/pipeline", fixture.cast.path);
     for who in ["stranger", "guest", "reporter"] {
-        let token = stage.token(who);
+        let token = fixture.token(who);
         let unread = forge.post(&path).token(token).send().expect(400);
         assert_eq!(unread, error("ref is missing"), "{who}");
         let status = if who == "stranger" { 404 } else { 403 };
@@ -161,15 +161,15 @@ fn only_developers_create_pipelines(forge: &Forge) {
     }
     let form = [("ref", "master")];
     for who in ["developer", "master", "owner", "root"] {
-        forge.post(&path).token(stage.token(who)).form(&form).send().expect(201);
+        forge.post(&path).token(fixture.token(who)).form(&form).send().expect(201);
     }
 }
 
 /// The last sentence of section 7.6, and the facts that sections 9.6 and 9.7 about hooks need.
 fn pipelines_and_builds_are_recorded_for_hooks(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
+    let fixture = ci_fixture(forge, CONFIGURATION);
     let before = queued_events(forge).len();
-    let pipeline = push(forge, &stage, "topic");
+    let pipeline = push(forge, &fixture, "topic");
     let told: Vec<ProjectEvent> = queued_events(forge)
         .into_iter()
         .skip(before)

@@ -7,9 +7,9 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
 
 use crate::api::ci::ci_support::{
-    a_ci_stage, assert_statuses, build, path_of, pipeline_now, push, run, step,
+    assert_statuses, build, ci_fixture, path_of, pipeline_now, push, run, step,
 };
-use crate::api::repositories::refs_support::Stage;
+use crate::api::repositories::refs_support::ProjectFixture;
 use crate::api::support::id_of;
 
 on_every_store!(
@@ -34,29 +34,34 @@ cleanup: {stage: cleanup, script: x, when: always}
 clear cache: {stage: cleanup, script: x, when: manual}
 ";
 
-fn after_build_stage(forge: &Forge) -> (Stage, serde_json::Value) {
-    let stage = a_ci_stage(forge, FIVE_STAGES);
-    let pipeline = push(forge, &stage, "topic");
-    run(forge, &stage, "build", Succeed);
-    (stage, pipeline)
+fn after_build_stage(forge: &Forge) -> (ProjectFixture, serde_json::Value) {
+    let fixture = ci_fixture(forge, FIVE_STAGES);
+    let pipeline = push(forge, &fixture, "topic");
+    run(forge, &fixture, "build", Succeed);
+    (fixture, pipeline)
 }
 
 #[track_caller]
-fn assert_pipeline(forge: &Forge, stage: &Stage, pipeline: &serde_json::Value, status: &str) {
-    assert_eq!(pipeline_now(forge, stage, pipeline)["status"], status);
+fn assert_pipeline(
+    forge: &Forge,
+    fixture: &ProjectFixture,
+    pipeline: &serde_json::Value,
+    status: &str,
+) {
+    assert_eq!(pipeline_now(forge, fixture, pipeline)["status"], status);
 }
 
 /// "All succeed: build, test, deploy, cleanup run; pipeline success."
 fn when_all_succeeds_manual_jobs_wait_and_those_for_failures_are_skipped(forge: &Forge) {
-    let (stage, pipeline) = after_build_stage(forge);
+    let (fixture, pipeline) = after_build_stage(forge);
     for name in ["test", "deploy", "cleanup"] {
-        assert_pipeline(forge, &stage, &pipeline, "running");
-        run(forge, &stage, name, Succeed);
+        assert_pipeline(forge, &fixture, &pipeline, "running");
+        run(forge, &fixture, name, Succeed);
     }
-    assert_pipeline(forge, &stage, &pipeline, "success");
+    assert_pipeline(forge, &fixture, &pipeline, "success");
     assert_statuses(
         forge,
-        &stage,
+        &fixture,
         &[
             ("build", "success"),
             ("test", "success"),
@@ -68,28 +73,28 @@ fn when_all_succeeds_manual_jobs_wait_and_those_for_failures_are_skipped(forge: 
         ],
     );
     // A manual build can be played later; then the pipeline runs again.
-    let play = format!("{}/play", path_of(&stage, &build(forge, &stage, "production")));
-    let played = forge.post(&play).token(stage.token("reporter")).send().expect(200);
+    let play = format!("{}/play", path_of(&fixture, &build(forge, &fixture, "production")));
+    let played = forge.post(&play).token(fixture.token("reporter")).send().expect(200);
     assert_eq!(
         (&played["status"], &played["user"]["username"]),
         (&json!("pending"), &json!("reporter"))
     );
-    assert_pipeline(forge, &stage, &pipeline, "running");
-    run(forge, &stage, "production", Succeed);
-    assert_pipeline(forge, &stage, &pipeline, "success");
+    assert_pipeline(forge, &fixture, &pipeline, "running");
+    run(forge, &fixture, "production", Succeed);
+    assert_pipeline(forge, &fixture, &pipeline, "success");
 }
 
 /// "Test fails: test_failure then cleanup run, deploy is skipped; pipeline failed."
 fn when_a_test_fails_jobs_for_failures_and_always_run(forge: &Forge) {
-    let (stage, pipeline) = after_build_stage(forge);
-    run(forge, &stage, "test", Fail);
-    assert_pipeline(forge, &stage, &pipeline, "running");
-    run(forge, &stage, "test_failure", Succeed);
-    run(forge, &stage, "cleanup", Succeed);
-    assert_pipeline(forge, &stage, &pipeline, "failed");
+    let (fixture, pipeline) = after_build_stage(forge);
+    run(forge, &fixture, "test", Fail);
+    assert_pipeline(forge, &fixture, &pipeline, "running");
+    run(forge, &fixture, "test_failure", Succeed);
+    run(forge, &fixture, "cleanup", Succeed);
+    assert_pipeline(forge, &fixture, &pipeline, "failed");
     assert_statuses(
         forge,
-        &stage,
+        &fixture,
         &[
             ("build", "success"),
             ("test", "failed"),
@@ -104,12 +109,12 @@ fn when_a_test_fails_jobs_for_failures_and_always_run(forge: &Forge) {
 
 /// "Test canceled: nothing more runs; pipeline canceled."
 fn when_a_test_is_canceled_nothing_more_runs(forge: &Forge) {
-    let (stage, pipeline) = after_build_stage(forge);
-    run(forge, &stage, "test", Cancel);
-    assert_pipeline(forge, &stage, &pipeline, "canceled");
+    let (fixture, pipeline) = after_build_stage(forge);
+    run(forge, &fixture, "test", Cancel);
+    assert_pipeline(forge, &fixture, &pipeline, "canceled");
     assert_statuses(
         forge,
-        &stage,
+        &fixture,
         &[
             ("build", "success"),
             ("test", "canceled"),
@@ -124,61 +129,61 @@ fn when_a_test_is_canceled_nothing_more_runs(forge: &Forge) {
 
 /// "Only manual jobs: `success` at once."
 fn only_manual_jobs_succeed_at_once(forge: &Forge) {
-    let stage = a_ci_stage(forge, "a: {script: a, when: manual}\nb: {script: b, when: manual}\n");
-    let pipeline = push(forge, &stage, "topic");
+    let fixture = ci_fixture(forge, "a: {script: a, when: manual}\nb: {script: b, when: manual}\n");
+    let pipeline = push(forge, &fixture, "topic");
     assert_eq!((&pipeline["status"], &pipeline["duration"]), (&json!("success"), &json!(null)));
-    assert_statuses(forge, &stage, &[("a", "skipped"), ("b", "skipped")]);
+    assert_statuses(forge, &fixture, &[("a", "skipped"), ("b", "skipped")]);
 }
 
 /// "A failed `allow_failure` build counts as if it were not there, so the next stage runs."
 fn an_allowed_failure_does_not_stop_anything(forge: &Forge) {
-    let stage = a_ci_stage(
+    let fixture = ci_fixture(
         forge,
         "a: {stage: build, script: a, allow_failure: true}\nb: {stage: deploy, script: b}\n",
     );
-    let pipeline = push(forge, &stage, "topic");
-    step(forge, &stage, "a", Transition::Run);
-    assert_pipeline(forge, &stage, &pipeline, "running");
-    step(forge, &stage, "a", Fail);
-    assert_statuses(forge, &stage, &[("a", "failed"), ("b", "pending")]);
-    assert_pipeline(forge, &stage, &pipeline, "pending");
-    run(forge, &stage, "b", Succeed);
-    assert_pipeline(forge, &stage, &pipeline, "success");
+    let pipeline = push(forge, &fixture, "topic");
+    step(forge, &fixture, "a", Transition::Run);
+    assert_pipeline(forge, &fixture, &pipeline, "running");
+    step(forge, &fixture, "a", Fail);
+    assert_statuses(forge, &fixture, &[("a", "failed"), ("b", "pending")]);
+    assert_pipeline(forge, &fixture, &pipeline, "pending");
+    run(forge, &fixture, "b", Succeed);
+    assert_pipeline(forge, &fixture, &pipeline, "success");
 }
 
 /// "One success and one pending: `running`. One failed and one canceled: `failed`."
 fn a_pipeline_runs_while_one_of_its_builds_does(forge: &Forge) {
-    let stage = a_ci_stage(forge, "a: {script: a}\nb: {script: b}\n");
-    let pipeline = push(forge, &stage, "topic");
-    run(forge, &stage, "a", Succeed);
-    assert_pipeline(forge, &stage, &pipeline, "running");
-    run(forge, &stage, "b", Fail);
-    assert_pipeline(forge, &stage, &pipeline, "failed");
-    let other = push(forge, &stage, "other");
-    run(forge, &stage, "a", Fail);
-    run(forge, &stage, "b", Cancel);
-    assert_pipeline(forge, &stage, &other, "failed");
+    let fixture = ci_fixture(forge, "a: {script: a}\nb: {script: b}\n");
+    let pipeline = push(forge, &fixture, "topic");
+    run(forge, &fixture, "a", Succeed);
+    assert_pipeline(forge, &fixture, &pipeline, "running");
+    run(forge, &fixture, "b", Fail);
+    assert_pipeline(forge, &fixture, &pipeline, "failed");
+    let other = push(forge, &fixture, "other");
+    run(forge, &fixture, "a", Fail);
+    run(forge, &fixture, "b", Cancel);
+    assert_pipeline(forge, &fixture, &other, "failed");
 }
 
 /// Section 8.1: "pending or running without an update for 24 hours".
 fn builds_of_which_nothing_is_heard_fail(forge: &Forge) {
-    let stage = a_ci_stage(
+    let fixture = ci_fixture(
         forge,
         "a: {stage: build, script: a}\nb: {stage: build, script: b}\nc: {stage: deploy, script: c}\n",
     );
-    let pipeline = push(forge, &stage, "topic");
+    let pipeline = push(forge, &fixture, "topic");
     let tend = || silence::fail_silent(&forge.app, &|| true).expect("the store can be written");
     forge.clock.advance(TimeDelta::hours(1));
-    step(forge, &stage, "b", Transition::Run);
+    step(forge, &fixture, "b", Transition::Run);
     forge.clock.advance(TimeDelta::hours(23) - TimeDelta::seconds(1));
     assert_eq!(tend(), 0);
     forge.clock.advance(TimeDelta::seconds(1));
     assert_eq!(tend(), 1, "the one that waits");
-    assert_statuses(forge, &stage, &[("a", "failed"), ("b", "running"), ("c", "created")]);
+    assert_statuses(forge, &fixture, &[("a", "failed"), ("b", "running"), ("c", "created")]);
     forge.clock.advance(TimeDelta::hours(1));
     assert_eq!(tend(), 1, "and the one that runs");
-    assert_statuses(forge, &stage, &[("a", "failed"), ("b", "failed"), ("c", "skipped")]);
-    assert_pipeline(forge, &stage, &pipeline, "failed");
-    assert_eq!(id_of(&pipeline_now(forge, &stage, &pipeline)), id_of(&pipeline));
+    assert_statuses(forge, &fixture, &[("a", "failed"), ("b", "failed"), ("c", "skipped")]);
+    assert_pipeline(forge, &fixture, &pipeline, "failed");
+    assert_eq!(id_of(&pipeline_now(forge, &fixture, &pipeline)), id_of(&pipeline));
     assert_eq!(tend(), 0);
 }

@@ -4,9 +4,9 @@ use chrono::TimeDelta;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, builds, pipelines};
+use crate::api::ci::ci_support::{CONFIGURATION, builds, ci_fixture, pipelines};
 use crate::api::groups::group_support::{error, fields_of, new_project, path_of_project};
-use crate::api::repositories::refs_support::Stage;
+use crate::api::repositories::refs_support::ProjectFixture;
 use crate::api::support::message;
 
 on_every_store!(
@@ -17,9 +17,9 @@ on_every_store!(
 );
 
 #[track_caller]
-fn new_trigger(forge: &Forge, stage: &Stage) -> Value {
-    let path = format!("{}/triggers", stage.cast.path);
-    forge.post(&path).token(stage.token("master")).send().expect(201)
+fn new_trigger(forge: &Forge, fixture: &ProjectFixture) -> Value {
+    let path = format!("{}/triggers", fixture.cast.path);
+    forge.post(&path).token(fixture.token("master")).send().expect(201)
 }
 
 fn token(trigger: &Value) -> &str {
@@ -29,8 +29,8 @@ fn token(trigger: &Value) -> &str {
 /// GET /projects/:id/triggers, POST /projects/:id/triggers, GET /projects/:id/triggers/:token,
 /// DELETE /projects/:id/triggers/:token
 fn triggers_are_made_listed_and_removed(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let (one, two) = (new_trigger(forge, &stage), new_trigger(forge, &stage));
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let (one, two) = (new_trigger(forge, &fixture), new_trigger(forge, &fixture));
     let now = "2016-09-22T10:30:00.000Z";
     let expected = json!({
         "token": token(&one), "created_at": now, "updated_at": now, "deleted_at": null,
@@ -40,8 +40,8 @@ fn triggers_are_made_listed_and_removed(forge: &Forge) {
     assert_eq!(fields_of(&one), fields_of(&expected), "in this order");
     assert_ne!(token(&one), token(&two));
     assert!(token(&one).len() >= 20);
-    let list = format!("{}/triggers", stage.cast.path);
-    let master = stage.token("master");
+    let list = format!("{}/triggers", fixture.cast.path);
+    let master = fixture.token("master");
     assert_eq!(forge.get(&list).token(master).send().expect(200), json!([one, two]));
     let path = format!("{list}/{}", token(&one));
     assert_eq!(forge.get(&path).token(master).send().expect(200), one);
@@ -59,28 +59,28 @@ fn triggers_are_made_listed_and_removed(forge: &Forge) {
 
 /// Only for masters and above.
 fn only_masters_see_triggers(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let one = new_trigger(forge, &stage);
-    let list = format!("{}/triggers", stage.cast.path);
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let one = new_trigger(forge, &fixture);
+    let list = format!("{}/triggers", fixture.cast.path);
     let path = format!("{list}/{}", token(&one));
     for (who, status) in [("stranger", 404), ("guest", 403), ("developer", 403)] {
         for (method, path) in [("GET", &list), ("POST", &list), ("GET", &path), ("DELETE", &path)] {
-            let answer = forge.request(method, path).token(stage.token(who)).send();
+            let answer = forge.request(method, path).token(fixture.token(who)).send();
             assert_eq!(answer.status, status, "{who} {method} {path}");
         }
     }
     for who in ["master", "owner", "root"] {
-        forge.get(&path).token(stage.token(who)).send().expect(200);
+        forge.get(&path).token(fixture.token(who)).send().expect(200);
     }
 }
 
 /// POST /projects/:id/trigger/builds: 201 with the token of a trigger, without a user.
 fn a_trigger_starts_a_pipeline(forge: &Forge) {
     let configuration = "a: {script: a, only: [triggers]}\nb: {script: b, except: [triggers]}\n";
-    let stage = a_ci_stage(forge, configuration);
-    let one = new_trigger(forge, &stage);
+    let fixture = ci_fixture(forge, configuration);
+    let one = new_trigger(forge, &fixture);
     forge.clock.advance(TimeDelta::minutes(1));
-    let path = format!("{}/trigger/builds", stage.cast.path);
+    let path = format!("{}/trigger/builds", fixture.cast.path);
     let form = [
         ("token", token(&one)),
         ("ref", "master"),
@@ -90,12 +90,12 @@ fn a_trigger_starts_a_pipeline(forge: &Forge) {
     let started = forge.post(&path).form(&form).send().expect(201);
     assert_eq!(fields_of(&started), ["id", "variables"]);
     assert_eq!(started["variables"], json!({"A": "one = 1", "B": "2"}));
-    let pipeline = pipelines(forge, &stage)[0].clone();
+    let pipeline = pipelines(forge, &fixture)[0].clone();
     assert_eq!((&pipeline["ref"], &pipeline["user"]), (&json!("master"), &Value::Null));
-    let names: Vec<Value> = builds(forge, &stage).iter().map(|one| one["name"].clone()).collect();
+    let names: Vec<Value> = builds(forge, &fixture).iter().map(|one| one["name"].clone()).collect();
     assert_eq!(names, [json!("a")], "of the jobs for triggers");
-    let used = format!("{}/triggers/{}", stage.cast.path, token(&one));
-    let used = forge.get(&used).token(stage.token("master")).send().expect(200);
+    let used = format!("{}/triggers/{}", fixture.cast.path, token(&one));
+    let used = forge.get(&used).token(fixture.token("master")).send().expect(200);
     assert_eq!(used["last_used"], "2016-09-22T10:31:00.000Z");
     let body = json!({"token": token(&one), "ref": "master", "variables": {"C": "3"}});
     let again = forge.post(&path).json(&body).send().expect(201);
@@ -104,10 +104,10 @@ fn a_trigger_starts_a_pipeline(forge: &Forge) {
 
 /// 404 for unknown tokens and tokens of other projects; 400 if there is no job to run.
 fn invalid_trigger_requests_are_refused(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let one = new_trigger(forge, &stage);
-    let other = new_project(forge, stage.token("developer"), "Other", &[]);
-    let path = format!("{}/trigger/builds", stage.cast.path);
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let one = new_trigger(forge, &fixture);
+    let other = new_project(forge, fixture.token("developer"), "Other", &[]);
+    let path = format!("{}/trigger/builds", fixture.cast.path);
     let start = |path: &str, token: &str, reference: &str, status: u16| {
         let form = [("token", token), ("ref", reference)];
         forge.post(path).form(&form).send().expect(status)
@@ -117,7 +117,7 @@ fn invalid_trigger_requests_are_refused(forge: &Forge) {
     assert_eq!(start("/projects/987654/trigger/builds", token(&one), "master", 404), missing);
     let elsewhere = format!("{}/trigger/builds", path_of_project(&other));
     assert_eq!(start(&elsewhere, token(&one), "master", 404), missing, "a project that is there");
-    let public = new_project(forge, stage.token("developer"), "Open", &[("public", "true")]);
+    let public = new_project(forge, fixture.token("developer"), "Open", &[("public", "true")]);
     let public = format!("{}/trigger/builds", path_of_project(&public));
     assert_eq!(start(&public, token(&one), "master", 404), missing, "even if everybody sees it");
     assert_eq!(start(&path, token(&one), "nowhere", 400), message("No builds created"));
@@ -126,5 +126,5 @@ fn invalid_trigger_requests_are_refused(forge: &Forge) {
     let body = json!({"token": token(&one), "ref": "master", "variables": {"C": {"d": 1}}});
     let odd = forge.post(&path).json(&body).send().expect(400);
     assert_eq!(odd, message("variables needs to be a map of key-valued strings"));
-    assert_eq!(pipelines(forge, &stage), json!([]));
+    assert_eq!(pipelines(forge, &fixture), json!([]));
 }

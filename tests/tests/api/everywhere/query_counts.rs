@@ -7,7 +7,7 @@ use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::{ROOT, Restrictions};
 use hexforge_tests::{Backend, Forge, ForgeOptions};
 
-use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage, push};
+use crate::api::ci::ci_support::{CONFIGURATION, ci_fixture, push};
 
 /// A server that counts its queries. It always runs in this process.
 fn counted(options: ForgeOptions) -> Option<Forge> {
@@ -264,19 +264,19 @@ fn pages_of_pipelines_and_builds_send_as_many_queries_whatever_their_length_on_p
 fn pages_of_pipelines_and_builds_send_as_many_queries(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
     let Some(forge) = counted(options) else { return };
-    let stage = a_ci_stage(&forge, CONFIGURATION);
+    let fixture = ci_fixture(&forge, CONFIGURATION);
     let counts = || {
         ["pipelines?", "builds?", "pipelines?scope=branches&"].map(|list| {
-            let path = format!("{}/{list}per_page=100", stage.cast.path);
+            let path = format!("{}/{list}per_page=100", fixture.cast.path);
             let before = forge.queries.load(Ordering::Relaxed);
-            forge.get(&path).token(stage.token("reporter")).send().expect(200);
+            forge.get(&path).token(fixture.token("reporter")).send().expect(200);
             forge.queries.load(Ordering::Relaxed) - before
         })
     };
-    push(&forge, &stage, "first");
+    push(&forge, &fixture, "first");
     let few = counts();
     for number in 0..10 {
-        push(&forge, &stage, &format!("branch-{number}"));
+        push(&forge, &fixture, &format!("branch-{number}"));
     }
     assert_eq!(counts(), few);
     // Queries: token, project, role, total, ids, rows, users; for builds also pipelines and their commits.

@@ -9,10 +9,10 @@ use hexforge_tests::forge::{ROOT, RUNNERS};
 use hexforge_tests::{Forge, Response, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::ci::ci_support::{CONFIGURATION, a_ci_stage};
+use crate::api::ci::ci_support::{CONFIGURATION, ci_fixture};
 use crate::api::everywhere::openapi::texts;
 use crate::api::groups::group_support::{new_group, new_project, path_of_group, path_of_project};
-use crate::api::repositories::refs_support::Stage;
+use crate::api::repositories::refs_support::ProjectFixture;
 use crate::api::support::{field_error, id_of};
 use crate::api::tracker::tracker_support::{new_issue, new_label, path_of_issue};
 
@@ -94,13 +94,13 @@ const PROFILE: &[&str] = &[
     "website_url",
 ];
 
-fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
-    let path = |rest: &str| format!("{}{rest}", stage.cast.path);
+fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
+    let path = |rest: &str| format!("{}{rest}", fixture.cast.path);
     let project = new_project(forge, ROOT, "changed", &[]);
     let group = new_group(forge, ROOT, "a-group", &[]);
     let other = new_group(forge, ROOT, "other-group", &[]);
     let user = id_of(&forge.new_user("changed-user", &[]));
-    let issue = new_issue(forge, ROOT, &stage.cast.path, "an issue", &[]);
+    let issue = new_issue(forge, ROOT, &fixture.cast.path, "an issue", &[]);
     let notes = format!("{}/notes", path_of_issue(&issue));
     let note = forge.post(&notes).token(ROOT).form(&[("body", "a note")]).send().expect(201);
     let milestones = path("/milestones");
@@ -112,15 +112,15 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
     let hook = format!("{hooks}/{}", id_of(&hook));
     let variable = [("key", "FIXED"), ("value", "x")];
     forge.post(&path("/variables")).token(ROOT).form(&variable).send().expect(201);
-    let label = new_label(forge, ROOT, &stage.cast.path, "fixed");
+    let label = new_label(forge, ROOT, &fixture.cast.path, "fixed");
     let label_id = id_of(&label);
     let group_labels = format!("{}/labels", path_of_group(&other));
     let fixed = [("name", "fixed"), ("color", "#111111")];
     forge.post(&group_labels).token(ROOT).form(&fixed).send();
     let tagged = json!({"tag_name": "fixed", "ref": "master", "release_description": "text"});
-    forge.post(&stage.tags).token(ROOT).json(&tagged).send().expect(201);
-    forge.post(&stage.tags).token(ROOT).form(&[("tag_name", "bare"), ("ref", "master")]).send();
-    let sha = stage.id("master");
+    forge.post(&fixture.tags).token(ROOT).json(&tagged).send().expect(201);
+    forge.post(&fixture.tags).token(ROOT).form(&[("tag_name", "bare"), ("ref", "master")]).send();
+    let sha = fixture.id("master");
     let statuses = path(&format!("/repository/commits/{sha}/statuses"));
 
     let call = |name, target: &str, shows: &str, base: fn(u32) -> Value, fields| Call {
@@ -197,15 +197,15 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
         ),
         call(
             "POST /api/v3/projects/{id}/repository/branches",
-            &stage.branches,
-            &stage.branches,
+            &fixture.branches,
+            &fixture.branches,
             |n| json!({"branch_name": format!("b{n}"), "ref": "master"}),
             vec![("branch_name", Prescribed(400, "Branch name is invalid"))],
         ),
         call(
             "POST /api/v3/projects/{id}/repository/tags",
-            &stage.tags,
-            &stage.tags,
+            &fixture.tags,
+            &fixture.tags,
             |n| json!({"tag_name": format!("t{n}"), "ref": "master"}),
             vec![
                 ("tag_name", Prescribed(405, "Tag name invalid")),
@@ -215,15 +215,15 @@ fn calls(forge: &Forge, stage: &Stage) -> Vec<Call> {
         ),
         call(
             "POST /api/v3/projects/{id}/repository/tags/{tag_name}/release",
-            &format!("{}/bare/release", stage.tags),
-            &format!("{}/bare", stage.tags),
+            &format!("{}/bare/release", fixture.tags),
+            &format!("{}/bare", fixture.tags),
             nothing,
             refused_as_too_long(&["description"]),
         ),
         call(
             "PUT /api/v3/projects/{id}/repository/tags/{tag_name}/release",
-            &format!("{}/fixed/release", stage.tags),
-            &format!("{}/fixed", stage.tags),
+            &format!("{}/fixed/release", fixture.tags),
+            &format!("{}/fixed", fixture.tags),
             nothing,
             refused_as_too_long(&["description"]),
         ),
@@ -447,9 +447,9 @@ fn documented_length(document: &Value, name: &str, field: &str) -> usize {
 
 fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
     let document = openapi::document(Dialect::Specification);
-    let stage = a_ci_stage(forge, CONFIGURATION);
+    let fixture = ci_fixture(forge, CONFIGURATION);
     let (mut tested, mut n, mut problems) = (BTreeSet::new(), 100, Vec::new());
-    for call in calls(forge, &stage) {
+    for call in calls(forge, &fixture) {
         for (field, refusal) in &call.fields {
             let max = documented_length(&document, call.name, field);
             let kind =
@@ -502,11 +502,11 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
 }
 
 fn variables_of_a_trigger_are_bounded_together(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let triggers = format!("{}/triggers", stage.cast.path);
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let triggers = format!("{}/triggers", fixture.cast.path);
     let trigger = forge.post(&triggers).token(ROOT).send().expect(201);
     let start = |variables: Value| {
-        let path = format!("{}/trigger/builds", stage.cast.path);
+        let path = format!("{}/trigger/builds", fixture.cast.path);
         let body = json!({"token": trigger["token"], "ref": "master", "variables": variables});
         forge.post(&path).json(&body).send()
     };
@@ -523,7 +523,7 @@ fn variables_of_a_trigger_are_bounded_together(forge: &Forge) {
     ] {
         assert_eq!(start(variables).expect(400), field_error("variables", text));
     }
-    let pipelines = format!("{}/pipelines", stage.cast.path);
+    let pipelines = format!("{}/pipelines", fixture.cast.path);
     assert_eq!(forge.get(&pipelines).token(ROOT).send().expect(200), json!([]));
     for variables in [of(200, 1, 1), of(1, 255, 65_536), of(15, 1, 65_536)] {
         start(variables).expect(201);
@@ -531,16 +531,16 @@ fn variables_of_a_trigger_are_bounded_together(forge: &Forge) {
 }
 
 fn lists_of_labels_are_bounded(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
-    let issue = new_issue(forge, ROOT, &stage.cast.path, "an issue", &[]);
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let issue = new_issue(forge, ROOT, &fixture.cast.path, "an issue", &[]);
     let full: Vec<String> = (0..500).map(|n| format!("{n:0255}")).collect();
     let longest = full.join(",");
     assert_eq!(longest.len(), 127_999);
     let long_title = field_error("labels", "is too long (maximum is 255 characters)");
     let too_many = field_error("labels", "are too many (maximum is 500)");
-    let labels = format!("{}/labels", stage.cast.path);
+    let labels = format!("{}/labels", fixture.cast.path);
     for (method, path) in
-        [("POST", format!("{}/issues", stage.cast.path)), ("PUT", path_of_issue(&issue))]
+        [("POST", format!("{}/issues", fixture.cast.path)), ("PUT", path_of_issue(&issue))]
     {
         let send = |labels: &str| {
             let body = json!({"title": "t", "labels": labels});
@@ -555,14 +555,14 @@ fn lists_of_labels_are_bounded(forge: &Forge) {
 }
 
 fn searches_are_bounded(forge: &Forge) {
-    let stage = a_ci_stage(forge, CONFIGURATION);
+    let fixture = ci_fixture(forge, CONFIGURATION);
     for (path, name) in [
         ("/projects".to_owned(), "search"),
         ("/users".to_owned(), "search"),
         ("/groups".to_owned(), "search"),
         ("/namespaces".to_owned(), "search"),
-        (format!("{}/members", stage.cast.path), "query"),
-        (format!("{}/users", stage.cast.path), "search"),
+        (format!("{}/members", fixture.cast.path), "query"),
+        (format!("{}/users", fixture.cast.path), "search"),
     ] {
         let search = |length: usize| {
             forge.get(&path).token(ROOT).query(&[(name, &"ü".repeat(length))]).send()

@@ -15,10 +15,10 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Received, Receiver, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::ci::ci_support::{a_ci_stage, push, step};
+use crate::api::ci::ci_support::{ci_fixture, push, step};
 use crate::api::hooks::hook_support::{clear_outbox, deliver_payloads, hook_of};
 use crate::api::projects::project_support::a_cast;
-use crate::api::repositories::refs_support::{Stage, a_stage, new_branch, new_tag};
+use crate::api::repositories::refs_support::{ProjectFixture, filled_fixture, new_branch, new_tag};
 use crate::api::support::id_of;
 use crate::api::tracker::tracker_support::{new_issue, path_of_issue, update_issue};
 
@@ -70,19 +70,19 @@ fn person_block(forge: &Forge, id: i64) -> Value {
     })
 }
 
-fn newest_event(forge: &Forge, stage: &Stage) -> Value {
-    let path = format!("{}/events?per_page=1", stage.cast.path);
+fn newest_event(forge: &Forge, fixture: &ProjectFixture) -> Value {
+    let path = format!("{}/events?per_page=1", fixture.cast.path);
     forge.get(&path).token(ROOT).send().expect(200)[0]["data"].clone()
 }
 
 /// 9.1: the payload is the text that the feed shows, which `push_events.rs` compares field by field.
 fn a_push_is_told_as_the_feed_tells_it(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let receiver = Receiver::new();
-    hook_of(forge, &stage.cast.path, &receiver.url("/"), &[("push_events", "true")]);
+    hook_of(forge, &fixture.cast.path, &receiver.url("/"), &[("push_events", "true")]);
     clear_outbox(forge);
-    new_branch(forge, &stage, "new/two", "feature/x");
-    let data = newest_event(forge, &stage);
+    new_branch(forge, &fixture, "new/two", "feature/x");
+    let data = newest_event(forge, &fixture);
     forge.deliver();
     let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Push Hook"));
@@ -91,52 +91,52 @@ fn a_push_is_told_as_the_feed_tells_it(forge: &Forge) {
     assert_eq!((&told["object_kind"], &told["before"]), (&json!("push"), &json!(ZEROS)));
     assert_eq!(told["total_commits_count"], 1);
     assert_eq!(told["commits"][0]["added"], json!(["x"]));
-    let path = format!("{}/new%2Ftwo", stage.branches);
-    forge.delete(&path).token(stage.token("developer")).send().expect(200);
+    let path = format!("{}/new%2Ftwo", fixture.branches);
+    forge.delete(&path).token(fixture.token("developer")).send().expect(200);
     forge.deliver();
     let gone = receiver.take_only().json();
-    assert_eq!(gone.to_string(), newest_event(forge, &stage).to_string());
+    assert_eq!(gone.to_string(), newest_event(forge, &fixture).to_string());
     assert_eq!((&gone["after"], &gone["checkout_sha"]), (&json!(ZEROS), &Value::Null));
     assert_eq!((&gone["commits"], &gone["total_commits_count"]), (&json!([]), &json!(0)));
 }
 
 /// 9.2
 fn tags_are_told_with_their_annotation(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let receiver = Receiver::new();
-    hook_of(forge, &stage.cast.path, &receiver.url("/"), &[("tag_push_events", "true")]);
+    hook_of(forge, &fixture.cast.path, &receiver.url("/"), &[("tag_push_events", "true")]);
     clear_outbox(forge);
     let form = [("tag_name", "v2"), ("ref", "master"), ("message", "The second")];
-    new_tag(forge, &stage, &form);
+    new_tag(forge, &fixture, &form);
     forge.deliver();
     let received = receiver.take_only();
     assert_eq!(received.header("x-gitlab-event"), Some("Tag Push Hook"));
-    assert_eq!(received.body, newest_event(forge, &stage).to_string());
+    assert_eq!(received.body, newest_event(forge, &fixture).to_string());
     let told = received.json();
     assert_eq!(
         (&told["object_kind"], &told["event_name"]),
         (&json!("tag_push"), &json!("tag_push"))
     );
     assert_eq!((&told["ref"], &told["message"]), (&json!("refs/tags/v2"), &json!("The second")));
-    assert_eq!(told["checkout_sha"], stage.id("master"));
-    assert_eq!(told["after"], stage.id("refs/tags/v2"));
+    assert_eq!(told["checkout_sha"], fixture.id("master"));
+    assert_eq!(told["after"], fixture.id("refs/tags/v2"));
     assert_ne!(told["after"], told["checkout_sha"]);
-    forge.delete(&format!("{}/v2", stage.tags)).token(ROOT).send().expect(200);
+    forge.delete(&format!("{}/v2", fixture.tags)).token(ROOT).send().expect(200);
     forge.deliver();
     let gone = receiver.take_only().json();
-    assert_eq!(gone["before"], stage.id("master"), "the commit, not the tag");
+    assert_eq!(gone["before"], fixture.id("master"), "the commit, not the tag");
     assert_eq!((&gone["after"], &gone["checkout_sha"]), (&json!(ZEROS), &Value::Null));
 }
 
 /// Section 8
 fn the_request_is_a_post_with_its_headers(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let (open, closed) = (Receiver::new(), Receiver::new());
     let push = ("push_events", "true");
-    hook_of(forge, &stage.cast.path, &open.url("/a/b?c=d&e"), &[push]);
-    hook_of(forge, &stage.cast.path, &closed.url("/"), &[push, ("token", "s3cret ü&")]);
+    hook_of(forge, &fixture.cast.path, &open.url("/a/b?c=d&e"), &[push]);
+    hook_of(forge, &fixture.cast.path, &closed.url("/"), &[push, ("token", "s3cret ü&")]);
     clear_outbox(forge);
-    new_branch(forge, &stage, "one", "master");
+    new_branch(forge, &fixture, "one", "master");
     forge.deliver();
     let (open, closed) = (open.take_only(), closed.take_only());
     assert_eq!(open.line, "POST /a/b?c=d&e HTTP/1.1");
@@ -152,12 +152,12 @@ fn the_request_is_a_post_with_its_headers(forge: &Forge) {
 
 /// Section 8: credentials in the url
 fn names_and_passwords_of_an_address_are_sent_as_authorization(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let receiver = Receiver::new();
     let url = format!("http://me:p%40ss@{}/x", receiver.address);
-    hook_of(forge, &stage.cast.path, &url, &[("push_events", "true")]);
+    hook_of(forge, &fixture.cast.path, &url, &[("push_events", "true")]);
     clear_outbox(forge);
-    new_branch(forge, &stage, "one", "master");
+    new_branch(forge, &fixture, "one", "master");
     forge.deliver();
     let received = receiver.take_only();
     assert_eq!(received.line, "POST /x HTTP/1.1");
@@ -292,18 +292,18 @@ fn confidential_issues_are_told_to_nobody(forge: &Forge) {
 
 /// Section 8: the table of kinds
 fn each_switch_lets_one_kind_through(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let switches =
         ["push_events", "tag_push_events", "issues_events", "note_events", "build_events"];
     let receivers = switches.map(|switch| {
         let receiver = Receiver::new();
-        hook_of(forge, &stage.cast.path, &receiver.url("/"), &[(switch, "true")]);
+        hook_of(forge, &fixture.cast.path, &receiver.url("/"), &[(switch, "true")]);
         receiver
     });
     clear_outbox(forge);
-    new_branch(forge, &stage, "one", "master");
-    new_tag(forge, &stage, &[("tag_name", "v3"), ("ref", "master")]);
-    let issue = new_issue(forge, ROOT, &stage.cast.path, "An issue", &[]);
+    new_branch(forge, &fixture, "one", "master");
+    new_tag(forge, &fixture, &[("tag_name", "v3"), ("ref", "master")]);
+    let issue = new_issue(forge, ROOT, &fixture.cast.path, "An issue", &[]);
     let path = format!("{}/notes", path_of_issue(&issue));
     forge.post(&path).token(ROOT).form(&[("body", "A comment")]).send().expect(201);
     forge.deliver();
@@ -513,10 +513,10 @@ fn a_pipeline_is_told_with_its_builds(forge: &Forge) {
 
 /// 9.6 and 9.7: when they are fired
 fn builds_and_pipelines_are_told_as_they_go_on(forge: &Forge) {
-    let stage = a_ci_stage(forge, "one:\n  script: make\n");
+    let fixture = ci_fixture(forge, "one:\n  script: make\n");
     let (builds, pipelines) = (Receiver::new(), Receiver::new());
-    hook_of(forge, &stage.cast.path, &builds.url("/"), &[("build_events", "true")]);
-    hook_of(forge, &stage.cast.path, &pipelines.url("/"), &[("pipeline_events", "true")]);
+    hook_of(forge, &fixture.cast.path, &builds.url("/"), &[("build_events", "true")]);
+    hook_of(forge, &fixture.cast.path, &pipelines.url("/"), &[("pipeline_events", "true")]);
     clear_outbox(forge);
     let statuses = || {
         let builds: Vec<Value> = deliver_payloads(forge, &builds);
@@ -526,25 +526,25 @@ fn builds_and_pipelines_are_told_as_they_go_on(forge: &Forge) {
             pipelines.iter().map(|one| &one["object_attributes"]["status"]).collect();
         json!([builds, pipelines])
     };
-    push(forge, &stage, "topic");
+    push(forge, &fixture, "topic");
     // The builds of the first stage are pending from the start.
     assert_eq!(statuses(), json!([["pending"], ["pending"]]));
-    step(forge, &stage, "one", Transition::Run);
+    step(forge, &fixture, "one", Transition::Run);
     assert_eq!(statuses(), json!([["running"], ["running"]]));
-    step(forge, &stage, "one", Transition::Succeed);
+    step(forge, &fixture, "one", Transition::Succeed);
     assert_eq!(statuses(), json!([["success"], ["success"]]));
 }
 
 /// 9.1: one event per ref. 8: each hook gets the events in their order.
 fn a_hook_hears_of_several_refs_one_by_one(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let receiver = Receiver::new();
     let both = [("push_events", "true"), ("tag_push_events", "true")];
-    hook_of(forge, &stage.cast.path, &receiver.url("/"), &both);
+    hook_of(forge, &fixture.cast.path, &receiver.url("/"), &both);
     clear_outbox(forge);
     for number in 0..20 {
-        new_branch(forge, &stage, &format!("b{number}"), "master");
-        new_tag(forge, &stage, &[("tag_name", &format!("t{number}")), ("ref", "master")]);
+        new_branch(forge, &fixture, &format!("b{number}"), "master");
+        new_tag(forge, &fixture, &[("tag_name", &format!("t{number}")), ("ref", "master")]);
     }
     let told = deliver_payloads(forge, &receiver);
     let refs: Vec<&str> = told.iter().filter_map(|one| one["ref"].as_str()).collect();

@@ -8,7 +8,7 @@ use crate::api::groups::group_support::{
     add_member, new_group, new_project, path_of_group, path_of_project,
 };
 use crate::api::hooks::hook_support::{clear_outbox, deliver_payloads, system_hook};
-use crate::api::repositories::refs_support::{a_stage, new_branch, new_tag};
+use crate::api::repositories::refs_support::{filled_fixture, new_branch, new_tag};
 use crate::api::support::id_of;
 
 on_every_store!(
@@ -195,20 +195,20 @@ fn system_events_have_no_switch(forge: &Forge) {
 
 /// Section 10: the objects of 9.1 and 9.2 without commits, by the switches of section 7
 fn pushes_are_told_without_commits(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let pushes = a_receiver(forge, &[]);
     let none = a_receiver(forge, &[("push_events", "false")]);
     let tags = a_receiver(forge, &[("push_events", "false"), ("tag_push_events", "true")]);
-    new_branch(forge, &stage, "one", "feature/x");
+    new_branch(forge, &fixture, "one", "feature/x");
     let form = [("tag_name", "v2"), ("ref", "master"), ("message", "The second")];
-    new_tag(forge, &stage, &form);
+    new_tag(forge, &fixture, &form);
     // System hooks do not hear of the removal of a tag.
-    forge.delete(&format!("{}/v2", stage.tags)).token(ROOT).send().expect(200);
+    forge.delete(&format!("{}/v2", fixture.tags)).token(ROOT).send().expect(200);
     forge.deliver();
     let (push, tag) = (pushes.take_only(), tags.take_only());
     assert_eq!(none.count(), 0);
     assert_eq!(push.header("x-gitlab-event"), Some("System Hook"));
-    let events = forge.get(&format!("{}/events", stage.cast.path)).token(ROOT).send().expect(200);
+    let events = forge.get(&format!("{}/events", fixture.cast.path)).token(ROOT).send().expect(200);
     for (received, data, message) in
         [(push, &events[2]["data"], json!(null)), (tag, &events[1]["data"], json!(""))]
     {

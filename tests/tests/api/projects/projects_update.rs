@@ -272,22 +272,23 @@ fn updating_is_no_activity(forge: &Forge) {
 
 /// PUT /projects/:id
 fn the_default_branch_can_be_changed(forge: &Forge) {
-    let stage = crate::api::repositories::refs_support::a_stage(forge);
-    let head = || stage.tree.git_bare(&["symbolic-ref", "HEAD"]);
+    let fixture = crate::api::repositories::refs_support::filled_fixture(forge);
+    let head = || fixture.tree.git_bare(&["symbolic-ref", "HEAD"]);
     let told = queued_events(forge).len();
-    let put =
-        |token: &str, fields: &Value| forge.put(&stage.cast.path).token(token).json(fields).send();
+    let put = |token: &str, fields: &Value| {
+        forge.put(&fixture.cast.path).token(token).json(fields).send()
+    };
     for who in ["guest", "reporter", "developer"] {
         let fields = json!({"name": "Ship", "default_branch": "feature/x"});
-        assert_eq!(put(stage.token(who), &fields).expect(403), forbidden(), "{who}");
+        assert_eq!(put(fixture.token(who), &fields).expect(403), forbidden(), "{who}");
     }
     for (branch, who) in [("feature/x", "master"), ("master", "owner"), ("feature/x", "root")] {
         let fields = json!({"name": "Ship", "default_branch": branch});
         for _ in 0..2 {
-            let answer = put(stage.token(who), &fields).expect(200);
+            let answer = put(fixture.token(who), &fields).expect(200);
             assert_eq!(answer["default_branch"], branch);
             assert_eq!(head(), format!("refs/heads/{branch}"));
-            assert_eq!(read(forge, ROOT, &stage.cast.project)["default_branch"], branch);
+            assert_eq!(read(forge, ROOT, &fixture.cast.project)["default_branch"], branch);
         }
     }
     // A blank value counts as missing.
@@ -304,14 +305,14 @@ fn the_default_branch_can_be_changed(forge: &Forge) {
     let fields = json!({"name": "-", "default_branch": "master"});
     put(ROOT, &fields).expect(400);
     assert_eq!(head(), "refs/heads/feature/x");
-    let shown = read(forge, ROOT, &stage.cast.project);
+    let shown = read(forge, ROOT, &fixture.cast.project);
     assert_eq!((&shown["name"], &shown["description"]), (&json!("Ship"), &Value::Null));
     // The new default branch cannot be removed.
-    let path = format!("{}/feature/x", stage.branches);
+    let path = format!("{}/feature/x", fixture.branches);
     forge.delete(&path).token(ROOT).send().expect(400);
-    forge.delete(&format!("{}/master", stage.branches)).token(ROOT).send().expect(200);
+    forge.delete(&format!("{}/master", fixture.branches)).token(ROOT).send().expect(200);
     assert_eq!(queued_events(forge).len(), told + 1, "only the removal is an event");
-    stage.tree.assert_sound();
+    fixture.tree.assert_sound();
     // An empty repository has no branch that could become the default.
     let empty = new_project(forge, ROOT, "Empty", &[]);
     let fields = json!({"name": "Empty", "default_branch": "master"});

@@ -6,7 +6,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::activity_in;
-use crate::api::repositories::refs_support::{Stage, a_stage, new_branch, new_tag};
+use crate::api::repositories::refs_support::{ProjectFixture, filled_fixture, new_branch, new_tag};
 use crate::api::support::queued_events;
 
 on_every_store!(
@@ -21,7 +21,7 @@ on_every_store!(
 const ZEROS: &str = "0000000000000000000000000000000000000000";
 
 /// The payload of a push by `developer`.
-fn push_payload(stage: &Stage, kind: &str, reference: &str, more: Value) -> Value {
+fn push_payload(fixture: &ProjectFixture, kind: &str, reference: &str, more: Value) -> Value {
     let project = json!({
         "name": "Ship", "description": null, "web_url": "http://forge.test/ada/ship",
         "avatar_url": null, "git_ssh_url": "ssh://git@forge.test:2222/ada/ship.git",
@@ -44,14 +44,14 @@ fn push_payload(stage: &Stage, kind: &str, reference: &str, more: Value) -> Valu
         "after": more["after"], "ref": reference, "checkout_sha": more["checkout_sha"],
         "message": more["message"], "user_id": more["user_id"], "user_name": "developer",
         "user_email": "developer@example.com", "user_avatar": more["user_avatar"],
-        "project_id": stage.project(), "project": project, "commits": commits,
+        "project_id": fixture.project(), "project": project, "commits": commits,
         "total_commits_count": more["total"], "repository": repository
     })
 }
 
 /// The newest event in the feed of the project.
-fn newest_event(forge: &Forge, stage: &Stage) -> Value {
-    let path = format!("{}/events?per_page=1", stage.cast.path);
+fn newest_event(forge: &Forge, fixture: &ProjectFixture) -> Value {
+    let path = format!("{}/events?per_page=1", fixture.cast.path);
     forge.get(&path).token(ROOT).send().expect(200)[0].clone()
 }
 
@@ -59,13 +59,13 @@ fn newest_event(forge: &Forge, stage: &Stage) -> Value {
 #[track_caller]
 fn assert_newest_event(
     forge: &Forge,
-    stage: &Stage,
+    fixture: &ProjectFixture,
     action: &str,
     kind: &str,
     reference: &str,
     mut more: Value,
 ) {
-    let event = newest_event(forge, stage);
+    let event = newest_event(forge, fixture);
     assert_eq!(event["action_name"], action);
     assert_eq!(event["author_username"], "developer");
     for field in ["title", "target_id", "target_type", "target_title"] {
@@ -73,7 +73,7 @@ fn assert_newest_event(
     }
     more["user_id"] = event["author_id"].clone();
     more["user_avatar"] = event["author"]["avatar_url"].clone();
-    let expected = push_payload(stage, kind, reference, more);
+    let expected = push_payload(fixture, kind, reference, more);
     assert_eq!(event["data"].to_string(), expected.to_string());
     // The outbox has the same facts.
     let Some(SystemEvent::Pushed(push)) = queued_events(forge).pop() else { panic!("no push") };
@@ -96,9 +96,14 @@ fn assert_newest_event(
 }
 
 /// A commit in the payload of a push.
-fn commit_payload(stage: &Stage, revision: &str, message: &str, paths: [&[&str]; 3]) -> Value {
-    let id = stage.id(revision);
-    let time = stage.tree.git_bare(&["log", "-1", "--format=%cI", &id]);
+fn commit_payload(
+    fixture: &ProjectFixture,
+    revision: &str,
+    message: &str,
+    paths: [&[&str]; 3],
+) -> Value {
+    let id = fixture.id(revision);
+    let time = fixture.tree.git_bare(&["log", "-1", "--format=%cI", &id]);
     json!({
         "id": id, "message": message, "timestamp": time,
         "url": format!("http://forge.test/ada/ship/commit/{id}"),
@@ -109,104 +114,107 @@ fn commit_payload(stage: &Stage, revision: &str, message: &str, paths: [&[&str];
 
 /// POST /projects/:id/repository/branches, GET /projects/:id/events
 fn a_new_branch_tells_what_the_default_branch_has_not(forge: &Forge) {
-    let stage = a_stage(forge);
-    new_branch(forge, &stage, "new/one", "master~1");
-    let tip = stage.id("master~1");
+    let fixture = filled_fixture(forge);
+    new_branch(forge, &fixture, "new/one", "master~1");
+    let tip = fixture.id("master~1");
     let more = json!({
         "before": ZEROS, "after": tip, "checkout_sha": tip, "message": null, "commits": [],
         "total": 0
     });
-    assert_newest_event(forge, &stage, "pushed new", "push", "refs/heads/new/one", more);
-    new_branch(forge, &stage, "new/two", "feature/x");
-    let tip = stage.id("feature/x");
+    assert_newest_event(forge, &fixture, "pushed new", "push", "refs/heads/new/one", more);
+    new_branch(forge, &fixture, "new/two", "feature/x");
+    let tip = fixture.id("feature/x");
     let more = json!({
         "before": ZEROS, "after": tip, "checkout_sha": tip, "message": null,
-        "commits": [commit_payload(&stage, "feature/x", "Beside\n", [&["x"], &[], &[]])], "total": 1
+        "commits": [commit_payload(&fixture, "feature/x", "Beside\n", [&["x"], &[], &[]])], "total": 1
     });
-    assert_newest_event(forge, &stage, "pushed new", "push", "refs/heads/new/two", more);
+    assert_newest_event(forge, &fixture, "pushed new", "push", "refs/heads/new/two", more);
 }
 
 /// POST /projects/:id/repository/branches
 fn only_the_newest_twenty_commits_are_told(forge: &Forge) {
-    let stage = a_stage(forge);
-    stage.tree.git(&["checkout", "-q", "-b", "long"]);
+    let fixture = filled_fixture(forge);
+    fixture.tree.git(&["checkout", "-q", "-b", "long"]);
     for number in 0..25 {
-        stage.tree.write("n", number.to_string()).commit(&format!("Number {number}"));
+        fixture.tree.write("n", number.to_string()).commit(&format!("Number {number}"));
     }
     // A rename counts as an addition. Changes of a merge are relative to its first parent.
-    stage.tree.git(&["mv", "n", "m"]);
-    stage.tree.git(&["rm", "-q", "docs/a"]);
-    stage.tree.commit("Move");
-    stage.tree.git(&["merge", "-q", "--no-ff", "-m", "Merge", "feature/x"]);
-    forge.fill(stage.project(), &stage.tree);
-    new_branch(forge, &stage, "copy", "long");
-    let data = newest_event(forge, &stage)["data"].clone();
+    fixture.tree.git(&["mv", "n", "m"]);
+    fixture.tree.git(&["rm", "-q", "docs/a"]);
+    fixture.tree.commit("Move");
+    fixture.tree.git(&["merge", "-q", "--no-ff", "-m", "Merge", "feature/x"]);
+    forge.fill(fixture.project(), &fixture.tree);
+    new_branch(forge, &fixture, "copy", "long");
+    let data = newest_event(forge, &fixture)["data"].clone();
     assert_eq!(data["total_commits_count"], 28);
     let commits = data["commits"].as_array().expect("a list");
     let messages: Vec<&str> = commits.iter().filter_map(|c| c["message"].as_str()).collect();
     let mut expected: Vec<String> = (7..25).map(|number| format!("Number {number}\n")).collect();
     expected.extend(["Move\n".to_owned(), "Merge\n".to_owned()]);
     assert_eq!(messages, expected);
-    assert_eq!(commits[18], commit_payload(&stage, "long~1", "Move\n", [&["m"], &[], &["docs/a"]]));
-    assert_eq!(commits[19], commit_payload(&stage, "long", "Merge\n", [&["x"], &[], &[]]));
-    assert_eq!(commits[0], commit_payload(&stage, "long~19", "Number 7\n", [&[], &["n"], &[]]));
+    assert_eq!(
+        commits[18],
+        commit_payload(&fixture, "long~1", "Move\n", [&["m"], &[], &["docs/a"]])
+    );
+    assert_eq!(commits[19], commit_payload(&fixture, "long", "Merge\n", [&["x"], &[], &[]]));
+    assert_eq!(commits[0], commit_payload(&fixture, "long~19", "Number 7\n", [&[], &["n"], &[]]));
 }
 
 /// DELETE /projects/:id/repository/branches/:branch
 fn a_removed_branch_tells_where_it_was(forge: &Forge) {
-    let stage = a_stage(forge);
-    let tip = stage.id("feature/x");
-    let path = format!("{}/feature/x", stage.branches);
-    forge.delete(&path).token(stage.token("developer")).send().expect(200);
+    let fixture = filled_fixture(forge);
+    let tip = fixture.id("feature/x");
+    let path = format!("{}/feature/x", fixture.branches);
+    forge.delete(&path).token(fixture.token("developer")).send().expect(200);
     let more = json!({
         "before": tip, "after": ZEROS, "checkout_sha": null, "message": null, "commits": [],
         "total": 0
     });
-    assert_newest_event(forge, &stage, "deleted", "push", "refs/heads/feature/x", more);
+    assert_newest_event(forge, &fixture, "deleted", "push", "refs/heads/feature/x", more);
 }
 
 /// POST /projects/:id/repository/tags
 fn tags_tell_the_commit_that_they_name(forge: &Forge) {
-    let stage = a_stage(forge);
-    let two = stage.id("master~1");
-    let commit = commit_payload(&stage, "master~1", "Two\n", [&["docs/a"], &["README"], &[]]);
-    new_tag(forge, &stage, &[("tag_name", "light"), ("ref", "master~1")]);
+    let fixture = filled_fixture(forge);
+    let two = fixture.id("master~1");
+    let commit = commit_payload(&fixture, "master~1", "Two\n", [&["docs/a"], &["README"], &[]]);
+    new_tag(forge, &fixture, &[("tag_name", "light"), ("ref", "master~1")]);
     let more = json!({
         "before": ZEROS, "after": two, "checkout_sha": two, "message": null,
         "commits": [commit], "total": 1
     });
-    assert_newest_event(forge, &stage, "pushed new", "tag_push", "refs/tags/light", more);
-    new_tag(forge, &stage, &[("tag_name", "heavy"), ("ref", "master~1"), ("message", "Heavy")]);
-    let object = stage.id("refs/tags/heavy");
+    assert_newest_event(forge, &fixture, "pushed new", "tag_push", "refs/tags/light", more);
+    new_tag(forge, &fixture, &[("tag_name", "heavy"), ("ref", "master~1"), ("message", "Heavy")]);
+    let object = fixture.id("refs/tags/heavy");
     assert_ne!(object, two);
     let more = json!({
         "before": ZEROS, "after": object, "checkout_sha": two, "message": "Heavy",
         "commits": [commit], "total": 1
     });
-    assert_newest_event(forge, &stage, "pushed new", "tag_push", "refs/tags/heavy", more);
+    assert_newest_event(forge, &fixture, "pushed new", "tag_push", "refs/tags/heavy", more);
 }
 
 /// DELETE /projects/:id/repository/tags/:tag_name
 fn a_removed_tag_tells_the_commit_it_led_to(forge: &Forge) {
-    let stage = a_stage(forge);
-    let (one, two) = (stage.id("master~2"), stage.id("master~1"));
+    let fixture = filled_fixture(forge);
+    let (one, two) = (fixture.id("master~2"), fixture.id("master~1"));
     for (name, commit) in [("v1.0.0", one), ("v1.1.0", two)] {
-        let path = format!("{}/{name}", stage.tags);
-        forge.delete(&path).token(stage.token("developer")).send().expect(200);
+        let path = format!("{}/{name}", fixture.tags);
+        forge.delete(&path).token(fixture.token("developer")).send().expect(200);
         let more = json!({
             "before": commit, "after": ZEROS, "checkout_sha": null, "message": null,
             "commits": [], "total": 0
         });
         let reference = format!("refs/tags/{name}");
-        assert_newest_event(forge, &stage, "deleted", "tag_push", &reference, more);
+        assert_newest_event(forge, &fixture, "deleted", "tag_push", &reference, more);
     }
 }
 
 /// POST /projects/:id/repository/branches, POST /projects/:id/repository/tags
 fn each_change_is_told_once_and_refusals_never(forge: &Forge) {
-    let stage = a_stage(forge);
-    let before = (activity_in(forge, &stage.cast.project).len(), queued_events(forge).len());
-    let developer = stage.token("developer");
+    let fixture = filled_fixture(forge);
+    let before = (activity_in(forge, &fixture.cast.project).len(), queued_events(forge).len());
+    let developer = fixture.token("developer");
     for (method, path, status) in [
         ("POST", "branches?branch_name=b&ref=master", 200),
         ("POST", "branches?branch_name=b&ref=master", 400),
@@ -219,15 +227,15 @@ fn each_change_is_told_once_and_refusals_never(forge: &Forge) {
         ("DELETE", "tags/t", 200),
         ("DELETE", "tags/t", 404),
     ] {
-        let path = format!("{}/repository/{path}", stage.cast.path);
+        let path = format!("{}/repository/{path}", fixture.cast.path);
         forge.request(method, &path).token(developer).send().expect(status);
     }
-    let activity = activity_in(forge, &stage.cast.project);
+    let activity = activity_in(forge, &fixture.cast.project);
     assert_eq!((activity.len() - before.0, queued_events(forge).len() - before.1), (4, 4));
     let words: Vec<&str> = activity[..4].iter().map(|(word, _)| word.as_str()).collect();
     assert_eq!(words, ["deleted", "deleted", "pushed new", "pushed new"]);
     // The feed of the user has the same events.
-    let author = newest_event(forge, &stage)["author_id"].clone();
+    let author = newest_event(forge, &fixture)["author_id"].clone();
     let feed = forge.get(&format!("/users/{author}/events")).token(developer).send().expect(200);
-    assert_eq!(feed[0], newest_event(forge, &stage));
+    assert_eq!(feed[0], newest_event(forge, &fixture));
 }

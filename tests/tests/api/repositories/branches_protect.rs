@@ -7,7 +7,9 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{error, forbidden};
-use crate::api::repositories::refs_support::{Stage, a_stage, branch_json, protect};
+use crate::api::repositories::refs_support::{
+    ProjectFixture, branch_json, filled_fixture, protect,
+};
 use crate::api::support::{message, queued_events, read_store};
 
 on_every_store!(
@@ -20,22 +22,22 @@ on_every_store!(
 );
 
 /// A branch with these flags, as responses show it.
-fn with_flags(stage: &Stage, name: &str, flags: (bool, bool, bool)) -> Value {
-    let mut branch = branch_json(stage, name);
+fn with_flags(fixture: &ProjectFixture, name: &str, flags: (bool, bool, bool)) -> Value {
+    let mut branch = branch_json(fixture, name);
     branch["protected"] = json!(flags.0);
     branch["developers_can_push"] = json!(flags.1);
     branch["developers_can_merge"] = json!(flags.2);
     branch
 }
 
-fn protections(forge: &Forge, stage: &Stage) -> Vec<Protection> {
-    read_store(forge, |tx| tx.protections().list(ProjectId(stage.project())))
+fn protections(forge: &Forge, fixture: &ProjectFixture) -> Vec<Protection> {
+    read_store(forge, |tx| tx.protections().list(ProjectId(fixture.project())))
 }
 
 /// PUT /projects/:id/repository/branches/:branch/protect,
 /// PUT /projects/:id/repository/branches/:branch/unprotect
 fn a_protection_is_made_changed_and_taken_away(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     let told = queued_events(forge).len();
     for (action, fields, flags) in [
         ("protect", json!({}), (true, false, false)),
@@ -50,24 +52,24 @@ fn a_protection_is_made_changed_and_taken_away(forge: &Forge) {
         // The new flags replace the old ones.
         ("protect", json!({}), (true, false, false)),
     ] {
-        let path = format!("{}/feature/x/{action}", stage.branches);
-        let answer = forge.put(&path).token(stage.token("master")).json(&fields).send();
+        let path = format!("{}/feature/x/{action}", fixture.branches);
+        let answer = forge.put(&path).token(fixture.token("master")).json(&fields).send();
         answer.expect(200);
-        let expected = with_flags(&stage, "feature/x", flags).to_string();
+        let expected = with_flags(&fixture, "feature/x", flags).to_string();
         assert_eq!(answer.text(), expected, "{action} {fields}");
-        let read = forge.get(&format!("{}/feature/x", stage.branches)).token(ROOT).send();
+        let read = forge.get(&format!("{}/feature/x", fixture.branches)).token(ROOT).send();
         assert_eq!(read.text(), expected, "{action} {fields}");
     }
     let pattern = "feature/x".to_owned();
     let expected = [Protection { pattern, developers: DeveloperRights::default() }];
-    assert_eq!(protections(forge, &stage), expected);
+    assert_eq!(protections(forge, &fixture), expected);
     assert_eq!(queued_events(forge).len(), told, "protections create no events");
 }
 
 /// PUT /projects/:id/repository/branches/:branch/protect
 fn flags_have_the_spellings_of_switches(forge: &Forge) {
-    let stage = a_stage(forge);
-    let path = format!("{}/master/protect", stage.branches);
+    let fixture = filled_fixture(forge);
+    let path = format!("{}/master/protect", fixture.branches);
     for (spelling, on) in [
         ("true", true),
         ("T", true),
@@ -84,7 +86,7 @@ fn flags_have_the_spellings_of_switches(forge: &Forge) {
     ] {
         let form = [("developers_can_push", spelling), ("developers_can_merge", spelling)];
         let answer = forge.put(&path).token(ROOT).form(&form).send().expect(200);
-        assert_eq!(answer, with_flags(&stage, "master", (true, on, on)), "{spelling}");
+        assert_eq!(answer, with_flags(&fixture, "master", (true, on, on)), "{spelling}");
     }
     for strange in ["2", "nonsense", "truee"] {
         let form = [("developers_can_push", strange), ("developers_can_merge", "true")];
@@ -94,17 +96,17 @@ fn flags_have_the_spellings_of_switches(forge: &Forge) {
     // An empty value counts as missing.
     let form = [("developers_can_push", ""), ("developers_can_merge", "true")];
     let answer = forge.put(&path).token(ROOT).form(&form).send().expect(200);
-    assert_eq!(answer, with_flags(&stage, "master", (true, false, true)));
+    assert_eq!(answer, with_flags(&fixture, "master", (true, false, true)));
 }
 
 /// GET /projects/:id/repository/branches, PUT /projects/:id/repository/branches/:branch/unprotect
 fn wildcards_add_to_what_is_protected_exactly(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     for name in ["feature/y/z", "stable-1", "1-stable"] {
-        stage.tree.git_bare(&["branch", name, "master"]);
+        fixture.tree.git_bare(&["branch", name, "master"]);
     }
-    protect(forge, &stage, "feature/*", false, true);
-    protect(forge, &stage, "*-stable", true, false);
+    protect(forge, &fixture, "feature/*", false, true);
+    protect(forge, &fixture, "*-stable", true, false);
     let expected: Vec<Value> = [
         ("1-stable", (true, true, false)),
         ("feature/x", (true, false, true)),
@@ -113,48 +115,48 @@ fn wildcards_add_to_what_is_protected_exactly(forge: &Forge) {
         ("stable-1", (false, false, false)),
     ]
     .iter()
-    .map(|(name, flags)| with_flags(&stage, name, *flags))
+    .map(|(name, flags)| with_flags(&fixture, name, *flags))
     .collect();
-    let list = forge.get(&stage.branches).token(ROOT).send();
+    let list = forge.get(&fixture.branches).token(ROOT).send();
     assert_eq!(list.expect(200), Value::from(expected));
     let put = |action: &str| {
-        let path = format!("{}/feature/x/{action}", stage.branches);
+        let path = format!("{}/feature/x/{action}", fixture.branches);
         forge.put(&path).token(ROOT).send().expect(200)
     };
     let both = put("protect?developers_can_push=true");
-    assert_eq!(both, with_flags(&stage, "feature/x", (true, true, true)));
+    assert_eq!(both, with_flags(&fixture, "feature/x", (true, true, true)));
     // Only the exact protection is removed.
     for _ in 0..2 {
-        assert_eq!(put("unprotect"), with_flags(&stage, "feature/x", (true, false, true)));
+        assert_eq!(put("unprotect"), with_flags(&fixture, "feature/x", (true, false, true)));
     }
     let patterns: Vec<String> =
-        protections(forge, &stage).into_iter().map(|protection| protection.pattern).collect();
+        protections(forge, &fixture).into_iter().map(|protection| protection.pattern).collect();
     assert_eq!(patterns, ["*-stable", "feature/*"]);
 }
 
 /// PUT /projects/:id/repository/branches/:branch/protect,
 /// PUT /projects/:id/repository/branches/:branch/unprotect
 fn protecting_is_for_masters_and_up(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     for action in ["protect", "unprotect"] {
-        let path = format!("{}/master/{action}", stage.branches);
+        let path = format!("{}/master/{action}", fixture.branches);
         for who in ["guest", "reporter", "developer"] {
-            let refused = forge.put(&path).token(stage.token(who)).send();
+            let refused = forge.put(&path).token(fixture.token(who)).send();
             assert_eq!(refused.expect(403), forbidden(), "{who} {action}");
         }
         for who in ["master", "owner", "root"] {
-            forge.put(&path).token(stage.token(who)).send().expect(200);
+            forge.put(&path).token(fixture.token(who)).send().expect(200);
         }
     }
-    assert_eq!(protections(forge, &stage), []);
+    assert_eq!(protections(forge, &fixture), []);
 }
 
 /// PUT /projects/:id/repository/branches/:branch/protect
 fn names_may_have_slashes_dots_and_suffixes(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     for name in ["with.1.2", "a/protect", "protect", "unprotect", "a*b"] {
         if name != "a*b" {
-            stage.tree.git_bare(&["branch", name, "master"]);
+            fixture.tree.git_bare(&["branch", name, "master"]);
         }
     }
     for (path, name) in [
@@ -167,9 +169,9 @@ fn names_may_have_slashes_dots_and_suffixes(forge: &Forge) {
         ("unprotect", "unprotect"),
     ] {
         for (action, protected) in [("protect", true), ("unprotect", false)] {
-            let path = format!("{}/{path}/{action}", stage.branches);
+            let path = format!("{}/{path}/{action}", fixture.branches);
             let answer = forge.put(&path).token(ROOT).send().expect(200);
-            assert_eq!(answer, with_flags(&stage, name, (protected, false, false)), "{path}");
+            assert_eq!(answer, with_flags(&fixture, name, (protected, false, false)), "{path}");
         }
     }
 }
@@ -177,13 +179,13 @@ fn names_may_have_slashes_dots_and_suffixes(forge: &Forge) {
 /// PUT /projects/:id/repository/branches/:branch/protect,
 /// PUT /projects/:id/repository/branches/:branch/unprotect
 fn only_branches_can_be_protected(forge: &Forge) {
-    let stage = a_stage(forge);
+    let fixture = filled_fixture(forge);
     for name in ["missing", "v1.0.0", "HEAD", "feature", "..", "feature/*", "*", "%00", "-x"] {
         for action in ["protect", "unprotect"] {
-            let path = format!("{}/{name}/{action}", stage.branches);
+            let path = format!("{}/{name}/{action}", fixture.branches);
             let answer = forge.put(&path).token(ROOT).send().expect(404);
             assert_eq!(answer, message("404 Branch Not Found"), "{path}");
         }
     }
-    assert_eq!(protections(forge, &stage), []);
+    assert_eq!(protections(forge, &fixture), []);
 }

@@ -12,7 +12,7 @@ use crate::api::projects::project_support::{Cast, a_cast};
 use crate::api::support::id_of;
 
 /// A project with its users and a repository.
-pub struct Stage {
+pub struct ProjectFixture {
     /// The project and its users.
     pub cast: Cast,
     /// The work tree from which the repository was filled.
@@ -23,7 +23,7 @@ pub struct Stage {
     pub tags: String,
 }
 
-impl Stage {
+impl ProjectFixture {
     /// The token of a user of the cast.
     #[track_caller]
     pub fn token(&self, who: &str) -> &str {
@@ -42,30 +42,30 @@ impl Stage {
 }
 
 /// A private project with an empty repository.
-pub fn an_empty_stage(forge: &Forge) -> Stage {
-    stage_of(forge, "0")
+pub fn empty_fixture(forge: &Forge) -> ProjectFixture {
+    empty_fixture_with_visibility(forge, "0")
 }
 
 /// A project with this visibility and an empty repository.
-pub fn stage_of(forge: &Forge, level: &str) -> Stage {
+pub fn empty_fixture_with_visibility(forge: &Forge, level: &str) -> ProjectFixture {
     let cast = a_cast(forge, level);
     let tree = forge.work_tree(id_of(&cast.project));
     let branches = format!("{}/repository/branches", cast.path);
     let tags = format!("{}/repository/tags", cast.path);
-    Stage { cast, tree, branches, tags }
+    ProjectFixture { cast, tree, branches, tags }
 }
 
 /// A private project with the commits One, Two and Three on `master`, the branch `feature/x` that starts at Two, and
 /// the tags `v1.0.0` (lightweight) on One and `v1.1.0` (annotated) on Two.
-pub fn a_stage(forge: &Forge) -> Stage {
-    let stage = an_empty_stage(forge);
-    fill(forge, &stage);
-    stage
+pub fn filled_fixture(forge: &Forge) -> ProjectFixture {
+    let fixture = empty_fixture(forge);
+    fill(forge, &fixture);
+    fixture
 }
 
-/// Fills the repository as described at [`a_stage`].
-pub fn fill(forge: &Forge, stage: &Stage) {
-    let tree = &stage.tree;
+/// Fills the repository as described at [`filled_fixture`].
+pub fn fill(forge: &Forge, fixture: &ProjectFixture) {
+    let tree = &fixture.tree;
     tree.write("README", "one\n").commit("One");
     tree.git(&["tag", "v1.0.0"]);
     tree.git(&["checkout", "-q", "-b", "feature/x"]);
@@ -74,14 +74,14 @@ pub fn fill(forge: &Forge, stage: &Stage) {
     tree.write("README", "two\n").write("docs/a", "a\n").commit("Two");
     tree.git(&["tag", "-a", "v1.1.0", "-m", "The second\n\nwith more"]);
     tree.write("README", "three\n").commit("Three\n\nand a body");
-    forge.fill(stage.project(), tree);
+    forge.fill(fixture.project(), tree);
 }
 
 /// A commit, as branches and single tags show it.
-pub fn commit_json(stage: &Stage, revision: &str) -> Value {
+pub fn commit_json(fixture: &ProjectFixture, revision: &str) -> Value {
     let look = |format: &str| {
         let date = "--date=format:%Y-%m-%dT%H:%M:%S.000+02:00";
-        stage.tree.git_bare(&["log", "-1", date, &format!("--format={format}"), revision])
+        fixture.tree.git_bare(&["log", "-1", date, &format!("--format={format}"), revision])
     };
     let parents = look("%P");
     let parents: Vec<&str> = parents.split_whitespace().collect();
@@ -94,25 +94,30 @@ pub fn commit_json(stage: &Stage, revision: &str) -> Value {
 }
 
 /// An unprotected branch, as responses show it.
-pub fn branch_json(stage: &Stage, name: &str) -> Value {
+pub fn branch_json(fixture: &ProjectFixture, name: &str) -> Value {
     let full = format!("refs/heads/{name}");
     json!({
-        "name": name, "commit": commit_json(stage, &full), "protected": false,
+        "name": name, "commit": commit_json(fixture, &full), "protected": false,
         "developers_can_push": false, "developers_can_merge": false
     })
 }
 
 /// A tag, as a single tag is shown.
-pub fn tag_json(stage: &Stage, name: &str, message: Value, release: Value) -> Value {
+pub fn tag_json(fixture: &ProjectFixture, name: &str, message: Value, release: Value) -> Value {
     let full = format!("refs/tags/{name}");
     json!({
-        "name": name, "message": message, "commit": commit_json(stage, &full), "release": release
+        "name": name, "message": message, "commit": commit_json(fixture, &full), "release": release
     })
 }
 
 /// A tag in lists and in the response to its creation, which have the parents under both names.
-pub fn listed_tag_json(stage: &Stage, name: &str, message: Value, release: Value) -> Value {
-    let mut tag = tag_json(stage, name, message, release);
+pub fn listed_tag_json(
+    fixture: &ProjectFixture,
+    name: &str,
+    message: Value,
+    release: Value,
+) -> Value {
+    let mut tag = tag_json(fixture, name, message, release);
     let commit = tag["commit"].as_object().expect("a commit");
     let mut both = serde_json::Map::new();
     for (field, value) in commit {
@@ -126,10 +131,10 @@ pub fn listed_tag_json(stage: &Stage, name: &str, message: Value, release: Value
 }
 
 /// Protects branches by a pattern, for which the API has no call.
-pub fn protect(forge: &Forge, stage: &Stage, pattern: &str, push: bool, merge: bool) {
+pub fn protect(forge: &Forge, fixture: &ProjectFixture, pattern: &str, push: bool, merge: bool) {
     let protection =
         Protection { pattern: pattern.to_owned(), developers: DeveloperRights { push, merge } };
-    let project = ProjectId(stage.project());
+    let project = ProjectId(fixture.project());
     let put: Result<(), StoreError> =
         forge.app.store.write(|tx| tx.protections().put(project, &protection));
     put.expect("the store of the server can be written");
@@ -142,13 +147,13 @@ pub fn do_tasks(forge: &Forge) {
 
 /// Creates a branch, and returns the response.
 #[track_caller]
-pub fn new_branch(forge: &Forge, stage: &Stage, name: &str, from: &str) -> Value {
+pub fn new_branch(forge: &Forge, fixture: &ProjectFixture, name: &str, from: &str) -> Value {
     let form = [("branch_name", name), ("ref", from)];
-    forge.post(&stage.branches).token(stage.token("developer")).form(&form).send().expect(200)
+    forge.post(&fixture.branches).token(fixture.token("developer")).form(&form).send().expect(200)
 }
 
 /// Creates a tag, and returns the response.
 #[track_caller]
-pub fn new_tag(forge: &Forge, stage: &Stage, form: &[(&str, &str)]) -> Value {
-    forge.post(&stage.tags).token(stage.token("developer")).form(form).send().expect(201)
+pub fn new_tag(forge: &Forge, fixture: &ProjectFixture, form: &[(&str, &str)]) -> Value {
+    forge.post(&fixture.tags).token(fixture.token("developer")).form(form).send().expect(201)
 }
