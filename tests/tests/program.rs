@@ -234,7 +234,7 @@ fn the_doctor_says_what_is_wrong() {
         let last = bytes.len() - 1;
         std::fs::write(&pack, &bytes[..last]).expect("it can be written");
         wrong("repository of project 1: the pack ");
-        // Other bytes of the same number are found by whoever reads them.
+        // Changed bytes of the same length are only found when the pack is read.
         bytes[last / 2] ^= 1;
         std::fs::write(&pack, &bytes).expect("it can be written");
         assert_eq!(look().0, Some(0));

@@ -285,7 +285,7 @@ impl Claims<'_> {
                     return Err(Error::Conflict(Conflict::EmailTaken));
                 }
                 Some(EmailHolder { role: EmailRole::Secondary, .. }) => {
-                    errors.add("email", FieldProblem::Taken)
+                    errors.add("email", FieldProblem::Taken);
                 }
                 None => (),
             }

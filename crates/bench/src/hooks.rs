@@ -68,7 +68,7 @@ pub fn heading() -> String {
 impl Outcome {
     /// The row of the table.
     pub fn line(&self, name: &str, plan: &Plan<'_>) -> String {
-        let [alone, hooked] = self.call.map(|time| time.as_secs_f64() * 1000.0);
+        let [alone, busy] = self.call.map(|time| time.as_secs_f64() * 1000.0);
         let [quiet, hooked] = self.push.map(|time| time.as_secs_f64() * 1000.0);
         let [idle, most] = self.memory;
         format!(
@@ -79,7 +79,7 @@ impl Outcome {
             self.sent,
             self.time.as_secs_f64(),
             self.sent as f64 / self.time.as_secs_f64(),
-            format!("{alone:.1} {hooked:.1}"),
+            format!("{alone:.1} {busy:.1}"),
             format!("{quiet:.1} {hooked:.1}"),
             format!("{idle:.0} {most:.0}"),
         )

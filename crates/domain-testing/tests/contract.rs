@@ -79,7 +79,7 @@ fn every_case_is_run() {
         "shares",
         "sign_in_addresses",
         "sign_in_failures",
-        "role",
+        "roles",
         "stars",
         "system_hooks",
         "tokens",

@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use hexforge_domain::limiter::TransferLimits;
 
-use declaration::given;
+use declaration::unless_empty;
 use settings::DEFAULT_DATA_DIR;
 
 impl Config {

@@ -131,7 +131,7 @@ fn finish_removals(app: App) {
             );
         }
         Err(error) => {
-            tracing::warn!(%error, "files of removed projects stay on disk until the next start")
+            tracing::warn!(%error, "files of removed projects stay on disk until the next start");
         }
     });
 }

@@ -32,7 +32,7 @@ pub enum EventAction {
 }
 
 impl EventAction {
-    const ALL: [EventAction; 13] = [
+    pub(super) const ALL: [EventAction; 13] = [
         EventAction::Created,
         EventAction::Imported,
         EventAction::Opened,

@@ -14,7 +14,7 @@ use hexforge_persistence_diesel::DatabaseUrl;
 use serde::Deserialize;
 use validator::ValidateUrl;
 
-use super::declaration::{Description, Setting, declare_settings, given};
+use super::declaration::{Description, Setting, declare_settings, unless_empty};
 use super::form::{
     choice, hidden, names, networks, number, parsed, path, secret, switch, switch_or_digit, text,
 };

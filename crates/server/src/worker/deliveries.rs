@@ -176,7 +176,7 @@ impl Scheduler {
         match delivery::claim(&self.app, &done, nothing) {
             Ok(_) => done.iter().for_each(|settlement| count(&settlement.sent)),
             Err(error) => {
-                tracing::warn!(%error, "the results of hook deliveries could not be saved")
+                tracing::warn!(%error, "the results of hook deliveries could not be saved");
             }
         }
     }

@@ -52,7 +52,7 @@ fn add_artifacts(
     let expire_at = seconds.map(|seconds| forge.app.clock.now() + TimeDelta::seconds(seconds));
     let size = content.len() as u64;
     let artifacts = Some(Artifacts { file_name: "artifacts.zip".into(), size, expire_at });
-    let build = Build { artifacts, ..found(forge, id) };
+    let build = Build { artifacts, ..stored_build(forge, id) };
     let stored: Result<(), StoreError> = forge.app.store.write(|tx| tx.builds().update(&build));
     stored.expect("the store can be written");
 }

@@ -159,7 +159,7 @@ fn a_moved_project_keeps_its_members_and_is_no_longer_anybodys_own(forge: &Forge
     let read = |token: &str| forge.get(&one).token(token).send().expect(200);
     assert_eq!(read(&of_project)["permissions"]["project_access"]["access_level"], 20);
     assert_eq!(read(&of_group)["permissions"]["group_access"]["access_level"], 50);
-    // The former owner is a master like any other: may change much, may not remove it.
+    // The former owner is a normal master, who may change much but not remove the project.
     assert_eq!(read(&token)["permissions"]["project_access"]["access_level"], 40);
     assert_eq!(forge.delete(&one).token(&token).send().expect(403), forbidden());
     let left = forge.delete(&format!("{one}/members/{ada}")).token(&token).send();

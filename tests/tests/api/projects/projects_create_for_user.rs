@@ -39,7 +39,7 @@ fn the_project_is_the_users(forge: &Forge) {
     let mut shown = read(forge, ROOT, &made);
     let permissions = shown.as_object_mut().and_then(|fields| fields.remove("permissions"));
     assert_eq!(made.to_string(), shown.to_string());
-    // The administrator is no member of it, the user is.
+    // The user is a member of the project, the administrator is not.
     assert_eq!(permissions, Some(json!({"project_access": null, "group_access": null})));
     let shown = read(forge, &token, &made);
     assert_eq!(shown["permissions"]["project_access"]["access_level"], 40);

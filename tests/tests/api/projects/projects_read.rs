@@ -232,7 +232,7 @@ fn a_group_and_a_share_open_a_project(forge: &Forge) {
     share(forge, &ship, &guild, "10");
     for token in [&bob_token, &eve_token] {
         let shown = forge.get(&path).token(token).send().expect(200);
-        // What comes through a share is no membership.
+        // A share is not a membership.
         assert_eq!(shown["permissions"], json!({"project_access": null, "group_access": null}));
         assert_eq!(shown.get("runners_token"), None);
     }

@@ -133,7 +133,7 @@ fn changed_entries(
         match change {
             Change::Addition { entry_mode, oid, path, .. } => record(path, *entry_mode, *oid, true),
             Change::Deletion { entry_mode, oid, path, .. } => {
-                record(path, *entry_mode, *oid, false)
+                record(path, *entry_mode, *oid, false);
             }
             Change::Modification { previous_entry_mode, previous_oid, entry_mode, oid, path } => {
                 record(path, *previous_entry_mode, *previous_oid, false);
