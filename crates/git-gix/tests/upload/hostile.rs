@@ -44,7 +44,7 @@ fn what_is_wrong_is_told() {
         (
             v2,
             &["command=fetch", "object-format=sha256", "0001", "0000"],
-            "ERR upload-pack: only sha1",
+            "ERR upload-pack: only the object format sha1 is supported",
         ),
         (v2, &["command=ls-refs", "0001", "nonsense", "0000"], "ERR upload-pack: unexpected line"),
         (v2, &["nonsense", "0000"], "ERR upload-pack: unexpected line"),
