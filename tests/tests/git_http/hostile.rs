@@ -172,8 +172,8 @@ fn objects_with_errors_of_git_fsck_are_refused(forge: &Forge) {
         (file(".GitModules", &modules), "gitmodulesName"),
         (entry("120000", ".gitmodules", &blob), "gitmodulesSymlink"),
         // The same object as a file and as a folder.
-        ([file("a", &blob), entry("40000", "b", &blob)].concat(), "is a blob and no tree"),
-        ([entry("40000", "a", &blob), file("b", &blob)].concat(), "is a blob and no tree"),
+        ([file("a", &blob), entry("40000", "b", &blob)].concat(), "is a blob, not a tree"),
+        ([entry("40000", "a", &blob), file("b", &blob)].concat(), "is a blob, not a tree"),
     ] {
         let tree = store_object(&scene, "tree", &content);
         let commit = store_commit(&scene, &tree, None);
