@@ -26,10 +26,10 @@ use hexforge_domain::network::Network;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::clock::Clock;
+use hexforge_domain::ports::maintenance::NoMaintenance;
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::{Store, StoreError};
-use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::work::WorkThreads;
 use hexforge_domain::text::Secret;
@@ -319,7 +319,7 @@ impl Forge {
             git,
             refs: Arc::new(MemoryRefCache::default()),
             packs,
-            upkeep: Arc::new(NoUpkeep),
+            maintenance: Arc::new(NoMaintenance),
             imports: Arc::new(FakeImports),
             outgoing: Arc::new(GuardedClient::new(guard).expect("a client can be made")),
             clock: Arc::new(clock.clone()),

@@ -13,7 +13,7 @@ use hexforge_domain::ci::config::{Configuration, Target};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::ports::git::{GitError, GitStore, Repository};
-use hexforge_domain::ports::git_transport::{Conversation, HangUp, ProtocolVersion};
+use hexforge_domain::ports::git_transport::{Conversation, DisconnectSignal, ProtocolVersion};
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::push::RefKind;
 use hexforge_domain::ref_name::{BranchName, TagName};
@@ -96,7 +96,7 @@ fn assert_no_server_error<T>(outcome: Result<T, GitError>) -> Option<T> {
             error @ (GitError::Failed(_)
             | GitError::Corrupt(_)
             | GitError::Full(_)
-            | GitError::Away(_)),
+            | GitError::Unreachable(_)),
         ) => {
             panic!("{error}")
         }
@@ -110,7 +110,8 @@ pub fn pkt_lines_of_pushes(data: &[u8]) {
 
 fn receive(scene: &Scene, from: &mut dyn Read) {
     let repository = scene.open();
-    let Some(Some(mut push)) = assert_no_server_error(repository.receive(from, &HangUp::default()))
+    let Some(Some(mut push)) =
+        assert_no_server_error(repository.receive(from, &DisconnectSignal::default()))
     else {
         return;
     };

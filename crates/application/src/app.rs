@@ -12,6 +12,7 @@ use hexforge_domain::ports::clock::Clock;
 use hexforge_domain::ports::files::ProjectFiles;
 use hexforge_domain::ports::git::GitStore;
 use hexforge_domain::ports::imports::Imports;
+use hexforge_domain::ports::maintenance::Maintenance;
 use hexforge_domain::ports::outgoing::Outgoing;
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::passwords::Passwords;
@@ -19,7 +20,6 @@ use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::ref_cache::RefCache;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::ports::upkeep::Upkeep;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::token::TokenHash;
@@ -39,7 +39,7 @@ pub struct App {
     /// The pack store.
     pub packs: Arc<dyn PackStore>,
     /// The queue for background work on repositories.
-    pub upkeep: Arc<dyn Upkeep>,
+    pub maintenance: Arc<dyn Maintenance>,
     /// The client that imports repositories from other servers.
     pub imports: Arc<dyn Imports>,
     /// The HTTP client that delivers hooks to other servers.

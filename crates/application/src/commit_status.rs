@@ -159,7 +159,8 @@ fn find_target(
         let reference = found.map_or_else(|| reference.to_owned(), |found| found.reference);
         return Ok((Target { reference, tag, commit }, exists));
     }
-    let branch = repository.first_with(commit)?.ok_or(Error::NotFound(Thing::References))?;
+    let branch =
+        repository.first_branch_containing(commit)?.ok_or(Error::NotFound(Thing::References))?;
     let target = Target { reference: branch.as_str().to_owned(), tag: false, commit };
     Ok((target, true))
 }

@@ -6,11 +6,13 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hexforge_domain::limiter::{Holder, Lane, Permit, Shares, Spending, TransferLimits};
+use hexforge_domain::limiter::{
+    Holder, Permit, PermitLimits, PermitPool, ProcessorTimeAccounts, TransferLimits,
+};
 use hexforge_domain::ports::work::{Job, WorkThreads};
 
 /// The time that a request waits for a permit before it is refused.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const MAX_PERMIT_WAIT: Duration = Duration::from_secs(30);
 
 /// The number of permits of each kind.
 mod permits {
@@ -34,37 +36,37 @@ mod permits {
 #[derive(Clone, Debug)]
 pub struct Limiter {
     /// Git clients that fetch, over HTTP and SSH.
-    pub fetches: Lane,
+    pub fetches: PermitPool,
     /// Git clients that push, over HTTP and SSH.
-    pub pushes: Lane,
+    pub pushes: PermitPool,
     /// Archives that are created or sent.
-    pub archives: Lane,
+    pub archives: PermitPool,
     /// Large files that are sent.
-    pub blobs: Lane,
+    pub blobs: PermitPool,
     /// Comparisons of two revisions.
-    pub comparisons: Lane,
+    pub comparisons: PermitPool,
     /// Requests that wait for contributor statistics.
-    pub contributors: Lane,
+    pub contributors: PermitPool,
     /// Calls that search a commit history. Only the address of the caller is known, not the user.
-    pub searches: Lane,
+    pub searches: PermitPool,
     /// Uploads that are being received.
-    pub uploads: Lane,
+    pub uploads: PermitPool,
     /// Downloads of large uploaded files, of artifacts and of build logs.
-    pub downloads: Lane,
+    pub downloads: PermitPool,
     /// Calls that only read. Each concurrent call slows down the others, so there are few permits, and it takes three
     /// callers to use all of them. One caller can still keep all processors busy.
-    pub reads: Lane,
+    pub reads: PermitPool,
     /// Calls that write.
-    pub writes: Lane,
+    pub writes: PermitPool,
     /// Sign-ins with a password, limited by address too.
-    pub sign_ins: Lane,
+    pub sign_ins: PermitPool,
     /// SSH commands, from start to end.
-    pub ssh_commands: Lane,
+    pub ssh_commands: PermitPool,
     /// The transfer limits for slow clients that hold a permit.
     pub transfer: TransferLimits,
     threads: Arc<dyn WorkThreads>,
     /// The processor time that each holder has used.
-    spending: Arc<Mutex<Spending>>,
+    spending: Arc<Mutex<ProcessorTimeAccounts>>,
     /// The start of the time scale of `spending`.
     epoch: Instant,
 }
@@ -72,11 +74,17 @@ pub struct Limiter {
 impl Limiter {
     /// Creates a limiter whose permits are all free.
     pub fn new(transfer: TransferLimits) -> Self {
-        let quarters = |all| Lane::new(Shares::quarters(all));
+        let quarters = |all| PermitPool::new(PermitLimits::quarters(all));
         // Many users may share an address, and only the address is known when the permit is taken.
-        let by_address =
-            |all| Lane::new(Shares { all, one: Shares::quarters(all).network, network: all });
-        let calls = |all| Shares { all, one: all * 3 / 8, network: all * 3 / 4 };
+        let by_address = |all| {
+            PermitPool::new(PermitLimits {
+                total: all,
+                per_holder: PermitLimits::quarters(all).per_network,
+                per_network: all,
+            })
+        };
+        let calls =
+            |all| PermitLimits { total: all, per_holder: all * 3 / 8, per_network: all * 3 / 4 };
         Self {
             fetches: quarters(permits::FETCHES),
             pushes: quarters(permits::PUSHES),
@@ -87,24 +95,24 @@ impl Limiter {
             searches: by_address(permits::SEARCHES),
             uploads: quarters(permits::UPLOADS),
             downloads: quarters(permits::DOWNLOADS),
-            reads: Lane::new(calls(permits::READS)),
-            writes: Lane::new(calls(permits::WRITES)),
+            reads: PermitPool::new(calls(permits::READS)),
+            writes: PermitPool::new(calls(permits::WRITES)),
             // Password hashing keeps a processor busy during the whole check.
-            sign_ins: Lane::new(Shares {
-                all: permits::SIGN_INS,
-                one: processors().min(permits::SIGN_INS * 3 / 4),
-                network: permits::SIGN_INS,
+            sign_ins: PermitPool::new(PermitLimits {
+                total: permits::SIGN_INS,
+                per_holder: processors().min(permits::SIGN_INS * 3 / 4),
+                per_network: permits::SIGN_INS,
             }),
             // Each command may buffer half a megabyte that its client has not read yet, for as long as the client
             // computes.
-            ssh_commands: Lane::new(Shares {
-                all: permits::SSH_COMMANDS,
-                one: permits::SSH_COMMANDS / 16,
-                network: permits::SSH_COMMANDS / 4,
+            ssh_commands: PermitPool::new(PermitLimits {
+                total: permits::SSH_COMMANDS,
+                per_holder: permits::SSH_COMMANDS / 16,
+                per_network: permits::SSH_COMMANDS / 4,
             }),
             transfer,
             threads: Arc::new(PlainThreads),
-            spending: Arc::new(Mutex::new(Spending::new(processors()))),
+            spending: Arc::new(Mutex::new(ProcessorTimeAccounts::new(processors()))),
             epoch: Instant::now(),
         }
     }
@@ -120,19 +128,26 @@ impl Limiter {
     #[must_use]
     pub fn for_one_writer(self) -> Self {
         let all = permits::WRITES;
-        Self { writes: Lane::new(Shares { all, one: 2, network: all * 3 / 4 }), ..self }
+        Self {
+            writes: PermitPool::new(PermitLimits {
+                total: all,
+                per_holder: 2,
+                per_network: all * 3 / 4,
+            }),
+            ..self
+        }
     }
 
     /// Starts long work on a thread of its own. The permit is released when the work ends, even if no request waits for
     /// the result any more. When the caller has to pause, the work starts after the pause, at the latest after
-    /// [`PATIENCE`].
+    /// [`MAX_PERMIT_WAIT`].
     /// # Errors
     /// When the operating system cannot start a thread.
     pub fn start(&self, permit: Permit, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let (holder, job) = self.charged(permit, work);
         let (limiter, since, has_waited) = (self.clone(), Instant::now(), Cell::new(false));
         let is_ready = move || {
-            let pauses = since.elapsed() < PATIENCE && limiter.pause(holder).is_some();
+            let pauses = since.elapsed() < MAX_PERMIT_WAIT && limiter.pause(holder).is_some();
             if !pauses && has_waited.get() {
                 // Reserves time for this job, so that jobs which waited for the same pause do not all start at once.
                 limiter.spending().reserve(holder, limiter.epoch.elapsed());
@@ -162,20 +177,20 @@ impl Limiter {
         let (threads, spending, epoch) = (self.threads.clone(), self.spending.clone(), self.epoch);
         let job = move || {
             let _permit = permit;
-            let begin = threads.time_of_current_thread();
+            let begin = threads.current_thread_time();
             work();
-            let used = threads.time_of_current_thread().saturating_sub(begin);
+            let used = threads.current_thread_time().saturating_sub(begin);
             lock(&spending).charge(holder, used, epoch.elapsed());
         };
         (holder, Box::new(job))
     }
 
     /// Runs a short call of a holder on the current thread, and charges the holder for its processor time.
-    pub fn answer<T>(&self, holder: Holder, work: impl FnOnce() -> T) -> T {
-        self.threads.answer_calls();
-        let begin = self.threads.time_of_current_thread();
+    pub fn run_call<T>(&self, holder: Holder, work: impl FnOnce() -> T) -> T {
+        self.threads.mark_as_request_thread();
+        let begin = self.threads.current_thread_time();
         let outcome = work();
-        let used = self.threads.time_of_current_thread().saturating_sub(begin);
+        let used = self.threads.current_thread_time().saturating_sub(begin);
         self.spending().end_call(holder, used, self.epoch.elapsed());
         outcome
     }
@@ -186,8 +201,8 @@ impl Limiter {
     }
 
     /// Returns the processor time that the current thread has used.
-    pub fn time_of_current_thread(&self) -> Duration {
-        self.threads.time_of_current_thread()
+    pub fn current_thread_time(&self) -> Duration {
+        self.threads.current_thread_time()
     }
 
     /// Charges a holder for processor time that its calls have used.
@@ -205,12 +220,12 @@ impl Limiter {
         self.spending().pause(holder, self.epoch.elapsed(), are_busy)
     }
 
-    fn spending(&self) -> MutexGuard<'_, Spending> {
+    fn spending(&self) -> MutexGuard<'_, ProcessorTimeAccounts> {
         lock(&self.spending)
     }
 }
 
-fn lock(spending: &Mutex<Spending>) -> MutexGuard<'_, Spending> {
+fn lock(spending: &Mutex<ProcessorTimeAccounts>) -> MutexGuard<'_, ProcessorTimeAccounts> {
     // The methods leave the state consistent even when they panic, so a poisoned lock is safe to use.
     spending.lock().unwrap_or_else(PoisonError::into_inner)
 }

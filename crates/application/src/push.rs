@@ -195,7 +195,7 @@ impl RefUpdate {
             let found = self.read_findings(app, refs)?;
             match app.store.write(|tx| self.record(app, tx, found)) {
                 Ok(after) => {
-                    app.upkeep.later(self.project);
+                    app.maintenance.enqueue(self.project);
                     let after = Arc::new(after);
                     app.refs.keep(self.project, Arc::clone(&after));
                     let done = self.proposal.changes.into_iter().map(|change| change.name);

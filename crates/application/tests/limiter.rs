@@ -11,14 +11,14 @@ use std::time::Duration;
 use hexforge_application::limiter::Limiter;
 use hexforge_domain::id::UserId;
 use hexforge_domain::limiter::{Caller, Holder, TransferLimits};
-use hexforge_domain::ports::work::{Job, Ready, WorkThreads};
+use hexforge_domain::ports::work::{Job, ReadyCheck, WorkThreads};
 
 /// Threads that collect jobs and do not run them. Each job seems to take an hour of processor time.
 #[derive(Default)]
 struct HeldThreads {
     are_busy: AtomicBool,
     readings: AtomicU64,
-    started: Mutex<Vec<(Ready, Job)>>,
+    started: Mutex<Vec<(ReadyCheck, Job)>>,
 }
 
 impl std::fmt::Debug for HeldThreads {
@@ -32,7 +32,7 @@ impl WorkThreads for HeldThreads {
         unreachable!("the limiter asks whether work is ready")
     }
 
-    fn start_when(&self, _: Holder, is_ready: Ready, job: Job) -> io::Result<()> {
+    fn start_when(&self, _: Holder, is_ready: ReadyCheck, job: Job) -> io::Result<()> {
         self.started.lock().expect("no test panics").push((is_ready, job));
         Ok(())
     }
@@ -41,7 +41,7 @@ impl WorkThreads for HeldThreads {
         self.are_busy.load(Ordering::Relaxed)
     }
 
-    fn time_of_current_thread(&self) -> Duration {
+    fn current_thread_time(&self) -> Duration {
         Duration::from_secs(3_600 * self.readings.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -50,8 +50,8 @@ const ADA: UserId = UserId(1);
 const EVE: UserId = UserId(2);
 
 /// Starts a comparison for a user.
-fn start(limiter: &Limiter, threads: &HeldThreads, user: UserId) -> (Ready, Job) {
-    let mut waiting = pin!(limiter.comparisons.enter(Caller::of_user(Some(user), None)));
+fn start(limiter: &Limiter, threads: &HeldThreads, user: UserId) -> (ReadyCheck, Job) {
+    let mut waiting = pin!(limiter.comparisons.wait_for_permit(Caller::of_user(Some(user), None)));
     let permit = match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(permit) => permit.expect("the queue is empty"),
         Poll::Pending => panic!("a permit is free"),

@@ -11,7 +11,7 @@ use hexforge_application::project::upload;
 use hexforge_application::removal::{self, Sweep};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
-use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain_testing::builders::{a_project, a_user, home_of};
 use support::{World, actor};
@@ -27,18 +27,13 @@ fn by_id(project: &Project) -> ProjectRef {
     ProjectRef::Id(project.id)
 }
 
-fn receive(world: &World, project: ProjectId, name: &str, content: &[u8]) -> UploadPlace {
+fn receive(world: &World, project: ProjectId, name: &str, content: &[u8]) -> UploadKey {
     let mut file = upload::begin(&world.app, project, name).expect("a file can be begun");
     file.append(content).expect("a file can be added to");
     file.finish(&world.app).expect("a file can be finished")
 }
 
-fn read(
-    world: &World,
-    reader: Actor,
-    named: &ProjectRef,
-    at: &UploadPlace,
-) -> Result<String, Error> {
+fn read(world: &World, reader: Actor, named: &ProjectRef, at: &UploadKey) -> Result<String, Error> {
     let opened = upload::open(&world.app, reader, named, at.secret.clone(), at.name.clone());
     let mut text = String::new();
     opened?.content.read_to_string(&mut text).expect("fakes can be read");
@@ -73,8 +68,8 @@ fn whatever_is_wrong_with_an_address_the_file_is_not_found() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
     let place = receive(&world, project.id, "a.txt", b"x");
-    let other = UploadPlace { name: UploadName::from_given("b.txt"), ..place.clone() };
-    let wrong = UploadPlace { secret: UploadSecret::new([0; 16]), ..place.clone() };
+    let other = UploadKey { name: UploadName::from_given("b.txt"), ..place.clone() };
+    let wrong = UploadKey { secret: UploadSecret::new([0; 16]), ..place.clone() };
     let missing = ProjectRef::Id(ProjectId(987));
     for (named, place) in [(by_id(&project), other), (by_id(&project), wrong), (missing, place)] {
         let error = read(&world, ada, &named, &place).expect_err("a wrong address");
@@ -111,7 +106,7 @@ fn the_sweep_removes_any_number_of_files_without_a_project() {
     let (project, ada) = a_private_project(&world);
     let place = receive(&world, project.id, "a.txt", b"x");
     for id in 100_000..101_200 {
-        let lost = UploadPlace { project: ProjectId(id), ..place.clone() };
+        let lost = UploadKey { project: ProjectId(id), ..place.clone() };
         let file = world.app.uploads.begin(&lost).expect("a file can be begun");
         file.finish().expect("a file can be finished");
     }

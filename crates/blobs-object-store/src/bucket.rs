@@ -63,7 +63,7 @@ pub enum BucketError {
     Missing(String),
     /// The object store did not respond, or refused the request. A later attempt may succeed.
     #[error("{0}")]
-    Away(String),
+    Unreachable(String),
     /// A local file cannot be read or written.
     #[error(transparent)]
     Local(#[from] io::Error),
@@ -83,7 +83,7 @@ impl From<BucketError> for io::Error {
     fn from(error: BucketError) -> Self {
         let kind = match &error {
             BucketError::Missing(_) => io::ErrorKind::NotFound,
-            BucketError::Away(_) => io::ErrorKind::NotConnected,
+            BucketError::Unreachable(_) => io::ErrorKind::NotConnected,
             BucketError::Local(_) => io::ErrorKind::Other,
             BucketError::Address(_) => io::ErrorKind::InvalidInput,
         };
@@ -310,7 +310,8 @@ impl Bucket {
         key: &str,
         request: impl Future<Output = object_store::Result<T>>,
     ) -> Result<T, BucketError> {
-        let timed_out = || BucketError::Away("the object store did not respond in time".into());
+        let timed_out =
+            || BucketError::Unreachable("the object store did not respond in time".into());
         if self.lock_backoff().is_some_and(|until| Instant::now() < until) {
             return Err(timed_out());
         }
@@ -355,7 +356,7 @@ fn next_piece(file: &mut File) -> io::Result<Bytes> {
 fn to_bucket_error(key: &str, error: object_store::Error) -> BucketError {
     match error {
         object_store::Error::NotFound { .. } => BucketError::Missing(redact(key)),
-        error => BucketError::Away(redact(&error.to_string())),
+        error => BucketError::Unreachable(redact(&error.to_string())),
     }
 }
 

@@ -7,7 +7,7 @@ use hexforge_domain::hex;
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
+use hexforge_domain::ports::uploads::{NewFile, StoredFile};
 
 use crate::bucket::{Bucket, BucketError, ObjectInfo};
 use crate::prefix::ProjectPrefix;
@@ -157,13 +157,13 @@ impl Log {
         self.pieces.last().map_or(0, Piece::end)
     }
 
-    fn read(self, bucket: &Bucket) -> Result<Option<StoredUpload>, BucketError> {
+    fn read(self, bucket: &Bucket) -> Result<Option<StoredFile>, BucketError> {
         if self.pieces.is_empty() {
             return Ok(None);
         }
         let size = self.bytes();
         let objects = self.pieces.into_iter().map(|piece| piece.stored).collect();
-        Ok(Some(StoredUpload { size, content: Box::new(ObjectReader::open(bucket, objects)?) }))
+        Ok(Some(StoredFile { size, content: Box::new(ObjectReader::open(bucket, objects)?) }))
     }
 
     /// The last bytes of the log, at most `bytes`.
@@ -218,7 +218,7 @@ impl BuildFiles for BucketBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError> {
+    ) -> Result<Option<StoredFile>, FilesError> {
         let mut tries = 0;
         loop {
             tries += 1;
@@ -266,7 +266,7 @@ impl BuildFiles for BucketBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Box<dyn NewUpload>, FilesError> {
+    ) -> Result<Box<dyn NewFile>, FilesError> {
         let name = format!("artifacts-{}", hex::encode(&random_bytes()));
         let key = format!("{}/{name}", self.build_key(project, build));
         let upload = PendingUpload::begin(&self.0.bucket, &self.0.scratch, key)?;
@@ -290,7 +290,7 @@ impl BuildFiles for BucketBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError> {
+    ) -> Result<Option<StoredFile>, FilesError> {
         match self.current_artifacts(project, build).map_err(file_error("read"))? {
             Some(key) => open_object(&self.0.bucket, &key),
             None => Ok(None),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::pack::{Pack, PackName};
-use hexforge_domain::ports::files::is_no_room;
+use hexforge_domain::ports::files::is_storage_full;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_pack_store::FolderPacks;
 use tempfile::NamedTempFile;
@@ -100,7 +100,7 @@ impl CachedPacks {
             let sent = scope.spawn(|| self.bucket.put_file(&index_key(name), index));
             let data = self.bucket.put_file(&data_key(name), data);
             let index = sent.join().unwrap_or_else(|_| {
-                Err(BucketError::Away("the upload of a pack index was aborted".into()))
+                Err(BucketError::Unreachable("the upload of a pack index was aborted".into()))
             });
             data.and(index)
         });
@@ -298,14 +298,14 @@ fn key(name: PackName, extension: &str) -> String {
 fn to_pack_error(error: BucketError) -> PackError {
     match error {
         BucketError::Missing(key) => PackError::Failed(format!("{key} is missing")),
-        BucketError::Away(text) => PackError::Away(text),
+        BucketError::Unreachable(text) => PackError::Unreachable(text),
         BucketError::Local(error) => local_error(error),
         BucketError::Address(text) => PackError::Failed(text),
     }
 }
 
 fn local_error(error: io::Error) -> PackError {
-    if is_no_room(&error) {
+    if is_storage_full(&error) {
         PackError::Full(error.to_string())
     } else {
         PackError::Failed(error.to_string())

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use hexforge_domain::ports::files::FilesError;
-use hexforge_domain::ports::uploads::NewUpload;
+use hexforge_domain::ports::uploads::NewFile;
 use tempfile::NamedTempFile;
 
 use crate::bucket::Bucket;
@@ -35,7 +35,7 @@ impl PendingUpload {
     }
 }
 
-impl NewUpload for PendingUpload {
+impl NewFile for PendingUpload {
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
         let Some(file) = &mut self.file else { return Ok(()) };
         file.write_all(chunk).map_err(|error| upload_error("written", error))

@@ -5,8 +5,8 @@ use std::path::Path;
 use hexforge_domain::hex;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
-use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use hexforge_domain::ports::uploads::{NewFile, StoredFile, Uploads};
+use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 
 use crate::bucket::Bucket;
 use crate::prefix::ProjectPrefix;
@@ -29,12 +29,12 @@ impl BucketUploads {
     pub fn each<E: From<FilesError>>(
         &self,
         project: ProjectId,
-        visit: &mut dyn FnMut(UploadPlace, StoredUpload) -> Result<(), E>,
+        visit: &mut dyn FnMut(UploadKey, StoredFile) -> Result<(), E>,
     ) -> Result<(), E> {
         let found = self.0.bucket.list(&self.0.project_key(project));
         for stored in found.map_err(|error| error.into_files_error("files cannot be listed"))? {
             let Some((secret, name)) = self.parse_key(project, &stored.key) else { continue };
-            let place = UploadPlace { project, secret, name: UploadName::from_given(&name) };
+            let place = UploadKey { project, secret, name: UploadName::from_given(&name) };
             // The file may have been removed meanwhile.
             if let Some(file) = open_object(&self.0.bucket, &stored.key)? {
                 visit(place, file)?;
@@ -43,7 +43,7 @@ impl BucketUploads {
         Ok(())
     }
 
-    fn key(&self, place: &UploadPlace) -> String {
+    fn key(&self, place: &UploadKey) -> String {
         let mut key = format!("{}/{}", self.0.project_key(place.project), place.secret.as_str());
         for part in place.name.as_str().as_bytes().chunks(NAME_PART) {
             key.push('/');
@@ -77,23 +77,23 @@ impl ProjectFiles for BucketUploads {
 }
 
 impl Uploads for BucketUploads {
-    fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError> {
+    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
         let upload = PendingUpload::begin(&self.0.bucket, &self.0.scratch, self.key(place))?;
         Ok(Box::new(upload))
     }
 
-    fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
+    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
         open_object(&self.0.bucket, &self.key(place))
     }
 }
 
 /// Opens an object for reading. Returns `None` if it does not exist.
-pub(crate) fn open_object(bucket: &Bucket, key: &str) -> Result<Option<StoredUpload>, FilesError> {
+pub(crate) fn open_object(bucket: &Bucket, key: &str) -> Result<Option<StoredFile>, FilesError> {
     let opened = bucket.find(key).and_then(|found| {
         let Some(stored) = found else { return Ok(None) };
         let size = stored.bytes;
         let content = Box::new(ObjectReader::open(bucket, vec![stored])?);
-        Ok(Some(StoredUpload { size, content }))
+        Ok(Some(StoredFile { size, content }))
     });
     opened.map_err(|error| error.into_files_error("a file could not be read"))
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::ports::build_files::BuildFiles;
-use hexforge_domain::ports::uploads::StoredUpload;
+use hexforge_domain::ports::uploads::StoredFile;
 
 /// All cases.
 pub const CASES: [fn(&dyn BuildFiles); 4] = [
@@ -17,7 +17,7 @@ pub const CASES: [fn(&dyn BuildFiles); 4] = [
 const ONE: (ProjectId, BuildId) = (ProjectId(0x1234), BuildId(1));
 const OTHER: (ProjectId, BuildId) = (ProjectId(7), BuildId(2));
 
-fn content(found: Option<StoredUpload>) -> Option<String> {
+fn content(found: Option<StoredFile>) -> Option<String> {
     let mut found = found?;
     let mut content = String::new();
     found.content.read_to_string(&mut content).expect("a file can be read");

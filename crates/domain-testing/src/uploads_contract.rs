@@ -4,7 +4,7 @@ use std::io::Read;
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::uploads::Uploads;
-use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 
 /// All cases.
 pub const CASES: [fn(&dyn Uploads); 5] = [
@@ -15,15 +15,15 @@ pub const CASES: [fn(&dyn Uploads); 5] = [
     tidying_keeps_what_is_finished,
 ];
 
-fn place(project: i64, secret: u8, name: &str) -> UploadPlace {
-    UploadPlace {
+fn place(project: i64, secret: u8, name: &str) -> UploadKey {
+    UploadKey {
         project: ProjectId(project),
         secret: UploadSecret::new([secret; 16]),
         name: UploadName::from_given(name),
     }
 }
 
-fn upload(uploads: &dyn Uploads, place: &UploadPlace, chunks: &[&[u8]]) {
+fn upload(uploads: &dyn Uploads, place: &UploadKey, chunks: &[&[u8]]) {
     let mut file = uploads.begin(place).expect("a file can be begun");
     for chunk in chunks {
         file.append(chunk).expect("a file can be added to");
@@ -32,7 +32,7 @@ fn upload(uploads: &dyn Uploads, place: &UploadPlace, chunks: &[&[u8]]) {
     file.finish().expect("a file can be finished");
 }
 
-fn read_content(uploads: &dyn Uploads, place: &UploadPlace) -> Option<Vec<u8>> {
+fn read_content(uploads: &dyn Uploads, place: &UploadKey) -> Option<Vec<u8>> {
     let mut found = uploads.open(place).expect("places can be looked at")?;
     let mut content = Vec::new();
     found.content.read_to_end(&mut content).expect("a file can be read");

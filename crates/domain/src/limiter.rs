@@ -1,15 +1,15 @@
 //! Permits for long-running work: a total for all callers, and a share of it for each caller.
 //!
-//! A [`Lane`] gives out permits of one kind. It knows neither a clock nor a runtime: waiting is a future, and the code
+//! A [`PermitPool`] gives out permits of one kind. It knows neither a clock nor a runtime: waiting is a future, and the code
 //! that awaits it decides for how long.
 
+mod processor_time;
 mod queue;
 mod rate;
-mod spending;
 
+pub use processor_time::{ProcessorTimeAccounts, RecentTime};
 pub use queue::FairQueue;
 pub use rate::{TransferLimits, TransferRate};
-pub use spending::{RecentTime, Spending};
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -44,7 +44,7 @@ impl Caller {
     }
 
     /// An anonymous caller, known only by its address.
-    pub fn unknown(address: Option<IpAddr>) -> Self {
+    pub fn anonymous(address: Option<IpAddr>) -> Self {
         Self::new(Actor::Anonymous, address)
     }
 
@@ -64,22 +64,22 @@ pub enum Holder {
     Network(Option<IpAddr>),
 }
 
-/// The number of permits.
+/// The maximum numbers of permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
+pub struct PermitLimits {
     /// For all callers together.
-    pub all: usize,
+    pub total: usize,
     /// For one user, or for all anonymous callers of one address.
-    pub one: usize,
+    pub per_holder: usize,
     /// For all callers of one address together, signed in or not. Many people may share an address.
-    pub network: usize,
+    pub per_network: usize,
 }
 
-impl Shares {
+impl PermitLimits {
     /// A quarter of the permits for each caller, and three quarters for each address. So at least four
     /// callers are needed to use all permits.
-    pub const fn quarters(all: usize) -> Self {
-        Self { all, one: all.div_ceil(4), network: all - all / 4 }
+    pub const fn quarters(total: usize) -> Self {
+        Self { total, per_holder: total.div_ceil(4), per_network: total - total / 4 }
     }
 }
 
@@ -89,11 +89,11 @@ const LONGEST_QUEUE: usize = 1024;
 /// Permits of one kind. A free permit goes to the waiting caller that holds the fewest permits. Callers that hold
 /// equally many take turns.
 #[derive(Clone, Debug)]
-pub struct Lane(Arc<Shared>);
+pub struct PermitPool(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    shares: Shares,
+    limits: PermitLimits,
     state: Mutex<State>,
 }
 
@@ -122,34 +122,38 @@ pub struct QueueFull;
 /// The right to do the work. Dropping the permit returns it.
 #[derive(Debug)]
 pub struct Permit {
-    lane: Lane,
+    pool: PermitPool,
     caller: Caller,
 }
 
 /// A future that resolves to a permit. Dropping it gives up the place in the queue.
 #[derive(Debug)]
-pub struct Waiting {
-    lane: Lane,
+pub struct PermitFuture {
+    pool: PermitPool,
     caller: Caller,
     ticket: Option<u64>,
 }
 
-impl Lane {
-    /// Creates a lane with these permits. Each number is raised to at least 1.
-    pub fn new(shares: Shares) -> Self {
-        let Shares { all, one, network } = shares;
-        let shares = Shares { all: all.max(1), one: one.max(1), network: network.max(1) };
-        Self(Arc::new(Shared { shares, state: Mutex::default() }))
+impl PermitPool {
+    /// Creates a permit pool with these permits. Each number is raised to at least 1.
+    pub fn new(limits: PermitLimits) -> Self {
+        let PermitLimits { total, per_holder, per_network } = limits;
+        let limits = PermitLimits {
+            total: total.max(1),
+            per_holder: per_holder.max(1),
+            per_network: per_network.max(1),
+        };
+        Self(Arc::new(Shared { limits, state: Mutex::default() }))
     }
 
     /// Returns a future that waits for a permit.
-    pub fn enter(&self, caller: Caller) -> Waiting {
-        Waiting { lane: self.clone(), caller, ticket: None }
+    pub fn wait_for_permit(&self, caller: Caller) -> PermitFuture {
+        PermitFuture { pool: self.clone(), caller, ticket: None }
     }
 
     /// Returns the number of free permits.
     pub fn free(&self) -> usize {
-        self.0.shares.all - self.lock().taken
+        self.0.limits.total - self.lock().taken
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -158,14 +162,14 @@ impl Lane {
     }
 
     fn permit(&self, caller: Caller) -> Permit {
-        Permit { lane: self.clone(), caller }
+        Permit { pool: self.clone(), caller }
     }
 
     /// Takes a permit back and hands free permits to waiting callers.
     fn release(&self, caller: Caller) {
         let mut state = self.lock();
         state.give_back(caller);
-        let wakers = state.grant(&self.0.shares);
+        let wakers = state.grant(&self.0.limits);
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }
@@ -173,12 +177,12 @@ impl Lane {
 
 impl State {
     /// Returns the number of permits that a caller holds, or `None` if it may not get another one.
-    fn load(&self, shares: &Shares, caller: Caller) -> Option<usize> {
+    fn load(&self, limits: &PermitLimits, caller: Caller) -> Option<usize> {
         let held = self.by_holder.get(&caller.holder()).copied().unwrap_or(0);
         let network = caller.network.and_then(|network| self.by_network.get(&network));
-        let is_within = self.taken < shares.all
-            && held < shares.one
-            && network.is_none_or(|taken| *taken < shares.network);
+        let is_within = self.taken < limits.total
+            && held < limits.per_holder
+            && network.is_none_or(|taken| *taken < limits.per_network);
         is_within.then_some(held)
     }
 
@@ -199,11 +203,11 @@ impl State {
     }
 
     /// Hands free permits to waiting callers; returns the wakers of their tasks.
-    fn grant(&mut self, shares: &Shares) -> Vec<Waker> {
+    fn grant(&mut self, limits: &PermitLimits) -> Vec<Waker> {
         let mut wakers = Vec::new();
         loop {
             let mut waiting = std::mem::take(&mut self.waiting);
-            let next = waiting.pop_least(|caller| self.load(shares, *caller));
+            let next = waiting.pop_least(|caller| self.load(limits, *caller));
             self.waiting = waiting;
             let Some((caller, ticket)) = next else { return wakers };
             self.take(caller);
@@ -224,12 +228,12 @@ fn decrease<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: K) {
     }
 }
 
-impl Future for Waiting {
+impl Future for PermitFuture {
     type Output = Result<Permit, QueueFull>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let (lane, caller) = (self.lane.clone(), self.caller);
-        let mut state = lane.lock();
+        let (pool, caller) = (self.pool.clone(), self.caller);
+        let mut state = pool.lock();
         if let Some(ticket) = self.ticket {
             return match state.tickets.get_mut(&ticket) {
                 Some(Ticket::Waiting(waker)) => {
@@ -239,13 +243,13 @@ impl Future for Waiting {
                 Some(Ticket::Granted) | None => {
                     state.tickets.remove(&ticket);
                     self.ticket = None;
-                    Poll::Ready(Ok(lane.permit(caller)))
+                    Poll::Ready(Ok(pool.permit(caller)))
                 }
             };
         }
-        if state.load(&lane.0.shares, caller).is_some() {
+        if state.load(&pool.0.limits, caller).is_some() {
             state.take(caller);
-            return Poll::Ready(Ok(lane.permit(caller)));
+            return Poll::Ready(Ok(pool.permit(caller)));
         }
         if state.waiting.len_of(caller) >= LONGEST_QUEUE {
             return Poll::Ready(Err(QueueFull));
@@ -259,10 +263,10 @@ impl Future for Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for PermitFuture {
     fn drop(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
-        let mut state = self.lane.lock();
+        let mut state = self.pool.lock();
         match state.tickets.remove(&ticket) {
             Some(Ticket::Waiting(_)) => {
                 state.waiting.remove(self.caller, |other| *other == ticket);
@@ -270,7 +274,7 @@ impl Drop for Waiting {
             // The permit was granted and never taken, so it is returned.
             Some(Ticket::Granted) => {
                 drop(state);
-                self.lane.release(self.caller);
+                self.pool.release(self.caller);
             }
             None => (),
         }
@@ -286,7 +290,7 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.lane.release(self.caller);
+        self.pool.release(self.caller);
     }
 }
 

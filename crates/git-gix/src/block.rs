@@ -7,13 +7,17 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use hexforge_domain::limiter::{Lane, Shares};
+use hexforge_domain::limiter::{PermitLimits, PermitPool};
 
 /// Permits for work that keeps a processor busy. There are twice as many as processors. One caller gets at most half of
 /// them, which is enough to keep all processors busy.
-pub(crate) fn processor_permits() -> Lane {
+pub(crate) fn processor_permits() -> PermitPool {
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    Lane::new(Shares { all: 2 * processors, one: processors, network: 2 * processors })
+    PermitPool::new(PermitLimits {
+        total: 2 * processors,
+        per_holder: processors,
+        per_network: 2 * processors,
+    })
 }
 
 /// Unparks the waiting thread.
@@ -48,10 +52,11 @@ mod tests {
 
     #[test]
     fn a_permit_is_waited_for_in_steps() {
-        let lane = Lane::new(Shares { all: 1, one: 1, network: 1 });
+        let pool = PermitPool::new(PermitLimits { total: 1, per_holder: 1, per_network: 1 });
         let long = Duration::from_secs(60);
-        let held = wait_for(&mut lane.enter(Caller::BACKGROUND), long).expect("one is free");
-        let mut next = lane.enter(Caller::BACKGROUND);
+        let held =
+            wait_for(&mut pool.wait_for_permit(Caller::BACKGROUND), long).expect("one is free");
+        let mut next = pool.wait_for_permit(Caller::BACKGROUND);
         assert!(wait_for(&mut next, Duration::ZERO).is_none());
         assert!(wait_for(&mut next, Duration::from_millis(1)).is_none());
         let freed = thread::spawn(move || drop(held));

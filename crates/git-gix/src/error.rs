@@ -2,13 +2,13 @@
 
 use std::io;
 
-use hexforge_domain::ports::files::is_no_room;
+use hexforge_domain::ports::files::is_storage_full;
 use hexforge_domain::ports::git::GitError;
 
 /// Maps an error of gix: no disk space, damaged data, or another failure.
 pub(crate) fn failed(error: impl Into<gix::Error>) -> GitError {
     let error = error.into();
-    if error.iter_errors().filter_map(|cause| cause.downcast_ref()).any(is_no_room) {
+    if error.iter_errors().filter_map(|cause| cause.downcast_ref()).any(is_storage_full) {
         GitError::Full(chain(&error))
     } else if error.is_corrupted() || error.is_not_found() {
         GitError::Corrupt(chain(&error))
@@ -24,7 +24,7 @@ pub(crate) fn is_machine_error(error: &gix::Error) -> bool {
         let Some(io) = cause.downcast_ref::<io::Error>() else { return false };
         // Errors that libraries report about data have no OS error number. Neither has a full disk once a library has
         // added the path to the error, so that is checked separately.
-        is_no_room(io)
+        is_storage_full(io)
             || io.raw_os_error().is_some()
                 && !matches!(
                     io.kind(),
@@ -39,7 +39,7 @@ pub(crate) fn is_machine_error(error: &gix::Error) -> bool {
 
 /// Maps an I/O error: no disk space, or another failure.
 pub(crate) fn io_failed(error: io::Error) -> GitError {
-    if is_no_room(&error) {
+    if is_storage_full(&error) {
         GitError::Full(error.to_string())
     } else {
         GitError::Failed(error.to_string())

@@ -19,7 +19,7 @@ use hexforge_application::limiter::Limiter;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::id::UserId;
-use hexforge_domain::limiter::{Caller, Lane, Permit};
+use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::Secret;
@@ -317,19 +317,19 @@ impl ApiRequest {
     /// Waits for a permit for long work of this caller.
     pub(crate) async fn permit(
         &self,
-        lane: fn(&Limiter) -> &Lane,
+        pool: fn(&Limiter) -> &PermitPool,
         actor: Actor,
     ) -> ApiResult<Permit> {
-        self.permit_of(lane, actor.user()).await
+        self.permit_of(pool, actor.user()).await
     }
 
     /// Like [`permit`](Self::permit), for another user than the caller.
     pub(crate) async fn permit_of(
         &self,
-        lane: fn(&Limiter) -> &Lane,
+        pool: fn(&Limiter) -> &PermitPool,
         user: Option<UserId>,
     ) -> ApiResult<Permit> {
-        permit(lane(&self.shared.limiter), Caller::of_user(user, self.call.peer)).await
+        permit(pool(&self.shared.limiter), Caller::of_user(user, self.call.peer)).await
     }
 
     /// The permits and threads for long work.
@@ -349,13 +349,13 @@ impl ApiRequest {
     /// Waits for the permit that every call needs, so that a caller with many calls does not delay the others.
     async fn call_permit(&self) -> ApiResult<Permit> {
         let Shared { limiter, known_callers, app, .. } = &**self.shared;
-        let lane = if self.call.changes_things { &limiter.writes } else { &limiter.reads };
-        permit(lane, known_callers.caller(app, &self.call.credentials, self.call.peer)).await
+        let pool = if self.call.changes_things { &limiter.writes } else { &limiter.reads };
+        permit(pool, known_callers.caller(app, &self.call.credentials, self.call.peer)).await
     }
 
     /// Waits for the permit to check a password.
     async fn sign_in_permit(&self) -> ApiResult<Permit> {
-        permit(&self.shared.limiter.sign_ins, Caller::unknown(self.call.peer)).await
+        permit(&self.shared.limiter.sign_ins, Caller::anonymous(self.call.peer)).await
     }
 
     /// Runs a use case that checks a password. This is long work, because password hashing is slow by design.
@@ -382,7 +382,7 @@ impl ApiRequest {
             Err(error) if error.is_unfinished() => (),
             outcome => return outcome,
         }
-        let address = Caller::unknown(self.call.peer);
+        let address = Caller::anonymous(self.call.peer);
         let search = self::permit(&self.shared.limiter.searches, address).await?;
         let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
         self.run_permitted(search, move || {
@@ -445,8 +445,8 @@ fn attempt<T>(work: &impl Fn(&App, &Call) -> ApiResult<T>, app: &App, call: &Cal
 }
 
 /// Waits for a permit; 503 if there is none in time.
-pub(crate) async fn permit(lane: &Lane, caller: Caller) -> ApiResult<Permit> {
-    let permit = shared::permit(lane, caller).await;
+pub(crate) async fn permit(pool: &PermitPool, caller: Caller) -> ApiResult<Permit> {
+    let permit = shared::permit(pool, caller).await;
     permit.ok_or_else(|| ApiError::from(Error::Store(StoreError::Busy)))
 }
 

@@ -193,14 +193,14 @@ impl From<Error> for ApiError {
             Error::Store(error @ StoreError::Full(_)) => Self::storage_full(&Chain(&error)),
             Error::Store(error) => Self::internal(&Chain(&error)),
             Error::Files(error) if error.is_full() => Self::storage_full(&Chain(&error)),
-            Error::Files(error) if error.is_away() => {
+            Error::Files(error) if error.is_unreachable() => {
                 tracing::warn!(cause = %Chain(&error), "the file storage does not answer");
                 Self::unavailable("5")
             }
             Error::Files(error) => Self::internal(&Chain(&error)),
             Error::Vault(error) => Self::internal(&Chain(&error)),
             Error::Git(error @ GitError::Full(_)) => Self::storage_full(&Chain(&error)),
-            Error::Git(error @ GitError::Away(_)) => {
+            Error::Git(error @ GitError::Unreachable(_)) => {
                 tracing::warn!(cause = %Chain(&error), "the pack store does not answer");
                 Self::unavailable("5")
             }

@@ -17,7 +17,9 @@ use hexforge_application::push;
 use hexforge_application::repository;
 use hexforge_domain::limiter::{Caller as PermitHolder, Permit};
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::git_transport::{Conversation, HangUp, ProtocolVersion, Service};
+use hexforge_domain::ports::git_transport::{
+    Conversation, DisconnectSignal, ProtocolVersion, Service,
+};
 use hexforge_domain::project::{Project, ProjectRef};
 use serde::Deserialize;
 
@@ -137,12 +139,12 @@ async fn receive_pack(
     let app = Arc::clone(&shared.app);
     let (sender, body) = body::channel(shared.limiter.transfer);
     // If the connection closes, this future is dropped, but the thread of the push is not: the signal tells it.
-    let waiting = SignalOnDrop(HangUp::default());
-    let hang_up = waiting.0.clone();
+    let waiting = SignalOnDrop(DisconnectSignal::default());
+    let disconnected = waiting.0.clone();
     let taken = work::run_long(&shared.limiter, permit, move || {
         let mut from = encoding.decoded_push(body);
         let mut to = Vec::new();
-        let client = push::Client { from: &mut from, to: &mut to, hang_up: &hang_up };
+        let client = push::Client { from: &mut from, to: &mut to, disconnected: &disconnected };
         push::receive(&app, caller.actor, &project, client).map(|()| to)
     });
     let pumped = body::pump(early, incoming, sender);
@@ -154,7 +156,7 @@ async fn receive_pack(
 }
 
 /// Signals that the client has disconnected when it is dropped.
-struct SignalOnDrop(HangUp);
+struct SignalOnDrop(DisconnectSignal);
 
 impl Drop for SignalOnDrop {
     fn drop(&mut self) {

@@ -30,7 +30,7 @@ impl Meter {
 
     /// Creates the meter of a connection. It charges the address until a request identifies the caller.
     pub(crate) fn new(limiter: &Arc<Limiter>, peer: Option<SocketAddr>) -> Self {
-        let holder = Caller::unknown(peer.map(|peer| peer.ip())).holder();
+        let holder = Caller::anonymous(peer.map(|peer| peer.ip())).holder();
         let (holder, used) = (Cell::new(holder), Cell::default());
         Self(Rc::new(State { limiter: Arc::clone(limiter), holder, used }))
     }
@@ -57,9 +57,9 @@ impl Meter {
     pub(crate) async fn measure<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
         let measured = poll_fn(|cx| {
-            let begin = self.0.limiter.time_of_current_thread();
+            let begin = self.0.limiter.current_thread_time();
             let polled = work.as_mut().poll(cx);
-            self.add(self.0.limiter.time_of_current_thread().saturating_sub(begin));
+            self.add(self.0.limiter.current_thread_time().saturating_sub(begin));
             polled
         });
         let outcome = CURRENT.scope(self.clone(), measured).await;

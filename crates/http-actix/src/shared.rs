@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use hexforge_application::app::App;
 use hexforge_application::limiter::{self, Limiter};
 use hexforge_domain::Timestamp;
-use hexforge_domain::limiter::{Caller, Lane, Permit};
+use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::network::Network;
 use tokio::time::timeout;
 
@@ -87,8 +87,8 @@ impl Shared {
 }
 
 /// Waits for a permit; `None` if there is none in time.
-pub(crate) async fn permit(lane: &Lane, caller: Caller) -> Option<Permit> {
-    timeout(limiter::PATIENCE, lane.enter(caller)).await.ok()?.ok()
+pub(crate) async fn permit(pool: &PermitPool, caller: Caller) -> Option<Permit> {
+    timeout(limiter::MAX_PERMIT_WAIT, pool.wait_for_permit(caller)).await.ok()?.ok()
 }
 
 /// Limits an action to once a minute.

@@ -127,7 +127,7 @@ impl Stream for Body {
 #[cfg(test)]
 mod tests {
     use futures_util::StreamExt;
-    use hexforge_domain::limiter::{Caller, Lane, Shares, TransferLimits};
+    use hexforge_domain::limiter::{Caller, PermitLimits, PermitPool, TransferLimits};
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -136,8 +136,8 @@ mod tests {
     async fn started(
         write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
     ) -> ApiResult<Body> {
-        let lane = Lane::new(Shares { all: 1, one: 1, network: 1 });
-        let permit = lane.enter(Caller::BACKGROUND).await.expect("it is free");
+        let pool = PermitPool::new(PermitLimits { total: 1, per_holder: 1, per_network: 1 });
+        let permit = pool.wait_for_permit(Caller::BACKGROUND).await.expect("it is free");
         let limits = TransferLimits { idle: Duration::from_millis(200), min_rate: 1 << 20 };
         start(&Limiter::new(limits), permit, write).await
     }

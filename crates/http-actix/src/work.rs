@@ -23,7 +23,7 @@ pub(crate) async fn run_short<T: Send + 'static>(
     let payer = Meter::current().map_or(permit.caller().holder(), |meter| meter.account().1);
     let done = web::block(move || {
         let _entered = span.enter();
-        let outcome = limiter.answer(payer, work);
+        let outcome = limiter.run_call(payer, work);
         drop(permit);
         outcome
     });

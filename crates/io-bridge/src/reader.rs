@@ -85,11 +85,11 @@ impl PieceReader {
         let (receiver, rate) = (&mut self.receiver, &mut self.rate);
         self.runtime.block_on(async {
             let since = Instant::now();
-            let next = timeout(rate.patience(), receiver.recv()).await;
+            let next = timeout(rate.timeout(), receiver.recv()).await;
             let piece = next.map_err(|_| Piece::too_slow())?.ok_or_else(|| {
                 io::Error::new(io::ErrorKind::ConnectionAborted, "the client has disconnected")
             })?;
-            rate.moved(since.elapsed(), piece.size());
+            rate.record(since.elapsed(), piece.size());
             Ok(piece)
         })
     }

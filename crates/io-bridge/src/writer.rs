@@ -52,8 +52,8 @@ impl<S: AsyncFnMut(Bytes) -> io::Result<()>> Write for PieceWriter<S> {
         let (send, rate) = (&mut self.send, &mut self.rate);
         self.runtime.block_on(async {
             let (size, since) = (piece.len(), Instant::now());
-            let sent = timeout(rate.patience(), send(piece)).await;
-            rate.moved(since.elapsed(), size);
+            let sent = timeout(rate.timeout(), send(piece)).await;
+            rate.record(since.elapsed(), size);
             sent.unwrap_or_else(|_| {
                 Err(io::Error::new(
                     io::ErrorKind::TimedOut,

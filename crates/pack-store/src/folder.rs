@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::pack::{Pack, PackName};
-use hexforge_domain::ports::files::is_no_room;
+use hexforge_domain::ports::files::is_storage_full;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use quick_cache::sync::Cache;
 
@@ -79,7 +79,7 @@ impl FolderPacks {
             file.sync_all()?;
             match Self::link(from, &to) {
                 // A hard link fails if the source is on another file system or has too many links. A copy works then.
-                Err(error) if error.kind() != ErrorKind::NotFound && !is_no_room(&error) => {
+                Err(error) if error.kind() != ErrorKind::NotFound && !is_storage_full(&error) => {
                     copy(from, &to)?;
                 }
                 linked => linked?,
@@ -203,7 +203,7 @@ impl PackStore for FolderPacks {
 }
 
 fn to_pack_error(error: io::Error) -> PackError {
-    if is_no_room(&error) {
+    if is_storage_full(&error) {
         PackError::Full(error.to_string())
     } else {
         PackError::Failed(error.to_string())

@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 
 use crate::config::Config;
 use crate::storage::CacheKeeper;
-use crate::system::{PriorityThreads, UpkeepQueue, WriteThreads};
+use crate::system::{MaintenanceQueue, PriorityThreads, WriteThreads};
 use crate::wiring::Wired;
 use crate::worker::{Signals, Workers};
 use crate::{first_start, http, ssh, storage, upgrade, wiring};
@@ -41,8 +41,8 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let cache = cache.map(|packs| CacheKeeper::start(config, packs, git)).transpose()?;
     storage::claim(config, &store)?;
     storage::move_in(config, terminal)?;
-    let upkeep = Arc::new(UpkeepQueue::default());
-    app.upkeep = upkeep.clone();
+    let maintenance = Arc::new(MaintenanceQueue::default());
+    app.maintenance = maintenance.clone();
     upgrade::check_journal(config, &app)?;
     upgrade::run(config, &app, terminal)?;
     let listener = TcpListener::bind(config.listen)
@@ -76,7 +76,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
     let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
-    let mut workers = Workers::start(&app, upkeep, cache)?;
+    let mut workers = Workers::start(&app, maintenance, cache)?;
     if config.background_work {
         workers = workers.with_shared_work(Arc::new(payloads), signals)?;
     }

@@ -10,8 +10,8 @@ use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_blobs_object_store::CachedPacks;
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::ports::maintenance::NoMaintenance;
 use hexforge_domain::ports::secrets::Secrets;
-use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::user::ProjectsLimit;
 use hexforge_git_gix::{GixStore, HttpImports, ImportLimits, PushLimits};
@@ -67,7 +67,7 @@ pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Re
         git: Arc::new(git.clone()),
         refs: Arc::new(MemoryRefCache::default()),
         packs,
-        upkeep: Arc::new(NoUpkeep),
+        maintenance: Arc::new(NoMaintenance),
         imports: Arc::new(imports),
         outgoing,
         clock: Arc::new(SystemClock),

@@ -22,7 +22,7 @@ use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
 
 use crate::storage::CacheKeeper;
-use crate::system::UpkeepQueue;
+use crate::system::MaintenanceQueue;
 use deliveries::Deliveries;
 pub use signals::Signals;
 
@@ -64,9 +64,13 @@ enum Round {
 impl Workers {
     /// Starts the threads for work that only this process can do: on its own data folder, and on
     /// repositories that it changed.
-    pub fn start(app: &App, upkeep: Arc<UpkeepQueue>, cache: Option<CacheKeeper>) -> Result<Self> {
+    pub fn start(
+        app: &App,
+        maintenance: Arc<MaintenanceQueue>,
+        cache: Option<CacheKeeper>,
+    ) -> Result<Self> {
         let mut workers = vec![
-            Worker::start("tending", SHORT, maintain_repositories(app.clone(), upkeep))?,
+            Worker::start("tending", SHORT, maintain_repositories(app.clone(), maintenance))?,
             Worker::start("tidying", DAY, remove_leftovers(app.clone()))?,
         ];
         if let Some(cache) = cache {
@@ -196,7 +200,7 @@ const UPKEEP_WAIT: Duration = Duration::from_millis(500);
 /// Runs the maintenance of repositories that changed.
 fn maintain_repositories(
     app: App,
-    queue: Arc<UpkeepQueue>,
+    queue: Arc<MaintenanceQueue>,
 ) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
         let Some(project) = queue.next(UPKEEP_WAIT) else { return Ok(Round::Done) };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hexforge_domain::limiter::TransferLimits;
-use hexforge_domain::ports::git_transport::HangUp;
+use hexforge_domain::ports::git_transport::DisconnectSignal;
 use hexforge_io_bridge::{Piece, PieceReader, PieceWriter};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
@@ -54,14 +54,14 @@ pub(crate) struct Gone(watch::Receiver<()>);
 
 impl Gone {
     /// Returns a signal for work that neither reads nor writes. It fires when the client has disconnected.
-    pub(crate) fn hang_up(&self) -> HangUp {
-        let (hang_up, mut gone) = (HangUp::default(), self.clone());
-        let signal = hang_up.clone();
+    pub(crate) fn disconnect_signal(&self) -> DisconnectSignal {
+        let (disconnected, mut gone) = (DisconnectSignal::default(), self.clone());
+        let signal = disconnected.clone();
         drop(tokio::spawn(async move {
             gone.wait().await;
             signal.signal();
         }));
-        hang_up
+        disconnected
     }
 
     async fn wait(&mut self) {
@@ -242,11 +242,11 @@ mod tests {
     #[tokio::test]
     async fn a_disconnect_is_signaled_to_work_that_neither_reads_nor_writes() {
         let (feeder, _input, gone) = channel(PATIENT);
-        let hang_up = gone.hang_up();
+        let disconnected = gone.disconnect_signal();
         tokio::task::yield_now().await;
-        assert!(!hang_up.is_signaled());
+        assert!(!disconnected.is_signaled());
         drop(feeder);
-        while !hang_up.is_signaled() {
+        while !disconnected.is_signaled() {
             tokio::task::yield_now().await;
         }
     }

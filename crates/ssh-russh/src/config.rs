@@ -40,7 +40,7 @@ impl Default for Limits {
             idle: Duration::from_secs(5 * 60),
             request_timeout: Duration::from_secs(10 * 60),
             piece: Duration::from_secs(60),
-            permit_timeout: limiter::PATIENCE,
+            permit_timeout: limiter::MAX_PERMIT_WAIT,
             recheck: Duration::from_secs(30),
         }
     }

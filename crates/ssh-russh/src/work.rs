@@ -12,7 +12,7 @@ use hexforge_application::limiter::Limiter;
 use hexforge_application::public_key::{self, KeyHolder};
 use hexforge_application::push;
 use hexforge_application::repository;
-use hexforge_domain::limiter::{Caller, Lane, Permit};
+use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
 use hexforge_domain::ports::store::StoreError;
@@ -208,7 +208,7 @@ impl GitCommand<'_> {
     ) -> Result<(), Failure> {
         let limits = self.shared.limits;
         let half = Arc::clone(self.half);
-        let hang_up = gone.hang_up();
+        let disconnected = gone.disconnect_signal();
         let transfer = self.shared.limiter.transfer;
         let output = bridge::output(gone, transfer, async move |piece| {
             half.data_bytes(piece).await.map_err(io::Error::other)
@@ -218,8 +218,8 @@ impl GitCommand<'_> {
         *ids = holder.actor.user().map(|user| (user.0, project.id.0));
         let caller = Caller::new(holder.actor, Some(self.peer.ip()));
         let _command = self.permit(&self.shared.limiter.ssh_commands, caller).await?;
-        let lane = self.lane();
-        let permit = self.permit(lane, caller).await?;
+        let pool = self.pool();
+        let permit = self.permit(pool, caller).await?;
         let app = Arc::clone(&self.shared.app);
         let report = run_on_thread(&self.shared.limiter, permit, move || {
             let (mut output, project) = (output, project);
@@ -237,9 +237,9 @@ impl GitCommand<'_> {
             return Ok(());
         }
         if !task.is_push() {
-            input.limit(transfer.for_conversation());
+            input.limit(transfer.for_negotiation());
         }
-        let permit = self.permit(lane, caller).await?;
+        let permit = self.permit(pool, caller).await?;
         let (app, key, command) = (Arc::clone(&self.shared.app), self.key, self.command);
         run_on_thread(&self.shared.limiter, permit, move || {
             let rechecking_app = Arc::clone(&app);
@@ -259,8 +259,8 @@ impl GitCommand<'_> {
                     repository.upload_pack(version, stateful, &mut from, &mut output)?;
                 }
                 Task::Serve(Service::ReceivePack) => {
-                    let (from, to, hang_up) = (&mut from, &mut output, &hang_up);
-                    let client = push::Client { from, to, hang_up };
+                    let (from, to, disconnected) = (&mut from, &mut output, &disconnected);
+                    let client = push::Client { from, to, disconnected };
                     push::receive(&app, holder.actor, &project, client)?;
                 }
             }
@@ -275,8 +275,8 @@ impl GitCommand<'_> {
         blocking(&self.shared.app, move |app| check_permission(app, &key, &command)).await
     }
 
-    /// Returns the lane whose permits the task needs.
-    fn lane(&self) -> &Lane {
+    /// Returns the permit pool whose permits the task needs.
+    fn pool(&self) -> &PermitPool {
         let limiter = &self.shared.limiter;
         match self.command.task {
             Task::Archive => &limiter.archives,
@@ -285,8 +285,8 @@ impl GitCommand<'_> {
         }
     }
 
-    async fn permit(&self, lane: &Lane, caller: Caller) -> Result<Permit, Failure> {
-        let permit = timeout(self.shared.limits.permit_timeout, lane.enter(caller)).await;
+    async fn permit(&self, pool: &PermitPool, caller: Caller) -> Result<Permit, Failure> {
+        let permit = timeout(self.shared.limits.permit_timeout, pool.wait_for_permit(caller)).await;
         permit.ok().and_then(Result::ok).ok_or(Failure::Refused(BUSY))
     }
 }

@@ -9,16 +9,16 @@ use std::task::{Context, Poll, Waker};
 use clap::CommandFactory;
 use hexforge_application::limiter::Limiter;
 use hexforge_domain::id::UserId;
-use hexforge_domain::limiter::{Caller, Lane, Permit};
+use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_server::cli::Cli;
 
 use crate::{all_pages, assert_page, code_spans, files_below, page, prose, with_generated};
 
-/// The number of permits of a lane that these callers get together.
-fn granted(lane: &Lane, callers: impl Iterator<Item = Caller>) -> usize {
+/// The number of permits of a permit pool that these callers get together.
+fn granted(pool: &PermitPool, callers: impl Iterator<Item = Caller>) -> usize {
     let mut permits: Vec<Permit> = Vec::new();
     for caller in callers {
-        let waiting = pin!(lane.enter(caller));
+        let waiting = pin!(pool.wait_for_permit(caller));
         match waiting.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(permit)) => permits.push(permit),
             Poll::Ready(Err(_)) | Poll::Pending => break,
@@ -34,23 +34,24 @@ fn user(id: i64) -> Caller {
 }
 
 /// A row of the table of permits: total, per user, and for all users of one address.
-fn permits_row(work: &str, lane: &Lane) -> String {
-    let one = granted(lane, std::iter::repeat_with(|| user(1)));
-    let address = granted(lane, (1..).map(user));
-    format!("| {work} | {} | {one} | {address} |", lane.free())
+fn permits_row(work: &str, pool: &PermitPool) -> String {
+    let one = granted(pool, std::iter::repeat_with(|| user(1)));
+    let address = granted(pool, (1..).map(user));
+    format!("| {work} | {} | {one} | {address} |", pool.free())
 }
 
 #[test]
 fn the_table_of_permits_is_that_of_the_limiter() {
     let limiter = Limiter::default();
     let one_writer = Limiter::default().for_one_writer();
-    let by_address =
-        |lane: &Lane| granted(lane, std::iter::repeat_with(|| Caller::unknown(Some(ADDRESS))));
+    let by_address = |pool: &PermitPool| {
+        granted(pool, std::iter::repeat_with(|| Caller::anonymous(Some(ADDRESS))))
+    };
     let mut rows = vec![
         "| Permits for | In all | For one caller | For one address |".to_owned(),
         "|---|---|---|---|".to_owned(),
     ];
-    for (work, lane) in [
+    for (work, pool) in [
         ("fetches", &limiter.fetches),
         ("pushes", &limiter.pushes),
         ("archives, also those of `git archive --remote`", &limiter.archives),
@@ -64,9 +65,9 @@ fn the_table_of_permits_is_that_of_the_limiter() {
         ("calls that change something, on PostgreSQL", &limiter.writes),
         ("calls that change something, on SQLite", &one_writer.writes),
     ] {
-        rows.push(permits_row(work, lane));
+        rows.push(permits_row(work, pool));
     }
-    // These lanes only know the caller's address.
+    // These permit pools only know the caller's address.
     let searches = &limiter.searches;
     rows.push(format!(
         "| searches through a history, by address | {} | {} | |",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hexforge_application::limiter::Limiter;
 use hexforge_application::project::upload;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::limiter::{Lane, TransferLimits};
+use hexforge_domain::limiter::{PermitPool, TransferLimits};
 use hexforge_http_actix::Dialect;
 use hexforge_tests::ssh_client::Identity;
 use hexforge_tests::{Backend, Forge, ForgeOptions, Request, Restrictions, WorkTree};
@@ -139,7 +139,7 @@ impl Drop for SlowPush {
 /// The free permits for pushes, fetches, archives, large files and downloads of stored files.
 fn free_permits(forge: &Forge) -> [usize; 5] {
     let Limiter { pushes, fetches, archives, blobs, downloads, .. } = forge.limiter();
-    [pushes, fetches, archives, blobs, downloads].map(Lane::free)
+    [pushes, fetches, archives, blobs, downloads].map(PermitPool::free)
 }
 
 #[track_caller]

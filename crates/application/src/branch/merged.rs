@@ -61,7 +61,7 @@ pub(crate) fn remove(app: &App, project: ProjectId, user: UserId) -> Result<(), 
     let repository = repository::open(app, project.id)?;
     let Some(default) = repository.refs().default_branch() else { return Ok(()) };
     let Some(tip) = repository.refs().target(&default.full()) else { return Ok(()) };
-    for (name, target) in repository.merged_into(tip)? {
+    for (name, target) in repository.branches_merged_into(tip)? {
         if name == default || Protected::of(name.as_str(), &protections).protected {
             continue;
         }

@@ -7,7 +7,7 @@ use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::BuildId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
-use hexforge_domain::ports::uploads::StoredUpload;
+use hexforge_domain::ports::uploads::StoredFile;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
 
@@ -19,7 +19,7 @@ use crate::error::{Error, Thing};
 /// The log of a build.
 pub struct Trace {
     /// The whole log with secrets masked. Empty when there is no log.
-    pub content: StoredUpload,
+    pub content: StoredFile,
 }
 
 /// Returns the current log of a build.
@@ -41,11 +41,11 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
         None => app.build_files.open_trace(build.project, build.id)?,
     };
     let content = match found {
-        Some(found) => StoredUpload {
+        Some(found) => StoredFile {
             size: found.size,
             content: Box::new(MaskingReader::new(found.content, &secrets)),
         },
-        None => StoredUpload { size: 0, content: Box::new(io::empty()) },
+        None => StoredFile { size: 0, content: Box::new(io::empty()) },
     };
     Ok(Trace { content })
 }
@@ -55,7 +55,7 @@ pub struct ArtifactsFile {
     /// The file name of the artifacts.
     pub name: String,
     /// The content of the file.
-    pub content: StoredUpload,
+    pub content: StoredFile,
 }
 
 /// Returns the artifacts of a build, if they exist and have not expired.

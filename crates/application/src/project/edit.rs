@@ -83,7 +83,7 @@ pub fn edit(
     })?;
     if let Some((project, refs)) = changed {
         app.refs.keep(project, Arc::new(refs));
-        app.upkeep.later(project);
+        app.maintenance.enqueue(project);
     }
     Ok(shown)
 }

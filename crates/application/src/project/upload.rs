@@ -3,9 +3,9 @@
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
+use hexforge_domain::ports::uploads::{NewFile, StoredFile};
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 
 use crate::app::App;
 use crate::error::{Error, Thing};
@@ -21,8 +21,8 @@ pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectI
 
 /// A file that is being received. Dropping it before it is finished removes it.
 pub struct Receiving {
-    place: UploadPlace,
-    file: Box<dyn NewUpload>,
+    place: UploadKey,
+    file: Box<dyn NewFile>,
 }
 
 /// Starts to receive a file with the name `given`, for a project returned by [`authorize`].
@@ -31,7 +31,7 @@ pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<Receiving, Er
     let random = app.secrets.digest(app.secrets.token().reveal()).0;
     let mut secret = [0; 16];
     secret.copy_from_slice(&random[..16]);
-    let place = UploadPlace {
+    let place = UploadKey {
         project,
         secret: UploadSecret::new(secret),
         name: UploadName::from_given(given),
@@ -47,7 +47,7 @@ impl Receiving {
     }
 
     /// Finishes the upload. Fails with not found when the project was removed meanwhile.
-    pub fn finish(self, app: &App) -> Result<UploadPlace, Error> {
+    pub fn finish(self, app: &App) -> Result<UploadKey, Error> {
         let project = self.place.project;
         let finished = self.file.finish();
         // Checked after the file is stored: from now on the removal of the project also deletes the file.
@@ -70,7 +70,7 @@ pub fn open(
     named: &ProjectRef,
     secret: UploadSecret,
     name: UploadName,
-) -> Result<StoredUpload, Error> {
+) -> Result<StoredFile, Error> {
     let missing = || Error::NotFound(Thing::Record);
     let found = app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::Read, named));
     let project = match found {
@@ -78,6 +78,6 @@ pub fn open(
         Err(Error::Store(error)) => return Err(error.into()),
         Err(_) => return Err(missing()),
     };
-    let place = UploadPlace { project, secret, name };
+    let place = UploadKey { project, secret, name };
     app.uploads.open(&place)?.ok_or_else(missing)
 }

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::push::{PushRefusal, RefAction};
-use hexforge_domain::ports::git_transport::{HangUp, ReceivedPush};
+use hexforge_domain::ports::git_transport::{DisconnectSignal, ReceivedPush};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::push::RefKind;
 use hexforge_domain::refs::Snapshot;
@@ -24,7 +24,7 @@ pub struct Client<'a> {
     /// The stream to the client, for the report.
     pub to: &'a mut dyn Write,
     /// Signaled when the client has disconnected; the push then ends without a change.
-    pub hang_up: &'a HangUp,
+    pub disconnected: &'a DisconnectSignal,
 }
 
 /// Receives a push, commits it if the push rules allow each change, and reports the outcome to the client.
@@ -36,9 +36,9 @@ pub fn receive(
     project: &Project,
     client: Client<'_>,
 ) -> Result<(), Error> {
-    let Client { from, to, hang_up } = client;
+    let Client { from, to, disconnected } = client;
     let repository = open::open_for(app, project.id, Caller::new(actor, None))?;
-    let Some(mut push) = repository.receive(from, hang_up)? else { return Ok(()) };
+    let Some(mut push) = repository.receive(from, disconnected)? else { return Ok(()) };
     // Sending takes time, so the rules are checked against the current refs.
     let refs = open::refs(app, project.id)?;
     match check_rules(app, actor, project, &refs, push.as_ref())? {

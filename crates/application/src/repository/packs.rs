@@ -88,7 +88,7 @@ pub(crate) fn copy(
 /// folder for people who inspect it with git.
 pub fn tend(app: &App, project: ProjectId) -> Result<(), Error> {
     merge(app, project)?;
-    Ok(app.git.show_refs(project, &*super::refs(app, project)?)?)
+    Ok(app.git.export_refs(project, &*super::refs(app, project)?)?)
 }
 
 /// Merges small packs of a repository, if there are many. Returns whether anything changed.

@@ -164,7 +164,7 @@ fn store_import(app: &App, project: ProjectId, imported: Imported) -> Result<(),
     })?;
     if let Some(after) = after {
         app.refs.keep(project, Arc::new(after));
-        app.upkeep.later(project);
+        app.maintenance.enqueue(project);
     }
     Ok(())
 }

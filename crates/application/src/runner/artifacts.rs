@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use hexforge_domain::build::Artifacts;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::{BuildId, UserId};
-use hexforge_domain::ports::uploads::NewUpload;
+use hexforge_domain::ports::uploads::NewFile;
 use hexforge_domain::project::upload::UploadName;
 
 use super::assignment::{self, Assignment};
@@ -26,7 +26,7 @@ pub struct Receiving {
     token: String,
     name: String,
     size: u64,
-    file: Box<dyn NewUpload>,
+    file: Box<dyn NewFile>,
 }
 
 /// Starts to receive the artifacts of a build, with the file name `given`.

@@ -20,10 +20,10 @@ use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::strict::StrictRules;
+use hexforge_domain::ports::maintenance::NoMaintenance;
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::ports::upkeep::NoUpkeep;
 use hexforge_domain::token::{NewToken, Token};
 use hexforge_domain::user::{ProjectsLimit, User, UserState};
 use hexforge_domain_testing::builders::{UserBuilder, a_user};
@@ -57,7 +57,7 @@ impl World {
             git: Arc::new(git.clone()),
             refs: Arc::new(FakeRefCache::default()),
             packs: Arc::clone(git.packs()) as Arc<dyn PackStore>,
-            upkeep: Arc::new(NoUpkeep),
+            maintenance: Arc::new(NoMaintenance),
             imports: Arc::new(FakeImports),
             outgoing: Arc::new(outgoing.clone()),
             clock: Arc::new(clock.clone()),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
+use hexforge_domain::ports::uploads::{NewFile, StoredFile};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
@@ -26,9 +26,9 @@ impl FakeBuildFiles {
         self.0.lock().expect("no test panics while it holds the files")
     }
 
-    fn open(&self, project: ProjectId, build: BuildId, kind: Kind) -> Option<StoredUpload> {
+    fn open(&self, project: ProjectId, build: BuildId, kind: Kind) -> Option<StoredFile> {
         let found = self.files().get(&(project, build, kind)).cloned();
-        found.map(|content| StoredUpload {
+        found.map(|content| StoredFile {
             size: content.len() as u64,
             content: Box::new(Cursor::new(content)),
         })
@@ -59,7 +59,7 @@ impl BuildFiles for FakeBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError> {
+    ) -> Result<Option<StoredFile>, FilesError> {
         Ok(self.open(project, build, Kind::Trace))
     }
 
@@ -102,7 +102,7 @@ impl BuildFiles for FakeBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Box<dyn NewUpload>, FilesError> {
+    ) -> Result<Box<dyn NewFile>, FilesError> {
         Ok(Box::new(Receiving { files: self.clone(), project, build, content: Vec::new() }))
     }
 
@@ -110,7 +110,7 @@ impl BuildFiles for FakeBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError> {
+    ) -> Result<Option<StoredFile>, FilesError> {
         Ok(self.open(project, build, Kind::Artifacts))
     }
 
@@ -132,7 +132,7 @@ struct Receiving {
     content: Vec<u8>,
 }
 
-impl NewUpload for Receiving {
+impl NewFile for Receiving {
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
         self.content.extend_from_slice(chunk);
         Ok(())

@@ -19,7 +19,7 @@ use hexforge_domain::ports::git::{
     Resolved,
 };
 use hexforge_domain::ports::git_transport::{
-    Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
+    Conversation, DisconnectSignal, GitTransport, ProtocolVersion, ReceivedPush, Service,
 };
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::push::{ChangedPaths, truncated_for_event};
@@ -157,7 +157,7 @@ impl GitStore for FakeGit {
         Ok(Box::new(FakeRepository { git: self.clone(), refs }))
     }
 
-    fn show_refs(&self, _: ProjectId, _: &Snapshot) -> Result<(), GitError> {
+    fn export_refs(&self, _: ProjectId, _: &Snapshot) -> Result<(), GitError> {
         Ok(())
     }
 
@@ -261,13 +261,13 @@ impl GitRefs for FakeRepository {
         Ok(target.and_then(|target| self.stored().tag(name.as_str(), target)))
     }
 
-    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
+    fn branches_merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
         let reachable = self.stored().reachable(&[tip]);
         let is_merged = |(_, id): &(BranchName, ObjectId)| *id != tip && reachable.contains(id);
         Ok(self.tips().filter(is_merged).collect())
     }
 
-    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
+    fn first_branch_containing(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
         let stored = self.stored();
         let has = |(_, tip): &(BranchName, ObjectId)| stored.reachable(&[*tip]).contains(&commit);
         Ok(self.tips().find(has).map(|(name, _)| name))
@@ -382,7 +382,7 @@ impl GitTransport for FakeRepository {
     fn receive(
         &self,
         _: &mut dyn Read,
-        _: &HangUp,
+        _: &DisconnectSignal,
     ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
         Err(no_clients())
     }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
-use hexforge_domain::project::upload::UploadPlace;
+use hexforge_domain::ports::uploads::{NewFile, StoredFile, Uploads};
+use hexforge_domain::project::upload::UploadKey;
 
-type Files = BTreeMap<UploadPlace, Vec<u8>>;
+type Files = BTreeMap<UploadKey, Vec<u8>>;
 
 /// Stores files in memory. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -37,14 +37,14 @@ impl ProjectFiles for FakeUploads {
 }
 
 impl Uploads for FakeUploads {
-    fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError> {
+    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
         let (files, place) = (self.clone(), place.clone());
         Ok(Box::new(Receiving { files, place, content: Vec::new() }))
     }
 
-    fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
+    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
         let found = self.files().get(place).cloned();
-        Ok(found.map(|content| StoredUpload {
+        Ok(found.map(|content| StoredFile {
             size: content.len() as u64,
             content: Box::new(Cursor::new(content)),
         }))
@@ -53,11 +53,11 @@ impl Uploads for FakeUploads {
 
 struct Receiving {
     files: FakeUploads,
-    place: UploadPlace,
+    place: UploadKey,
     content: Vec<u8>,
 }
 
-impl NewUpload for Receiving {
+impl NewFile for Receiving {
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
         self.content.extend_from_slice(chunk);
         Ok(())

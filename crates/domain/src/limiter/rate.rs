@@ -29,7 +29,7 @@ impl Default for TransferLimits {
 impl TransferLimits {
     /// The limits for the negotiation phase, in which clients send short messages.
     #[must_use]
-    pub fn for_conversation(self) -> Self {
+    pub fn for_negotiation(self) -> Self {
         Self { min_rate: self.min_rate / NEGOTIATION_DIVISOR, ..self }
     }
 }
@@ -53,7 +53,7 @@ impl TransferRate {
 
     /// Returns the timeout for the next bytes. The client is too slow if no bytes are moved until
     /// then.
-    pub fn patience(&self) -> Duration {
+    pub fn timeout(&self) -> Duration {
         let (window, part) = (self.limits.idle, self.limits.idle / PARTS);
         let required = u128::from(self.limits.min_rate) * window.as_millis() / 1000;
         let mut moved = 0;
@@ -71,7 +71,7 @@ impl TransferRate {
     }
 
     /// Counts bytes that were moved, and the time spent waiting for the client before.
-    pub fn moved(&mut self, waited: Duration, bytes: usize) {
+    pub fn record(&mut self, waited: Duration, bytes: usize) {
         self.waited += waited;
         let part = self.limits.idle / PARTS;
         match self.recent.back_mut() {
@@ -96,12 +96,12 @@ mod tests {
     fn given_up_after(limits: TransferLimits, every: u64, bytes: usize) -> Option<u64> {
         let (mut rate, mut waited) = (TransferRate::new(limits), 0);
         for _ in 0..10_000 {
-            let patience = rate.patience();
+            let patience = rate.timeout();
             if patience < Duration::from_secs(every) {
                 return Some(waited + patience.as_secs());
             }
             waited += every;
-            rate.moved(Duration::from_secs(every), bytes);
+            rate.record(Duration::from_secs(every), bytes);
             assert!(rate.recent.len() <= PARTS as usize + 2, "the number of entries is bounded");
         }
         None
@@ -134,11 +134,11 @@ mod tests {
     fn a_fast_start_does_not_excuse_a_slow_end() {
         let mut rate = TransferRate::new(LIMITS);
         for _ in 0..1000 {
-            rate.moved(Duration::ZERO, 1 << 20);
+            rate.record(Duration::ZERO, 1 << 20);
         }
         let mut waited = 0;
-        while rate.patience() >= Duration::from_secs(5) {
-            rate.moved(Duration::from_secs(5), 1);
+        while rate.timeout() >= Duration::from_secs(5) {
+            rate.record(Duration::from_secs(5), 1);
             waited += 5;
         }
         assert!((60..=65).contains(&waited), "{waited}");
@@ -147,15 +147,15 @@ mod tests {
     #[test]
     fn a_client_that_becomes_fast_again_is_waited_for_again() {
         let mut rate = TransferRate::new(LIMITS);
-        rate.moved(Duration::from_secs(60), 1);
-        assert_eq!(rate.patience(), Duration::ZERO);
-        rate.moved(Duration::ZERO, 1 << 20);
-        assert_eq!(rate.patience(), Duration::from_secs(60));
+        rate.record(Duration::from_secs(60), 1);
+        assert_eq!(rate.timeout(), Duration::ZERO);
+        rate.record(Duration::ZERO, 1 << 20);
+        assert_eq!(rate.timeout(), Duration::from_secs(60));
     }
 
     #[test]
     fn conversations_need_few_bytes() {
-        let limits = LIMITS.for_conversation();
+        let limits = LIMITS.for_negotiation();
         assert_eq!(given_up_after(limits, 10, 1600), None, "32 lines of `have` per round");
         assert_eq!(given_up_after(limits, 20, 1), Some(60));
     }

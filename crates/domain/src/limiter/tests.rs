@@ -1,4 +1,4 @@
-//! Tests of the lane as a state machine: callers enter and leave, and a table says who holds a
+//! Tests of the permit pool as a state machine: callers enter and leave, and a table says who holds a
 //! permit.
 
 use super::*;
@@ -14,15 +14,15 @@ fn user(id: u8) -> Caller {
 }
 
 fn at(address: &str) -> Caller {
-    Caller::unknown(Some(address.parse().expect("an address")))
+    Caller::anonymous(Some(address.parse().expect("an address")))
 }
 
 /// A request in a test, either waiting or with its permit.
-struct Request(Waiting, Option<Permit>);
+struct Request(PermitFuture, Option<Permit>);
 
 impl Request {
-    fn new(lane: &Lane, caller: Caller) -> Self {
-        let mut request = Self(lane.enter(caller), None);
+    fn new(pool: &PermitPool, caller: Caller) -> Self {
+        let mut request = Self(pool.wait_for_permit(caller), None);
         request.has_permit();
         request
     }
@@ -38,8 +38,8 @@ impl Request {
     }
 }
 
-fn lane(all: usize, one: usize, network: usize) -> Lane {
-    Lane::new(Shares { all, one, network })
+fn pool(total: usize, per_holder: usize, per_network: usize) -> PermitPool {
+    PermitPool::new(PermitLimits { total, per_holder, per_network })
 }
 
 #[test]
@@ -71,13 +71,13 @@ fn permits_are_shared_by_user_and_by_address() {
             vec![true, true, true, true, false],
         ),
     ] {
-        let lane = lane(4, 2, 3);
+        let pool = pool(4, 2, 3);
         let mut requests: Vec<_> =
-            callers.iter().map(|caller| Request::new(&lane, *caller)).collect();
+            callers.iter().map(|caller| Request::new(&pool, *caller)).collect();
         let seen: Vec<bool> = requests.iter_mut().map(Request::has_permit).collect();
         assert_eq!(seen, granted, "{what}");
         drop(requests);
-        let state = lane.lock();
+        let state = pool.lock();
         let left =
             (state.taken, state.by_holder.len(), state.by_network.len(), state.tickets.len());
         assert_eq!(left, (0, 0, 0, 0), "{what}: who left is forgotten");
@@ -86,13 +86,13 @@ fn permits_are_shared_by_user_and_by_address() {
 
 #[test]
 fn a_free_permit_goes_to_the_caller_who_holds_the_fewest() {
-    let lane = lane(3, 2, 3);
+    let pool = pool(3, 2, 3);
     let mut held: Vec<_> =
-        [user(ADA), user(ADA), user(BOB)].map(|caller| Request::new(&lane, caller)).into();
+        [user(ADA), user(ADA), user(BOB)].map(|caller| Request::new(&pool, caller)).into();
     // Many requests of one caller are queued first.
-    let mut of_ada: Vec<_> = (0..50).map(|_| Request::new(&lane, user(ADA))).collect();
-    let mut of_bob = Request::new(&lane, user(BOB));
-    let mut of_cid = Request::new(&lane, user(CID));
+    let mut of_ada: Vec<_> = (0..50).map(|_| Request::new(&pool, user(ADA))).collect();
+    let mut of_bob = Request::new(&pool, user(BOB));
+    let mut of_cid = Request::new(&pool, user(CID));
     assert!(!of_bob.has_permit() && !of_cid.has_permit());
     held.remove(0);
     assert!(of_cid.has_permit() && !of_bob.has_permit() && !of_ada[0].has_permit());
@@ -105,11 +105,11 @@ fn a_free_permit_goes_to_the_caller_who_holds_the_fewest() {
 
 #[test]
 fn callers_with_equal_loads_take_turns() {
-    let lane = lane(1, 1, 1);
-    let mut held = Some(Request::new(&lane, user(9)));
+    let pool = pool(1, 1, 1);
+    let mut held = Some(Request::new(&pool, user(9)));
     let order = [ADA, ADA, ADA, BOB, CID, BOB];
     let mut waiting: Vec<_> =
-        order.iter().map(|id| (*id, Request::new(&lane, user(*id)))).collect();
+        order.iter().map(|id| (*id, Request::new(&pool, user(*id)))).collect();
     let mut served = Vec::new();
     while !waiting.is_empty() {
         drop(held.take());
@@ -123,50 +123,50 @@ fn callers_with_equal_loads_take_turns() {
 
 #[test]
 fn a_request_that_is_given_up_leaves_its_place() {
-    let lane = lane(1, 1, 1);
-    let held = Request::new(&lane, user(ADA));
-    let (first, mut second) = (Request::new(&lane, user(BOB)), Request::new(&lane, user(CID)));
+    let pool = pool(1, 1, 1);
+    let held = Request::new(&pool, user(ADA));
+    let (first, mut second) = (Request::new(&pool, user(BOB)), Request::new(&pool, user(CID)));
     drop(first);
     drop(held);
     assert!(second.has_permit());
-    let granted = Request::new(&lane, user(BOB));
-    let mut last = Request::new(&lane, user(ADA));
+    let granted = Request::new(&pool, user(BOB));
+    let mut last = Request::new(&pool, user(ADA));
     drop(second);
     // The permit was granted, and the request dropped before it polled again.
     drop(granted);
     assert!(last.has_permit());
-    assert_eq!(lane.free(), 0);
+    assert_eq!(pool.free(), 0);
     drop(last);
-    assert_eq!(lane.free(), 1);
+    assert_eq!(pool.free(), 1);
 }
 
 #[test]
 fn the_queue_of_a_caller_is_bounded() {
-    let lane = lane(1, 1, 1);
-    let _held = Request::new(&lane, user(ADA));
+    let pool = pool(1, 1, 1);
+    let _held = Request::new(&pool, user(ADA));
     let mut context = Context::from_waker(Waker::noop());
-    let mut waiting: Vec<_> = (0..LONGEST_QUEUE).map(|_| lane.enter(user(ADA))).collect();
+    let mut waiting: Vec<_> = (0..LONGEST_QUEUE).map(|_| pool.wait_for_permit(user(ADA))).collect();
     for one in &mut waiting {
         assert!(Pin::new(one).poll(&mut context).is_pending());
     }
-    let mut one_more = lane.enter(user(ADA));
+    let mut one_more = pool.wait_for_permit(user(ADA));
     let refused = Pin::new(&mut one_more).poll(&mut context);
     assert!(matches!(refused, Poll::Ready(Err(QueueFull))));
-    let mut other = lane.enter(user(BOB));
+    let mut other = pool.wait_for_permit(user(BOB));
     assert!(Pin::new(&mut other).poll(&mut context).is_pending(), "others wait as before");
 }
 
 #[test]
 fn several_callers_are_needed_to_take_all() {
     for all in [8, 16, 32, 64, 96] {
-        let shares = Shares::quarters(all);
-        let lane = Lane::new(shares);
+        let limits = PermitLimits::quarters(all);
+        let pool = PermitPool::new(limits);
         let hostile: Vec<_> = [ADA, BOB, CID]
             .iter()
             .flat_map(|id| std::iter::repeat_n(user(*id), all))
-            .map(|caller| Request::new(&lane, caller))
+            .map(|caller| Request::new(&pool, caller))
             .collect();
-        assert!(Request::new(&lane, user(9)).has_permit(), "{all}");
+        assert!(Request::new(&pool, user(9)).has_permit(), "{all}");
         drop(hostile);
     }
 }

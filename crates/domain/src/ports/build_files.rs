@@ -1,7 +1,7 @@
 //! The port to the logs and artifacts of builds.
 
 use super::files::{FilesError, ProjectFiles};
-use super::uploads::{NewUpload, StoredUpload};
+use super::uploads::{NewFile, StoredFile};
 use crate::id::{BuildId, ProjectId};
 
 /// Stores the logs and artifacts of builds. Before a caller changes a file of a build, it locks the pipeline of the
@@ -15,7 +15,7 @@ pub trait BuildFiles: ProjectFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError>;
+    ) -> Result<Option<StoredFile>, FilesError>;
 
     /// The last `bytes` bytes of the log, or all of it when it is shorter.
     fn trace_tail(
@@ -49,14 +49,14 @@ pub trait BuildFiles: ProjectFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Box<dyn NewUpload>, FilesError>;
+    ) -> Result<Box<dyn NewFile>, FilesError>;
 
     /// Opens the artifacts of a build; `None` when it has none.
     fn open_artifacts(
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError>;
+    ) -> Result<Option<StoredFile>, FilesError>;
 
     /// Removes the log, if there is one.
     fn remove_trace(&self, project: ProjectId, build: BuildId) -> Result<(), FilesError>;

@@ -30,19 +30,19 @@ pub struct FilesError(pub String, #[source] pub Box<dyn Error + Send + Sync>);
 impl FilesError {
     /// Returns whether the storage was full. Writing works again as soon as there is room.
     pub fn is_full(&self) -> bool {
-        self.1.downcast_ref::<io::Error>().is_some_and(is_no_room)
+        self.1.downcast_ref::<io::Error>().is_some_and(is_storage_full)
     }
 
     /// Returns whether the file storage did not respond. A later attempt may succeed.
-    pub fn is_away(&self) -> bool {
-        let is_away = |error: &io::Error| error.kind() == io::ErrorKind::NotConnected;
-        self.1.downcast_ref().is_some_and(is_away)
+    pub fn is_unreachable(&self) -> bool {
+        let is_unreachable = |error: &io::Error| error.kind() == io::ErrorKind::NotConnected;
+        self.1.downcast_ref().is_some_and(is_unreachable)
     }
 }
 
 /// Returns whether an operation failed because the disk is full, or because a quota or the file size limit of the
 /// process was exceeded.
-pub fn is_no_room(error: &io::Error) -> bool {
+pub fn is_storage_full(error: &io::Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
@@ -54,16 +54,16 @@ mod tests {
     #[test]
     fn full_disks_and_unreachable_stores_are_distinguished_from_other_failures() {
         use io::ErrorKind::{NotConnected, NotFound, QuotaExceeded, StorageFull};
-        for (kind, full, away) in [
+        for (kind, full, unreachable) in [
             (StorageFull, true, false),
             (QuotaExceeded, true, false),
             (NotConnected, false, true),
             (NotFound, false, false),
         ] {
             let error = FilesError("no file".into(), Box::new(io::Error::from(kind)));
-            assert_eq!((error.is_full(), error.is_away()), (full, away), "{kind}");
+            assert_eq!((error.is_full(), error.is_unreachable()), (full, unreachable), "{kind}");
         }
         let words = FilesError("no file".into(), "words alone".into());
-        assert!(!words.is_full() && !words.is_away());
+        assert!(!words.is_full() && !words.is_unreachable());
     }
 }

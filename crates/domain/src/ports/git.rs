@@ -34,7 +34,7 @@ pub trait GitStore: ProjectFiles {
 
     /// Writes HEAD and refs into the repository folder, so that people can inspect it with git. Nothing reads them
     /// back.
-    fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError>;
+    fn export_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError>;
 
     /// Merges the small packs of a repository into one pack, stores it and syncs it to disk. `None` when there are too
     /// few small packs.
@@ -77,13 +77,13 @@ pub trait GitRefs {
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError>;
 
     /// The branches whose tips are ancestors of `tip`, except those at `tip` itself.
-    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError>;
+    fn branches_merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError>;
 
     /// The first branch, by the bytes of its name, that contains `commit`.
     /// # Errors
     /// [`GitError::Missing`] when the commit does not exist; [`GitError::TooLarge`] when the history is too large to
     /// search.
-    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError>;
+    fn first_branch_containing(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError>;
 
     /// Stores an annotated tag object in a pack of its own and syncs the pack to disk.
     fn write_tag(

@@ -29,7 +29,7 @@ pub enum GitError {
     Full(String),
     /// The pack store does not respond. A later attempt may succeed.
     #[error("{0}")]
-    Away(String),
+    Unreachable(String),
     /// The repository is damaged.
     #[error("the repository is damaged: {0}")]
     Corrupt(String),

@@ -71,9 +71,9 @@ pub enum Conversation {
 
 /// A signal to long-running work that its client has disconnected. Clones share one signal.
 #[derive(Clone, Debug, Default)]
-pub struct HangUp(Arc<AtomicBool>);
+pub struct DisconnectSignal(Arc<AtomicBool>);
 
-impl HangUp {
+impl DisconnectSignal {
     /// Signals that the client has disconnected.
     pub fn signal(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -85,7 +85,7 @@ impl HangUp {
     }
 }
 
-impl From<Arc<AtomicBool>> for HangUp {
+impl From<Arc<AtomicBool>> for DisconnectSignal {
     fn from(signal: Arc<AtomicBool>) -> Self {
         Self(signal)
     }
@@ -126,7 +126,7 @@ pub trait GitTransport {
     fn receive(
         &self,
         from: &mut dyn Read,
-        hang_up: &HangUp,
+        disconnected: &DisconnectSignal,
     ) -> Result<Option<Box<dyn ReceivedPush>>, GitError>;
 }
 

@@ -45,7 +45,7 @@ pub enum PackError {
     Full(String),
     /// The pack store does not respond. A later attempt may succeed.
     #[error("the pack store does not answer: {0}")]
-    Away(String),
+    Unreachable(String),
     /// Anything else.
     #[error("packs cannot be stored or read: {0}")]
     Failed(String),
@@ -57,7 +57,7 @@ impl From<PackError> for GitError {
         match error {
             PackError::Missing(_) | PackError::Damaged(..) => GitError::Corrupt(text),
             PackError::Full(_) => GitError::Full(text),
-            PackError::Away(_) => GitError::Away(text),
+            PackError::Unreachable(_) => GitError::Unreachable(text),
             PackError::Failed(_) => GitError::Failed(text),
         }
     }

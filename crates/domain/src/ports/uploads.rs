@@ -3,19 +3,19 @@
 use std::io::Read;
 
 use super::files::{FilesError, ProjectFiles};
-use crate::project::upload::UploadPlace;
+use crate::project::upload::UploadKey;
 
 /// Stores uploaded files.
 pub trait Uploads: ProjectFiles {
     /// Begins an upload. The file is invisible until the upload is finished.
-    fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError>;
+    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError>;
 
     /// Opens the file at a place; `None` unless an upload was finished at exactly that place.
-    fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError>;
+    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError>;
 }
 
 /// A file that is being uploaded. If it is dropped before it is finished, it leaves nothing behind.
-pub trait NewUpload: Send {
+pub trait NewFile: Send {
     /// Appends a chunk to the file.
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError>;
 
@@ -31,7 +31,7 @@ pub trait NewUpload: Send {
 
 /// A stored file that can be read. If the file is removed meanwhile, it stays readable in a local folder; in an object
 /// store only its first MiB stays readable.
-pub struct StoredUpload {
+pub struct StoredFile {
     /// The size in bytes.
     pub size: u64,
     /// The whole content, from the beginning.

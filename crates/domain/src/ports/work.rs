@@ -10,7 +10,7 @@ use crate::limiter::Holder;
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// A function that returns whether a job may start. It is called repeatedly until it returns true.
-pub type Ready = Box<dyn Fn() -> bool + Send>;
+pub type ReadyCheck = Box<dyn Fn() -> bool + Send>;
 
 /// Starts threads for work that keeps a processor busy or waits for a slow client. Short requests use other threads.
 pub trait WorkThreads: Debug + Send + Sync {
@@ -23,7 +23,7 @@ pub trait WorkThreads: Debug + Send + Sync {
     /// Like [`start`](Self::start), but the job waits until `is_ready` returns true.
     /// # Errors
     /// When the system cannot create a thread.
-    fn start_when(&self, holder: Holder, _is_ready: Ready, job: Job) -> io::Result<()> {
+    fn start_when(&self, holder: Holder, _is_ready: ReadyCheck, job: Job) -> io::Result<()> {
         self.start(holder, job)
     }
 
@@ -35,7 +35,7 @@ pub trait WorkThreads: Debug + Send + Sync {
     }
 
     /// Declares that the current thread handles short requests from now on.
-    fn answer_calls(&self) {}
+    fn mark_as_request_thread(&self) {}
 
     /// Declares that the current thread serves connections from now on.
     fn serve_connections(&self) {}
@@ -46,7 +46,7 @@ pub trait WorkThreads: Debug + Send + Sync {
     }
 
     /// Returns the processor time that the current thread has used.
-    fn time_of_current_thread(&self) -> Duration {
+    fn current_thread_time(&self) -> Duration {
         Duration::ZERO
     }
 }

@@ -5,7 +5,7 @@ use crate::id::ProjectId;
 
 /// The storage key of an uploaded file: the parts of its URL.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct UploadPlace {
+pub struct UploadKey {
     /// The project of the file.
     pub project: ProjectId,
     /// The random part that makes each URL unique.
@@ -14,7 +14,7 @@ pub struct UploadPlace {
     pub name: UploadName,
 }
 
-impl UploadPlace {
+impl UploadKey {
     /// The URL path below the URL of the project.
     pub fn url(&self) -> String {
         format!("/uploads/{}/{}", self.secret.as_str(), self.name.as_str())
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn the_address_is_below_the_project() {
         let name = UploadName::from_given("dk.png");
-        let place = UploadPlace { project: ProjectId(7), secret: UploadSecret::new([0; 16]), name };
+        let place = UploadKey { project: ProjectId(7), secret: UploadSecret::new([0; 16]), name };
         assert_eq!(place.url(), format!("/uploads/{}/dk.png", "0".repeat(32)));
     }
 

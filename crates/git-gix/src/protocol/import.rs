@@ -74,7 +74,7 @@ impl HttpImports {
             bytes: limits.repository_bytes,
             refusal: format!("the repository is larger than the limit of {most} MiB"),
         };
-        let stop = StopSignal { deadline, hang_up: Arc::clone(&self.stopped).into() };
+        let stop = StopSignal { deadline, disconnected: Arc::clone(&self.stopped).into() };
         Bounds::new(stop, pack, limits.object_bytes, self.store.memory.share(Caller::BACKGROUND))
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::limiter::{Caller, Holder};
-use hexforge_domain::ports::git_transport::HangUp;
+use hexforge_domain::ports::git_transport::DisconnectSignal;
 
 /// How often a push that waits for memory checks whether its client hung up.
 const HANG_UP_CHECK_INTERVAL: Duration = Duration::from_millis(250);
@@ -44,7 +44,7 @@ impl Default for PushLimits {
 #[derive(Clone, Debug)]
 pub(crate) struct StopSignal {
     pub(crate) deadline: Instant,
-    pub(crate) hang_up: HangUp,
+    pub(crate) disconnected: DisconnectSignal,
 }
 
 /// The reason why an operation ended early.
@@ -55,12 +55,12 @@ pub(crate) enum StopReason {
 }
 
 impl StopSignal {
-    pub(crate) fn after(time: Duration, hang_up: HangUp) -> Self {
-        Self { deadline: Instant::now() + time, hang_up }
+    pub(crate) fn after(time: Duration, disconnected: DisconnectSignal) -> Self {
+        Self { deadline: Instant::now() + time, disconnected }
     }
 
     pub(crate) fn check(&self) -> Result<(), StopReason> {
-        if self.hang_up.is_signaled() {
+        if self.disconnected.is_signaled() {
             Err(StopReason::HungUp)
         } else if Instant::now() > self.deadline {
             Err(StopReason::TimedOut)
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     fn stop() -> StopSignal {
-        StopSignal::after(Duration::from_secs(60), HangUp::default())
+        StopSignal::after(Duration::from_secs(60), DisconnectSignal::default())
     }
 
     fn user(id: i64) -> Caller {
@@ -195,10 +195,10 @@ mod tests {
         let (one, two) = (budget.share(user(1)), budget.share(user(2)));
         one.reserve(60, &stop()).expect("it is free");
         let gone = stop();
-        gone.hang_up.signal();
+        gone.disconnected.signal();
         assert_eq!(two.reserve(41, &gone), Err(NoMemory::Stopped(StopReason::HungUp)));
         two.reserve(40, &stop()).expect("it is free");
-        let late = StopSignal::after(Duration::ZERO, HangUp::default());
+        let late = StopSignal::after(Duration::ZERO, DisconnectSignal::default());
         assert_eq!(one.reserve(1, &late), Err(NoMemory::Stopped(StopReason::TimedOut)));
         drop(two);
         one.reserve(15, &stop()).expect("it is free again");
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(pushes[0].reserve(76, &stop()), Err(NoMemory::Never));
         pushes[0].reserve(70, &stop()).expect("it is free");
         let gone = stop();
-        gone.hang_up.signal();
+        gone.disconnected.signal();
         assert_eq!(pushes[1].reserve(6, &gone), Err(NoMemory::Stopped(StopReason::HungUp)));
         budget.share(user(2)).reserve(30, &stop()).expect("it is left to others");
     }

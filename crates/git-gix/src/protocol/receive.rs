@@ -21,7 +21,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::push::RefAction;
 use hexforge_domain::ports::git::{GitError, RefChange};
-use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
+use hexforge_domain::ports::git_transport::{DisconnectSignal, Proposal, ReceivedPush};
 use hexforge_domain::refs::{Atomicity, ChangedRefs, Peeled, Snapshot};
 
 pub(crate) use advertise::advertise;
@@ -51,12 +51,12 @@ const CURRENT_BRANCH: &str = "deletion of the current branch prohibited";
 pub(crate) fn receive(
     repository: &GixRepository,
     from: &mut dyn Read,
-    hang_up: &HangUp,
+    disconnected: &DisconnectSignal,
 ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
     let Some(request) = commands::read(from)? else { return Ok(None) };
     let shared = Arc::clone(repository.shared());
     let mut push = IncomingPush {
-        stop: StopSignal::after(shared.limits.time, hang_up.clone()),
+        stop: StopSignal::after(shared.limits.time, disconnected.clone()),
         shared,
         project: repository.project(),
         refs: Arc::clone(repository.refs()),

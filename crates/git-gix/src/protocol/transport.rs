@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{
-    Conversation, GitTransport, HangUp, ProtocolVersion, ReceivedPush, Service,
+    Conversation, DisconnectSignal, GitTransport, ProtocolVersion, ReceivedPush, Service,
 };
 
 use crate::protocol::receive;
@@ -42,8 +42,8 @@ impl GitTransport for GixRepository {
     fn receive(
         &self,
         from: &mut dyn Read,
-        hang_up: &HangUp,
+        disconnected: &DisconnectSignal,
     ) -> Result<Option<Box<dyn ReceivedPush>>, GitError> {
-        receive::receive(self, from, hang_up)
+        receive::receive(self, from, disconnected)
     }
 }

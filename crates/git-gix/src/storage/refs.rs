@@ -76,7 +76,7 @@ impl GitRefs for GixRepository {
         }
     }
 
-    fn merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
+    fn branches_merged_into(&self, tip: ObjectId) -> Result<Vec<(BranchName, ObjectId)>, GitError> {
         let Some(handle) = self.handle() else { return Ok(Vec::new()) };
         let wanted: std::collections::HashSet<gix::ObjectId> = self
             .branch_refs()
@@ -102,7 +102,7 @@ impl GitRefs for GixRepository {
         Ok(merged.map(|one| (branch_name(one), one.target)).collect())
     }
 
-    fn first_with(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
+    fn first_branch_containing(&self, commit: ObjectId) -> Result<Option<BranchName>, GitError> {
         let Some(handle) = self.handle() else { return Ok(None) };
         let tips: Vec<gix::ObjectId> = self.branch_refs().map(|one| to_gix(one.target)).collect();
         let place = compare::first_containing(handle.repo(), &tips, to_gix(commit))?;

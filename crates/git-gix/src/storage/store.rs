@@ -489,7 +489,7 @@ impl GitStore for GixStore {
         Ok(Box::new(GixRepository::open(Arc::clone(&self.shared), project, refs, caller)?))
     }
 
-    fn show_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError> {
+    fn export_refs(&self, project: ProjectId, refs: &Snapshot) -> Result<(), GitError> {
         match self.shared.open(project, refs)? {
             Some(open) => export::write(open.git_dir(), refs),
             None => Ok(()),

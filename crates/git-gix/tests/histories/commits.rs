@@ -216,8 +216,9 @@ impl Reader<'_> {
         let has_it = |id: ObjectId| self.ancestors(id).contains(&commit);
         let with: Vec<&str> =
             branches.iter().filter(|(_, id)| has_it(*id)).map(|(name, _)| *name).collect();
-        let question = format!("first_with {commit}");
-        let answer = self.answer(&question, self.repository.first_with(to_domain(commit)))?;
+        let question = format!("first_branch_containing {commit}");
+        let answer =
+            self.answer(&question, self.repository.first_branch_containing(to_domain(commit)))?;
         let answer = answer.as_ref().map(ToString::to_string);
         if answer.as_deref() != with.first().copied() {
             return Err(self.fail(&question, &format!("{answer:?}, the branches are {with:?}")));
@@ -228,12 +229,12 @@ impl Reader<'_> {
             .filter(|(_, id)| *id != tip && behind.contains(id))
             .map(|(name, _)| (*name).to_owned())
             .collect();
-        let answer = self.repository.merged_into(to_domain(tip)).map(|merged| {
+        let answer = self.repository.branches_merged_into(to_domain(tip)).map(|merged| {
             let mut names: Vec<String> = merged.iter().map(|(name, _)| name.to_string()).collect();
             names.sort();
             names
         });
-        self.check(&format!("merged_into {tip}"), answer, &merged)
+        self.check(&format!("branches_merged_into {tip}"), answer, &merged)
     }
 
     /// Checks the contributors: in the order of `git log`, each with the name in the newest commit.

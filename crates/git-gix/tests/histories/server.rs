@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::Repository;
-use hexforge_domain::ports::git_transport::HangUp;
+use hexforge_domain::ports::git_transport::DisconnectSignal;
 use hexforge_git_gix::GixStore;
 use tempfile::TempDir;
 
@@ -101,7 +101,8 @@ impl Server {
         if commands.iter().any(|(_, _, new)| new.is_some()) {
             bytes.extend_from_slice(pack);
         }
-        let report = refs::receive(&self.store, self.project, &mut &bytes[..], &HangUp::default());
+        let report =
+            refs::receive(&self.store, self.project, &mut &bytes[..], &DisconnectSignal::default());
         report.expect("the push is answered")
     }
 

@@ -12,7 +12,7 @@ use gix::ObjectId;
 use gix::object::Kind;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::git_transport::HangUp;
+use hexforge_domain::ports::git_transport::DisconnectSignal;
 use hexforge_domain::refs::Snapshot;
 use hexforge_git_gix::{GixStore, PushLimits};
 use tempfile::TempDir;
@@ -38,11 +38,15 @@ impl Server {
     /// Pushes a new branch and returns the report.
     fn push(&self, pack: &[u8], tip: ObjectId, branch: &str) -> String {
         let wire = wire(pack, tip, branch);
-        self.receive(&mut &wire[..], &HangUp::default()).expect("the push is answered")
+        self.receive(&mut &wire[..], &DisconnectSignal::default()).expect("the push is answered")
     }
 
-    fn receive(&self, from: &mut dyn Read, hang_up: &HangUp) -> Result<String, GitError> {
-        refs::receive(&self.store, PROJECT, from, hang_up)
+    fn receive(
+        &self,
+        from: &mut dyn Read,
+        disconnected: &DisconnectSignal,
+    ) -> Result<String, GitError> {
+        refs::receive(&self.store, PROJECT, from, disconnected)
     }
 
     /// Asserts that a push was refused with this text, and left no file.
@@ -319,7 +323,8 @@ fn a_push_that_finds_no_room_in_the_end_is_refused() {
     let server = Server::new(limits);
     let (pack, tip) = file(2 << 20, 1);
     let wire = wire(&pack, tip, "b1");
-    let push = refs::open(&server.store, PROJECT).receive(&mut &wire[..], &HangUp::default());
+    let push =
+        refs::open(&server.store, PROJECT).receive(&mut &wire[..], &DisconnectSignal::default());
     let mut push = push.expect("it is read").expect("there are commands");
     let proposal = push.keep(&Snapshot::empty()).expect("it can be stored").expect("a change");
     assert_eq!((proposal.changes.len(), proposal.packs.len()), (1, 1));
@@ -334,14 +339,14 @@ fn a_push_that_finds_no_room_in_the_end_is_refused() {
 /// A reader that signals the hang-up of its client with its last byte.
 struct HangsUp<'a> {
     from: &'a [u8],
-    hang_up: HangUp,
+    disconnected: DisconnectSignal,
 }
 
 impl Read for HangsUp<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.from.read(buffer)?;
         if self.from.is_empty() {
-            self.hang_up.signal();
+            self.disconnected.signal();
         }
         Ok(length)
     }
@@ -351,9 +356,9 @@ impl Read for HangsUp<'_> {
 fn nothing_more_is_done_for_a_client_that_hung_up() {
     let server = Server::new(PushLimits::default());
     let (pack, tip) = chains(2, 1000);
-    let (wire, hang_up) = (wire(&pack, tip, "master"), HangUp::default());
-    let mut from = HangsUp { from: &wire, hang_up: hang_up.clone() };
-    let ended = server.receive(&mut from, &hang_up);
+    let (wire, disconnected) = (wire(&pack, tip, "master"), DisconnectSignal::default());
+    let mut from = HangsUp { from: &wire, disconnected: disconnected.clone() };
+    let ended = server.receive(&mut from, &disconnected);
     assert!(matches!(ended, Err(GitError::ReaderGone(_))), "{ended:?}");
     server.assert_clean();
     assert!(!server.store.layout().repository(PROJECT).exists());

@@ -13,7 +13,7 @@ use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::git::{RefChange, Repository};
-use hexforge_domain::ports::git_transport::HangUp;
+use hexforge_domain::ports::git_transport::DisconnectSignal;
 use hexforge_domain::refs::Ref;
 use hexforge_domain::tag::TagName;
 use hexforge_git_gix::GixStore;
@@ -176,7 +176,8 @@ fn a_push_that_began_before_a_copy_leads_to_nothing_unreachable() {
         let line = format!("{} {new} refs/heads/x\0report-status", "0".repeat(40));
         let mut bytes = format!("{:04x}{line}0000", line.len() + 4).into_bytes();
         bytes.extend_from_slice(&empty);
-        let push = handle.receive(&mut &bytes[..], &HangUp::default()).expect("it can be read");
+        let push =
+            handle.receive(&mut &bytes[..], &DisconnectSignal::default()).expect("it can be read");
         let answer =
             refs::apply_push(&world.store, OTHER, push.expect("it has a command").as_mut());
         let answer = answer.expect("it is answered");

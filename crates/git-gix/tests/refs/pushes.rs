@@ -21,8 +21,8 @@ fn wire(world: &World, changes: &[RefChange], capabilities: &str) -> Vec<u8> {
 /// Pushes changes whose objects all exist. Returns the reported outcome of each.
 fn push(world: &World, changes: &[RefChange], capabilities: &str) -> Vec<String> {
     let bytes = wire(world, changes, capabilities);
-    let hang_up = HangUp::default();
-    let report = refs::receive(&world.store, PROJECT, &mut &bytes[..], &hang_up);
+    let disconnected = DisconnectSignal::default();
+    let report = refs::receive(&world.store, PROJECT, &mut &bytes[..], &disconnected);
     outcomes(&report.expect("it is answered"))
 }
 
@@ -76,7 +76,7 @@ fn a_push_is_decided_by_the_refs_of_its_end() {
         let changes = names.map(|name| change(name, None, Some(one)));
         let bytes = wire(&world, &changes, capabilities);
         let read = |bytes: &[u8]| {
-            let push = world.open().receive(&mut &*bytes, &HangUp::default());
+            let push = world.open().receive(&mut &*bytes, &DisconnectSignal::default());
             push.expect("it can be read").expect("it has commands")
         };
         let mut push = read(&bytes);

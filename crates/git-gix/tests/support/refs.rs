@@ -12,7 +12,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::{GitError, GitStore, RefChange, Repository};
-use hexforge_domain::ports::git_transport::{HangUp, Proposal, ReceivedPush};
+use hexforge_domain::ports::git_transport::{DisconnectSignal, Proposal, ReceivedPush};
 use hexforge_domain::refs::{Atomicity, ChangedRefs, Ref, RepositoryState, Snapshot};
 use hexforge_git_gix::refs::disk;
 use hexforge_git_gix::{GixStore, PushLimits};
@@ -111,9 +111,9 @@ pub fn receive(
     store: &GixStore,
     project: ProjectId,
     from: &mut dyn Read,
-    hang_up: &HangUp,
+    disconnected: &DisconnectSignal,
 ) -> Result<String, GitError> {
-    let push = open(store, project).receive(from, hang_up)?;
+    let push = open(store, project).receive(from, disconnected)?;
     apply_push(store, project, push.expect("there are commands").as_mut())
 }
 

@@ -1,6 +1,6 @@
 //! Uploaded files.
 
-use hexforge_domain::project::upload::UploadPlace;
+use hexforge_domain::project::upload::UploadKey;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,8 +12,8 @@ pub struct UploadJson {
     markdown: String,
 }
 
-impl From<UploadPlace> for UploadJson {
-    fn from(place: UploadPlace) -> Self {
+impl From<UploadKey> for UploadJson {
+    fn from(place: UploadKey) -> Self {
         let url = place.url();
         Self { alt: place.name.alt().to_owned(), markdown: place.name.markdown(&url), url }
     }

@@ -39,13 +39,13 @@ impl<S: Stream<Item = Result<Bytes, E>> + Unpin, E: Display> Incoming<S> {
 
     async fn next(&mut self) -> Piece {
         let since = Instant::now();
-        let piece = match timeout(self.rate.patience(), self.payload.next()).await {
+        let piece = match timeout(self.rate.timeout(), self.payload.next()).await {
             Ok(Some(Ok(bytes))) => Piece::Data(bytes),
             Ok(Some(Err(error))) => Piece::Broken(io::Error::other(error.to_string())),
             Ok(None) => Piece::End,
             Err(_) => Piece::Broken(Piece::too_slow()),
         };
-        self.rate.moved(since.elapsed(), piece.size());
+        self.rate.record(since.elapsed(), piece.size());
         piece
     }
 

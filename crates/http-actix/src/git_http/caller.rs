@@ -61,8 +61,8 @@ pub(super) async fn identify(
     let attempt = attempt.filter(|attempt| attempt.login.trim() != app_basic::BUILD);
     let Some(attempt) = attempt else { return Err(ErrorAnswer::Challenge) };
     // Checking passwords is slow, so it has its own permits: a flood of sign-ins must not delay other callers.
-    let unknown = PermitHolder::unknown(address);
-    let permit = api::permit(&shared.limiter.sign_ins, unknown).await?;
+    let anonymous = PermitHolder::anonymous(address);
+    let permit = api::permit(&shared.limiter.sign_ins, anonymous).await?;
     let app = Arc::clone(&shared.app);
     let check = move || with_retries(&app, |app| app_basic::by_password(app, &attempt));
     match work::run_sign_in(&shared.limiter, permit, check).await?? {

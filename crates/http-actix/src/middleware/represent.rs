@@ -104,7 +104,7 @@ async fn compress(body: Bytes) -> Result<Bytes, Error> {
     }
     let account = Meter::current().map(|meter| meter.account());
     let work = move || match account {
-        Some((limiter, payer)) => limiter.answer(payer, || gzip(&body)),
+        Some((limiter, payer)) => limiter.run_call(payer, || gzip(&body)),
         None => gzip(&body),
     };
     Ok(web::block(work).await??)

@@ -53,7 +53,7 @@ impl FilePart {
             };
             let chunk = chunk.map_err(multipart_error)?;
             self.received += chunk.len() as u64;
-            self.rate.moved(Duration::ZERO, chunk.len());
+            self.rate.record(Duration::ZERO, chunk.len());
             if self.received > self.max {
                 return Err(too_large());
             }
@@ -79,8 +79,8 @@ impl FilePart {
 
 async fn in_time<T>(rate: &mut TransferRate, next: impl Future<Output = T>) -> ApiResult<T> {
     let since = Instant::now();
-    let next = timeout(rate.patience(), next).await.map_err(|_| too_slow())?;
-    rate.moved(since.elapsed(), 0);
+    let next = timeout(rate.timeout(), next).await.map_err(|_| too_slow())?;
+    rate.record(since.elapsed(), 0);
     Ok(next)
 }
 

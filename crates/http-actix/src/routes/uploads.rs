@@ -13,9 +13,9 @@ use hexforge_application::project::{avatar, upload};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::ports::files::FilesError;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::ports::uploads::StoredUpload;
+use hexforge_domain::ports::uploads::StoredFile;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 use serde::Deserialize;
 
 use super::ids::ProjectPath;
@@ -58,11 +58,7 @@ async fn create(call: ApiWithFile, ProjectPath(named): ProjectPath) -> ApiResult
 }
 
 /// Receives a file block by block. After an error, no part of it stays.
-async fn receive(
-    api: &ApiRequest,
-    project: ProjectId,
-    mut file: FilePart,
-) -> ApiResult<UploadPlace> {
+async fn receive(api: &ApiRequest, project: ProjectId, mut file: FilePart) -> ApiResult<UploadKey> {
     let name = file.name().to_owned();
     let mut receiving = api.run_step(move |app| upload::begin(app, project, &name)).await?;
     while let Some(block) = file.next_block().await? {
@@ -162,10 +158,10 @@ fn file_name(name: &UploadName) -> DispositionParam {
 pub(crate) async fn send_file(
     api: &ApiRequest,
     user: Option<UserId>,
-    file: StoredUpload,
+    file: StoredFile,
     mut response: HttpResponseBuilder,
 ) -> ApiResult<HttpResponse> {
-    let StoredUpload { size, content } = file;
+    let StoredFile { size, content } = file;
     if size <= SMALL {
         let mut bytes = Vec::new();
         let read = move |_: &App| {

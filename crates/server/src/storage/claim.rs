@@ -29,7 +29,9 @@ pub fn claim(config: &Config, store: &DieselStore) -> Result<()> {
             system::make_folders(&root)?;
             fs::write(noted, id).context("the installation id cannot be stored in the cache folder")
         }
-        Err(error @ BucketError::Away(_)) if fs::read_to_string(noted).is_ok_and(|it| it == id) => {
+        Err(error @ BucketError::Unreachable(_))
+            if fs::read_to_string(noted).is_ok_and(|it| it == id) =>
+        {
             tracing::error!(%error, "the object store does not answer");
             Ok(())
         }

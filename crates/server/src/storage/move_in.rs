@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
-use hexforge_domain::ports::uploads::{NewUpload, Uploads};
-use hexforge_domain::project::upload::{UploadName, UploadPlace, UploadSecret};
+use hexforge_domain::ports::uploads::{NewFile, Uploads};
+use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 
 use super::{Check, ObjectStorage, PACKS, local_packs, object_storage};
 use crate::config::Config;
@@ -106,7 +106,7 @@ fn copy_uploads(config: &Config, to: &ObjectStorage, progress: &mut Progress<'_>
             let secret = name.and_then(UploadSecret::parse);
             let name = fs::read_to_string(upload.join(FsUploads::NAME)).ok();
             let (Some(secret), Some(name)) = (secret, name) else { continue };
-            let place = UploadPlace { project, secret, name: UploadName::from_given(&name) };
+            let place = UploadKey { project, secret, name: UploadName::from_given(&name) };
             if to.uploads.open(&place)?.is_none() {
                 copy_file(&upload.join(FsUploads::CONTENT), to.uploads.begin(&place)?)?;
             }
@@ -153,7 +153,7 @@ fn copy_build_file(
     Ok(())
 }
 
-fn copy_file(from: &Path, mut to: Box<dyn NewUpload>) -> Result<()> {
+fn copy_file(from: &Path, mut to: Box<dyn NewFile>) -> Result<()> {
     let (mut file, mut chunk) = (File::open(from)?, vec![0; CHUNK]);
     loop {
         match file.read(&mut chunk)? {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::ports::build_files::BuildFiles;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::uploads::{NewUpload, StoredUpload};
+use hexforge_domain::ports::uploads::{NewFile, StoredFile};
 
 use super::project_folders::{self, ProjectFolders};
 use super::trash::Trash;
@@ -69,12 +69,12 @@ fn failed(what: &'static str) -> impl FnOnce(io::Error) -> FilesError {
     move |error| FilesError(format!("a file of a build could not be {what}"), Box::new(error))
 }
 
-fn open(path: &Path) -> io::Result<Option<StoredUpload>> {
+fn open(path: &Path) -> io::Result<Option<StoredFile>> {
     match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         file => {
             let file = file?;
-            Ok(Some(StoredUpload { size: file.metadata()?.len(), content: Box::new(file) }))
+            Ok(Some(StoredFile { size: file.metadata()?.len(), content: Box::new(file) }))
         }
     }
 }
@@ -118,7 +118,7 @@ impl BuildFiles for FsBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError> {
+    ) -> Result<Option<StoredFile>, FilesError> {
         open(&self.path(project, build, TRACE)).map_err(failed("read"))
     }
 
@@ -170,7 +170,7 @@ impl BuildFiles for FsBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Box<dyn NewUpload>, FilesError> {
+    ) -> Result<Box<dyn NewFile>, FilesError> {
         let path = self.path(project, build, ARTIFACTS);
         Ok(Box::new(Receiving::begin(&self.folders, &path).map_err(failed("begun"))?))
     }
@@ -179,7 +179,7 @@ impl BuildFiles for FsBuildFiles {
         &self,
         project: ProjectId,
         build: BuildId,
-    ) -> Result<Option<StoredUpload>, FilesError> {
+    ) -> Result<Option<StoredFile>, FilesError> {
         open(&self.path(project, build, ARTIFACTS)).map_err(failed("read"))
     }
 
@@ -221,7 +221,7 @@ impl Receiving {
     }
 }
 
-impl NewUpload for Receiving {
+impl NewFile for Receiving {
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
         self.file.write_all(chunk).map_err(failed("written"))
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 
-use hexforge_domain::ports::files::is_no_room;
+use hexforge_domain::ports::files::is_storage_full;
 
 use super::backup_lock::is_held;
 use super::random_name;
@@ -40,7 +40,7 @@ impl Trash {
         }
         match self.put_aside(doomed) {
             // On a full disk the trash directory may be impossible to create, and deleting frees space.
-            Err(error) if is_no_room(&error) && !is_held(&self.data_dir) => {
+            Err(error) if is_storage_full(&error) && !is_held(&self.data_dir) => {
                 fs::remove_dir_all(doomed)
             }
             outcome => outcome,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
-use hexforge_domain::ports::uploads::{NewUpload, StoredUpload, Uploads};
-use hexforge_domain::project::upload::UploadPlace;
+use hexforge_domain::ports::uploads::{NewFile, StoredFile, Uploads};
+use hexforge_domain::project::upload::UploadKey;
 
 use super::project_folders::{ProjectFolders, sync_up_to};
 use super::trash::Trash;
@@ -36,7 +36,7 @@ impl FsUploads {
     }
 
     /// The directory of an uploaded file, relative to the data folder.
-    pub(crate) fn folder_of(place: &UploadPlace) -> PathBuf {
+    pub(crate) fn folder_of(place: &UploadKey) -> PathBuf {
         let folders = ProjectFolders::new(Self::ROOT.into());
         folders.folder_of(place.project).join(place.secret.as_str())
     }
@@ -65,12 +65,12 @@ impl ProjectFiles for FsUploads {
 }
 
 impl Uploads for FsUploads {
-    fn begin(&self, place: &UploadPlace) -> Result<Box<dyn NewUpload>, FilesError> {
+    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
         let begun = Receiving::begin(self, place).map_err(|error| failed("begun", error))?;
         Ok(Box::new(begun))
     }
 
-    fn open(&self, place: &UploadPlace) -> Result<Option<StoredUpload>, FilesError> {
+    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
         match open(&self.folders.folder_of(place.project), place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             outcome => outcome.map_err(|error| failed("read", error)),
@@ -78,13 +78,13 @@ impl Uploads for FsUploads {
     }
 }
 
-fn open(project: &Path, place: &UploadPlace) -> io::Result<Option<StoredUpload>> {
+fn open(project: &Path, place: &UploadKey) -> io::Result<Option<StoredFile>> {
     let folder = project.join(place.secret.as_str());
     if fs::read(folder.join(FsUploads::NAME))? != place.name.as_str().as_bytes() {
         return Ok(None);
     }
     let content = File::open(folder.join(FsUploads::CONTENT))?;
-    Ok(Some(StoredUpload { size: content.metadata()?.len(), content: Box::new(content) }))
+    Ok(Some(StoredFile { size: content.metadata()?.len(), content: Box::new(content) }))
 }
 
 /// An upload that is being written in a temporary directory, which is renamed once everything is on disk.
@@ -99,7 +99,7 @@ struct Receiving {
 }
 
 impl Receiving {
-    fn begin(uploads: &FsUploads, place: &UploadPlace) -> io::Result<Self> {
+    fn begin(uploads: &FsUploads, place: &UploadKey) -> io::Result<Self> {
         let receiving = uploads.folders.receiving();
         make_folders(&receiving)?;
         let folder = receiving.join(random_name());
@@ -131,7 +131,7 @@ impl Receiving {
     }
 }
 
-impl NewUpload for Receiving {
+impl NewFile for Receiving {
     fn append(&mut self, chunk: &[u8]) -> Result<(), FilesError> {
         self.content.write_all(chunk).map_err(|error| failed("written", error))
     }
@@ -179,8 +179,8 @@ mod tests {
         (folder, uploads)
     }
 
-    fn a_place() -> UploadPlace {
-        UploadPlace {
+    fn a_place() -> UploadKey {
+        UploadKey {
             project: ProjectId(0x1234),
             secret: UploadSecret::new([0xab; 16]),
             name: UploadName::from_given("a.txt"),

@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hexforge_domain::limiter::{Holder, RecentTime};
-use hexforge_domain::ports::work::{Job, Ready, WorkThreads};
+use hexforge_domain::ports::work::{Job, ReadyCheck, WorkThreads};
 use rustix::process::{Pid, setpriority_process};
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
@@ -97,7 +97,7 @@ impl std::fmt::Debug for State {
 /// A job that waits until it is ready and few threads of low priority compute.
 struct Waiting {
     holder: Holder,
-    is_ready: Ready,
+    is_ready: ReadyCheck,
     job: Job,
 }
 
@@ -244,7 +244,7 @@ impl WorkThreads for PriorityThreads {
         self.start_when(holder, Box::new(|| true), job)
     }
 
-    fn start_when(&self, holder: Holder, is_ready: Ready, job: Job) -> io::Result<()> {
+    fn start_when(&self, holder: Holder, is_ready: ReadyCheck, job: Job) -> io::Result<()> {
         let mut state = self.0.lock();
         let waiting = Waiting { holder, is_ready, job };
         match state.admit_ready(&waiting, self.0.processors, self.0.since.elapsed()) {
@@ -263,7 +263,7 @@ impl WorkThreads for PriorityThreads {
         self.0.begin(state, niceness, (holder, job))
     }
 
-    fn answer_calls(&self) {
+    fn mark_as_request_thread(&self) {
         thread_local!(static IS_WATCHED: Cell<bool> = const { Cell::new(false) });
         if !IS_WATCHED.replace(true) {
             self.0.waits.watch_current_thread();
@@ -278,7 +278,7 @@ impl WorkThreads for PriorityThreads {
         self.0.waits.are_long(Instant::now())
     }
 
-    fn time_of_current_thread(&self) -> Duration {
+    fn current_thread_time(&self) -> Duration {
         thread_time() + delegated_time()
     }
 }

@@ -157,11 +157,11 @@ fn artifacts_are_removed(forge: &Forge) {
 fn artifacts_are_brought_for_the_user_of_the_build(forge: &Forge) {
     let (_ci_project, runner, build) = running_build(forge);
     let address = Some(Ipv4Addr::LOCALHOST.into());
-    let lane = &forge.limiter().uploads;
+    let pool = &forge.limiter().uploads;
     let mut held = Vec::new();
     let mut context = Context::from_waker(Waker::noop());
     while let Poll::Ready(permit) =
-        pin!(lane.enter(Caller::unknown(address))).as_mut().poll(&mut context)
+        pin!(pool.wait_for_permit(Caller::anonymous(address))).as_mut().poll(&mut context)
     {
         held.push(permit.expect("the queue is empty"));
     }

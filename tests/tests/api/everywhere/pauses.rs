@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hexforge_domain::limiter::{Holder, Spending};
+use hexforge_domain::limiter::{Holder, ProcessorTimeAccounts};
 use hexforge_domain::ports::work::{Job, WorkThreads};
 use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::{ROOT, Restrictions};
@@ -29,7 +29,7 @@ impl WorkThreads for SetProcessors {
         self.are_busy.load(Ordering::Relaxed)
     }
 
-    fn time_of_current_thread(&self) -> Duration {
+    fn current_thread_time(&self) -> Duration {
         let pace = self.pace.load(Ordering::Relaxed);
         Duration::from_millis(self.milliseconds.fetch_add(pace, Ordering::Relaxed))
     }
@@ -50,7 +50,7 @@ fn callers_who_use_more_than_their_share_pause_while_processors_are_busy() {
         processors.pace.store(pace, Ordering::Relaxed);
         let begin = Instant::now();
         forge.get("/user").token(token).send().expect(200);
-        begin.elapsed() >= Spending::LONGEST_PAUSE / 2
+        begin.elapsed() >= ProcessorTimeAccounts::LONGEST_PAUSE / 2
     };
     for caller in [&*ada, &*bob, ROOT] {
         assert!(!paused(caller, 1), "nobody has used anything");
@@ -63,5 +63,5 @@ fn callers_who_use_more_than_their_share_pause_while_processors_are_busy() {
     assert!(!paused(&bob, 1) && paused(&ada, MUCH), "that call was counted");
     let begin = Instant::now();
     assert_eq!(forge.page("GET", "/-/liveness").send().status, 200);
-    assert!(begin.elapsed() < Spending::LONGEST_PAUSE);
+    assert!(begin.elapsed() < ProcessorTimeAccounts::LONGEST_PAUSE);
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::limiter::{Caller, Lane};
+use hexforge_domain::limiter::{Caller, PermitPool};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::Archive;
 
@@ -35,7 +35,7 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct ArchiveCache {
     files: Files,
     /// Processor permits of all archives in progress, which limit how much they slow down other requests.
-    processors: Lane,
+    processors: PermitPool,
 }
 
 impl ArchiveCache {
@@ -60,7 +60,7 @@ impl ArchiveCache {
             return send_cached(cached, to);
         }
         let copy = self.files.create_temporary();
-        let processors = Processors { lane: &self.processors, caller };
+        let processors = Processors { pool: &self.processors, caller };
         let mut copying = CopyingWriter::new(to, copy, self.files.budget(), processors)?;
         let cacheable = make(&mut copying)?;
         if let (Cacheable::Yes, Some(copy)) = (cacheable, copying.finish()) {

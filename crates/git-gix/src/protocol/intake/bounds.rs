@@ -109,12 +109,12 @@ mod tests {
     use super::*;
     use crate::protocol::limits::MemoryBudget;
     use hexforge_domain::limiter::Caller;
-    use hexforge_domain::ports::git_transport::HangUp;
+    use hexforge_domain::ports::git_transport::DisconnectSignal;
     use std::sync::Arc;
     use std::time::Duration;
 
     fn bounds() -> Bounds {
-        let stop = StopSignal::after(Duration::from_secs(60), HangUp::default());
+        let stop = StopSignal::after(Duration::from_secs(60), DisconnectSignal::default());
         let pack = SizeLimit { bytes: 1000, refusal: "too large".to_owned() };
         Bounds::new(stop, pack, 1 << 20, Arc::new(MemoryBudget::new(100)).share(Caller::BACKGROUND))
     }

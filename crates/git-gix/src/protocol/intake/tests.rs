@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hexforge_domain::limiter::Caller;
-use hexforge_domain::ports::git_transport::HangUp;
+use hexforge_domain::ports::git_transport::DisconnectSignal;
 
 use super::*;
 use crate::protocol::limits::{MemoryBudget, StopSignal};
@@ -66,7 +66,7 @@ fn bounds() -> Bounds {
 
 /// Limits for packs of at most this number of bytes.
 fn limited(bytes: u64) -> Bounds {
-    let stop = StopSignal::after(Duration::from_secs(600), HangUp::default());
+    let stop = StopSignal::after(Duration::from_secs(600), DisconnectSignal::default());
     let pack = SizeLimit { bytes, refusal: "too large".to_owned() };
     let memory = Arc::new(MemoryBudget::new(512 << 20)).share(Caller::BACKGROUND);
     Bounds::new(stop, pack, 2 << 30, memory)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use gix::ObjectId;
-use hexforge_domain::limiter::{Caller, Lane, QueueFull};
+use hexforge_domain::limiter::{Caller, PermitPool, QueueFull};
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
@@ -28,7 +28,7 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_millis(500);
 pub(crate) struct Plans {
     state: Mutex<State>,
     computed: Condvar,
-    permits: Lane,
+    permits: PermitPool,
 }
 
 #[derive(Default)]
@@ -55,14 +55,14 @@ impl Plans {
         output: &mut Output<'to>,
         make: impl FnOnce(&mut Output<'to>) -> Result<Plan, GitError>,
     ) -> Result<Arc<Plan>, GitError> {
-        let mut permit = self.permits.enter(caller);
+        let mut permit = self.permits.wait_for_permit(caller);
         loop {
             let state = match self.find(request, self.lock()) {
                 Lookup::Plan(plan) => return Ok(plan),
                 Lookup::Missing(state) => state,
                 Lookup::InProgress(state) => {
                     // A caller that waits for the plan of another caller gives up its own permit.
-                    permit = self.permits.enter(caller);
+                    permit = self.permits.wait_for_permit(caller);
                     drop(self.computed.wait_timeout(state, KEEP_ALIVE_INTERVAL));
                     output.keep_alive(waiting_message)?;
                     continue;
@@ -113,7 +113,7 @@ impl Plans {
         output: &mut Output<'to>,
         make: impl FnOnce(&mut Output<'to>) -> Result<T, GitError>,
     ) -> Result<T, GitError> {
-        let mut permit = self.permits.enter(caller);
+        let mut permit = self.permits.wait_for_permit(caller);
         loop {
             match wait_for(&mut permit, KEEP_ALIVE_INTERVAL) {
                 Some(Ok(_permit)) => return make(output),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use hexforge_domain::limiter::{Caller, Lane, Permit};
+use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::ports::git::GitError;
 use tempfile::NamedTempFile;
 
@@ -23,13 +23,13 @@ pub(super) struct CopyingWriter<'a> {
 /// The permits for processors, and the caller who needs one.
 #[derive(Clone, Copy)]
 pub(super) struct Processors<'a> {
-    pub(super) lane: &'a Lane,
+    pub(super) pool: &'a PermitPool,
     pub(super) caller: Caller,
 }
 
 impl Processors<'_> {
     fn wait(self) -> Result<Permit, GitError> {
-        match wait_for(&mut self.lane.enter(self.caller), LONGEST_WAIT) {
+        match wait_for(&mut self.pool.wait_for_permit(self.caller), LONGEST_WAIT) {
             Some(Ok(permit)) => Ok(permit),
             Some(Err(_)) | None => Err(GitError::Busy),
         }

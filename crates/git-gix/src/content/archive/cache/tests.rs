@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc;
 
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::limiter::Shares;
+use hexforge_domain::limiter::PermitLimits;
 use hexforge_domain::repository::ArchiveFormat;
 use tempfile::NamedTempFile;
 
@@ -173,8 +173,8 @@ fn a_full_disk_ends_the_copy_only() {
     let (_, path) = tempfile::NamedTempFile::new_in(folder.path()).expect("a file").into_parts();
     let full = NamedTempFile::from_parts(full, path);
     let mut got = Vec::new();
-    let lane = block::processor_permits();
-    let processors = Processors { lane: &lane, caller: Caller::BACKGROUND };
+    let pool = block::processor_permits();
+    let processors = Processors { pool: &pool, caller: Caller::BACKGROUND };
     let mut copying =
         CopyingWriter::new(&mut got, Some(full), BUDGET, processors).expect("one is free");
     copying.write_all(b"first, ").expect("handed on");
@@ -211,11 +211,11 @@ fn bytes_are_handed_on_while_they_are_made() {
 #[test]
 fn a_reader_that_is_waited_for_holds_up_no_other() {
     /// Returns whether another caller gets the only permit.
-    fn is_free(lane: &Lane) -> bool {
-        wait_for(&mut lane.enter(Caller::BACKGROUND), Duration::from_millis(20)).is_some()
+    fn is_free(pool: &PermitPool) -> bool {
+        wait_for(&mut pool.wait_for_permit(Caller::BACKGROUND), Duration::from_millis(20)).is_some()
     }
     /// A client during whose reads other callers try to get the permit.
-    struct Slow<'a>(&'a Lane, usize);
+    struct Slow<'a>(&'a PermitPool, usize);
     impl Write for Slow<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.1 += usize::from(is_free(self.0));
@@ -225,17 +225,17 @@ fn a_reader_that_is_waited_for_holds_up_no_other() {
             Ok(())
         }
     }
-    let lane = Lane::new(Shares { all: 1, one: 1, network: 1 });
-    let mut slow = Slow(&lane, 0);
-    let processors = Processors { lane: &lane, caller: Caller::BACKGROUND };
+    let pool = PermitPool::new(PermitLimits { total: 1, per_holder: 1, per_network: 1 });
+    let mut slow = Slow(&pool, 0);
+    let processors = Processors { pool: &pool, caller: Caller::BACKGROUND };
     let mut copying = CopyingWriter::new(&mut slow, None, BUDGET, processors).expect("one is free");
-    assert!(!is_free(&lane), "it is at work");
+    assert!(!is_free(&pool), "it is at work");
     copying.write_all(b"first").expect("handed on");
     copying.write_all(b"second").expect("handed on");
-    assert!(!is_free(&lane), "it is at work again");
+    assert!(!is_free(&pool), "it is at work again");
     drop(copying);
     assert_eq!(slow.1, 2);
-    assert!(is_free(&lane), "it is done");
+    assert!(is_free(&pool), "it is done");
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl RecentTime {
 /// until the excess is paid back. It pauses only if that helps others: while the processors are busy
 /// and a caller with little usage called recently.
 #[derive(Debug)]
-pub struct Spending {
+pub struct ProcessorTimeAccounts {
     /// The share of one caller, in processor seconds for each second.
     rate: f64,
     accounts: HashMap<Holder, Account>,
@@ -60,7 +60,7 @@ impl Account {
     }
 }
 
-impl Spending {
+impl ProcessorTimeAccounts {
     /// The fraction of all processors that is the share of one caller.
     const SHARE: f64 = 1.0 / 16.0;
     /// The burst: the seconds of its share that a caller may use at once.
@@ -183,8 +183,8 @@ mod tests {
 
     /// Creates the accounts for four processors: a share is 0.25 processor seconds per second.
     /// `ADA` called just now.
-    fn beside_ada(now: Duration) -> Spending {
-        let mut spending = Spending::new(4);
+    fn beside_ada(now: Duration) -> ProcessorTimeAccounts {
+        let mut spending = ProcessorTimeAccounts::new(4);
         assert_eq!(spending.pause(ADA, now, true), None);
         spending
     }
@@ -218,13 +218,13 @@ mod tests {
     #[test]
     fn there_is_no_pause_without_other_callers() {
         let begin = ms(5_000);
-        let much = |spending: &mut Spending, now| {
+        let much = |spending: &mut ProcessorTimeAccounts, now| {
             for caller in [EVE, BOB] {
                 spending.charge(caller, ms(10_000), now);
             }
         };
         for (who, mut spending, now, is_busy, pauses) in [
-            ("alone", Spending::new(4), begin, true, false),
+            ("alone", ProcessorTimeAccounts::new(4), begin, true, false),
             ("beside Ada", beside_ada(begin), begin, true, true),
             ("some time later", beside_ada(begin), begin + ms(1_999), true, true),
             ("long after her", beside_ada(begin), begin + ms(2_001), true, false),
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_caller_who_never_rests_gets_its_share() {
-        let mut spending = Spending::new(8);
+        let mut spending = ProcessorTimeAccounts::new(8);
         let begin = ms(5_000);
         let (mut now, mut used) = (begin, Duration::ZERO);
         while now < begin + ms(60_000) {
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn callers_who_all_use_much_do_not_pause_for_each_other() {
-        let mut spending = Spending::new(2);
+        let mut spending = ProcessorTimeAccounts::new(2);
         let begin = ms(5_000);
         let (mut now, mut used) = (begin, Duration::ZERO);
         while now < begin + ms(60_000) {
@@ -287,17 +287,17 @@ mod tests {
 
     #[test]
     fn accounts_are_bounded() {
-        let mut spending = Spending::new(1);
+        let mut spending = ProcessorTimeAccounts::new(1);
         let begin = ms(5_000);
-        let fill = |spending: &mut Spending, from: i64, now| {
-            for user in from..from + 2 * Spending::MAX_ACCOUNTS as i64 {
+        let fill = |spending: &mut ProcessorTimeAccounts, from: i64, now| {
+            for user in from..from + 2 * ProcessorTimeAccounts::MAX_ACCOUNTS as i64 {
                 spending.charge(Holder::User(UserId(user)), ms(100), now);
             }
         };
         fill(&mut spending, 0, begin);
-        assert_eq!(spending.accounts.len(), Spending::MAX_ACCOUNTS);
+        assert_eq!(spending.accounts.len(), ProcessorTimeAccounts::MAX_ACCOUNTS);
         fill(&mut spending, -1_000_000, begin + ms(60_000));
-        assert_eq!(spending.accounts.len(), Spending::MAX_ACCOUNTS);
+        assert_eq!(spending.accounts.len(), ProcessorTimeAccounts::MAX_ACCOUNTS);
         assert!(spending.accounts.contains_key(&Holder::User(UserId(-1_000_000))));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::upkeep::Upkeep;
+use hexforge_domain::ports::maintenance::Maintenance;
 
 /// The capacity of the queue. A repository that does not fit is queued again with its next change.
 const CAPACITY: usize = 1000;
@@ -14,20 +14,20 @@ const CAPACITY: usize = 1000;
 const DELAY: Duration = Duration::from_secs(1);
 
 /// A queue of repositories, without duplicates.
-pub struct UpkeepQueue {
+pub struct MaintenanceQueue {
     /// Repositories with the time from which on they may be maintained.
     waiting: Mutex<VecDeque<(ProjectId, Instant)>>,
     changed: Condvar,
     delay: Duration,
 }
 
-impl Default for UpkeepQueue {
+impl Default for MaintenanceQueue {
     fn default() -> Self {
         Self { waiting: Mutex::default(), changed: Condvar::new(), delay: DELAY }
     }
 }
 
-impl UpkeepQueue {
+impl MaintenanceQueue {
     /// Takes the next repository. Returns `None` if none is due within this time.
     pub fn next(&self, longest: Duration) -> Option<ProjectId> {
         let end = Instant::now() + longest;
@@ -52,8 +52,8 @@ impl UpkeepQueue {
     }
 }
 
-impl Upkeep for UpkeepQueue {
-    fn later(&self, project: ProjectId) {
+impl Maintenance for MaintenanceQueue {
+    fn enqueue(&self, project: ProjectId) {
         let mut waiting = self.waiting();
         if waiting.len() < CAPACITY && waiting.iter().all(|(other, _)| *other != project) {
             waiting.push_back((project, Instant::now() + self.delay));
@@ -68,15 +68,15 @@ mod tests {
 
     #[test]
     fn each_repository_waits_once_and_the_queue_is_bounded() {
-        let queue = UpkeepQueue { delay: Duration::ZERO, ..UpkeepQueue::default() };
+        let queue = MaintenanceQueue { delay: Duration::ZERO, ..MaintenanceQueue::default() };
         assert_eq!(queue.next(Duration::ZERO), None);
         for id in [1, 2, 1] {
-            queue.later(ProjectId(id));
+            queue.enqueue(ProjectId(id));
         }
         assert_eq!(queue.next(Duration::ZERO), Some(ProjectId(1)));
         assert_eq!(queue.next(Duration::ZERO), Some(ProjectId(2)));
         assert_eq!(queue.next(Duration::ZERO), None);
-        (0..2000).for_each(|id| queue.later(ProjectId(id)));
+        (0..2000).for_each(|id| queue.enqueue(ProjectId(id)));
         let count = std::iter::from_fn(|| queue.next(Duration::ZERO)).count();
         assert_eq!(count, CAPACITY);
     }
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn a_repository_waits_for_further_changes() {
         let delay = Duration::from_millis(200);
-        let queue = UpkeepQueue { delay, ..UpkeepQueue::default() };
+        let queue = MaintenanceQueue { delay, ..MaintenanceQueue::default() };
         let begun = Instant::now();
-        queue.later(ProjectId(1));
+        queue.enqueue(ProjectId(1));
         assert_eq!(queue.next(Duration::ZERO), None);
         assert_eq!(queue.next(Duration::from_secs(60)), Some(ProjectId(1)));
         assert!(begun.elapsed() >= delay);
