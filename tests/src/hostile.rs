@@ -119,8 +119,8 @@ fn receive(scene: &Scene, from: &mut dyn Read) {
         let _ = RefKind::of(&change.name);
         let _ = push.action(change);
     }
-    push.decline("nothing is taken here");
-    push.answer(&mut std::io::sink()).expect("nothing is in the way of the answer");
+    push.refuse_all("nothing is taken here");
+    push.write_report(&mut std::io::sink()).expect("nothing is in the way of the answer");
 }
 
 /// Parses the pack after a valid push command; see `pack::build`.

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::pack::MANY_PACKS;
+use hexforge_domain::pack::MERGE_THRESHOLD;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_git_gix::Layout;
 use hexforge_http_actix::{Dialect, openapi};
@@ -551,7 +551,7 @@ fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
         ask("POST", "/groups").form(&[("name", "fleet"), ("path", "fleet")]).send().expect(201);
         let tree = WorkTree::new(&installation.folder.path().join("unused.git"));
         let address = |path: &str| format!("http://root:{ROOT}@{}/{path}.git", server.address);
-        for number in 0..MANY_PACKS + 6 {
+        for number in 0..MERGE_THRESHOLD + 6 {
             tree.write("file", format!("{number}\n")).commit(&format!("Change {number}"));
             tree.git(&["push", "-q", &address("root/ship"), "master"]);
         }
@@ -560,7 +560,7 @@ fn many_pushes_leave_few_packs_and_a_fork_shares_them() {
             installation.database.number(&format!("SELECT count(*) FROM packs WHERE {condition}"))
         };
         let end = Instant::now() + Duration::from_secs(60);
-        while live(1) >= MANY_PACKS as i64 {
+        while live(1) >= MERGE_THRESHOLD as i64 {
             assert!(Instant::now() < end, "{} packs are left", live(1));
             std::thread::sleep(Duration::from_millis(20));
         }

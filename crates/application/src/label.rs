@@ -124,7 +124,7 @@ pub fn update(
             StoreError::Duplicate(_) => title_taken().into(),
             error => Error::from(error),
         })?;
-        tx.group_labels().settle(label.project)?;
+        tx.group_labels().adapt_to_group(label.project)?;
         view::load(tx, &tracker, user, label)
     })
 }
@@ -205,7 +205,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
         let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::Label))?;
         let view = view::load(tx, &tracker, user, label)?;
         tx.labels().delete(view.label.id)?;
-        tx.group_labels().settle(tracker.project.id)?;
+        tx.group_labels().adapt_to_group(tracker.project.id)?;
         Ok(view)
     })
 }

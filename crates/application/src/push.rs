@@ -197,7 +197,7 @@ impl RefUpdate {
                 Ok(after) => {
                     app.maintenance.enqueue(self.project);
                     let after = Arc::new(after);
-                    app.refs.keep(self.project, Arc::clone(&after));
+                    app.refs.put_if_newer(self.project, Arc::clone(&after));
                     let done = self.proposal.changes.into_iter().map(|change| change.name);
                     let made = ChangedRefs { done: done.collect(), refused };
                     return Ok(Outcome::Ended(made, Some(after)));

@@ -124,7 +124,7 @@ pub fn start(
         let created = create::on_demand(tx, &placed, &prepared, origin)?;
         let pipeline = created.map_err(|_| no_builds())?;
         let sealed = app.vault.seal(&purpose(pipeline.id), &to_text(&variables));
-        let used = tx.triggers().used(trigger.id, pipeline.id, &sealed, now)?;
+        let used = tx.triggers().record_use(trigger.id, pipeline.id, &sealed, now)?;
         Ok(Triggered { id: used.id, variables })
     })
 }

@@ -197,7 +197,7 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
 /// Stores an identity. A provider without an external id changes nothing when the user has an identity of that
 /// provider.
 fn put_identity(tx: &mut dyn Tx, user: UserId, identity: &Identity) -> Result<(), Error> {
-    let known = tx.identities().of(&[user])?;
+    let known = tx.identities().of_users(&[user])?;
     let known = known.iter().any(|(_, known)| known.provider == identity.provider);
     if known && identity.extern_uid.is_none() {
         return Ok(());

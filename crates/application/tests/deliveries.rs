@@ -22,7 +22,7 @@ use support::World;
 struct PlainPayloads;
 
 impl Payloads for PlainPayloads {
-    fn body(&self, event: &SystemEvent, audience: Audience) -> String {
+    fn payload_json(&self, event: &SystemEvent, audience: Audience) -> String {
         match event {
             SystemEvent::Pushed(push) => format!("{} {audience:?}", push.reference),
             _ => format!("something {audience:?}"),

@@ -201,8 +201,8 @@ impl Store for WatchedStore {
         outcome
     }
 
-    fn ready(&self) -> Result<(), StoreError> {
-        self.store.ready()
+    fn check_ready(&self) -> Result<(), StoreError> {
+        self.store.check_ready()
     }
 }
 

@@ -50,11 +50,11 @@ fn a_file_that_was_received_is_read_by_those_who_read_the_project() {
     let (project, ada) = a_private_project(&world);
     let stranger = actor(&world.user(a_user("bob")));
     assert_eq!(upload::authorize(&world.app, ada, &by_id(&project)).expect("hers"), project.id);
-    let place = receive(&world, project.id, "../notes.txt", b"hello");
-    assert_eq!(place.name.as_str(), "notes.txt");
-    assert_eq!(read(&world, ada, &by_id(&project), &place).expect("hers"), "hello");
+    let key = receive(&world, project.id, "../notes.txt", b"hello");
+    assert_eq!(key.name.as_str(), "notes.txt");
+    assert_eq!(read(&world, ada, &by_id(&project), &key).expect("hers"), "hello");
     for reader in [stranger, Actor::Anonymous] {
-        let refused = read(&world, reader, &by_id(&project), &place);
+        let refused = read(&world, reader, &by_id(&project), &key);
         assert_error!(refused.expect_err("private"), Error::NotFound(Thing::Record));
     }
     let refused = upload::authorize(&world.app, stranger, &by_id(&project));
@@ -67,12 +67,12 @@ fn a_file_that_was_received_is_read_by_those_who_read_the_project() {
 fn whatever_is_wrong_with_an_address_the_file_is_not_found() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
-    let place = receive(&world, project.id, "a.txt", b"x");
-    let other = UploadKey { name: UploadName::from_given("b.txt"), ..place.clone() };
-    let wrong = UploadKey { secret: UploadSecret::new([0; 16]), ..place.clone() };
+    let key = receive(&world, project.id, "a.txt", b"x");
+    let other = UploadKey { name: UploadName::from_given("b.txt"), ..key.clone() };
+    let wrong = UploadKey { secret: UploadSecret::new([0; 16]), ..key.clone() };
     let missing = ProjectRef::Id(ProjectId(987));
-    for (named, place) in [(by_id(&project), other), (by_id(&project), wrong), (missing, place)] {
-        let error = read(&world, ada, &named, &place).expect_err("a wrong address");
+    for (named, key) in [(by_id(&project), other), (by_id(&project), wrong), (missing, key)] {
+        let error = read(&world, ada, &named, &key).expect_err("a wrong address");
         assert_error!(error, Error::NotFound(Thing::Record));
     }
 }
@@ -104,14 +104,14 @@ fn a_file_finished_after_the_removal_of_its_project_is_discarded() {
 fn the_sweep_removes_any_number_of_files_without_a_project() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
-    let place = receive(&world, project.id, "a.txt", b"x");
+    let key = receive(&world, project.id, "a.txt", b"x");
     for id in 100_000..101_200 {
-        let lost = UploadKey { project: ProjectId(id), ..place.clone() };
+        let lost = UploadKey { project: ProjectId(id), ..key.clone() };
         let file = world.app.uploads.begin(&lost).expect("a file can be begun");
         file.finish().expect("a file can be finished");
     }
     assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::Done(1200));
-    assert_eq!(read(&world, ada, &by_id(&project), &place).expect("kept"), "x");
+    assert_eq!(read(&world, ada, &by_id(&project), &key).expect("kept"), "x");
     assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::Done(0));
 }
 
@@ -119,10 +119,10 @@ fn the_sweep_removes_any_number_of_files_without_a_project() {
 fn the_sweep_removes_nothing_if_the_database_has_no_project() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
-    let place = receive(&world, project.id, "a.txt", b"x");
+    let key = receive(&world, project.id, "a.txt", b"x");
     project::delete(&world.app, ada, &by_id(&project)).expect("hers");
     assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::Done(0));
-    let file = world.app.uploads.begin(&place).expect("a file can be begun");
+    let file = world.app.uploads.begin(&key).expect("a file can be begun");
     file.finish().expect("a file can be finished");
     assert_eq!(removal::sweep(&world.app).expect("fakes can be swept"), Sweep::NoProjects);
     assert_eq!(count_files(&world), 1);

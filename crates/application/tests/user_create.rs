@@ -100,7 +100,7 @@ fn everything_that_is_given_is_kept() {
     );
     assert_eq!(made.identities, [identity("directory", Some("uid=ada"))]);
     assert_eq!(world.reload(&made.user), made.user);
-    let stored = world.read(|tx| tx.identities().of(&[made.user.id]));
+    let stored = world.read(|tx| tx.identities().of_users(&[made.user.id]));
     assert_eq!(stored, [(made.user.id, identity("directory", Some("uid=ada")))]);
 }
 

@@ -54,7 +54,7 @@ impl CachedPacks {
             downloads: SingleFlight::default(),
         };
         let mut found = Vec::new();
-        let visited = packs.folder.each(&mut |name, since| {
+        let visited = packs.folder.for_each_pack(&mut |name, since| {
             found.push((since, name));
             Ok(())
         });
@@ -217,9 +217,9 @@ impl PackStore for CachedPacks {
         Ok(pack)
     }
 
-    fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
+    fn local_path(&self, pack: &Pack) -> Result<PathBuf, PackError> {
         for _ in 0..FETCH_ATTEMPTS {
-            match self.folder.local(pack) {
+            match self.folder.local_path(pack) {
                 // The pack is being evicted: its index is already gone.
                 Ok(path) if !path.with_extension("idx").exists() => self.evict(pack.name)?,
                 Ok(path) => {
@@ -241,13 +241,13 @@ impl PackStore for CachedPacks {
         Err(PackError::Full("the pack cache is too small for one repository".into()))
     }
 
-    fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
+    fn stored_at(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
         let data = self.find(&data_key(name))?;
         let index = self.find(&index_key(name))?;
         Ok(data.and_then(|data| index.map(|_| data.since)))
     }
 
-    fn each(
+    fn for_each_pack(
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {

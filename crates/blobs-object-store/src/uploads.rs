@@ -34,18 +34,18 @@ impl BucketUploads {
         let found = self.0.bucket.list(&self.0.project_key(project));
         for stored in found.map_err(|error| error.into_files_error("files cannot be listed"))? {
             let Some((secret, name)) = self.parse_key(project, &stored.key) else { continue };
-            let place = UploadKey { project, secret, name: UploadName::from_given(&name) };
+            let upload = UploadKey { project, secret, name: UploadName::from_given(&name) };
             // The file may have been removed meanwhile.
             if let Some(file) = open_object(&self.0.bucket, &stored.key)? {
-                visit(place, file)?;
+                visit(upload, file)?;
             }
         }
         Ok(())
     }
 
-    fn key(&self, place: &UploadKey) -> String {
-        let mut key = format!("{}/{}", self.0.project_key(place.project), place.secret.as_str());
-        for part in place.name.as_str().as_bytes().chunks(NAME_PART) {
+    fn key(&self, upload: &UploadKey) -> String {
+        let mut key = format!("{}/{}", self.0.project_key(upload.project), upload.secret.as_str());
+        for part in upload.name.as_str().as_bytes().chunks(NAME_PART) {
             key.push('/');
             key.push_str(&hex::encode(part));
         }
@@ -77,13 +77,13 @@ impl ProjectFiles for BucketUploads {
 }
 
 impl Uploads for BucketUploads {
-    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
-        let upload = PendingUpload::begin(&self.0.bucket, &self.0.scratch, self.key(place))?;
+    fn begin(&self, upload: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
+        let upload = PendingUpload::begin(&self.0.bucket, &self.0.scratch, self.key(upload))?;
         Ok(Box::new(upload))
     }
 
-    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
-        open_object(&self.0.bucket, &self.key(place))
+    fn open(&self, upload: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
+        open_object(&self.0.bucket, &self.key(upload))
     }
 }
 

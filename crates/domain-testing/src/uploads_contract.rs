@@ -15,7 +15,7 @@ pub const CASES: [fn(&dyn Uploads); 5] = [
     tidying_keeps_what_is_finished,
 ];
 
-fn place(project: i64, secret: u8, name: &str) -> UploadKey {
+fn key(project: i64, secret: u8, name: &str) -> UploadKey {
     UploadKey {
         project: ProjectId(project),
         secret: UploadSecret::new([secret; 16]),
@@ -23,17 +23,17 @@ fn place(project: i64, secret: u8, name: &str) -> UploadKey {
     }
 }
 
-fn upload(uploads: &dyn Uploads, place: &UploadKey, chunks: &[&[u8]]) {
-    let mut file = uploads.begin(place).expect("a file can be begun");
+fn upload(uploads: &dyn Uploads, key: &UploadKey, chunks: &[&[u8]]) {
+    let mut file = uploads.begin(key).expect("a file can be begun");
     for chunk in chunks {
         file.append(chunk).expect("a file can be added to");
-        assert_eq!(read_content(uploads, place), None, "nobody sees it yet");
+        assert_eq!(read_content(uploads, key), None, "nobody sees it yet");
     }
     file.finish().expect("a file can be finished");
 }
 
-fn read_content(uploads: &dyn Uploads, place: &UploadKey) -> Option<Vec<u8>> {
-    let mut found = uploads.open(place).expect("places can be looked at")?;
+fn read_content(uploads: &dyn Uploads, key: &UploadKey) -> Option<Vec<u8>> {
+    let mut found = uploads.open(key).expect("places can be looked at")?;
     let mut content = Vec::new();
     found.content.read_to_end(&mut content).expect("a file can be read");
     assert_eq!(found.size, content.len() as u64);
@@ -48,20 +48,19 @@ fn projects(uploads: &dyn Uploads) -> Vec<i64> {
 }
 
 fn a_finished_file_is_found_at_its_place_only(uploads: &dyn Uploads) {
-    let it = place(7, 1, "größe+1.txt");
+    let it = key(7, 1, "größe+1.txt");
     upload(uploads, &it, &[b"one ", b"", b"two"]);
     assert_eq!(read_content(uploads, &it).as_deref(), Some(&b"one two"[..]));
-    for other in [place(8, 1, "größe+1.txt"), place(7, 2, "größe+1.txt"), place(7, 1, "other.txt")]
-    {
+    for other in [key(8, 1, "größe+1.txt"), key(7, 2, "größe+1.txt"), key(7, 1, "other.txt")] {
         assert_eq!(read_content(uploads, &other), None, "{other:?}");
     }
-    upload(uploads, &place(7, 3, "empty"), &[]);
-    assert_eq!(read_content(uploads, &place(7, 3, "empty")), Some(Vec::new()));
+    upload(uploads, &key(7, 3, "empty"), &[]);
+    assert_eq!(read_content(uploads, &key(7, 3, "empty")), Some(Vec::new()));
     assert_eq!(projects(uploads), [7]);
 }
 
 fn an_unfinished_file_leaves_nothing(uploads: &dyn Uploads) {
-    let it = place(7, 1, "a.txt");
+    let it = key(7, 1, "a.txt");
     let mut file = uploads.begin(&it).expect("a file can be begun");
     file.append(b"half").expect("a file can be added to");
     drop(file);
@@ -70,7 +69,7 @@ fn an_unfinished_file_leaves_nothing(uploads: &dyn Uploads) {
 }
 
 fn discarding_takes_all_of_one_project(uploads: &dyn Uploads) {
-    let (one, two, other) = (place(7, 1, "a.txt"), place(7, 2, "b.txt"), place(263, 1, "a.txt"));
+    let (one, two, other) = (key(7, 1, "a.txt"), key(7, 2, "b.txt"), key(263, 1, "a.txt"));
     for it in [&one, &two, &other] {
         upload(uploads, it, &[b"x"]);
     }
@@ -87,7 +86,7 @@ fn discarding_takes_all_of_one_project(uploads: &dyn Uploads) {
 }
 
 fn an_open_file_can_be_read_to_its_end(uploads: &dyn Uploads) {
-    let it = place(7, 1, "a.txt");
+    let it = key(7, 1, "a.txt");
     upload(uploads, &it, &[&[b'x'; 100_000]]);
     let mut found = uploads.open(&it).expect("places can be looked at").expect("it is there");
     uploads.discard(ProjectId(7));
@@ -97,7 +96,7 @@ fn an_open_file_can_be_read_to_its_end(uploads: &dyn Uploads) {
 }
 
 fn tidying_keeps_what_is_finished(uploads: &dyn Uploads) {
-    let it = place(7, 1, "a.txt");
+    let it = key(7, 1, "a.txt");
     upload(uploads, &it, &[b"x"]);
     uploads.tidy().expect("it can be tidied");
     assert_eq!(read_content(uploads, &it).as_deref(), Some(&b"x"[..]));

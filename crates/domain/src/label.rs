@@ -60,7 +60,7 @@ pub struct LabelCounts {
 
 /// The number of issues with a label that a viewer may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SeenCounts {
+pub struct VisibleCounts {
     /// Open issues.
     pub open: u32,
     /// Closed issues.
@@ -69,16 +69,16 @@ pub struct SeenCounts {
 
 impl LabelCounts {
     /// The counts for a viewer who may see all confidential issues.
-    pub fn all(self) -> SeenCounts {
-        SeenCounts {
+    pub fn all(self) -> VisibleCounts {
+        VisibleCounts {
             open: self.open + self.open_confidential,
             closed: self.closed + self.closed_confidential,
         }
     }
 
     /// The counts for a viewer who may see only `own` of the confidential issues.
-    pub fn with(self, own: SeenCounts) -> SeenCounts {
-        SeenCounts { open: self.open + own.open, closed: self.closed + own.closed }
+    pub fn with(self, own: VisibleCounts) -> VisibleCounts {
+        VisibleCounts { open: self.open + own.open, closed: self.closed + own.closed }
     }
 }
 
@@ -152,10 +152,10 @@ mod tests {
     fn confidential_issues_count_for_those_who_see_them() {
         let counts =
             LabelCounts { open: 3, closed: 2, open_confidential: 5, closed_confidential: 7 };
-        assert_eq!(counts.all(), SeenCounts { open: 8, closed: 9 });
-        let own = SeenCounts { open: 1, closed: 4 };
-        assert_eq!(counts.with(own), SeenCounts { open: 4, closed: 6 });
-        assert_eq!(counts.with(SeenCounts::default()), SeenCounts { open: 3, closed: 2 });
+        assert_eq!(counts.all(), VisibleCounts { open: 8, closed: 9 });
+        let own = VisibleCounts { open: 1, closed: 4 };
+        assert_eq!(counts.with(own), VisibleCounts { open: 4, closed: 6 });
+        assert_eq!(counts.with(VisibleCounts::default()), VisibleCounts { open: 3, closed: 2 });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Permits for long-running work: a total for all callers, and a share of it for each caller.
 //!
-//! A [`PermitPool`] gives out permits of one kind. It knows neither a clock nor a runtime: waiting is a future, and the code
-//! that awaits it decides for how long.
+//! A [`PermitPool`] gives out permits of one kind. It knows neither a clock nor a runtime: waiting is a future, and the
+//! code that awaits it decides for how long.
 
 mod processor_time;
 mod queue;

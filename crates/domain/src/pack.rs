@@ -8,7 +8,7 @@ use std::fmt;
 use crate::hex;
 
 /// The number of live packs at which the small packs of a repository are merged.
-pub const MANY_PACKS: usize = 24;
+pub const MERGE_THRESHOLD: usize = 24;
 
 /// The name of a pack: the SHA-256 of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -62,7 +62,7 @@ impl BranchName {
     }
 
     /// Wraps the name of an existing branch without checking it.
-    pub fn of_stored(name: String) -> Self {
+    pub fn stored(name: String) -> Self {
         Self(name)
     }
 
@@ -102,7 +102,7 @@ impl TagName {
     }
 
     /// Wraps the name of an existing tag without checking it.
-    pub fn of_stored(name: String) -> Self {
+    pub fn stored(name: String) -> Self {
         Self(name)
     }
 

@@ -21,7 +21,7 @@ async fn liveness() -> HttpResponse {
 /// Reports whether the database and the storage are usable.
 async fn readiness(shared: web::Data<Shared>) -> HttpResponse {
     let checked = web::block(move || {
-        let database = shared.app.store.ready().map_err(|error| error.to_string());
+        let database = shared.app.store.check_ready().map_err(|error| error.to_string());
         [("database", database), ("storage", (shared.storage_ready)())]
     })
     .await;

@@ -26,7 +26,7 @@ impl JsonPayloads {
 }
 
 impl Payloads for JsonPayloads {
-    fn body(&self, event: &SystemEvent, audience: Audience) -> String {
+    fn payload_json(&self, event: &SystemEvent, audience: Audience) -> String {
         payload_json(event, audience, &self.0).to_string()
     }
 }

@@ -53,7 +53,7 @@ impl World<'_> {
     /// The names of all packs, sorted. Checks that each was stored within the last minute.
     pub fn names(&self) -> Vec<PackName> {
         let mut names = Vec::new();
-        let visited = self.store.each(&mut |name, since| {
+        let visited = self.store.for_each_pack(&mut |name, since| {
             let age = Timestamp::from(SystemTime::now()) - since;
             assert!(age < TimeDelta::minutes(1) && age > TimeDelta::minutes(-1), "{age}");
             names.push(name);
@@ -70,7 +70,7 @@ fn a_pack_is_stored_under_the_sha_256_of_its_bytes(world: &World<'_>) {
     let pack = world.store_pack("abc");
     let name = PackName::parse(NAME).expect("a name");
     assert_eq!(pack, Pack { name, bytes: 3, objects: 3 });
-    let file = world.store.local(&pack).expect("it is stored");
+    let file = world.store.local_path(&pack).expect("it is stored");
     assert_eq!(fs::read_to_string(&file).expect("it can be read"), "abc");
     let index = fs::read_to_string(file.with_extension("idx"));
     assert_eq!(index.expect("the index is beside it"), "an index");
@@ -83,7 +83,7 @@ fn a_pack_is_stored_under_the_sha_256_of_its_bytes(world: &World<'_>) {
     let mut names = vec![name, other.name];
     names.sort();
     assert_eq!(world.names(), names);
-    let found = (world.anew)().local(&pack).expect("it is stored");
+    let found = (world.anew)().local_path(&pack).expect("it is stored");
     assert_eq!(fs::read_to_string(&found).expect("it can be read"), "abc");
     let index = fs::read_to_string(found.with_extension("idx"));
     assert_eq!(index.expect("the index is beside it"), "an index");
@@ -103,26 +103,26 @@ fn a_removed_pack_is_missing(world: &World<'_>) {
     let (pack, other) = (world.store_pack("abc"), world.store_pack("other"));
     for _ in 0..2 {
         world.store.remove(pack.name).expect("removing a missing pack succeeds");
-        assert_eq!(world.store.stored_since(pack.name), Ok(None));
-        assert_eq!(world.store.local(&pack), Err(PackError::Missing(pack.name)));
+        assert_eq!(world.store.stored_at(pack.name), Ok(None));
+        assert_eq!(world.store.local_path(&pack), Err(PackError::Missing(pack.name)));
     }
-    assert!(world.store.stored_since(other.name).expect("it can be asked").is_some());
+    assert!(world.store.stored_at(other.name).expect("it can be asked").is_some());
     assert_eq!(world.names(), [other.name]);
     assert_eq!(world.store_pack("abc"), pack, "it may be stored again");
-    assert!(world.store.local(&pack).is_ok());
+    assert!(world.store.local_path(&pack).is_ok());
 }
 
 fn a_pack_that_was_never_stored_is_missing(world: &World<'_>) {
     let pack = Pack { name: PackName::from_bytes([7; 32]), bytes: 1, objects: 1 };
-    assert_eq!(world.store.stored_since(pack.name), Ok(None));
-    assert_eq!(world.store.local(&pack), Err(PackError::Missing(pack.name)));
+    assert_eq!(world.store.stored_at(pack.name), Ok(None));
+    assert_eq!(world.store.local_path(&pack), Err(PackError::Missing(pack.name)));
     assert_eq!(world.store.remove(pack.name), Ok(()));
 }
 
 fn a_visit_ends_with_its_failure(world: &World<'_>) {
     let _ = (world.store_pack("abc"), world.store_pack("other"));
     let mut count = 0;
-    let visited = world.store.each(&mut |_, _| {
+    let visited = world.store.for_each_pack(&mut |_, _| {
         count += 1;
         Err(PackError::Failed("enough".into()))
     });

@@ -150,13 +150,13 @@ impl PackStore for FolderPacks {
         Ok(Pack { name, bytes, objects })
     }
 
-    fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
+    fn local_path(&self, pack: &Pack) -> Result<PathBuf, PackError> {
         let path = self.path(pack.name);
         self.verify(pack, &path)?;
         Ok(path)
     }
 
-    fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
+    fn stored_at(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
         let path = self.path(name);
         if !path.with_extension("idx").try_exists().map_err(to_pack_error)? {
             return Ok(None);
@@ -167,7 +167,7 @@ impl PackStore for FolderPacks {
         }
     }
 
-    fn each(
+    fn for_each_pack(
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {

@@ -35,19 +35,19 @@ fn replace(file: &Path, content: &str) {
 fn a_damaged_pack_is_known_by_its_bytes_and_mended_by_storing_it_again() {
     with_world(|world, packs| {
         let pack = world.store_pack("abc");
-        let file = world.store.local(&pack).expect("it is stored");
+        let file = world.store.local_path(&pack).expect("it is stored");
         for (content, expected) in
             [("abd", "its SHA-256 is"), ("ab", "it has 2 bytes instead of 3")]
         {
             replace(&file, content);
-            let error = (world.anew)().local(&pack).expect_err("it is damaged").to_string();
+            let error = (world.anew)().local_path(&pack).expect_err("it is damaged").to_string();
             assert!(error.contains(NAME) && error.contains(expected), "{error}");
         }
         assert_eq!(world.store_pack("abc"), pack);
-        assert_eq!((world.anew)().local(&pack), Ok(file.clone()));
+        assert_eq!((world.anew)().local_path(&pack), Ok(file.clone()));
         // `glancing` checks only the size, so it accepts other bytes of the same length.
         replace(&file, "abd");
-        assert_eq!(FolderPacks::glancing(packs).local(&pack), Ok(file));
+        assert_eq!(FolderPacks::glancing(packs).local_path(&pack), Ok(file));
     });
 }
 

@@ -117,7 +117,7 @@ fn make_random_change(
         }
         4 => {
             tx.events().insert(an_event(project, user))?;
-            tx.projects().touch(project, a_moment())
+            tx.projects().record_activity(project, a_moment())
         }
         5 if dice.roll(3) == 0 => {
             // Makes a project a fork of another one, or removes that relation.
@@ -223,7 +223,7 @@ fn make_random_change(
                 tx.groups().delete(group)
             }
             _ => {
-                tx.groups().keep(group)?;
+                tx.groups().prevent_deletion(group)?;
                 tx.projects().lock(project)?;
                 tx.shares().insert(a_share(project, group, AccessLevel::Guest)).map(drop)
             }
@@ -250,7 +250,7 @@ fn write_issue(
     tx.issues().set_labels(issue.id, &[label.id])?;
     tx.issues().participate(issue.id, user)?;
     tx.events().insert(an_event(project, user))?;
-    tx.projects().touch(project, a_moment())
+    tx.projects().record_activity(project, a_moment())
 }
 
 /// Closes, reopens, removes or comments on a random issue.

@@ -120,7 +120,7 @@ fn fill(database: &TestDatabase) {
         tx.runners().bind(runner.id, source.id)?;
         let trigger = tx.triggers().insert(source.id, a_moment())?;
         let sealed = Sealed(vec![1]);
-        tx.triggers().used(trigger.id, pipeline.id, &sealed, a_moment())?;
+        tx.triggers().record_use(trigger.id, pipeline.id, &sealed, a_moment())?;
         tx.variables().insert(source.id, &VariableKey::stored("A".into()), &sealed)?;
         tx.events().insert(an_event(source.id, ada.id)).map(drop)
     });
@@ -191,9 +191,9 @@ fn projects_outlive_what_is_known_of_their_repositories() {
 fn a_store_without_its_schema_is_not_ready() {
     for database in databases() {
         let store = database.open(Options::default());
-        store.ready().expect("just migrated");
+        store.check_ready().expect("just migrated");
         migrations::revert_all(&mut connect(&database.url)).expect("it can be taken back");
-        assert!(store.ready().is_err());
+        assert!(store.check_ready().is_err());
     }
 }
 
@@ -216,7 +216,7 @@ fn open_at_once(database: &TestDatabase) {
     let start = Barrier::new(PROCESSES);
     let open = || {
         start.wait();
-        DieselStore::open(&database.url, Options::default()).map(|store| store.ready())
+        DieselStore::open(&database.url, Options::default()).map(|store| store.check_ready())
     };
     thread::scope(|scope| {
         let opening: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(open)).collect();

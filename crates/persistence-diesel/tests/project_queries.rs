@@ -132,7 +132,7 @@ fn what_a_page_of_projects_shows_beside_them_takes_one_query_each() {
                 tx.group_members().of_user(world.ada, &homes)?;
                 let seen = tx.projects().authorized_among(world.ada, &ids, a_day())?;
                 assert_eq!(seen.len(), shown);
-                tx.shares().of(&ids)
+                tx.shares().of_projects(&ids)
             });
             assert_eq!(shares.len(), shown);
             // The list itself takes three to six queries.

@@ -72,7 +72,7 @@ fn a_page_of_full_users_takes_one_query_more() {
             let (identities, queries) = counted.read(|tx| {
                 let users = tx.users().list(&UserFilter::default(), PAGE)?.items;
                 let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
-                tx.identities().of(&ids)
+                tx.identities().of_users(&ids)
             });
             assert_eq!((identities.len(), queries), (shown, if shown > 10 { 5 } else { 4 }));
         }

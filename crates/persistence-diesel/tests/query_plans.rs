@@ -590,13 +590,13 @@ fn nothing_about_issues_scans_a_table() {
         tx.issues().find_all(&issues)?;
         tx.labels().list(project, PAGE)?;
         tx.labels().subscribed(user, &labels)?;
-        tx.labels().confidential_of(project, user, &labels)?;
+        tx.labels().count_confidential(project, user, &labels)?;
         tx.labels().find_by_title(project, "bug")?;
         tx.labels().find(project, LabelId(1))?;
         let viewer = Viewer { user, external: false };
         tx.group_labels().list(NamespaceId(1), PAGE)?;
         tx.group_labels().find_by_title(NamespaceId(1), "bug")?;
-        tx.group_labels().is_taken_inside(NamespaceId(1), "bug")?;
+        tx.group_labels().is_title_used_in_projects(NamespaceId(1), "bug")?;
         tx.group_labels().counts(&labels, Audience::Viewer(viewer), a_day())?;
         tx.group_labels().counts(&labels, Audience::Unrestricted, a_day())?;
         tx.issues().find_by_iids(project, &[1, 2])?;

@@ -83,7 +83,7 @@ fn insert_one_of_each(
     let definition = tx.builds().define(pipeline.id, &a_definition())?;
     tx.builds().insert(a_build(&pipeline, definition, "test"))?;
     let trigger = tx.triggers().insert(project, a_moment())?.id;
-    tx.triggers().used(trigger, pipeline.id, &Sealed(vec![1]), a_moment())?;
+    tx.triggers().record_use(trigger, pipeline.id, &Sealed(vec![1]), a_moment())?;
     let runner = tx.runners().insert(a_runner("a runner"))?;
     tx.runners().bind(runner.id, project)?;
     tx.project_hooks().insert(project, a_hook("http://example.com"), a_moment())?;

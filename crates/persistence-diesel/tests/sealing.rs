@@ -128,7 +128,7 @@ fn plain_secrets_of_earlier_versions_are_sealed_and_still_work() {
             let token = tx.projects().runners_token(site)?.expect("it was sealed");
             assert_eq!(token.reveal(), format!("runners-secret-{site}"));
             assert_eq!(tx.runners().project_by_token(token.reveal())?, Some(site));
-            let hook = tx.project_hooks().of(&[site])?.pop().expect("it is there");
+            let hook = tx.project_hooks().of_projects(&[site])?.pop().expect("it is there");
             assert_eq!(hook.settings.url.as_str(), "http://u:url-secret@example.com");
             assert_eq!(hook.settings.token, Some(Secret::new("sealed:token-secret")));
             Ok(())

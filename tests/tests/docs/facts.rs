@@ -258,7 +258,12 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
         SSH,
         "idle: Duration::from_secs(5 * 60)",
     ),
-    ("git", "From 24 on the small ones are merged", "domain/src/pack.rs", "MANY_PACKS: usize = 24"),
+    (
+        "git",
+        "From 24 on the small ones are merged",
+        "domain/src/pack.rs",
+        "MERGE_THRESHOLD: usize = 24",
+    ),
     ("api", "Ten failed sign-ins within a minute", "domain/src/sign_in.rs", "LIMIT: u32 = 10"),
     (
         "api",

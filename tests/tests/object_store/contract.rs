@@ -61,7 +61,7 @@ fn large_packs_are_sent_and_fetched_in_parts() {
     let pack = open("one").put(&data, &index, 1).expect("it can be stored");
     let parts = server.requests().iter().filter(|request| request.contains("partNumber")).count();
     assert_eq!(parts, 3);
-    let found = open("other").local(&pack).expect("it is stored");
+    let found = open("other").local_path(&pack).expect("it is stored");
     assert!(std::fs::read(found).expect("it can be read") == content);
     assert_eq!(server.unfinished_uploads(), Vec::<String>::new());
 }

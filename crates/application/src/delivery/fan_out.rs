@@ -93,8 +93,9 @@ fn insert_deliveries(
             if hooks.is_empty() {
                 continue;
             }
-            let payload =
-                tx.deliveries().insert_payload(&payloads.body(&entry.event, audience), now)?;
+            let payload = tx
+                .deliveries()
+                .insert_payload(&payloads.payload_json(&entry.event, audience), now)?;
             new.extend(hooks.into_iter().map(|hook| NewDelivery {
                 key: new_key(app),
                 hook,
@@ -126,7 +127,7 @@ impl Hooks {
         projects.dedup();
         let project = match projects.is_empty() {
             true => vec![],
-            false => tx.project_hooks().of(&projects)?,
+            false => tx.project_hooks().of_projects(&projects)?,
         };
         Ok(Self { system, project })
     }
@@ -138,14 +139,15 @@ impl Hooks {
         if let (Some(project), Some(kind)) = (event.project(), HookKind::of(event)) {
             let hooks = self.project.iter().filter(|hook| {
                 hook.project == project
-                    && hook.settings.switches.hears(kind)
+                    && hook.settings.switches.receives(kind)
                     && hook.created_at <= entry.at
             });
             let hooks = hooks.map(|hook| HookRef::Project(hook.id)).collect();
             receivers.push((Audience::Project, kind.name(), hooks));
         }
         let hooks = self.system.iter();
-        let hooks = hooks.filter(|hook| hook.settings.hears(event) && hook.created_at <= entry.at);
+        let hooks =
+            hooks.filter(|hook| hook.settings.receives(event) && hook.created_at <= entry.at);
         let hooks = hooks.map(|hook| HookRef::System(hook.id)).collect();
         receivers.push((Audience::Service, SYSTEM_HOOK, hooks));
         receivers

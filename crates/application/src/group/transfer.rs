@@ -36,7 +36,7 @@ pub fn into_group(
         if before.namespace == group.id {
             return Err(refused(FieldProblem::Invalid));
         }
-        if !tx.projects().clashing(group.id, &before.name, &before.path)?.is_empty() {
+        if !tx.projects().find_clashing(group.id, &before.name, &before.path)?.is_empty() {
             return Err(refused(CLASH));
         }
         let old_path = {
@@ -53,7 +53,7 @@ pub fn into_group(
             StoreError::Duplicate(_) => refused(CLASH),
             error => error.into(),
         })?;
-        tx.group_labels().settle(after.id)?;
+        tx.group_labels().adapt_to_group(after.id)?;
         // A share with the group is redundant now: membership in the group gives at least the same access.
         tx.shares().delete(after.id, group.id)?;
         if after.visibility < before.visibility {

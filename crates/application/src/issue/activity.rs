@@ -52,7 +52,7 @@ pub fn record_event(
     };
     let new = NewEvent { project, author, action, target: Some(target), push: None, at };
     tx.events().insert(new)?;
-    tx.projects().touch(project, at)
+    tx.projects().record_activity(project, at)
 }
 
 /// Adds a system note about a change of an issue.

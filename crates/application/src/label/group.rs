@@ -6,7 +6,7 @@ use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::LabelId;
 use hexforge_domain::label::{
-    Color, ColorRule, GroupLabel, LabelDescription, LabelTitle, NewLabel, SeenCounts,
+    Color, ColorRule, GroupLabel, LabelDescription, LabelTitle, NewLabel, VisibleCounts,
 };
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
@@ -25,7 +25,7 @@ pub struct GroupLabelView {
     /// The label.
     pub label: GroupLabel,
     /// The number of issues with this label that the reader may see, in all projects of the group.
-    pub counts: SeenCounts,
+    pub counts: VisibleCounts,
 }
 
 /// Lists the labels of a group by title.
@@ -123,7 +123,7 @@ fn changed(
     let description = errors.check_given("description", description);
     if let Some(title) = title.as_ref().filter(|title| **title != label.title)
         && (tx.group_labels().find_by_title(label.group, title.as_str())?.is_some()
-            || tx.group_labels().is_taken_inside(label.group, title.as_str())?)
+            || tx.group_labels().is_title_used_in_projects(label.group, title.as_str())?)
     {
         errors.extend(title_taken());
     }
@@ -176,7 +176,7 @@ fn views(
 ) -> Result<Paged<GroupLabelView>, Error> {
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
     let audience = access::audience(requester.actor)?;
-    let counts: HashMap<LabelId, SeenCounts> =
+    let counts: HashMap<LabelId, VisibleCounts> =
         tx.group_labels().counts(&ids, audience, requester.today)?.into_iter().collect();
     Ok(labels.map(|label| {
         let counts = counts.get(&label.id).copied().unwrap_or_default();

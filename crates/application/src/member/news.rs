@@ -111,7 +111,7 @@ fn note(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     tx.events().insert(NewEvent { project, author, action, target: None, push: None, at })?;
-    tx.projects().touch(project, at)
+    tx.projects().record_activity(project, at)
 }
 
 fn tell_team(

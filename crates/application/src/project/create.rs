@@ -200,7 +200,7 @@ impl Address<'_> {
         errors: &mut FieldErrors,
     ) -> Result<(), StoreError> {
         let Self { namespace, name, path } = self;
-        for other in tx.projects().clashing(namespace.id, name, path)? {
+        for other in tx.projects().find_clashing(namespace.id, name, path)? {
             if own.is_some_and(|own| own.id == other.id) {
                 continue;
             }
@@ -238,7 +238,7 @@ pub(super) fn store_new(
         None => EventAction::Created,
     };
     let project = tx.projects().insert(new).map_err(map_duplicate)?;
-    tx.group_labels().settle(project.id)?;
+    tx.group_labels().adapt_to_group(project.id)?;
     let event = |action| NewEvent {
         project: project.id,
         author: creator.id,

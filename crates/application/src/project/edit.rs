@@ -82,7 +82,7 @@ pub fn edit(
         view_with_token(tx, requester, after)
     })?;
     if let Some((project, refs)) = changed {
-        app.refs.keep(project, Arc::new(refs));
+        app.refs.put_if_newer(project, Arc::new(refs));
         app.maintenance.enqueue(project);
     }
     Ok(shown)

@@ -49,7 +49,7 @@ pub fn create(
             return Err(Error::Conflict(Conflict::AlreadyForked));
         }
         // A project must not be its own source, directly or through other forks.
-        if source.id == fork.id || tx.projects().comes_from(source.id, fork.id)? {
+        if source.id == fork.id || tx.projects().is_fork_of(source.id, fork.id)? {
             return Err(FieldErrors::one("forked_from_project_id", FieldProblem::Invalid).into());
         }
         if let Some(text) = too_visible(fork.visibility, source.visibility) {

@@ -36,13 +36,13 @@ pub fn create(
         let group = fields.group_id.ok_or(Error::NotGiven("group_id"))?;
         let level = fields.group_access.ok_or(Error::NotGiven("group_access"))?;
         let group = find_group(tx, requester, group)?;
-        tx.groups().keep(group)?;
+        tx.groups().prevent_deletion(group)?;
         let project = requester.locked_project(tx, ProjectAbility::Administer, named)?;
         let namespace = tx.namespaces().find(project.namespace)?;
         if namespace.is_some_and(|namespace| namespace.share_with_group_lock) {
             return Err(Error::Refused(Refusal::SharingDisabled));
         }
-        let known = tx.shares().of(&[project.id])?;
+        let known = tx.shares().of_projects(&[project.id])?;
         let known = known.iter().find(|share| share.share.group == group);
         if known.is_some_and(|known| in_force(known.share.expires_at, requester.today)) {
             return Err(Error::Conflict(Conflict::AlreadyShared));

@@ -21,7 +21,7 @@ pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectI
 
 /// A file that is being received. Dropping it before it is finished removes it.
 pub struct Receiving {
-    place: UploadKey,
+    key: UploadKey,
     file: Box<dyn NewFile>,
 }
 
@@ -31,13 +31,13 @@ pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<Receiving, Er
     let random = app.secrets.digest(app.secrets.token().reveal()).0;
     let mut secret = [0; 16];
     secret.copy_from_slice(&random[..16]);
-    let place = UploadKey {
+    let key = UploadKey {
         project,
         secret: UploadSecret::new(secret),
         name: UploadName::from_given(given),
     };
-    let file = app.uploads.begin(&place)?;
-    Ok(Receiving { place, file })
+    let file = app.uploads.begin(&key)?;
+    Ok(Receiving { key, file })
 }
 
 impl Receiving {
@@ -48,7 +48,7 @@ impl Receiving {
 
     /// Finishes the upload. Fails with not found when the project was removed meanwhile.
     pub fn finish(self, app: &App) -> Result<UploadKey, Error> {
-        let project = self.place.project;
+        let project = self.key.project;
         let finished = self.file.finish();
         // Checked after the file is stored: from now on the removal of the project also deletes the file.
         let found =
@@ -58,7 +58,7 @@ impl Receiving {
             return Err(Error::NotFound(Thing::Project));
         }
         finished?;
-        Ok(self.place)
+        Ok(self.key)
     }
 }
 
@@ -78,6 +78,6 @@ pub fn open(
         Err(Error::Store(error)) => return Err(error.into()),
         Err(_) => return Err(missing()),
     };
-    let place = UploadKey { project, secret, name };
-    app.uploads.open(&place)?.ok_or_else(missing)
+    let key = UploadKey { project, secret, name };
+    app.uploads.open(&key)?.ok_or_else(missing)
 }

@@ -42,16 +42,16 @@ pub fn receive(
     // Sending takes time, so the rules are checked against the current refs.
     let refs = open::refs(app, project.id)?;
     match check_rules(app, actor, project, &refs, push.as_ref())? {
-        Err(refusal) => push.decline(&refusal.to_string()),
+        Err(refusal) => push.refuse_all(&refusal.to_string()),
         Ok(actions) => {
-            if let Some(proposal) = push.keep(&refs)? {
+            if let Some(proposal) = push.store_objects(&refs)? {
                 let (project, kind) = (project.id, ChangeKind::Push);
                 let update = RefUpdate { actor, project, proposal, actions, kind, release: None };
                 commit(app, update, &refs, push.as_mut())?;
             }
         }
     }
-    Ok(push.answer(to)?)
+    Ok(push.write_report(to)?)
 }
 
 /// The actions of the changes by ref name, or the first refusal of the push rules.
@@ -95,9 +95,9 @@ fn commit(
     push: &mut dyn ReceivedPush,
 ) -> Result<(), Error> {
     match update.commit(app, refs)? {
-        Outcome::Declined(refusal) => push.decline(&refusal.to_string()),
-        Outcome::NoRoom => push.no_room(),
-        Outcome::Ended(made, after) => push.conclude(&made, after.as_deref().unwrap_or(refs)),
+        Outcome::Declined(refusal) => push.refuse_all(&refusal.to_string()),
+        Outcome::NoRoom => push.refuse_for_size(),
+        Outcome::Ended(made, after) => push.set_outcomes(&made, after.as_deref().unwrap_or(refs)),
     }
     Ok(())
 }

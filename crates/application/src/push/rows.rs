@@ -18,7 +18,7 @@ pub(super) fn write_events(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if !pushes.is_empty() {
-        tx.projects().touch(project, now)?;
+        tx.projects().record_activity(project, now)?;
     }
     for push in pushes {
         tx.events().insert(event(&push, now))?;

@@ -48,14 +48,14 @@ fn refs_since(app: &App, project: ProjectId, version: i64) -> Result<Arc<Snapsho
     if version == 0 {
         return Ok(Arc::new(Snapshot::empty()));
     }
-    if let Some(refs) = app.refs.since(project, version) {
+    if let Some(refs) = app.refs.get_at_least(project, version) {
         return Ok(refs);
     }
     let refs = app.store.read(|tx| {
         let state = tx.refs().state(project)?.unwrap_or_default();
         read_refs(tx, project, &state)
     })?;
-    app.refs.keep(project, Arc::clone(&refs));
+    app.refs.put_if_newer(project, Arc::clone(&refs));
     Ok(refs)
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn locked(
     project: ProjectId,
 ) -> Result<Arc<Snapshot>, StoreError> {
     let state = tx.refs().lock(project)?;
-    match app.refs.since(project, state.version()) {
+    match app.refs.get_at_least(project, state.version()) {
         Some(refs) => Ok(refs),
         None => read_refs(tx, project, &state),
     }

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::pack::{MANY_PACKS, Pack, PackName};
+use hexforge_domain::pack::{MERGE_THRESHOLD, Pack, PackName};
 use hexforge_domain::ports::git::{GitError, MergedPacks};
 use hexforge_domain::ports::pack_store::PackError;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -52,7 +52,7 @@ pub fn insert(app: &App, tx: &mut dyn Tx, project: ProjectId, packs: &[Pack]) ->
     // The sweep may have removed an old pack of the same name after this one was stored. Once the row exists, no
     // process condemns the pack.
     for pack in packs {
-        if app.packs.stored_since(pack.name).map_err(GitError::from)?.is_none() {
+        if app.packs.stored_at(pack.name).map_err(GitError::from)?.is_none() {
             return Err(StoreError::Busy.into());
         }
     }
@@ -94,7 +94,7 @@ pub fn tend(app: &App, project: ProjectId) -> Result<(), Error> {
 /// Merges small packs of a repository, if there are many. Returns whether anything changed.
 fn merge(app: &App, project: ProjectId) -> Result<bool, Error> {
     let refs = super::refs(app, project)?;
-    if refs.packs().len() < MANY_PACKS {
+    if refs.packs().len() < MERGE_THRESHOLD {
         return Ok(false);
     }
     let Some(MergedPacks { pack, replaced }) = app.git.merge_packs(project, refs.packs())? else {
@@ -120,7 +120,7 @@ fn merge(app: &App, project: ProjectId) -> Result<bool, Error> {
     })?;
     let is_merged = after.is_some();
     if let Some(after) = after {
-        app.refs.keep(project, after);
+        app.refs.put_if_newer(project, after);
     }
     Ok(is_merged)
 }
@@ -149,7 +149,7 @@ pub fn sweep(app: &App, go_on: &dyn Fn() -> bool) -> Result<u64, Error> {
     removed += remove(app, &abandoned_packs, before)?;
     let mut old = Vec::new();
     let mut failure = None;
-    let listed = app.packs.each(&mut |name, since| {
+    let listed = app.packs.for_each_pack(&mut |name, since| {
         if since < before {
             old.push(name);
         }
@@ -205,7 +205,7 @@ fn remove(app: &App, names: &[PackName], before: Timestamp) -> Result<u64, Error
 
 /// Removes a condemned pack, unless a push has just stored it again. Returns whether it is removed.
 fn remove_condemned(app: &App, name: PackName, before: Timestamp) -> Result<bool, PackError> {
-    match app.packs.stored_since(name)? {
+    match app.packs.stored_at(name)? {
         Some(since) if since >= before => Ok(false),
         Some(_) | None => app.packs.remove(name).map(|()| true),
     }

@@ -75,7 +75,8 @@ fn find_exception(
     object: ObjectId,
 ) -> Result<Exception, Error> {
     let (ability, named) = (ProjectAbility::ReadUnreachable, ProjectRef::Id(project));
-    let is_foreign = !matches!(actor, Actor::Admin { .. }) && tx.projects().is_copy(project)?;
+    let is_foreign =
+        !matches!(actor, Actor::Admin { .. }) && tx.projects().was_created_as_fork(project)?;
     match app.requester(actor).project_header(tx, ability, &named) {
         Ok(_) if is_foreign => (),
         Ok(_) => return Ok(Exception::Granted),

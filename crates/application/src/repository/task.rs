@@ -163,7 +163,7 @@ fn store_import(app: &App, project: ProjectId, imported: Imported) -> Result<(),
         Ok::<_, Error>(Some(after))
     })?;
     if let Some(after) = after {
-        app.refs.keep(project, Arc::new(after));
+        app.refs.put_if_newer(project, Arc::new(after));
         app.maintenance.enqueue(project);
     }
     Ok(())

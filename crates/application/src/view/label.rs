@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use hexforge_domain::id::{LabelId, UserId};
 use hexforge_domain::issue::query::Clearance;
-use hexforge_domain::label::{Label, SeenCounts};
+use hexforge_domain::label::{Label, VisibleCounts};
 use hexforge_domain::paging::Paged;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -18,7 +18,7 @@ pub struct LabelView {
     /// The label.
     pub label: Label,
     /// The number of issues with this label that the reader may see.
-    pub counts: SeenCounts,
+    pub counts: VisibleCounts,
     /// Whether the reader is subscribed to the label.
     pub subscribed: bool,
 }
@@ -44,17 +44,17 @@ pub fn page(
     let ids: Vec<LabelId> = labels.items.iter().map(|label| label.id).collect();
     let subscribed: HashSet<LabelId> = tx.labels().subscribed(reader, &ids)?.into_iter().collect();
     let sees_issues = tracker.allows(TrackerAbility::ReadIssues);
-    let own: Option<HashMap<LabelId, SeenCounts>> = match tracker.clearance() {
+    let own: Option<HashMap<LabelId, VisibleCounts>> = match tracker.clearance() {
         Clearance::All => None,
         Clearance::Nothing => Some(HashMap::new()),
         Clearance::Own(user) | Clearance::ByStanding(user) => {
-            let own = tx.labels().confidential_of(tracker.project.id, user, &ids)?;
+            let own = tx.labels().count_confidential(tracker.project.id, user, &ids)?;
             Some(own.into_iter().collect())
         }
     };
     // For labels of the group, the issues of all projects in the group are counted.
     let of_group: Vec<LabelId> = labels.items.iter().filter_map(|label| label.of_group).collect();
-    let of_group: HashMap<LabelId, SeenCounts> = tx
+    let of_group: HashMap<LabelId, VisibleCounts> = tx
         .group_labels()
         .counts(&of_group, tracker.audience()?, tracker.requester.today)?
         .into_iter()
@@ -64,7 +64,7 @@ pub fn page(
             _ if label.of_group.is_some() => {
                 of_group.get(&label.shown_id()).copied().unwrap_or_default()
             }
-            _ if !sees_issues => SeenCounts::default(),
+            _ if !sees_issues => VisibleCounts::default(),
             None => label.counts.all(),
             Some(own) => label.counts.with(own.get(&label.id).copied().unwrap_or_default()),
         };

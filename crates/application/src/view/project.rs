@@ -134,7 +134,7 @@ pub fn full_page(
     let sources: HashMap<ProjectId, Project> =
         sources.into_iter().map(|source| (source.id, source)).collect();
     let mut shares: HashMap<ProjectId, Vec<Share>> = HashMap::new();
-    for share in tx.shares().of(&ids)? {
+    for share in tx.shares().of_projects(&ids)? {
         shares.entry(share.share.project).or_default().push(share);
     }
     let memberships = match member {

@@ -68,7 +68,7 @@ pub fn full(tx: &mut dyn Tx, user: User) -> Result<FullUser, StoreError> {
 pub fn full_page(tx: &mut dyn Tx, users: Paged<User>) -> Result<Paged<FullUser>, StoreError> {
     let ids: Vec<UserId> = users.items.iter().map(|user| user.id).collect();
     let mut by_user: HashMap<UserId, Vec<Identity>> = HashMap::new();
-    for (user, identity) in tx.identities().of(&ids)? {
+    for (user, identity) in tx.identities().of_users(&ids)? {
         by_user.entry(user).or_default().push(identity);
     }
     let projects: HashMap<UserId, u64> = tx.projects().count_personal(&ids)?.into_iter().collect();

@@ -58,7 +58,7 @@ impl Store for FailingStore {
         }
     }
 
-    fn ready(&self) -> Result<(), StoreError> {
-        self.store.ready()
+    fn check_ready(&self) -> Result<(), StoreError> {
+        self.store.check_ready()
     }
 }

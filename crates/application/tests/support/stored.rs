@@ -50,7 +50,7 @@ impl Account {
     fn load(tx: &mut dyn Tx, user: User) -> Result<Self, StoreError> {
         let id = user.id;
         let viewer = Viewer { user: id, external: false };
-        let identities = tx.identities().of(&[id])?;
+        let identities = tx.identities().of_users(&[id])?;
         Ok(Self {
             password: tx.users().find_by_login(user.email.as_str())?.map(|(_, hash)| hash),
             namespace: tx.namespaces().find_by_path(user.username.path())?,

@@ -180,7 +180,7 @@ pub fn a_fork_link_is_set_and_removed(store: &dyn Store) {
     assert!(matches!(outcome, Err(StoreError::Gone)), "{outcome:?}");
 }
 
-/// See [`Projects::comes_from`](hexforge_domain::project::port::Projects::comes_from).
+/// See [`Projects::is_fork_of`](hexforge_domain::project::port::Projects::is_fork_of).
 pub fn direct_and_indirect_forks_are_recognized(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let source = a_project("source", home, ada).stored_in(store).id;
@@ -197,7 +197,7 @@ pub fn direct_and_indirect_forks_are_recognized(store: &dyn Store) {
         (other, source, false),
         (source, other, false),
     ] {
-        let found = read(store, |tx| tx.projects().comes_from(project, from));
+        let found = read(store, |tx| tx.projects().is_fork_of(project, from));
         assert_eq!(found, expected, "{project} {from}");
     }
 }
@@ -211,7 +211,7 @@ pub fn a_copy_stays_a_copy_without_its_source(store: &dyn Store) {
     let linked = a_project("linked", home, ada).stored_in(store);
     let copies = || -> Vec<bool> {
         let ids = [source.id, fork.id, linked.id, ProjectId(i64::MAX)];
-        read(store, |tx| ids.into_iter().map(|id| tx.projects().is_copy(id)).collect())
+        read(store, |tx| ids.into_iter().map(|id| tx.projects().was_created_as_fork(id)).collect())
     };
     let expected = [false, true, false, false];
     assert_eq!(copies(), expected);

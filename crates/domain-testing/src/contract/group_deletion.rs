@@ -68,7 +68,7 @@ pub fn deleting_a_group_leaves_what_others_have(store: &dyn Store) {
     write(store, |tx| tx.groups().delete(team));
     assert_eq!(project(store, source.id), Some(source.clone()));
     assert_eq!(project(store, fork.id), Some(Project { forked_from: None, ..fork }));
-    let shares = read(store, |tx| tx.shares().of(&[source.id, inside.id]));
+    let shares = read(store, |tx| tx.shares().of_projects(&[source.id, inside.id]));
     assert_eq!(shares, [staying]);
 }
 

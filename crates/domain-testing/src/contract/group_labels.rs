@@ -6,7 +6,7 @@ use crate::builders::{
 };
 use hexforge_domain::id::{LabelId, NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::{IssueState, NewIssue};
-use hexforge_domain::label::{GroupLabel, Label, LabelTitle, SeenCounts};
+use hexforge_domain::label::{GroupLabel, Label, LabelTitle, VisibleCounts};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
@@ -58,12 +58,12 @@ pub fn all_projects_of_a_group_have_its_labels(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.labels().find(one, found.id)), None, "its own id is not shown");
     assert_eq!(read(store, |tx| tx.labels().find(two, bug.id)), None);
     let three = a_project("three", team, ada).stored_in(store).id;
-    write(store, |tx| tx.group_labels().settle(three));
-    write(store, |tx| tx.group_labels().settle(three));
+    write(store, |tx| tx.group_labels().adapt_to_group(three));
+    write(store, |tx| tx.group_labels().adapt_to_group(three));
     assert_eq!(list_labels(store, three), [shown(&bug), shown(&idea)]);
     write(store, |tx| {
         tx.labels().delete(own.id)?;
-        tx.group_labels().settle(two)
+        tx.group_labels().adapt_to_group(two)
     });
     assert_eq!(list_labels(store, two), [shown(&bug), shown(&idea)]);
     assert_duplicate(store, "title", |tx| tx.group_labels().insert(team, a_label("bug")));
@@ -86,8 +86,8 @@ pub fn a_renamed_label_of_a_group_is_renamed_everywhere(store: &dyn Store) {
         title: LabelTitle::parse(title).expect("a title"),
         ..bug.clone()
     };
-    assert!(read(store, |tx| tx.group_labels().is_taken_inside(team, "own")));
-    assert!(!read(store, |tx| tx.group_labels().is_taken_inside(team, "bug")));
+    assert!(read(store, |tx| tx.group_labels().is_title_used_in_projects(team, "own")));
+    assert!(!read(store, |tx| tx.group_labels().is_title_used_in_projects(team, "bug")));
     assert_duplicate(store, "title", |tx| tx.group_labels().update(&titled("own"), at(1)));
     insert_group_label(store, team, "idea");
     assert_duplicate(store, "title", |tx| tx.group_labels().update(&titled("idea"), at(1)));
@@ -164,7 +164,7 @@ pub fn issues_with_a_label_of_a_group_are_counted_in_all_its_projects(store: &dy
             let found = counts.iter().find(|(label, _)| *label == id);
             found.map(|(_, counts)| *counts).unwrap_or_default()
         };
-        assert_eq!(of(unused.id), SeenCounts::default());
+        assert_eq!(of(unused.id), VisibleCounts::default());
         (of(bug.id).open, of(bug.id).closed)
     };
     assert_eq!(counts(None), (4, 2));
@@ -192,7 +192,7 @@ pub fn a_project_that_changes_groups_keeps_what_it_uses(store: &dyn Store) {
         tx.boards().insert_list(board, listed, at(1))?;
         let project = tx.projects().lock(one)?.expect("it is there");
         tx.projects().update(&Project { namespace: crew, ..project })?;
-        tx.group_labels().settle(one)
+        tx.group_labels().adapt_to_group(one)
     });
     let now = list_labels(store, one);
     let titles: Vec<&str> = now.iter().map(|(title, _)| title.as_str()).collect();

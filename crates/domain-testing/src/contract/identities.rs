@@ -16,7 +16,7 @@ fn unnamed_at(provider: &str) -> Identity {
 }
 
 fn identities_of(store: &dyn Store, users: &[UserId]) -> Vec<(UserId, Identity)> {
-    read(store, |tx| tx.identities().of(users))
+    read(store, |tx| tx.identities().of_users(users))
 }
 
 /// Identities are ordered by user, then by insertion, whatever the order of the requested ids.

@@ -5,7 +5,7 @@ use crate::builders::{a_label, a_project, a_user, an_issue, at, home_of, insert_
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
 use hexforge_domain::issue::NewIssue;
 use hexforge_domain::label::{
-    Color, ColorRule, Label, LabelCounts, LabelTitle, Priority, SeenCounts,
+    Color, ColorRule, Label, LabelCounts, LabelTitle, Priority, VisibleCounts,
 };
 use hexforge_domain::label::{LabelDescription, NewLabel};
 use hexforge_domain::paging::Page;
@@ -186,13 +186,13 @@ pub fn confidential_issues_with_a_label_are_counted_for_those_they_concern(store
         Ok(())
     });
     let seen = |user| {
-        let found = read(store, |tx| tx.labels().confidential_of(project, user, &[bug, free]));
+        let found = read(store, |tx| tx.labels().count_confidential(project, user, &[bug, free]));
         let of = |label| found.iter().find(|(id, _)| *id == label).map(|(_, counts)| *counts);
-        assert_eq!(of(free).unwrap_or_default(), SeenCounts::default());
+        assert_eq!(of(free).unwrap_or_default(), VisibleCounts::default());
         of(bug).unwrap_or_default()
     };
-    assert_eq!(seen(ada), SeenCounts { open: 2, closed: 0 });
-    assert_eq!(seen(bob), SeenCounts { open: 1, closed: 1 });
-    assert_eq!(seen(eve), SeenCounts::default());
-    assert_eq!(read(store, |tx| tx.labels().confidential_of(project, ada, &[])), []);
+    assert_eq!(seen(ada), VisibleCounts { open: 2, closed: 0 });
+    assert_eq!(seen(bob), VisibleCounts { open: 1, closed: 1 });
+    assert_eq!(seen(eve), VisibleCounts::default());
+    assert_eq!(read(store, |tx| tx.labels().count_confidential(project, ada, &[])), []);
 }

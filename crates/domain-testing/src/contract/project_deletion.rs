@@ -42,7 +42,7 @@ fn count_rows(tx: &mut dyn Tx, id: ProjectId, user: UserId) -> Result<Vec<u64>, 
         tx.project_members().list(id, None, Page::Whole)?.total,
         tx.project_members().find(id, user)?.into_iter().count() as u64,
         u64::from(starred == Starred::Yes),
-        tx.shares().of(&[id])?.len() as u64,
+        tx.shares().of_projects(&[id])?.len() as u64,
         tx.project_hooks().list(id, Page::Whole)?.total,
         tx.protections().list(id)?.len() as u64,
         tx.releases().find(id, &a_tag("v1"))?.into_iter().count() as u64,
@@ -119,7 +119,7 @@ pub fn updating_a_deleted_project_creates_none(store: &dyn Store) {
     write(store, |tx| {
         tx.projects().update(&site)?;
         tx.projects().set_default_branch(site.id, Some(&a_branch("master")))?;
-        tx.projects().touch(site.id, a_moment())?;
+        tx.projects().record_activity(site.id, a_moment())?;
         tx.projects().lower_forks(site.id, a_moment())?;
         assert!(!tx.releases().update(site.id, &a_release("v1", "text"), a_moment())?);
         assert!(!tx.protections().remove(site.id, "master")?);

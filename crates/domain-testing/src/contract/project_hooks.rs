@@ -106,7 +106,7 @@ pub fn a_deleted_project_hook_is_gone_alone(store: &dyn Store) {
     assert_pages(store, &[two], |tx, page| tx.project_hooks().list(project, page));
 }
 
-/// See [`ProjectHooks::of`](hexforge_domain::project::port::ProjectHooks::of).
+/// See [`ProjectHooks::of_projects`](hexforge_domain::project::port::ProjectHooks::of_projects).
 pub fn hooks_of_several_projects_come_at_once(store: &dyn Store) {
     let projects =
         ["ada", "bob", "eve"].map(|user| super::labels::a_project_with_owner(store, user).0);
@@ -115,7 +115,7 @@ pub fn hooks_of_several_projects_come_at_once(store: &dyn Store) {
         let new = a_hook("http://a.example");
         hooks.push(write(store, |tx| tx.project_hooks().insert(project, new, at(1))));
     }
-    let of = |projects: &[ProjectId]| read(store, |tx| tx.project_hooks().of(projects));
+    let of = |projects: &[ProjectId]| read(store, |tx| tx.project_hooks().of_projects(projects));
     assert_eq!(
         of(&[projects[0], projects[1]]),
         [hooks[0].clone(), hooks[1].clone(), hooks[3].clone()]

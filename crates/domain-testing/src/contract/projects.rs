@@ -219,7 +219,7 @@ pub fn names_and_paths_are_taken_once_in_a_namespace(store: &dyn Store) {
     assert_eq!(project(store, same_elsewhere.id), same_elsewhere);
 }
 
-/// See [`Projects::clashing`](hexforge_domain::project::port::Projects::clashing).
+/// See [`Projects::find_clashing`](hexforge_domain::project::port::Projects::find_clashing).
 pub fn clashing_projects_are_those_of_the_name_or_path(store: &dyn Store) {
     let (ada, home) = a_home(store);
     let group = a_group("team").stored_in(store).id;
@@ -229,7 +229,7 @@ pub fn clashing_projects_are_those_of_the_name_or_path(store: &dyn Store) {
     let clashing = |namespace: NamespaceId, name: &str, path: &str| {
         let (name, path) =
             (ProjectName::stored(name.to_owned()), ProjectPath::stored(path.to_owned()));
-        let found = read(store, |tx| tx.projects().clashing(namespace, &name, &path));
+        let found = read(store, |tx| tx.projects().find_clashing(namespace, &name, &path));
         let mut ids: Vec<_> = found.into_iter().map(|project| project.id).collect();
         ids.sort();
         ids
@@ -403,7 +403,7 @@ pub fn projects_follow_a_renamed_user_at_once(store: &dyn Store) {
     });
 }
 
-/// See [`Projects::touch`](hexforge_domain::project::port::Projects::touch).
+/// See [`Projects::record_activity`](hexforge_domain::project::port::Projects::record_activity).
 pub fn activity_is_noted_at_most_once_an_hour(store: &dyn Store) {
     const HOUR: i64 = 3600;
     let (ada, home) = a_home(store);
@@ -421,11 +421,11 @@ pub fn activity_is_noted_at_most_once_an_hour(store: &dyn Store) {
         (2 * HOUR, 5 * HOUR),
         (0, 5 * HOUR),
     ] {
-        write(store, |tx| tx.projects().touch(site.id, at(moment)));
+        write(store, |tx| tx.projects().record_activity(site.id, at(moment)));
         let expected = Project { last_activity_at: at(noted), ..site.clone() };
         assert_eq!(project(store, site.id), expected, "{moment}");
     }
-    write(store, |tx| tx.projects().touch(ProjectId(i64::MAX), at(9 * HOUR)));
+    write(store, |tx| tx.projects().record_activity(ProjectId(i64::MAX), at(9 * HOUR)));
     assert_eq!(project(store, other.id), other);
 }
 

@@ -15,7 +15,7 @@ use hexforge_domain::delivery::HookRef;
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope};
 use hexforge_domain::issue::{Issue, NewIssue};
-use hexforge_domain::label::SeenCounts;
+use hexforge_domain::label::VisibleCounts;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::Audience;
@@ -108,7 +108,7 @@ fn count_found_rows(
             tx.builds().next_for(&of.runner, 10)?.len() as u64,
             tx.runners().projects(of.runner.id)?.len() as u64,
             u64::from(tx.triggers().find(of.trigger.id)?.is_some()),
-            tx.project_hooks().of(&[project])?.len() as u64,
+            tx.project_hooks().of_projects(&[project])?.len() as u64,
             claims,
         ])
     })
@@ -155,7 +155,7 @@ pub fn a_removed_group_is_hidden_before_its_rows_are_deleted(store: &dyn Store) 
     let label = write(store, |tx| {
         insert_many_rows(tx, site, ada)?;
         let label = tx.group_labels().insert(team.id, a_label("bug"))?;
-        tx.group_labels().settle(site)?;
+        tx.group_labels().adapt_to_group(site)?;
         Ok(label.id)
     });
     write(store, |tx| tx.groups().delete(team.id));
@@ -205,7 +205,7 @@ pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
     assert_ne!(again, ada);
 
     assert_eq!(remove_remaining_rows(store, 70), []);
-    let one = SeenCounts { open: 1, closed: 0 };
+    let one = VisibleCounts { open: 1, closed: 0 };
     read(store, |tx| {
         let issue = tx.issues().find(project, his)?.expect("it is not hers");
         assert_eq!(issue.user_notes_count, 1);
@@ -218,7 +218,7 @@ pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
     });
 }
 
-fn counts(tx: &mut dyn Tx, label: LabelId) -> Result<SeenCounts, StoreError> {
+fn counts(tx: &mut dyn Tx, label: LabelId) -> Result<VisibleCounts, StoreError> {
     let label = tx.labels().find_all(&[label])?.pop().expect("it is not hers");
     Ok(label.counts.all())
 }

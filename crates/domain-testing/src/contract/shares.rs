@@ -28,7 +28,7 @@ pub fn a_share_has_every_field(store: &dyn Store) {
         let new = NewShare { project, group: group.id, access, expires_at };
         let made = write(store, |tx| tx.shares().insert(new));
         assert_eq!(made, Share { id: made.id, share: new, group_name: group.name });
-        let kept = read(store, |tx| tx.shares().of(&[project]));
+        let kept = read(store, |tx| tx.shares().of_projects(&[project]));
         assert_eq!(kept.last(), Some(&made));
     }
 }
@@ -45,10 +45,10 @@ pub fn shares_come_by_project_and_then_in_their_order(store: &dyn Store) {
     let one_a = share(store, new(one, a));
     read(store, |tx| {
         let expected = [&one_b, &one_a, &two_b, &two_a].map(Clone::clone);
-        assert_eq!(tx.shares().of(&[two, one, two, ProjectId(i64::MAX)])?, expected);
-        assert_eq!(tx.shares().of(&[three])?, [three_a]);
-        assert_eq!(tx.shares().of(&[])?, []);
-        assert_eq!(tx.shares().of(&[ProjectId(i64::MAX)])?, []);
+        assert_eq!(tx.shares().of_projects(&[two, one, two, ProjectId(i64::MAX)])?, expected);
+        assert_eq!(tx.shares().of_projects(&[three])?, [three_a]);
+        assert_eq!(tx.shares().of_projects(&[])?, []);
+        assert_eq!(tx.shares().of_projects(&[ProjectId(i64::MAX)])?, []);
         Ok(())
     });
 }
@@ -71,7 +71,7 @@ pub fn a_share_follows_the_name_of_its_group(store: &dyn Store) {
     let made = share(store, a_share(project, group.id, AccessLevel::Guest));
     write(store, |tx| tx.groups().update(&Namespace { name: "After".into(), ..group }));
     let expected = Share { group_name: "After".into(), ..made };
-    assert_eq!(read(store, |tx| tx.shares().of(&[project])), [expected]);
+    assert_eq!(read(store, |tx| tx.shares().of_projects(&[project])), [expected]);
 }
 
 /// See [`Shares::delete`](hexforge_domain::project::port::Shares::delete).
@@ -82,7 +82,7 @@ pub fn a_share_ends_alone(store: &dyn Store) {
     let [_, one_b, two_a] = [new(one, a), new(one, b), new(two, a)];
     for _ in 0..2 {
         write(store, |tx| tx.shares().delete(one, a));
-        let left = read(store, |tx| tx.shares().of(&[one, two]));
+        let left = read(store, |tx| tx.shares().of_projects(&[one, two]));
         assert_eq!(left, [one_b.clone(), two_a.clone()]);
     }
     new(one, a);

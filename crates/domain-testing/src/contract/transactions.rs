@@ -17,7 +17,7 @@ fn all_users(tx: &mut dyn Tx) -> Result<Vec<User>, StoreError> {
 
 /// A newly opened store is ready.
 pub fn an_open_store_is_ready(store: &dyn Store) {
-    assert!(store.ready().is_ok());
+    assert!(store.check_ready().is_ok());
 }
 
 /// See [`Store::transact`].

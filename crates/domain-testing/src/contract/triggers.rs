@@ -34,7 +34,7 @@ pub fn the_trigger_request_of_a_pipeline_is_found(store: &dyn Store) {
     let trigger = write(store, |tx| tx.triggers().insert(project, a_moment()));
     let sealed = Sealed(vec![0, 255, 7]);
     let mut request =
-        write(store, |tx| tx.triggers().used(trigger.id, pipeline.id, &sealed, at(5)));
+        write(store, |tx| tx.triggers().record_use(trigger.id, pipeline.id, &sealed, at(5)));
     assert_eq!((request.trigger, request.created_at), (Some(trigger.id), at(5)));
     assert_eq!(request.variables, sealed);
     let used = Trigger { last_used_at: Some(at(5)), ..trigger };

@@ -70,7 +70,7 @@ fn count_rows(
         tx.tokens().list(id, Page::Whole)?.total,
         tx.tokens().holder(&a_token(id, name).hash)?.into_iter().count() as u64,
         u64::from(tx.sign_in_addresses().is_known(id, name, a_moment())?),
-        tx.identities().of(&[id])?.len() as u64,
+        tx.identities().of_users(&[id])?.len() as u64,
         tx.identities().holder("directory", name)?.into_iter().count() as u64,
         tx.projects().find(&site_of(name))?.into_iter().count() as u64,
         tx.events().authored_by(id, insider(id), Clearance::All, a_day(), Page::Whole)?.total,

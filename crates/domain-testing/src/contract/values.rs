@@ -81,7 +81,7 @@ pub fn texts_are_stored_unchanged(store: &dyn Store) {
         assert_eq!((key.title.as_str(), key.key.as_str()), (text, text));
         assert_eq!(user(store, ada.id), ada);
         read(store, |tx| {
-            assert_eq!(tx.identities().of(&[ada.id])?, [(ada.id, identity)]);
+            assert_eq!(tx.identities().of_users(&[ada.id])?, [(ada.id, identity)]);
             assert_eq!(tx.identities().holder(text, text)?, Some(ada.id));
             assert_eq!(tx.keys().list(ada.id, Page::Whole)?.items, [key]);
             assert_eq!(tx.tokens().list(ada.id, Page::Whole)?.items, [token]);

@@ -212,7 +212,7 @@ impl Stored {
     fn tag(&self, name: &str, target: ObjectId) -> Option<Tag> {
         let message = self.annotations.get(&target).map(|(_, message)| message.clone());
         let commit = self.commit_of(target)?;
-        Some(Tag { name: TagName::of_stored(name.to_owned()), message, commit })
+        Some(Tag { name: TagName::stored(name.to_owned()), message, commit })
     }
 }
 
@@ -221,7 +221,7 @@ impl FakeRepository {
     fn tips(&self) -> impl Iterator<Item = (BranchName, ObjectId)> {
         self.refs.iter().filter_map(|one| {
             let name = one.name.strip_prefix(BranchName::FOLDER)?.to_owned();
-            Some((BranchName::of_stored(name), one.target))
+            Some((BranchName::stored(name), one.target))
         })
     }
 }

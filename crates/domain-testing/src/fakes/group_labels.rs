@@ -6,7 +6,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::{LabelId, NamespaceId, ProjectId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::label::port::GroupLabels;
-use hexforge_domain::label::{GroupLabel, Label, LabelCounts, NewLabel, SeenCounts};
+use hexforge_domain::label::{GroupLabel, Label, LabelCounts, NewLabel, VisibleCounts};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Audience;
@@ -73,7 +73,7 @@ impl GroupLabels for FakeTx {
         };
         self.tables.group_labels.push(label.clone());
         for project in self.tables.projects_in(group) {
-            self.settle(project)?;
+            self.adapt_to_group(project)?;
         }
         Ok(label)
     }
@@ -93,12 +93,16 @@ impl GroupLabels for FakeTx {
             row.description = label.description.clone();
         }
         for project in self.tables.projects_in(label.group) {
-            self.settle(project)?;
+            self.adapt_to_group(project)?;
         }
         Ok(())
     }
 
-    fn is_taken_inside(&mut self, group: NamespaceId, title: &str) -> Result<bool, StoreError> {
+    fn is_title_used_in_projects(
+        &mut self,
+        group: NamespaceId,
+        title: &str,
+    ) -> Result<bool, StoreError> {
         let projects = self.tables.projects_in(group);
         Ok(self.tables.labels.iter().any(|label| {
             label.of_group.is_none()
@@ -116,7 +120,7 @@ impl GroupLabels for FakeTx {
         Ok(())
     }
 
-    fn settle(&mut self, project: ProjectId) -> Result<(), StoreError> {
+    fn adapt_to_group(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let Some(group) = self.tables.projects.get(&project).map(|found| found.namespace) else {
             return Ok(());
         };
@@ -160,12 +164,12 @@ impl GroupLabels for FakeTx {
         labels: &[LabelId],
         viewer: Audience,
         today: NaiveDate,
-    ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError> {
+    ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError> {
         let tables = &self.tables;
         let viewer = viewer.restricted_to();
         let clearance = viewer.map_or(Clearance::All, |viewer| Clearance::ByStanding(viewer.user));
         let of = |id: LabelId| {
-            let mut counts = SeenCounts::default();
+            let mut counts = VisibleCounts::default();
             for copy in tables.labels.iter().filter(|label| label.of_group == Some(id)) {
                 let Some(project) = tables.projects.get(&copy.project) else { continue };
                 let open = viewer.is_none_or(|viewer| tables.sees(viewer, project, today));

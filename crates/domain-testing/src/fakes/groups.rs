@@ -64,7 +64,7 @@ impl Groups for FakeTx {
         Ok(())
     }
 
-    fn keep(&mut self, _: NamespaceId) -> Result<(), StoreError> {
+    fn prevent_deletion(&mut self, _: NamespaceId) -> Result<(), StoreError> {
         // Write transactions run one at a time, so there is nothing to lock.
         Ok(())
     }

@@ -17,7 +17,7 @@ impl ProjectHooks for FakeTx {
         Ok(page.cut(newest_first.filter(|hook| hook.project == project).cloned().collect()))
     }
 
-    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError> {
+    fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError> {
         let all = self.tables.project_hooks.iter();
         Ok(all.filter(|hook| projects.contains(&hook.project)).cloned().collect())
     }

@@ -7,7 +7,7 @@ use hexforge_domain::user::Identity;
 use hexforge_domain::user::port::Identities;
 
 impl Identities for FakeTx {
-    fn of(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError> {
+    fn of_users(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError> {
         let all = self.tables.identities.iter();
         let mut found: Vec<_> = all.filter(|(user, _)| users.contains(user)).cloned().collect();
         // The sort is stable, so the identities of one user stay in insertion order.

@@ -5,7 +5,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::label::port::Labels;
-use hexforge_domain::label::{Label, LabelCounts, LabelTitle, NewLabel, SeenCounts};
+use hexforge_domain::label::{Label, LabelCounts, LabelTitle, NewLabel, VisibleCounts};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
@@ -135,14 +135,14 @@ impl Labels for FakeTx {
         Ok(())
     }
 
-    fn confidential_of(
+    fn count_confidential(
         &mut self,
         project: ProjectId,
         user: UserId,
         labels: &[LabelId],
-    ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError> {
+    ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError> {
         let of = |label: LabelId| {
-            let mut counts = SeenCounts::default();
+            let mut counts = VisibleCounts::default();
             let with = self.tables.issues_with(label);
             for issue in with.filter(|i| i.project == project && i.confidential && i.concerns(user))
             {

@@ -33,15 +33,15 @@ impl PackStore for FakePackStore {
         Err(PackError::Failed("packs in memory have no bytes".into()))
     }
 
-    fn local(&self, pack: &Pack) -> Result<PathBuf, PackError> {
+    fn local_path(&self, pack: &Pack) -> Result<PathBuf, PackError> {
         Err(PackError::Missing(pack.name))
     }
 
-    fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
+    fn stored_at(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
         Ok(self.packs().get(&name).copied())
     }
 
-    fn each(
+    fn for_each_pack(
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {

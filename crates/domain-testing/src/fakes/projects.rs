@@ -56,7 +56,7 @@ impl FakeTx {
         namespace: NamespaceId,
         (name, path): (&ProjectName, &ProjectPath),
     ) -> Result<(), StoreError> {
-        let clashing = Projects::clashing(self, namespace, name, path)?;
+        let clashing = Projects::find_clashing(self, namespace, name, path)?;
         let mut others = clashing.into_iter().filter(|other| Some(other.id) != project);
         match others.next() {
             Some(other) if other.name == *name => self.refuse(StoreError::Duplicate("name")),
@@ -136,7 +136,7 @@ impl Projects for FakeTx {
         Ok(authorized.map(|project| project.id).collect())
     }
 
-    fn clashing(
+    fn find_clashing(
         &mut self,
         namespace: NamespaceId,
         name: &ProjectName,
@@ -192,7 +192,7 @@ impl Projects for FakeTx {
         Ok(project)
     }
 
-    fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError> {
+    fn was_created_as_fork(&mut self, project: ProjectId) -> Result<bool, StoreError> {
         Ok(self.tables.copies.contains(&project))
     }
 
@@ -264,7 +264,7 @@ impl Projects for FakeTx {
         Ok(())
     }
 
-    fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+    fn record_activity(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
         if let Some(row) = self.tables.projects.get_mut(&project)
             && at - row.last_activity_at >= TimeDelta::hours(1)
         {
@@ -286,7 +286,7 @@ impl Projects for FakeTx {
         Ok(())
     }
 
-    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
+    fn is_fork_of(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
         Ok(self.tables.forks_of(source).contains(&project))
     }
 

@@ -15,7 +15,7 @@ impl FakeTx {
 }
 
 impl Shares for FakeTx {
-    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError> {
+    fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError> {
         let all = self.tables.shares.iter();
         let of_these = all.filter(|(_, share)| projects.contains(&share.project));
         let mut found: Vec<Share> =

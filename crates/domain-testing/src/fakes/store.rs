@@ -52,7 +52,7 @@ impl Store for FakeStore {
         }
     }
 
-    fn ready(&self) -> Result<(), StoreError> {
+    fn check_ready(&self) -> Result<(), StoreError> {
         Ok(())
     }
 }

@@ -35,7 +35,7 @@ impl Triggers for FakeTx {
         Ok(())
     }
 
-    fn used(
+    fn record_use(
         &mut self,
         trigger: TriggerId,
         pipeline: PipelineId,

@@ -23,12 +23,12 @@ impl FakeUploads {
 
 impl ProjectFiles for FakeUploads {
     fn projects(&self) -> Result<Box<dyn Iterator<Item = ProjectId>>, FilesError> {
-        let projects: BTreeSet<_> = self.files().keys().map(|place| place.project).collect();
+        let projects: BTreeSet<_> = self.files().keys().map(|key| key.project).collect();
         Ok(Box::new(projects.into_iter()))
     }
 
     fn discard(&self, project: ProjectId) {
-        self.files().retain(|place, _| place.project != project);
+        self.files().retain(|key, _| key.project != project);
     }
 
     fn tidy(&self) -> Result<(), FilesError> {
@@ -37,13 +37,13 @@ impl ProjectFiles for FakeUploads {
 }
 
 impl Uploads for FakeUploads {
-    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
-        let (files, place) = (self.clone(), place.clone());
-        Ok(Box::new(Receiving { files, place, content: Vec::new() }))
+    fn begin(&self, key: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
+        let (files, key) = (self.clone(), key.clone());
+        Ok(Box::new(Receiving { files, key, content: Vec::new() }))
     }
 
-    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
-        let found = self.files().get(place).cloned();
+    fn open(&self, key: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
+        let found = self.files().get(key).cloned();
         Ok(found.map(|content| StoredFile {
             size: content.len() as u64,
             content: Box::new(Cursor::new(content)),
@@ -53,7 +53,7 @@ impl Uploads for FakeUploads {
 
 struct Receiving {
     files: FakeUploads,
-    place: UploadKey,
+    key: UploadKey,
     content: Vec<u8>,
 }
 
@@ -64,7 +64,7 @@ impl NewFile for Receiving {
     }
 
     fn finish(self: Box<Self>) -> Result<(), FilesError> {
-        self.files.files().insert(self.place, self.content);
+        self.files.files().insert(self.key, self.content);
         Ok(())
     }
 }

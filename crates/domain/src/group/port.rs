@@ -24,7 +24,7 @@ pub trait Groups {
 
     /// Prevents the deletion of a group until the transaction ends. Call this before locking a project that is to be
     /// shared with the group. A deletion locks the group first and then projects, so the same order avoids deadlocks.
-    fn keep(&mut self, id: NamespaceId) -> Result<(), StoreError>;
+    fn prevent_deletion(&mut self, id: NamespaceId) -> Result<(), StoreError>;
 
     /// The groups that match the filter.
     fn list(

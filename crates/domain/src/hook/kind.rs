@@ -84,7 +84,7 @@ impl HookKind {
 
 impl HookSwitches {
     /// Returns whether a hook with these switches receives events of this kind.
-    pub fn hears(self, kind: HookKind) -> bool {
+    pub fn receives(self, kind: HookKind) -> bool {
         match kind {
             HookKind::Push => self.push,
             HookKind::TagPush => self.tag_push,
@@ -101,7 +101,7 @@ impl HookSwitches {
 impl SystemHookSettings {
     /// Returns whether this system hook receives an event. Events about users, keys, projects, groups and members are
     /// sent to all system hooks.
-    pub fn hears(&self, event: &SystemEvent) -> bool {
+    pub fn receives(&self, event: &SystemEvent) -> bool {
         match event {
             SystemEvent::Pushed(push) => match (RefKind::of(&push.reference), push.reach) {
                 (RefKind::Branch(_), Reach::Everywhere) => self.push_events,
@@ -152,7 +152,7 @@ mod tests {
         {
             assert_eq!(all[place], kind);
             for other in all {
-                assert_eq!(switches.hears(other), other == kind, "{kind:?} hears {other:?}");
+                assert_eq!(switches.receives(other), other == kind, "{kind:?} hears {other:?}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The port to the stored labels.
 
-use super::{GroupLabel, Label, LabelTitle, NewLabel, SeenCounts};
+use super::{GroupLabel, Label, LabelTitle, NewLabel, VisibleCounts};
 use crate::Timestamp;
 use crate::id::{LabelId, NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
@@ -68,12 +68,12 @@ pub trait Labels {
 
     /// Returns, for each of these labels, the number of confidential issues of a project of which a
     /// user is author or assignee. Labels without such issues may be left out.
-    fn confidential_of(
+    fn count_confidential(
         &mut self,
         project: ProjectId,
         user: UserId,
         labels: &[LabelId],
-    ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError>;
+    ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError>;
 }
 
 /// The labels of all groups. The caller locks the group before a change. Each project of the group
@@ -102,7 +102,11 @@ pub trait GroupLabels {
     fn update(&mut self, label: &GroupLabel, at: Timestamp) -> Result<(), StoreError>;
 
     /// Returns whether a project of the group has a label of its own with this title.
-    fn is_taken_inside(&mut self, group: NamespaceId, title: &str) -> Result<bool, StoreError>;
+    fn is_title_used_in_projects(
+        &mut self,
+        group: NamespaceId,
+        title: &str,
+    ) -> Result<bool, StoreError>;
 
     /// Deletes a group label and its copies in the projects of the group; see [`Labels::delete`].
     fn delete(&mut self, id: LabelId) -> Result<(), StoreError>;
@@ -111,7 +115,7 @@ pub trait GroupLabels {
     /// transfer. Adds the labels of the group that the project lacks. A copy of a label of another
     /// group becomes a label of the project itself if the project uses it, and is deleted otherwise.
     /// The caller locks the project.
-    fn settle(&mut self, project: ProjectId) -> Result<(), StoreError>;
+    fn adapt_to_group(&mut self, project: ProjectId) -> Result<(), StoreError>;
 
     /// Returns, for each of these group labels, the number of issues in all projects of the group
     /// that the audience may see. Labels without such issues may be left out.
@@ -120,5 +124,5 @@ pub trait GroupLabels {
         labels: &[LabelId],
         viewer: Audience,
         today: NaiveDate,
-    ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError>;
+    ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError>;
 }

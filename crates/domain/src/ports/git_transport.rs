@@ -120,7 +120,7 @@ pub trait GitTransport {
     fn upload_archive(&self, from: &mut dyn Read, to: &mut dyn Write) -> Result<(), GitError>;
 
     /// Reads a push: the requested ref changes and their objects, which stay in quarantine until
-    /// [`keep`](ReceivedPush::keep). `None` when the client requests no change.
+    /// [`store_objects`](ReceivedPush::store_objects). `None` when the client requests no change.
     /// # Errors
     /// [`GitError::ReaderGone`] soon after the client has disconnected.
     fn receive(
@@ -158,11 +158,11 @@ impl Proposal {
 }
 
 /// A push that was read and checked but is not part of the repository yet. A push that is dropped before
-/// [`keep`](Self::keep) leaves nothing behind. A push that is dropped later leaves at most a stored pack without a row,
+/// [`store_objects`](Self::store_objects) leaves nothing behind. A push that is dropped later leaves at most a stored pack without a row,
 /// which background maintenance removes.
 pub trait ReceivedPush {
     /// The requested changes that were not refused yet. A single change is refused if its ref name is invalid or
-    /// objects are missing; the [`answer`](Self::answer) reports that to the client.
+    /// objects are missing; the [`write_report`](Self::write_report) reports that to the client.
     fn changes(&self) -> Vec<&RefChange>;
 
     /// Classifies a change of a ref: creation, fast-forward, forced update or deletion.
@@ -173,19 +173,19 @@ pub trait ReceivedPush {
     /// Refuses changes that conflict with the current refs, then stores the objects as a pack, syncs it to disk and
     /// returns the remaining changes. `None` when no change remains. The pack becomes part of the repository when a row
     /// that names it is committed.
-    fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError>;
+    fn store_objects(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError>;
 
-    /// Sets the outcome of each change for the [`answer`](Self::answer). `refs` is the state after the changes.
-    fn conclude(&mut self, made: &ChangedRefs, refs: &Snapshot);
+    /// Sets the outcome of each change for the [`write_report`](Self::write_report). `refs` is the state after the changes.
+    fn set_outcomes(&mut self, made: &ChangedRefs, refs: &Snapshot);
 
     /// Refuses all changes because the repository would exceed its size limit.
-    fn no_room(&mut self);
+    fn refuse_for_size(&mut self);
 
     /// Refuses all changes with one reason, which the client shows to the user.
-    fn decline(&mut self, reason: &str);
+    fn refuse_all(&mut self, reason: &str);
 
     /// Reports the outcome of each change to the client.
-    fn answer(&mut self, to: &mut dyn Write) -> Result<(), GitError>;
+    fn write_report(&mut self, to: &mut dyn Write) -> Result<(), GitError>;
 }
 
 #[cfg(test)]

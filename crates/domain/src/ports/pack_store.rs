@@ -16,13 +16,13 @@ pub trait PackStore: Send + Sync {
 
     /// The path of a pack on this machine. The index is beside it, with the extension `idx`. The pack's bytes match its
     /// name.
-    fn local(&self, pack: &Pack) -> Result<PathBuf, PackError>;
+    fn local_path(&self, pack: &Pack) -> Result<PathBuf, PackError>;
 
     /// The time at which a pack was stored; `None` when the pack or its index is not stored.
-    fn stored_since(&self, name: PackName) -> Result<Option<Timestamp>, PackError>;
+    fn stored_at(&self, name: PackName) -> Result<Option<Timestamp>, PackError>;
 
     /// Calls `visit` with the name and storage time of each stored pack, in no particular order, until `visit` fails.
-    fn each(
+    fn for_each_pack(
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError>;

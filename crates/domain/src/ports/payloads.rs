@@ -5,7 +5,7 @@ use crate::outbox::SystemEvent;
 /// Renders the request bodies that are sent to hooks.
 pub trait Payloads: Send + Sync {
     /// The payload of an event. The same event always has the same payload.
-    fn body(&self, event: &SystemEvent, audience: Audience) -> String;
+    fn payload_json(&self, event: &SystemEvent, audience: Audience) -> String;
 }
 
 /// The kind of hook that receives a payload.

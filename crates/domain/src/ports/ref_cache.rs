@@ -16,13 +16,13 @@ pub trait RefCache: Send + Sync {
 
 impl dyn RefCache + '_ {
     /// The cached refs of a repository, if they are at least as new as `version`.
-    pub fn since(&self, project: ProjectId, version: i64) -> Option<Arc<Snapshot>> {
+    pub fn get_at_least(&self, project: ProjectId, version: i64) -> Option<Arc<Snapshot>> {
         self.get(project).filter(|refs| refs.version() >= version)
     }
 
     /// Caches committed refs, unless refs of the same or a later version are cached.
-    pub fn keep(&self, project: ProjectId, refs: Arc<Snapshot>) {
-        if self.since(project, refs.version()).is_none() {
+    pub fn put_if_newer(&self, project: ProjectId, refs: Arc<Snapshot>) {
+        if self.get_at_least(project, refs.version()).is_none() {
             self.put(project, refs);
         }
     }

@@ -146,7 +146,7 @@ pub trait Store: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Succeeds when the database is reachable and its schema is the one this program expects.
-    fn ready(&self) -> Result<(), StoreError>;
+    fn check_ready(&self) -> Result<(), StoreError>;
 }
 
 impl dyn Store + '_ {

@@ -8,10 +8,10 @@ use crate::project::upload::UploadKey;
 /// Stores uploaded files.
 pub trait Uploads: ProjectFiles {
     /// Begins an upload. The file is invisible until the upload is finished.
-    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError>;
+    fn begin(&self, key: &UploadKey) -> Result<Box<dyn NewFile>, FilesError>;
 
-    /// Opens the file at a place; `None` unless an upload was finished at exactly that place.
-    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError>;
+    /// Opens the file with a key; `None` unless an upload was finished with exactly that key.
+    fn open(&self, key: &UploadKey) -> Result<Option<StoredFile>, FilesError>;
 }
 
 /// A file that is being uploaded. If it is dropped before it is finished, it leaves nothing behind.

@@ -57,7 +57,7 @@ pub trait Projects {
     ) -> Result<Vec<ProjectId>, StoreError>;
 
     /// The projects in a namespace that have exactly this name, or this path ignoring case.
-    fn clashing(
+    fn find_clashing(
         &mut self,
         namespace: NamespaceId,
         name: &ProjectName,
@@ -79,7 +79,7 @@ pub trait Projects {
 
     /// Returns whether a project was created as a fork, so that its repository began as a copy. Stays true when the
     /// fork relation is removed.
-    fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError>;
+    fn was_created_as_fork(&mut self, project: ProjectId) -> Result<bool, StoreError>;
 
     /// The token with which runners register for a project. The store encrypts it.
     fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError>;
@@ -120,14 +120,14 @@ pub trait Projects {
 
     /// Sets the time of the last activity to `at`, unless the stored time is less than an hour earlier. Does not count
     /// as a change of the project.
-    fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
+    fn record_activity(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Lowers the visibility of all direct and indirect forks of a project to at most its own. `at` becomes the time of
     /// the last change of the forks that are lowered.
     fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Returns whether a project is a direct or indirect fork of `source`.
-    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError>;
+    fn is_fork_of(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError>;
 
     /// Deletes a project and everything that belongs to it. Its forks stay as independent projects. Decrements the fork
     /// counter of its source.
@@ -153,7 +153,7 @@ pub trait Stars {
 /// The shares of projects with groups.
 pub trait Shares {
     /// The shares of several projects, by project and then by id, expired ones included.
-    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError>;
+    fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError>;
 
     /// Shares a project with a group.
     /// # Errors
@@ -170,7 +170,7 @@ pub trait ProjectHooks {
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<ProjectHook>, StoreError>;
 
     /// All hooks of several projects, by id.
-    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError>;
+    fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError>;
 
     /// The hook with this id, if it belongs to the project.
     fn find(

@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn the_address_is_below_the_project() {
         let name = UploadName::from_given("dk.png");
-        let place = UploadKey { project: ProjectId(7), secret: UploadSecret::new([0; 16]), name };
-        assert_eq!(place.url(), format!("/uploads/{}/dk.png", "0".repeat(32)));
+        let key = UploadKey { project: ProjectId(7), secret: UploadSecret::new([0; 16]), name };
+        assert_eq!(key.url(), format!("/uploads/{}/dk.png", "0".repeat(32)));
     }
 
     #[test]

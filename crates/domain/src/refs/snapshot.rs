@@ -108,11 +108,11 @@ impl Snapshot {
         // An existing HEAD branch is always the default, so one look-up avoids the scan of all
         // branches.
         if let (Some(name), Some(target)) = (head, self.target(self.head())) {
-            return Some((BranchName::of_stored(name.to_owned()), target));
+            return Some((BranchName::stored(name.to_owned()), target));
         }
         let branches = self.range(self.folder(BranchName::FOLDER));
         let names = branches.filter_map(|one| one.name.strip_prefix(BranchName::FOLDER));
-        let name = BranchName::of_stored(default_branch(names, head)?.to_owned());
+        let name = BranchName::stored(default_branch(names, head)?.to_owned());
         let target = self.target(&name.full())?;
         Some((name, target))
     }

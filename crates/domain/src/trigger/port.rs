@@ -22,7 +22,7 @@ pub trait Triggers {
     fn delete(&mut self, id: TriggerId) -> Result<(), StoreError>;
 
     /// Records that a trigger started a pipeline, and sets the time of its last use.
-    fn used(
+    fn record_use(
         &mut self,
         trigger: TriggerId,
         pipeline: PipelineId,

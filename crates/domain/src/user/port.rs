@@ -58,7 +58,7 @@ pub trait Users {
 /// The identities of users at external providers.
 pub trait Identities {
     /// The identities of several users, by user and then in the order of creation.
-    fn of(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError>;
+    fn of_users(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError>;
 
     /// The user whose id at `provider` is `extern_uid`.
     fn holder(&mut self, provider: &str, extern_uid: &str) -> Result<Option<UserId>, StoreError>;

@@ -112,7 +112,7 @@ pub(crate) fn is_ancestor(
     is_merge_base(&repo, &repo.objects, ancestor, descendant)
 }
 
-/// Like [`is_ancestor`], but fails once the deadline of `stop` has passed or the client has hung up.
+/// Like [`is_ancestor`], but fails once the deadline of `stop` has passed or the client has disconnected.
 pub(crate) fn is_ancestor_until(
     stop: &StopSignal,
     repo: &gix::Repository,
@@ -138,7 +138,7 @@ fn is_merge_base(
     Ok(bases.map_err(failed)?.iter().any(|base| *base == ancestor))
 }
 
-/// An object database whose reads fail once the deadline of `stop` has passed or the client has hung up.
+/// An object database whose reads fail once the deadline of `stop` has passed or the client has disconnected.
 struct Stoppable<'a, F> {
     objects: &'a F,
     stop: &'a StopSignal,

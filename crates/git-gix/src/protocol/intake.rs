@@ -120,7 +120,7 @@ pub(crate) enum IntakeError {
     TooLarge(String),
     /// Other packs hold all memory reserved for packs.
     Busy,
-    /// The deadline passed, or the client hung up.
+    /// The deadline passed, or the client disconnected.
     Stopped(StopReason),
     /// The server failed.
     Failed(GitError),

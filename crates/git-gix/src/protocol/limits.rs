@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hexforge_domain::limiter::{Caller, Holder};
 use hexforge_domain::ports::git_transport::DisconnectSignal;
 
-/// How often a push that waits for memory checks whether its client hung up.
+/// How often a push that waits for memory checks whether its client disconnected.
 const HANG_UP_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How long a push waits for memory that other pushes hold.
@@ -40,7 +40,7 @@ impl Default for PushLimits {
     }
 }
 
-/// The deadline and the hang-up signal of a long operation.
+/// The deadline and the disconnect signal of a long operation.
 #[derive(Clone, Debug)]
 pub(crate) struct StopSignal {
     pub(crate) deadline: Instant,

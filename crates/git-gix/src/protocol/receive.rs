@@ -73,7 +73,7 @@ pub(crate) fn receive(
 
 /// A push that was read completely.
 struct IncomingPush {
-    /// The deadline and the hang-up signal of every stage.
+    /// The deadline and the disconnect signal of every stage.
     stop: StopSignal,
     shared: Arc<Shared>,
     project: ProjectId,
@@ -153,7 +153,7 @@ impl IncomingPush {
         });
     }
 
-    /// Refuses a push that took too long. Returns an error if the client hung up, because no report can be sent.
+    /// Refuses a push that took too long. Returns an error if the client disconnected, because no report can be sent.
     fn refuse_stopped(&mut self, stopped: StopReason) -> Result<(), GitError> {
         match stopped {
             StopReason::TimedOut => {
@@ -246,7 +246,7 @@ impl ReceivedPush for IncomingPush {
         }
     }
 
-    fn keep(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError> {
+    fn store_objects(&mut self, refs: &Snapshot) -> Result<Option<Proposal>, GitError> {
         self.refuse_outdated(refs);
         let is_removed = |change: &RefChange| change.new.is_none() && change.name == refs.head();
         self.refuse_pending(CURRENT_BRANCH, is_removed);
@@ -262,7 +262,7 @@ impl ReceivedPush for IncomingPush {
             Some(quarantine) if has_new => {
                 let most = self.shared.limits.repository_bytes;
                 if refs.bytes().saturating_add(quarantine.bytes()?) > most {
-                    self.no_room();
+                    self.refuse_for_size();
                     return Ok(None);
                 }
                 quarantine.store(&self.shared, self.project)?
@@ -275,7 +275,7 @@ impl ReceivedPush for IncomingPush {
         Ok(Some(Proposal { changes, peeled, atomicity, packs }))
     }
 
-    fn conclude(&mut self, made: &ChangedRefs, refs: &Snapshot) {
+    fn set_outcomes(&mut self, made: &ChangedRefs, refs: &Snapshot) {
         let refused: HashSet<&str> = made.refused.iter().map(String::as_str).collect();
         self.refuse_pending(NOT_UPDATED, |change| refused.contains(change.name.as_str()));
         self.enforce_atomicity();
@@ -291,17 +291,17 @@ impl ReceivedPush for IncomingPush {
         }
     }
 
-    fn no_room(&mut self) {
+    fn refuse_for_size(&mut self) {
         let most = self.shared.limits.repository_bytes;
         self.fail_unpack(quarantine::repository_full(most));
     }
 
-    fn decline(&mut self, reason: &str) {
+    fn refuse_all(&mut self, reason: &str) {
         self.message = Some(reason.to_owned());
         self.refuse_pending(DECLINED, |_| true);
     }
 
-    fn answer(&mut self, to: &mut dyn Write) -> Result<(), GitError> {
+    fn write_report(&mut self, to: &mut dyn Write) -> Result<(), GitError> {
         let message = self.message.as_deref();
         report::write(&self.request, &self.unpacked, message, to).map_err(reader_gone)
     }

@@ -36,7 +36,7 @@ impl GixStore {
     }
 
     fn examine_pack(&self, pack: &StoredPack, deep: bool) -> Result<Pack, String> {
-        let file = self.shared().packs.local(pack).map_err(|error| error.to_string())?;
+        let file = self.shared().packs.local_path(pack).map_err(|error| error.to_string())?;
         let index = file.with_extension("idx");
         let broken = |why: &str| format!("the index of the pack {} {why}", pack.name);
         let opened = Pack::open(&index).ok_or_else(|| broken("cannot be read"))?;

@@ -173,7 +173,7 @@ impl OpenRepository {
         let next = AtomicUsize::new(0);
         let fetch_all = || -> Result<(), GitError> {
             while let Some(pack) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                store.local(pack)?;
+                store.local_path(pack)?;
             }
             Ok(())
         };
@@ -197,7 +197,7 @@ impl OpenRepository {
     pub(crate) fn link_pack(&self, store: &dyn PackStore, pack: &Pack) -> Result<(), GitError> {
         let to = self.pack_path(pack.name);
         for _ in 0..LINK_TRIES {
-            let from = store.local(pack)?;
+            let from = store.local_path(pack)?;
             // git sees a pack once its index exists, so the index is linked last.
             let linked = link(&from, &to)
                 .and_then(|()| link(&from.with_extension("idx"), &to.with_extension("idx")));

@@ -143,13 +143,13 @@ impl GixRepository {
             return Ok(None);
         };
         let commit = self.shared().commit(self.project(), handle.repo(), peeled.commit)?;
-        let name = TagName::of_stored(short_name(one, TagName::FOLDER).to_owned());
+        let name = TagName::stored(short_name(one, TagName::FOLDER).to_owned());
         Ok(Some(Tag { name, message: peeled.message, commit }))
     }
 }
 
 fn branch_name(one: &Ref) -> BranchName {
-    BranchName::of_stored(short_name(one, BranchName::FOLDER).to_owned())
+    BranchName::stored(short_name(one, BranchName::FOLDER).to_owned())
 }
 
 /// The name of a ref without its prefix, such as `refs/heads/`.

@@ -1,6 +1,6 @@
 //! Merges the packs of many pushes.
 
-use hexforge_domain::pack::{MANY_PACKS, Pack};
+use hexforge_domain::pack::{MERGE_THRESHOLD, Pack};
 use hexforge_domain::ports::git::{GitStore, MergedPacks};
 
 use crate::copies::{Kind, check_complete, copy};
@@ -15,7 +15,7 @@ use crate::support::refs;
 /// Pushes many times, and reads and fetches at the end.
 pub fn run_tidying(operations: &[Operation], under_test: UnderTest) -> Result<(), Failure> {
     run_fetches_with(operations, under_test, &|operation, history, server| {
-        let is_many = packs_of(server).len() >= MANY_PACKS;
+        let is_many = packs_of(server).len() >= MERGE_THRESHOLD;
         match operation.action {
             Action::Push if !is_many => Ok(()),
             Action::Push => match operation.branch % 4 {
@@ -56,7 +56,7 @@ fn merge_and_check(history: &History, server: &Server) -> Result<(), Failure> {
             packs.push(pack);
         }
     }
-    if packs.len() >= before.min(MANY_PACKS) {
+    if packs.len() >= before.min(MERGE_THRESHOLD) {
         return fail(format!("of {before} packs {} are left", packs.len()));
     }
     refs::replace_packs(&server.store, server.project, &packs);

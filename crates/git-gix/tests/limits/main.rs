@@ -326,11 +326,12 @@ fn a_push_that_finds_no_room_in_the_end_is_refused() {
     let push =
         refs::open(&server.store, PROJECT).receive(&mut &wire[..], &DisconnectSignal::default());
     let mut push = push.expect("it is read").expect("there are commands");
-    let proposal = push.keep(&Snapshot::empty()).expect("it can be stored").expect("a change");
+    let proposal =
+        push.store_objects(&Snapshot::empty()).expect("it can be stored").expect("a change");
     assert_eq!((proposal.changes.len(), proposal.packs.len()), (1, 1));
-    push.no_room();
+    push.refuse_for_size();
     let mut answer = Vec::new();
-    push.answer(&mut answer).expect("it can be written");
+    push.write_report(&mut answer).expect("it can be written");
     drop(push);
     let text = "unpack the repository would be larger than the limit of 3 MiB";
     server.assert_refused(&String::from_utf8_lossy(&answer), text);

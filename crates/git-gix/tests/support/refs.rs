@@ -125,17 +125,17 @@ pub fn apply_push(
 ) -> Result<String, GitError> {
     let folder = &store.layout().repository(project);
     let before = refs_of(folder);
-    if let Some(mut proposal) = push.keep(&before)? {
+    if let Some(mut proposal) = push.store_objects(&before)? {
         add_packs(store, project, &proposal.packs);
         let changed = apply_proposal(folder, &proposal);
         proposal.changes.retain(|change| changed.done.contains(&change.name));
         let expected = proposal.applied(&before);
         let after = refs_of(folder);
         assert!(expected.iter().eq(after.iter()), "{expected:?} is proposed and not {after:?}");
-        push.conclude(&changed, &after);
+        push.set_outcomes(&changed, &after);
     }
     let mut answer = Vec::new();
-    push.answer(&mut answer)?;
+    push.write_report(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 

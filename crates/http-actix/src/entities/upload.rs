@@ -13,8 +13,8 @@ pub struct UploadJson {
 }
 
 impl From<UploadKey> for UploadJson {
-    fn from(place: UploadKey) -> Self {
-        let url = place.url();
-        Self { alt: place.name.alt().to_owned(), markdown: place.name.markdown(&url), url }
+    fn from(key: UploadKey) -> Self {
+        let url = key.url();
+        Self { alt: key.name.alt().to_owned(), markdown: key.name.markdown(&url), url }
     }
 }

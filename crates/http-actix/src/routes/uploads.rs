@@ -53,8 +53,8 @@ async fn create(call: ApiWithFile, ProjectPath(named): ProjectPath) -> ApiResult
         .await?;
     let file = file.ok_or(Error::NotGiven("file"))?;
     let _permit = api.permit(|limiter| &limiter.uploads, actor).await?;
-    let place = receive(&api, project, file).await?;
-    respond::created(UploadJson::from(place))
+    let key = receive(&api, project, file).await?;
+    respond::created(UploadJson::from(key))
 }
 
 /// Receives a file block by block. After an error, no part of it stays.

@@ -89,7 +89,7 @@ impl Triggers for DieselTx<'_> {
         Ok(())
     }
 
-    fn used(
+    fn record_use(
         &mut self,
         trigger: TriggerId,
         pipeline: PipelineId,

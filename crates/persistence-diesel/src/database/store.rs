@@ -207,7 +207,7 @@ impl Store for DieselStore {
         }
     }
 
-    fn ready(&self) -> Result<(), StoreError> {
+    fn check_ready(&self) -> Result<(), StoreError> {
         let mut conn = self.connection(Mode::Read)?;
         let pending = migrations::pending_read_only(&mut conn).map_err(StoreError::Failed)?;
         if pending.is_empty() {

@@ -108,7 +108,7 @@ impl Groups for DieselTx<'_> {
         self.lock_projects(Sql::new("namespace_id = ").id(id.0), None)
     }
 
-    fn keep(&mut self, id: NamespaceId) -> Result<(), StoreError> {
+    fn prevent_deletion(&mut self, id: NamespaceId) -> Result<(), StoreError> {
         self.lock_rows(
             Sql::new("SELECT id FROM namespaces WHERE id = ").id(id.0).sql(" FOR KEY SHARE"),
         )

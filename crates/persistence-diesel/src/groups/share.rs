@@ -41,7 +41,7 @@ impl ShareRow {
 }
 
 impl Shares for DieselTx<'_> {
-    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError> {
+    fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError> {
         let mut ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -78,7 +78,7 @@ impl Shares for DieselTx<'_> {
 
     fn delete(&mut self, project: ProjectId, group: NamespaceId) -> Result<(), StoreError> {
         // The removal of a group locks the group before its shares, so this does the same.
-        Groups::keep(self, group)?;
+        Groups::prevent_deletion(self, group)?;
         self.execute(
             Sql::new("DELETE FROM project_shares WHERE project_id = ")
                 .id(project.0)

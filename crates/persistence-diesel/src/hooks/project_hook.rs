@@ -134,7 +134,7 @@ impl ProjectHooks for DieselTx<'_> {
         Ok(Paged { items, total: total.unsigned_abs() })
     }
 
-    fn of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError> {
+    fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError> {
         let ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
         let mut rows: Vec<ProjectHookRow> = self.by_ids(&ids, |conn, ids| {
             project_hooks::table

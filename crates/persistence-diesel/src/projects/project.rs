@@ -146,7 +146,7 @@ impl TryFrom<ProjectRow> for Project {
             open_issues_count: row.open_issues_count.unsigned_abs(),
             forked_from: row.forked_from_id.map(ProjectId),
             import_url: row.import_url,
-            default_branch: row.default_branch.map(BranchName::of_stored),
+            default_branch: row.default_branch.map(BranchName::stored),
             avatar: row.avatar,
             created_at: to_utc(row.created_at),
             updated_at: to_utc(row.updated_at),
@@ -400,7 +400,7 @@ impl Projects for DieselTx<'_> {
         Ok(self.ids(authorized)?.into_iter().map(ProjectId).collect())
     }
 
-    fn clashing(
+    fn find_clashing(
         &mut self,
         namespace: NamespaceId,
         name: &ProjectName,
@@ -437,7 +437,7 @@ impl Projects for DieselTx<'_> {
         Ok(counted.into_iter().map(|(owner, n)| (UserId(owner), n.unsigned_abs())).collect())
     }
 
-    fn is_copy(&mut self, project: ProjectId) -> Result<bool, StoreError> {
+    fn was_created_as_fork(&mut self, project: ProjectId) -> Result<bool, StoreError> {
         self.run(|conn| {
             diesel::select(diesel::dsl::exists(copied_repositories::table.find(project.0)))
                 .get_result(conn)
@@ -561,7 +561,7 @@ impl Projects for DieselTx<'_> {
         Ok(())
     }
 
-    fn touch(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
+    fn record_activity(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
         let an_hour_ago = to_naive(at - TimeDelta::hours(1));
         let row =
             projects::table.find(project.0).filter(projects::last_activity_at.le(an_hour_ago));
@@ -601,7 +601,7 @@ impl Projects for DieselTx<'_> {
         Ok(())
     }
 
-    fn comes_from(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
+    fn is_fork_of(&mut self, project: ProjectId, source: ProjectId) -> Result<bool, StoreError> {
         let sources = Sql::new(
             "WITH RECURSIVE sources (id) AS (SELECT forked_from_id FROM projects WHERE id = ",
         )

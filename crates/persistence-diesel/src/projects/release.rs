@@ -13,7 +13,7 @@ use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 
 fn to_release((tag, description): (String, String)) -> Release {
-    Release { tag: TagName::of_stored(tag), description }
+    Release { tag: TagName::stored(tag), description }
 }
 
 impl Releases for DieselTx<'_> {

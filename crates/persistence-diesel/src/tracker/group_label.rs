@@ -10,7 +10,7 @@ use hexforge_domain::id::{LabelId, NamespaceId, ProjectId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::label::port::GroupLabels;
 use hexforge_domain::label::{
-    Color, GroupLabel, LabelDescription, LabelTitle, NewLabel, SeenCounts,
+    Color, GroupLabel, LabelDescription, LabelTitle, NewLabel, VisibleCounts,
 };
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
@@ -191,7 +191,11 @@ impl GroupLabels for DieselTx<'_> {
         self.insert_missing_copies(in_group(label.group))
     }
 
-    fn is_taken_inside(&mut self, group: NamespaceId, title: &str) -> Result<bool, StoreError> {
+    fn is_title_used_in_projects(
+        &mut self,
+        group: NamespaceId,
+        title: &str,
+    ) -> Result<bool, StoreError> {
         if backend::contains_nul(title) {
             return Ok(false);
         }
@@ -238,7 +242,7 @@ impl GroupLabels for DieselTx<'_> {
         Ok(())
     }
 
-    fn settle(&mut self, project: ProjectId) -> Result<(), StoreError> {
+    fn adapt_to_group(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let foreign = || {
             Sql::new("project_id = ")
                 .id(project.0)
@@ -269,7 +273,7 @@ impl GroupLabels for DieselTx<'_> {
         labels: &[LabelId],
         viewer: Audience,
         today: NaiveDate,
-    ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError> {
+    ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError> {
         if labels.is_empty() {
             return Ok(vec![]);
         }
@@ -278,10 +282,10 @@ impl GroupLabels for DieselTx<'_> {
         let sums = visible_counts(&ids, viewer, today);
         let rows: Vec<(i64, i64, i64)> =
             self.run(|conn| sums.rows::<(BigInt, BigInt, BigInt)>().load(conn))?;
-        let mut counts: HashMap<i64, SeenCounts> = HashMap::new();
+        let mut counts: HashMap<i64, VisibleCounts> = HashMap::new();
         let number = |count: i64| u32::try_from(count).unwrap_or(0);
         for (label, open, closed) in rows {
-            counts.insert(label, SeenCounts { open: number(open), closed: number(closed) });
+            counts.insert(label, VisibleCounts { open: number(open), closed: number(closed) });
         }
         if let Some(viewer) = viewer {
             let own = own_confidential(&ids, viewer, today);

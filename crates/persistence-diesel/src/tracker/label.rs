@@ -8,7 +8,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
 use hexforge_domain::label::port::Labels;
 use hexforge_domain::label::{
-    Color, Label, LabelCounts, LabelDescription, LabelTitle, NewLabel, Priority, SeenCounts,
+    Color, Label, LabelCounts, LabelDescription, LabelTitle, NewLabel, Priority, VisibleCounts,
 };
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
@@ -241,12 +241,12 @@ impl Labels for DieselTx<'_> {
         Ok(())
     }
 
-    fn confidential_of(
+    fn count_confidential(
         &mut self,
         project: ProjectId,
         user: UserId,
         labels: &[LabelId],
-    ) -> Result<Vec<(LabelId, SeenCounts)>, StoreError> {
+    ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError> {
         if labels.is_empty() {
             return Ok(vec![]);
         }
@@ -269,7 +269,7 @@ impl Labels for DieselTx<'_> {
             .ids(labels.iter().map(|label| label.0).collect())
             .sql(")");
         let rows: Vec<(i64, bool)> = self.run(|conn| query.rows::<(BigInt, Bool)>().load(conn))?;
-        let mut counts: HashMap<i64, SeenCounts> = HashMap::new();
+        let mut counts: HashMap<i64, VisibleCounts> = HashMap::new();
         for (label, open) in rows {
             let count = counts.entry(label).or_default();
             *(if open { &mut count.open } else { &mut count.closed }) += 1;

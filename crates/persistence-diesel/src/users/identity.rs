@@ -12,7 +12,7 @@ use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
 
 impl Identities for DieselTx<'_> {
-    fn of(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError> {
+    fn of_users(&mut self, users: &[UserId]) -> Result<Vec<(UserId, Identity)>, StoreError> {
         if users.is_empty() {
             return Ok(vec![]);
         }

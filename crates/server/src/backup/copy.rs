@@ -171,7 +171,7 @@ impl<W: Write> Copy<'_, W> {
                 let open = |file: PathBuf| -> io::Result<[File; 2]> {
                     Ok([File::open(file.with_extension("idx"))?, File::open(&file)?])
                 };
-                let mut opened = match packs.local(&pack).map(open) {
+                let mut opened = match packs.local_path(&pack).map(open) {
                     Ok(Ok(opened)) => opened,
                     Ok(Err(error)) if error.kind() != ErrorKind::NotFound => {
                         return Err(error).with_context(|| format!("the pack {}", pack.name));

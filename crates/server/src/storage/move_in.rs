@@ -82,9 +82,9 @@ impl Progress<'_> {
 fn copy_packs(config: &Config, to: &ObjectStorage, progress: &mut Progress<'_>) -> Result<()> {
     let packs = local_packs(config, Check::Lengths);
     let mut failure = None;
-    let copied = packs.each(&mut |name, _| {
+    let copied = packs.for_each_pack(&mut |name, _| {
         let data = packs.path(name);
-        match packs.stored_since(name)? {
+        match packs.stored_at(name)? {
             Some(_) => to.packs.upload(name, &data, &data.with_extension("idx"))?,
             None => tracing::warn!(%name, "a pack without an index is not moved"),
         }
@@ -106,9 +106,9 @@ fn copy_uploads(config: &Config, to: &ObjectStorage, progress: &mut Progress<'_>
             let secret = name.and_then(UploadSecret::parse);
             let name = fs::read_to_string(upload.join(FsUploads::NAME)).ok();
             let (Some(secret), Some(name)) = (secret, name) else { continue };
-            let place = UploadKey { project, secret, name: UploadName::from_given(&name) };
-            if to.uploads.open(&place)?.is_none() {
-                copy_file(&upload.join(FsUploads::CONTENT), to.uploads.begin(&place)?)?;
+            let key = UploadKey { project, secret, name: UploadName::from_given(&name) };
+            if to.uploads.open(&key)?.is_none() {
+                copy_file(&upload.join(FsUploads::CONTENT), to.uploads.begin(&key)?)?;
             }
             progress.step()?;
         }

@@ -36,9 +36,9 @@ impl FsUploads {
     }
 
     /// The directory of an uploaded file, relative to the data folder.
-    pub(crate) fn folder_of(place: &UploadKey) -> PathBuf {
+    pub(crate) fn folder_of(key: &UploadKey) -> PathBuf {
         let folders = ProjectFolders::new(Self::ROOT.into());
-        folders.folder_of(place.project).join(place.secret.as_str())
+        folders.folder_of(key.project).join(key.secret.as_str())
     }
 
     /// Creates the store. No directory is created before the first file.
@@ -65,22 +65,22 @@ impl ProjectFiles for FsUploads {
 }
 
 impl Uploads for FsUploads {
-    fn begin(&self, place: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
-        let begun = Receiving::begin(self, place).map_err(|error| failed("begun", error))?;
+    fn begin(&self, key: &UploadKey) -> Result<Box<dyn NewFile>, FilesError> {
+        let begun = Receiving::begin(self, key).map_err(|error| failed("begun", error))?;
         Ok(Box::new(begun))
     }
 
-    fn open(&self, place: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
-        match open(&self.folders.folder_of(place.project), place) {
+    fn open(&self, key: &UploadKey) -> Result<Option<StoredFile>, FilesError> {
+        match open(&self.folders.folder_of(key.project), key) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             outcome => outcome.map_err(|error| failed("read", error)),
         }
     }
 }
 
-fn open(project: &Path, place: &UploadKey) -> io::Result<Option<StoredFile>> {
-    let folder = project.join(place.secret.as_str());
-    if fs::read(folder.join(FsUploads::NAME))? != place.name.as_str().as_bytes() {
+fn open(project: &Path, key: &UploadKey) -> io::Result<Option<StoredFile>> {
+    let folder = project.join(key.secret.as_str());
+    if fs::read(folder.join(FsUploads::NAME))? != key.name.as_str().as_bytes() {
         return Ok(None);
     }
     let content = File::open(folder.join(FsUploads::CONTENT))?;
@@ -99,7 +99,7 @@ struct Receiving {
 }
 
 impl Receiving {
-    fn begin(uploads: &FsUploads, place: &UploadKey) -> io::Result<Self> {
+    fn begin(uploads: &FsUploads, key: &UploadKey) -> io::Result<Self> {
         let receiving = uploads.folders.receiving();
         make_folders(&receiving)?;
         let folder = receiving.join(random_name());
@@ -110,16 +110,16 @@ impl Receiving {
         Ok(Self {
             folder,
             content,
-            name: place.name.as_str().to_owned(),
-            project: uploads.folders.folder_of(place.project),
-            secret: place.secret.as_str().to_owned(),
+            name: key.name.as_str().to_owned(),
+            project: uploads.folders.folder_of(key.project),
+            secret: key.secret.as_str().to_owned(),
             root: uploads.folders.root().to_owned(),
             trash: Arc::clone(&uploads.trash),
         })
     }
 
     /// Syncs the files, renames the directory, then syncs the parents, so that a crash leaves no incomplete upload.
-    fn place(&mut self) -> io::Result<()> {
+    fn key(&mut self) -> io::Result<()> {
         self.content.sync_all()?;
         let mut name = new_file(&self.folder.join(FsUploads::NAME))?;
         name.write_all(self.name.as_bytes())?;
@@ -137,7 +137,7 @@ impl NewFile for Receiving {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), FilesError> {
-        self.place().map_err(|error| failed("finished", error))
+        self.key().map_err(|error| failed("finished", error))
     }
 }
 

@@ -53,8 +53,8 @@ impl Store for WriteThreads {
         outcome
     }
 
-    fn ready(&self) -> Result<(), StoreError> {
-        self.store.ready()
+    fn check_ready(&self) -> Result<(), StoreError> {
+        self.store.check_ready()
     }
 }
 

@@ -210,7 +210,7 @@ fn a_project_moved_to_a_group_is_shared_with_it_no_more(forge: &Forge) {
     let shares = &moved["projects"][0]["shared_with_groups"];
     assert_eq!(shares.as_array().map(Vec::len), Some(1));
     assert_eq!(shares[0]["group_id"], friends["id"]);
-    let kept = read_store(forge, |tx| tx.shares().of(&[ProjectId(id_of(&ship))]));
+    let kept = read_store(forge, |tx| tx.shares().of_projects(&[ProjectId(id_of(&ship))]));
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].share.group, NamespaceId(id_of(&friends)));
     // After the project moved elsewhere, it may be shared with the group again.

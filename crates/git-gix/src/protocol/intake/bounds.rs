@@ -44,7 +44,7 @@ impl Bounds {
         Self { stop, pack, object_bytes, memory, received, produced }
     }
 
-    /// Fails if the deadline passed or the client hung up.
+    /// Fails if the deadline passed or the client disconnected.
     pub(crate) fn check(&self) -> Result<(), IntakeError> {
         self.stop.check().map_err(IntakeError::from)
     }

@@ -43,7 +43,7 @@ pub(crate) enum CheckError {
     Missing,
     /// An object that is not allowed in any repository; the text is for the client.
     Forbidden(String),
-    /// The deadline passed, or the client hung up.
+    /// The deadline passed, or the client disconnected.
     Stopped(StopReason),
     /// The objects could not be read.
     Failed(GitError),

@@ -21,7 +21,7 @@ use crate::protocol::limits::StopSignal;
 use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
 
-/// The time between two checks of the deadline and of the hang-up signal.
+/// The time between two checks of the deadline and of the disconnect signal.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// The time limit of one reachability check. The walk is cached, so the next push continues it.

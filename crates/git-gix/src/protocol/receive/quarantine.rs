@@ -29,7 +29,7 @@ pub(super) struct Quarantine {
 pub(super) enum QuarantineError {
     /// The objects are invalid.
     Invalid(String),
-    /// The deadline passed, or the client hung up.
+    /// The deadline passed, or the client disconnected.
     Stopped(StopReason),
     /// The server failed.
     Failed(GitError),

@@ -23,7 +23,7 @@ pub(super) fn count_to_merge(sizes: &[u64]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use hexforge_domain::pack::MANY_PACKS;
+    use hexforge_domain::pack::MERGE_THRESHOLD;
 
     use super::*;
 
@@ -52,13 +52,13 @@ mod tests {
         for _ in 0..10_000 {
             sizes.push(3);
             sizes.sort_unstable();
-            if sizes.len() >= MANY_PACKS {
+            if sizes.len() >= MERGE_THRESHOLD {
                 let small: u64 = sizes.drain(..count_to_merge(&sizes)).sum();
                 copied += small;
                 sizes.push(small);
                 sizes.sort_unstable();
             }
-            assert!(sizes.len() <= MANY_PACKS, "{sizes:?}");
+            assert!(sizes.len() <= MERGE_THRESHOLD, "{sizes:?}");
         }
         assert!(copied < 30_000 * 20, "{copied}");
     }

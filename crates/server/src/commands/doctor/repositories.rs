@@ -97,7 +97,7 @@ pub(super) fn check_packs(app: &App) -> Finding {
         unnamed.extend(app.store.read::<_, StoreError>(|tx| tx.packs().without_row(&names))?);
         Ok(())
     };
-    let listed = app.packs.each(&mut |name, _| {
+    let listed = app.packs.for_each_pack(&mut |name, _| {
         batch.push(name);
         if batch.len() < BATCH {
             return Ok(());
