@@ -15,19 +15,19 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope, Viewer};
 use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
 
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 pub mod ci;
 pub mod tracker;
 
 /// Checks that the actor has this ability on accounts.
-pub fn accounts(actor: Actor, ability: AccountAbility) -> Result<(), Error> {
-    authorize(actor, ability, &Accounts).map_err(|denied| Error::denied(denied, Thing::User))
+pub fn require_account_ability(actor: Actor, ability: AccountAbility) -> Result<(), Error> {
+    authorize(actor, ability, &Accounts).map_err(|denied| Error::denied(denied, Entity::User))
 }
 
 /// Returns the user id of the actor, for operations on the actor's own account.
 pub fn own_account(actor: Actor) -> Result<UserId, Error> {
-    accounts(actor, AccountAbility::UseOwn)?;
+    require_account_ability(actor, AccountAbility::UseOwn)?;
     actor.user().ok_or(Error::Unauthenticated)
 }
 
@@ -40,8 +40,8 @@ pub fn reload(tx: &mut dyn Tx, actor: Actor) -> Result<Option<Actor>, StoreError
 }
 
 /// Checks that the actor has this ability on the service as a whole.
-pub fn service(actor: Actor, ability: ServiceAbility) -> Result<(), Error> {
-    authorize(actor, ability, &Service).map_err(|denied| Error::denied(denied, Thing::Record))
+pub fn require_service_ability(actor: Actor, ability: ServiceAbility) -> Result<(), Error> {
+    authorize(actor, ability, &Service).map_err(|denied| Error::denied(denied, Entity::Record))
 }
 
 /// Returns the actor as the viewer of a list.
@@ -82,9 +82,9 @@ impl Requester {
         ability: GroupAbility,
         named: &GroupRef,
     ) -> Result<Namespace, Error> {
-        let group = tx.groups().find(named)?.ok_or(Error::NotFound(Thing::Group))?;
+        let group = tx.groups().find(named)?.ok_or(Error::NotFound(Entity::Group))?;
         let facts = self.group_facts(tx, &group)?;
-        self.authorize(ability, &facts, Thing::Group)?;
+        self.authorize(ability, &facts, Entity::Group)?;
         Ok(group)
     }
 
@@ -138,7 +138,7 @@ impl Requester {
     ) -> Result<(Project, ProjectFacts), Error> {
         let project = find_project(tx, named)?;
         let facts = self.project_facts(tx, &project)?;
-        self.authorize(ability, &facts, Thing::Project)?;
+        self.authorize(ability, &facts, Entity::Project)?;
         Ok((project, facts))
     }
 
@@ -161,7 +161,7 @@ impl Requester {
         ability: ProjectAbility,
         named: &ProjectRef,
     ) -> Result<ProjectHeader, Error> {
-        let header = tx.projects().header(named)?.ok_or(Error::NotFound(Thing::Project))?;
+        let header = tx.projects().header(named)?.ok_or(Error::NotFound(Entity::Project))?;
         let ProjectHeader { id, visibility, archived, .. } = header;
         let facts = ProjectFacts { visibility, role: ProjectRole::default(), archived };
         self.check(tx, ability, id, facts)?;
@@ -192,7 +192,7 @@ impl Requester {
         {
             facts.role = tx.projects().role(project, id, self.today)?;
         }
-        self.authorize(ability, &facts, Thing::Project)
+        self.authorize(ability, &facts, Entity::Project)
     }
 
     /// Loads the facts for decisions about a project.
@@ -252,19 +252,19 @@ impl Requester {
         self,
         ability: P::Ability,
         facts: &P,
-        thing: Thing,
+        thing: Entity,
     ) -> Result<(), Error> {
         authorize(self.actor, ability, facts).map_err(|denied| Error::denied(denied, thing))
     }
 }
 
 fn find_project(tx: &mut dyn Tx, named: &ProjectRef) -> Result<Project, Error> {
-    tx.projects().find(named)?.ok_or(Error::NotFound(Thing::Project))
+    tx.projects().find(named)?.ok_or(Error::NotFound(Entity::Project))
 }
 
 fn lock_project(tx: &mut dyn Tx, named: &ProjectRef) -> Result<Project, Error> {
-    let found = tx.projects().header(named)?.ok_or(Error::NotFound(Thing::Project))?;
-    tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Project))
+    let found = tx.projects().header(named)?.ok_or(Error::NotFound(Entity::Project))?;
+    tx.projects().lock(found.id)?.ok_or(Error::NotFound(Entity::Project))
 }
 
 fn facts_of(project: &Project, role: ProjectRole) -> ProjectFacts {

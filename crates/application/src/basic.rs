@@ -44,11 +44,11 @@ fn actor_of_holder(app: &App, holder: Option<TokenHolder>) -> Actor {
 }
 
 /// The login for a token without the username of its holder. Requests with this login may only read.
-pub const ANY_HOLDER: &str = "oauth2";
+pub const ANY_USER_LOGIN: &str = "oauth2";
 
-/// Authenticates a token under the login [`ANY_HOLDER`].
+/// Authenticates a token under the login [`ANY_USER_LOGIN`].
 pub fn by_any_token(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
-    if attempt.login.trim() != ANY_HOLDER {
+    if attempt.login.trim() != ANY_USER_LOGIN {
         return Ok(Actor::Anonymous);
     }
     let hash = app.secrets.digest(attempt.password.reveal());
@@ -69,7 +69,7 @@ pub fn by_password(app: &App, attempt: &Attempt) -> Result<Actor, Error> {
 }
 
 /// The login for the token of a running build.
-pub const BUILD: &str = "gitlab-ci-token";
+pub const BUILD_LOGIN: &str = "gitlab-ci-token";
 
 /// The identity with which a running build reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,15 +80,15 @@ pub enum BuildCaller {
     Project(ProjectId),
 }
 
-/// Authenticates the token of a running build under the login [`BUILD`].
+/// Authenticates the token of a running build under the login [`BUILD_LOGIN`].
 pub fn by_build(app: &App, attempt: &Attempt) -> Result<Option<BuildCaller>, Error> {
     let token = attempt.password.reveal();
-    let (BUILD, Some(id)) = (attempt.login.trim(), ci_token::claimed_id(token)) else {
+    let (BUILD_LOGIN, Some(id)) = (attempt.login.trim(), ci_token::claimed_id(token)) else {
         return Ok(None);
     };
     app.store.read(|tx| {
         let found = tx.builds().find(BuildId(id))?.filter(|build| {
-            build.status == Status::Running && ci_token::is_of_build(app, build, token)
+            build.status == Status::Running && ci_token::is_build_token(app, build, token)
         });
         let Some(build) = found else { return Ok(None) };
         let Some(user) = build.user else {

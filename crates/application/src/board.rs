@@ -11,7 +11,7 @@ use hexforge_domain::project::ProjectRef;
 
 use crate::access::tracker::Tracker;
 use crate::app::App;
-use crate::error::{Error, ListRefusal, Thing};
+use crate::error::{Entity, Error, ListRefusal};
 use crate::view::board::{self as view, BoardView, ListView};
 
 /// A list by its board and its id.
@@ -47,7 +47,7 @@ pub fn list(
             Ok::<_, Error>(with_lists(tx, board)?)
         })?,
     };
-    Ok(page.cut(vec![shown]))
+    Ok(page.slice(vec![shown]))
 }
 
 fn with_lists(tx: &mut dyn Tx, board: Board) -> Result<BoardView, StoreError> {
@@ -100,7 +100,7 @@ pub fn add_list(
         tracker.require(TrackerAbility::AdministerLists)?;
         let board = find(tx, &tracker, board)?;
         if tx.boards().list_of(board.id, label)?.is_some() {
-            return Err(FieldErrors::one("label_id", FieldProblem::Taken).into());
+            return Err(FieldErrors::single("label_id", FieldProblem::Taken).into());
         }
         let list = tx.boards().insert_list(board.id, label, app.clock.now())?;
         Ok(view::list(tx, list)?)
@@ -148,10 +148,10 @@ pub fn delete_list(
 
 fn find(tx: &mut dyn Tx, tracker: &Tracker, board: BoardId) -> Result<Board, Error> {
     let found = tx.boards().find(tracker.project.id)?.filter(|found| found.id == board);
-    found.ok_or(Error::NotFound(Thing::Board))
+    found.ok_or(Error::NotFound(Entity::Board))
 }
 
 fn find_list(tx: &mut dyn Tx, tracker: &Tracker, named: ListRef) -> Result<BoardList, Error> {
     let board = find(tx, tracker, named.board)?;
-    tx.boards().find_list(board.id, named.list)?.ok_or(Error::NotFound(Thing::Record))
+    tx.boards().find_list(board.id, named.list)?.ok_or(Error::NotFound(Entity::Record))
 }

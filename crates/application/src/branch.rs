@@ -14,8 +14,8 @@ use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
 
 use crate::app::App;
-use crate::error::{Error, Missing, Refusal, Thing};
-use crate::push::{self, Pushed};
+use crate::error::{Entity, Error, Missing, Refusal};
+use crate::push::{self, PushOutcome};
 use crate::repository::{self, open, sight};
 
 /// A branch with its protection.
@@ -49,7 +49,7 @@ pub fn list(
 /// Returns one branch.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<BranchView, Error> {
     let (project, protections) = project_to_read(app, actor, named)?;
-    let missing = || Error::NotFound(Thing::Branch);
+    let missing = || Error::NotFound(Entity::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
     let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
     let branch = repository.branch(&name)?.ok_or_else(missing)?;
@@ -78,8 +78,8 @@ pub fn create(
     let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
     let change = RefChange { name: name.full(), old: None, new: Some(tip) };
     match push::change_ref(app, actor, &project, repository.as_ref(), change) {
-        Ok(Pushed::Done) => (),
-        Ok(Pushed::Declined(refusal)) => return Err(push_refused(refusal)),
+        Ok(PushOutcome::Done) => (),
+        Ok(PushOutcome::Declined(refusal)) => return Err(push_refused(refusal)),
         // Another request created the branch first, or the name is a folder of other branches.
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository::refs(app, project.id)?.target(&name.full()) {
@@ -93,29 +93,29 @@ pub fn create(
     Ok(BranchView::new(Branch { name, commit }, &protections))
 }
 
-/// Deletes a branch. Returns `Err(Kept)` with the reason when the branch must not be deleted.
+/// Deletes a branch. Returns `Err(DeletionRefusal)` with the reason when the branch must not be deleted.
 pub fn delete(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
     name: &str,
-) -> Result<Result<(), Kept>, Error> {
+) -> Result<Result<(), DeletionRefusal>, Error> {
     let project = project_to_push(app, actor, named)?;
     let missing = || Error::Missing(Missing::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
     let repository = repository::open(app, project.id)?;
     let tip = repository.refs().target(&name.full()).ok_or_else(missing)?;
     if repository.refs().default_branch().as_ref() == Some(&name) {
-        return Ok(Err(Kept::Default));
+        return Ok(Err(DeletionRefusal::Default));
     }
     let protections = app.store.read(|tx| tx.protections().list(project.id))?;
     if Protected::of(name.as_str(), &protections).protected {
-        return Ok(Err(Kept::Protected));
+        return Ok(Err(DeletionRefusal::Protected));
     }
     let change = RefChange { name: name.full(), old: Some(tip), new: None };
     match push::change_ref(app, actor, &project, repository.as_ref(), change) {
-        Ok(Pushed::Done) => Ok(Ok(())),
-        Ok(Pushed::Declined(refusal)) => Err(push_refused(refusal)),
+        Ok(PushOutcome::Done) => Ok(Ok(())),
+        Ok(PushOutcome::Declined(refusal)) => Err(push_refused(refusal)),
         Err(Error::Git(GitError::Conflict(_))) => {
             Err(match repository::refs(app, project.id)?.target(&name.full()) {
                 // Another request moved the branch meanwhile.
@@ -134,7 +134,7 @@ fn branch_conflict(name: &BranchName) -> Error {
 
 /// Why a branch must not be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum DeletionRefusal {
     /// It is the default branch.
     Default,
     /// It is protected.
@@ -148,7 +148,7 @@ pub(crate) fn push_refused(refusal: hexforge_domain::policy::push::PushRefusal) 
 
 /// Returns the branch with this name.
 pub(crate) fn find(app: &App, project: ProjectId, name: &str) -> Result<Branch, Error> {
-    let missing = || Error::NotFound(Thing::Branch);
+    let missing = || Error::NotFound(Entity::Branch);
     let name = BranchName::parse(name).map_err(|_| missing())?;
     repository::open(app, project)?.branch(&name)?.ok_or_else(missing)
 }

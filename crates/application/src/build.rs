@@ -1,8 +1,8 @@
 //! Builds: reads them with their logs and artifacts, and cancels, retries, plays and erases them.
 
 mod change;
+pub mod expiry;
 mod files;
-pub mod silence;
 mod step;
 
 pub use change::{cancel, erase, keep_artifacts, play, retry};
@@ -20,7 +20,7 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::repository::{self, CommitRef, sight};
 use crate::view::build::{self as view, BuildView};
 
@@ -53,7 +53,7 @@ pub fn list_of_commit(
         app.store.read(|tx| app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named))?;
     let repository = repository::open(app, project.id)?;
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
-    let commit = commit.ok_or(Error::NotFound(Thing::Commit))?;
+    let commit = commit.ok_or(Error::NotFound(Entity::Commit))?;
     // Only a full commit id matches. For a branch name or an abbreviated id the list is empty.
     if commit.to_string() != revision {
         return Ok(Paged { items: vec![], total: 0 });
@@ -79,5 +79,5 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result<B
 fn find(tx: &mut dyn Tx, project: ProjectId, id: BuildId) -> Result<Build, Error> {
     let found = tx.builds().find(id)?;
     let found = found.filter(|build| build.project == project && build.kind.is_job());
-    found.ok_or(Error::NotFound(Thing::Nameless))
+    found.ok_or(Error::NotFound(Entity::Unnamed))
 }

@@ -53,17 +53,17 @@ impl TokenOwner for Trigger {
 }
 
 /// The token of a build, with which its runner authenticates for it.
-pub fn of_build(app: &App, build: &Build) -> Secret {
+pub fn build_token(app: &App, build: &Build) -> Secret {
     derive_token(app, build)
 }
 
 /// The token of a runner.
-pub fn of_runner(app: &App, runner: &Runner) -> Secret {
+pub fn runner_token(app: &App, runner: &Runner) -> Secret {
     derive_token(app, runner)
 }
 
 /// The token of a trigger.
-pub fn of_trigger(app: &App, trigger: &Trigger) -> Secret {
+pub fn trigger_token(app: &App, trigger: &Trigger) -> Secret {
     derive_token(app, trigger)
 }
 
@@ -79,12 +79,12 @@ fn service_subject(rotations: i64) -> String {
 }
 
 /// The token with which runners register for all projects, unless the settings contain another one.
-pub fn of_service(app: &App, rotations: i64) -> Secret {
+pub fn service_token(app: &App, rotations: i64) -> Secret {
     app.vault.token(&service_subject(rotations))
 }
 
 /// Returns whether a text is the token with which runners register for all projects.
-pub fn is_of_service(app: &App, token: &str, rotations: i64) -> bool {
+pub fn is_service_token(app: &App, token: &str, rotations: i64) -> bool {
     match app.settings.runners_token {
         Some(chosen) => app.secrets.digest(token) == chosen,
         None => app.vault.is_token(&service_subject(rotations), token),
@@ -92,17 +92,17 @@ pub fn is_of_service(app: &App, token: &str, rotations: i64) -> bool {
 }
 
 /// Returns whether a text is the token of a build.
-pub fn is_of_build(app: &App, build: &Build, token: &str) -> bool {
+pub fn is_build_token(app: &App, build: &Build, token: &str) -> bool {
     verify_token(app, build, token)
 }
 
 /// Returns whether a text is the token of a runner.
-pub fn is_of_runner(app: &App, runner: &Runner, token: &str) -> bool {
+pub fn is_runner_token(app: &App, runner: &Runner, token: &str) -> bool {
     verify_token(app, runner, token)
 }
 
 /// Returns whether a text is the token of a trigger.
-pub fn is_of_trigger(app: &App, trigger: &Trigger, token: &str) -> bool {
+pub fn is_trigger_token(app: &App, trigger: &Trigger, token: &str) -> bool {
     verify_token(app, trigger, token)
 }
 

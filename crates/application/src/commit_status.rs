@@ -18,7 +18,7 @@ use hexforge_domain::text::{limit, within};
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Refusal, Thing};
+use crate::error::{Entity, Error, Refusal};
 use crate::pipeline::prepare::Target;
 use crate::pipeline::progress::Progress;
 use crate::repository::{self, CommitRef, sight};
@@ -32,7 +32,7 @@ const NAME: &str = "default";
 
 /// Filters the statuses of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct StatusQuery {
     /// Only statuses of this branch or tag.
     pub reference: Option<String>,
     /// Only statuses of this stage.
@@ -48,7 +48,7 @@ pub fn list(
     app: &App,
     actor: Actor,
     CommitRef { project: named, revision }: CommitRef<'_>,
-    wanted: Wanted,
+    wanted: StatusQuery,
     page: Page,
 ) -> Result<Paged<BuildView>, Error> {
     let may = |tx: &mut dyn Tx| app.requester(actor).ci_project(tx, CiAbility::ReadStatuses, named);
@@ -56,7 +56,7 @@ pub fn list(
     let repository = repository::open(app, project.id)?;
     let commit = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let filter = StatusFilter {
-        commit: commit.ok_or(Error::NotFound(Thing::Commit))?,
+        commit: commit.ok_or(Error::NotFound(Entity::Commit))?,
         reference: wanted.reference,
         stage: wanted.stage,
         name: wanted.name,
@@ -93,7 +93,7 @@ impl NewStatus {
             ("target_url", &self.target_url, limit::URL),
             ("description", &self.description, limit::DESCRIPTION),
         ] {
-            errors.check_given(field, given.as_deref().map(|text| within(text, max)));
+            errors.check_optional(field, given.as_deref().map(|text| within(text, max)));
         }
         errors.into_result()
     }
@@ -112,7 +112,7 @@ pub fn post(
     status.check()?;
     let user = access::own_account(actor)?;
     let repository = repository::open(app, project.id)?;
-    let missing = || Error::NotFound(Thing::Commit);
+    let missing = || Error::NotFound(Entity::Commit);
     let id = sight::resolve(app, actor, project.id, repository.as_ref(), revision)?;
     let id = id.ok_or_else(missing)?;
     let commit = repository.commit(id)?.ok_or_else(missing)?;
@@ -160,7 +160,7 @@ fn find_target(
         return Ok((Target { reference, tag, commit }, exists));
     }
     let branch =
-        repository.first_branch_containing(commit)?.ok_or(Error::NotFound(Thing::References))?;
+        repository.first_branch_containing(commit)?.ok_or(Error::NotFound(Entity::References))?;
     let target = Target { reference: branch.as_str().to_owned(), tag: false, commit };
     Ok((target, true))
 }

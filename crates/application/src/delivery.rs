@@ -11,7 +11,7 @@ mod send;
 
 use chrono::TimeDelta;
 use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Settlement};
-use hexforge_domain::delivery::{DeliveryKey, FailingHook, Queue};
+use hexforge_domain::delivery::{DeliveryKey, FailingHook, QueueSize};
 
 use crate::app::App;
 use crate::error::Error;
@@ -38,7 +38,7 @@ pub fn claim(app: &App, done: &[Settlement], limits: ClaimLimits) -> Result<Vec<
 
 /// The kinds of work that are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
+pub struct DueWork {
     /// The outbox has events.
     pub events: bool,
     /// Deliveries are due to be sent.
@@ -46,15 +46,15 @@ pub struct Work {
 }
 
 /// Returns which work is due. The query is cheap.
-pub fn work(app: &App) -> Result<Work, Error> {
+pub fn due_work(app: &App) -> Result<DueWork, Error> {
     let now = app.clock.now();
     app.store.read(|tx| {
-        Ok(Work { events: tx.outbox().any()?, deliveries: tx.deliveries().any_due(now)? })
+        Ok(DueWork { events: tx.outbox().any()?, deliveries: tx.deliveries().any_due(now)? })
     })
 }
 
 /// Returns the size of the delivery queue.
-pub fn queue(app: &App) -> Result<Queue, Error> {
+pub fn queue_size(app: &App) -> Result<QueueSize, Error> {
     app.store.read(|tx| Ok(tx.delivery_log().queue()?))
 }
 
@@ -65,7 +65,7 @@ const FAILING_AFTER: u32 = 5;
 const MAX_FAILING_HOOKS: u32 = 50;
 
 /// Lists the failing hooks, the worst first.
-pub fn failing(app: &App) -> Result<Vec<FailingHook>, Error> {
+pub fn list_failing_hooks(app: &App) -> Result<Vec<FailingHook>, Error> {
     app.store.read(|tx| Ok(tx.delivery_log().failing(FAILING_AFTER, MAX_FAILING_HOOKS)?))
 }
 

@@ -32,7 +32,7 @@ pub enum Error {
     Forbidden(Option<ForbiddenReason>),
     /// The object does not exist, or the caller may not know that it exists.
     #[error("{0:?} not found")]
-    NotFound(Thing),
+    NotFound(Entity),
     /// A required field is missing.
     #[error("the required field `{0}` is missing")]
     NotGiven(&'static str),
@@ -100,7 +100,7 @@ impl fmt::Display for StaleToken {
 
 /// The kind of object that was not found. It selects the text of the API response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum Entity {
     /// A row looked up by its id; the API response does not name its kind.
     Record,
     /// A user, where the API response names it.
@@ -130,7 +130,7 @@ pub enum Thing {
     /// The content of a file.
     Blob,
     /// An object that the API response does not name: the text is only `404 Not Found`.
-    Nameless,
+    Unnamed,
     /// A label, where the API response names it.
     Label,
     /// The label of a change request; the API response says twice that it was not found.
@@ -161,7 +161,7 @@ impl From<FieldErrors> for Error {
 
 impl Error {
     /// Maps a denial of the policy about this object to an error.
-    pub fn denied(denied: Denied, thing: Thing) -> Self {
+    pub fn denied(denied: Denied, thing: Entity) -> Self {
         match denied {
             Denied::Unauthenticated => Error::Unauthenticated,
             Denied::Hidden => Error::NotFound(thing),

@@ -9,19 +9,19 @@ use hexforge_domain::project::ProjectRef;
 use crate::access;
 use crate::access::tracker;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::view::event::{self as view, EventView};
 
 /// Lists the activity of a user, newest first.
-pub fn of_user(
+pub fn list_of_user(
     app: &App,
     actor: Actor,
     author: UserId,
     page: Page,
 ) -> Result<Paged<EventView>, Error> {
-    access::accounts(actor, AccountAbility::Read)?;
+    access::require_account_ability(actor, AccountAbility::Read)?;
     app.store.read(|tx| {
-        let author = tx.users().find(author)?.ok_or(Error::NotFound(Thing::User))?;
+        let author = tx.users().find(author)?.ok_or(Error::NotFound(Entity::User))?;
         let (viewer, clearance) = (access::viewer(actor)?, tracker::clearance(actor));
         let events = tx.events().authored_by(author.id, viewer, clearance, app.today(), page)?;
         Ok(view::page(tx, events)?)
@@ -29,7 +29,7 @@ pub fn of_user(
 }
 
 /// Lists the activity in a project, newest first.
-pub fn of_project(
+pub fn list_of_project(
     app: &App,
     actor: Actor,
     project: &ProjectRef,

@@ -6,7 +6,7 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{Project, ProjectRef};
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// Why a request of a Git client is refused.
 #[derive(Debug)]
@@ -36,7 +36,11 @@ pub fn may_fetch(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project,
 }
 
 /// Like [`may_fetch`], for a build without a user: such a build may fetch only from its own project.
-pub fn may_fetch_own(app: &App, own: ProjectId, named: &ProjectRef) -> Result<Project, GitRefusal> {
+pub fn may_fetch_as_build(
+    app: &App,
+    own: ProjectId,
+    named: &ProjectRef,
+) -> Result<Project, GitRefusal> {
     let found = app.store.read_autocommit(|tx| tx.projects().find(named))?;
     let found = found.filter(|project| project.id == own && project.features.builds);
     found.ok_or(GitRefusal::NotFound)
@@ -62,7 +66,7 @@ fn check(
             Err(Error::Unauthenticated | Error::NotFound(_) | Error::Forbidden(_)),
             Actor::Anonymous,
         ) => Err(GitRefusal::Challenge),
-        (Err(Error::NotFound(Thing::Project)), _) => Err(GitRefusal::NotFound),
+        (Err(Error::NotFound(Entity::Project)), _) => Err(GitRefusal::NotFound),
         (Err(Error::Forbidden(_)), _) => Err(GitRefusal::Forbidden(forbidden)),
         (Err(error), _) => Err(GitRefusal::Failed(error)),
     }

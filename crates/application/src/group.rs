@@ -18,7 +18,7 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::project::{ProjectListing, ROWS_PER_READ, remove_all_in};
 use crate::view::group::GroupDetail;
 use crate::view::project::{self as project_view, ProjectView};
@@ -48,7 +48,7 @@ pub fn list(
 }
 
 /// Lists the groups that the actor owns.
-pub fn owned(app: &App, actor: Actor, page: Page) -> Result<Paged<Namespace>, Error> {
+pub fn list_owned(app: &App, actor: Actor, page: Page) -> Result<Paged<Namespace>, Error> {
     let user = access::own_account(actor)?;
     app.store.read(|tx| Ok(tx.groups().owned_by(user, app.today(), page)?))
 }
@@ -153,10 +153,10 @@ pub fn update(
     app.store.write(|tx| {
         let requester = app.requester(actor);
         let found = requester.group(tx, GroupAbility::Administer, named)?;
-        let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
+        let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Entity::Group))?;
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
-        if errors.of("visibility_level").is_empty() {
+        if errors.messages("visibility_level").is_empty() {
             check_taken(tx, Some(group.id), &parsed, &mut errors)?;
             check_projects_visibility(tx, &group, parsed.visibility, &mut errors)?;
             errors.into_result()?;
@@ -178,7 +178,7 @@ pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Er
         let now = app.clock.now();
         let found = app.requester(actor).group(tx, GroupAbility::Administer, named)?;
         tx.removals().begin()?;
-        let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
+        let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Entity::Group))?;
         tx.groups().lock_to_delete(group.id)?;
         let removed = remove_all_in(tx, group.id, app.today(), now)?;
         let facts = GroupFacts::from(&group);
@@ -246,8 +246,8 @@ fn check_projects_visibility(
 /// Maps a duplicate key that another transaction inserted after our check.
 fn map_duplicate(error: StoreError) -> Error {
     match error {
-        StoreError::Duplicate("path") => FieldErrors::one("path", FieldProblem::Taken).into(),
-        StoreError::Duplicate("name") => FieldErrors::one("name", FieldProblem::Taken).into(),
+        StoreError::Duplicate("path") => FieldErrors::single("path", FieldProblem::Taken).into(),
+        StoreError::Duplicate("name") => FieldErrors::single("name", FieldProblem::Taken).into(),
         error => error.into(),
     }
 }

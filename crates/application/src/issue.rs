@@ -24,7 +24,7 @@ use hexforge_domain::project::ProjectRef;
 use crate::access;
 use crate::access::tracker::{self, Tracker};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::group::audience_of;
 use crate::view::issue::{self as view, IssueView};
 pub(crate) use editor::Editor;
@@ -62,7 +62,7 @@ impl IssueListing {
 }
 
 /// Lists the issues that the actor wrote, in projects that the actor may see. Issues match with any of the labels.
-pub fn own(
+pub fn list_own(
     app: &App,
     actor: Actor,
     listing: &IssueListing,
@@ -79,7 +79,7 @@ pub fn own(
 }
 
 /// Lists the issues in a group's projects that the actor may see. Issues match only with all of the labels.
-pub fn of_group(
+pub fn list_of_group(
     app: &App,
     actor: Actor,
     named: &GroupRef,
@@ -98,7 +98,7 @@ pub fn of_group(
 }
 
 /// Lists the issues of a project that the actor may see. Issues match with any of the labels.
-pub fn of_project(
+pub fn list_of_project(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
@@ -135,7 +135,7 @@ pub(crate) fn find_visible(
     id: IssueId,
 ) -> Result<Issue, Error> {
     let issue = tx.issues().find(tracker.project.id, id)?;
-    issue.filter(|issue| tracker.sees(issue)).ok_or(Error::NotFound(Thing::Record))
+    issue.filter(|issue| tracker.sees(issue)).ok_or(Error::NotFound(Entity::Record))
 }
 
 /// Deletes an issue, and returns its state before.

@@ -17,7 +17,7 @@ use hexforge_domain::subscription::{Subscribed, SubscriptionCommand};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
-use crate::error::{Conflict, Error, Thing};
+use crate::error::{Conflict, Entity, Error};
 use crate::view::label::{self as view, LabelView};
 
 const EXISTS: Error = Error::Conflict(Conflict::LabelExists);
@@ -85,8 +85,8 @@ pub fn create(
         let title = check_title(&mut errors, title);
         let (description, priority) = (fields.description.as_deref(), fields.priority);
         let description =
-            errors.check_given("description", description.map(LabelDescription::parse));
-        let priority = errors.check_given("priority", priority.map(Priority::parse));
+            errors.check_optional("description", description.map(LabelDescription::parse));
+        let priority = errors.check_optional("priority", priority.map(Priority::parse));
         let new = errors.into_result_with(|| {
             Some(NewLabel {
                 title: title?,
@@ -118,7 +118,7 @@ pub fn update(
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerLabels)?;
         let label = own(tx, &tracker, &changes.name)?;
-        let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
+        let label = label.ok_or(Error::NotFound(Entity::LabelToChange))?;
         let label = changed(tx, &tracker, label, rule, changes)?;
         tx.labels().update(&label, app.clock.now()).map_err(|error| match error {
             StoreError::Duplicate(_) => title_taken().into(),
@@ -144,14 +144,14 @@ fn changed(
 ) -> Result<Label, Error> {
     let mut errors = FieldErrors::default();
     let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
-    let color = errors.check_given("color", color);
+    let color = errors.check_optional("color", color);
     // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
         Some(name) => check_title(&mut errors, LabelTitle::parse(name)),
     };
     let description = changes.description.as_deref().map(LabelDescription::parse);
-    let description = errors.check_given("description", description);
+    let description = errors.check_optional("description", description);
     let priority = match changes.priority {
         None => Some(label.priority),
         Some(None) => Some(None),
@@ -178,14 +178,14 @@ fn changed(
 }
 
 fn title_taken() -> FieldErrors {
-    FieldErrors::one("title", FieldProblem::Taken)
+    FieldErrors::single("title", FieldProblem::Taken)
 }
 
 fn taken_by_group(tx: &mut dyn Tx, tracker: &Tracker) -> Result<FieldErrors, StoreError> {
     let group = tx.namespaces().find(tracker.project.namespace)?;
     let name = group.map(|group| group.name).unwrap_or_default();
     let message = format!("already exists at group level for {name}. Please choose another one.");
-    Ok(FieldErrors::one("title", message))
+    Ok(FieldErrors::single("title", message))
 }
 
 /// Returns a valid title, or adds its errors.
@@ -202,7 +202,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         tracker.require(TrackerAbility::AdministerLabels)?;
-        let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Thing::Label))?;
+        let label = own(tx, &tracker, name)?.ok_or(Error::NotFound(Entity::Label))?;
         let view = view::load(tx, &tracker, user, label)?;
         tx.labels().delete(view.label.id)?;
         tx.group_labels().adapt_to_group(tracker.project.id)?;
@@ -221,7 +221,7 @@ pub fn subscribe(
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
-        let label = find_visible(tx, &tracker, label)?.ok_or(Error::NotFound(Thing::Label))?;
+        let label = find_visible(tx, &tracker, label)?.ok_or(Error::NotFound(Entity::Label))?;
         let is_subscribed = !tx.labels().subscribed(user, &[label.id])?.is_empty();
         let Change::Applied(state) = Subscribed::from_bool(is_subscribed).apply(command) else {
             return Ok(Change::Unchanged);

@@ -11,7 +11,7 @@ use chrono::NaiveDate;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::UserId;
-use hexforge_domain::member::{AccessLevel, Membership, in_force};
+use hexforge_domain::member::{AccessLevel, Membership, is_in_force};
 use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
@@ -20,7 +20,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
 use crate::app::App;
-use crate::error::{Conflict, Error, Thing};
+use crate::error::{Conflict, Entity, Error};
 pub(crate) use news::record_departures;
 use news::{join, leave};
 use source::{Found, MemberOperation};
@@ -41,7 +41,7 @@ pub enum Removal {
     /// The membership was removed; the value is its state before.
     Removed(Box<MemberView>),
     /// The user was not a member of the project, which is not an error.
-    WasNone(UserId),
+    NotAMember(UserId),
 }
 
 /// Lists the direct members, highest user id first.
@@ -83,8 +83,8 @@ pub fn get(
 ) -> Result<MemberView, Error> {
     app.store.read(|tx| {
         let found = source.load(tx, app.requester(actor), MemberOperation::Read)?;
-        let membership = found.member(tx, user)?.ok_or(Error::NotFound(Thing::Record))?;
-        let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+        let membership = found.member(tx, user)?.ok_or(Error::NotFound(Entity::Record))?;
+        let user = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
         Ok((user, membership))
     })
 }
@@ -104,21 +104,22 @@ pub fn add(
         match (&found, found.member(tx, user)?) {
             (_, None) => (),
             // An expired membership gives no access, so it is replaced.
-            (_, Some(past)) if !in_force(past.expires_at, requester.today) => {
-                let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+            (_, Some(past)) if !is_in_force(past.expires_at, requester.today) => {
+                let user = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
                 let member = MemberFacts::new(&user, past.level, now);
                 leave(tx, &found, member, EventAction::Expired)?;
             }
             (Found::Group(_), Some(_)) => return Err(Error::Conflict(Conflict::MemberExists)),
             (Found::Project(_), Some(membership)) => {
-                let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+                let user = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
                 return Ok((user, membership));
             }
         }
         let membership =
             Membership::new(user, source.parse_level(access.level)?, access.expires_at);
         let user = tx.users().find(user)?;
-        let user = user.ok_or_else(|| FieldErrors::one("invite_email", FieldProblem::Invalid))?;
+        let user =
+            user.ok_or_else(|| FieldErrors::single("invite_email", FieldProblem::Invalid))?;
         join(tx, &found, &user, membership, now)?;
         Ok((user, membership))
     })
@@ -134,7 +135,7 @@ pub fn update(
 ) -> Result<MemberView, Error> {
     app.store.write(|tx| {
         let found = source.load(tx, app.requester(actor), MemberOperation::Administer)?;
-        let before = found.member(tx, user)?.ok_or(Error::NotFound(Thing::Record))?;
+        let before = found.member(tx, user)?.ok_or(Error::NotFound(Entity::Record))?;
         let after = Membership {
             level: source.parse_level(access.level)?,
             expires_at: access.expires_at.or(before.expires_at),
@@ -144,7 +145,7 @@ pub fn update(
             Found::Group(group) => tx.group_members().update(group.id, after)?,
             Found::Project(project) => tx.project_members().update(project.id, after)?,
         }
-        let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+        let user = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
         Ok((user, after))
     })
 }
@@ -161,19 +162,19 @@ pub fn remove(
         let found = source.load(tx, requester, MemberOperation::Read)?;
         let Some(membership) = found.member(tx, user)? else {
             return match found {
-                Found::Group(_) => Err(Error::NotFound(Thing::Member(user))),
-                Found::Project(_) => Ok(Removal::WasNone(user)),
+                Found::Group(_) => Err(Error::NotFound(Entity::Member(user))),
+                Found::Project(_) => Ok(Removal::NotAMember(user)),
             };
         };
         if actor.user() != Some(user) {
             source.load(tx, requester, MemberOperation::Administer)?;
         }
-        let user = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+        let user = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
         let found = match found {
             Found::Group(group) => {
-                let group = tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))?;
+                let group = tx.groups().lock(group.id)?.ok_or(Error::NotFound(Entity::Group))?;
                 let owner = membership.level == AccessLevel::Owner
-                    && in_force(membership.expires_at, requester.today);
+                    && is_in_force(membership.expires_at, requester.today);
                 if owner && tx.group_members().count_owners(group.id, requester.today)? == 1 {
                     return Err(Error::Forbidden(None));
                 }

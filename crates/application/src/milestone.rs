@@ -19,7 +19,7 @@ use hexforge_domain::text::LongText;
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::issue::activity::{self, EventSubject};
 use crate::view::issue::{self as view, IssueView};
 
@@ -87,7 +87,7 @@ pub fn issues(
 
 fn find(tx: &mut dyn Tx, tracker: &Tracker, id: MilestoneId) -> Result<Milestone, Error> {
     let found = tx.milestones().find(tracker.project.id, id)?;
-    found.ok_or(Error::NotFound(Thing::Record))
+    found.ok_or(Error::NotFound(Entity::Record))
 }
 
 /// Creates a milestone.
@@ -111,7 +111,7 @@ pub fn create(
             errors.extend(title_taken());
         }
         let description = fields.description.as_deref().map(LongText::parse);
-        let description = errors.check_given("description", description);
+        let description = errors.check_optional("description", description);
         let new = errors.into_result_with(|| {
             Some(NewMilestone {
                 project,
@@ -151,7 +151,7 @@ pub fn update(
             errors.extend(title_taken());
         }
         let description = fields.description.as_deref().map(LongText::parse);
-        let description = errors.check_given("description", description);
+        let description = errors.check_optional("description", description);
         let change = fields.command.map(|command| before.state.apply(command));
         let state = match change {
             Some(Change::Applied(state)) => state,
@@ -182,7 +182,7 @@ pub fn update(
 }
 
 fn title_taken() -> FieldErrors {
-    FieldErrors::one("title", FieldProblem::Taken)
+    FieldErrors::single("title", FieldProblem::Taken)
 }
 
 /// Maps a duplicate title that another transaction inserted after our check.

@@ -20,7 +20,7 @@ use hexforge_domain::user::User;
 use crate::access::tracker::Tracker;
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::issue::Editor;
 use crate::issue::activity::{self, EventSubject};
 use crate::issue::commands;
@@ -37,7 +37,7 @@ pub fn list(
 ) -> Result<Paged<NoteView>, Error> {
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
-        let issue = find_issue(tx, &tracker, issue, Thing::Notes)?;
+        let issue = find_issue(tx, &tracker, issue, Entity::Notes)?;
         let notes = tx.notes().list(issue.id, note_reader(&tracker)?, page)?;
         Ok(view::page(tx, notes)?)
     })
@@ -68,7 +68,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<N
 
 /// The outcome of a request to write a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum NoteOutcome {
     /// A note was written.
     Note(Box<NoteView>),
     /// An emoji was awarded to the issue.
@@ -89,7 +89,7 @@ struct Draft {
 
 impl Draft {
     fn read(text: &NoteBody, today: NaiveDate) -> Result<Self, FieldErrors> {
-        let emoji = EmojiName::alone_in(text.as_str());
+        let emoji = EmojiName::from_note(text.as_str());
         let (left, commands) = extract(text.as_str(), today);
         let body = (!left.is_empty()).then(|| NoteBody::parse(&left)).transpose()?;
         Ok(Self { emoji, body, commands })
@@ -104,25 +104,25 @@ pub fn create(
     named: &ProjectRef,
     issue: IssueId,
     fields: &NoteFields,
-) -> Result<Written, Error> {
+) -> Result<NoteOutcome, Error> {
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.body);
     let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     let draft = body.and_then(|body| Draft::read(&body, app.today()));
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
-        let issue = find_issue(tx, &tracker, issue, Thing::Note)?;
+        let issue = find_issue(tx, &tracker, issue, Entity::Note)?;
         let Draft { emoji, body, commands } = draft?;
         let now = app.clock.now();
         let editor = Editor { user: author, tracker: &tracker, now };
         if let Some(emoji) = emoji.filter(|_| issue.author != author) {
             let award = tx.issues().award(issue.id, author, &emoji, now)?;
-            return Ok(Written::Award(award, Box::new(find_user(tx, author)?)));
+            return Ok(NoteOutcome::Award(award, Box::new(find_user(tx, author)?)));
         }
         let Some(body) = body else {
             let issue = commands::apply(tx, editor, issue, &commands)?;
             let by = Box::new(find_user(tx, author)?);
-            return Ok(Written::Commands(issue.id, by, now));
+            return Ok(NoteOutcome::Commands(issue.id, by, now));
         };
         // Only owners may set the creation time.
         let created_at = fields.created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
@@ -139,7 +139,7 @@ pub fn create(
         };
         let note = tx.notes().insert(new)?;
         tx.issues().participate(issue.id, author)?;
-        tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
+        tx.issues().mention(issue.id, &mention::mentioned_usernames(note.body.as_str()))?;
         let issue = Issue { updated_at: now, ..issue };
         tx.issues().update(&issue)?;
         let about = EventSubject::Note(&note, &issue);
@@ -149,7 +149,7 @@ pub fn create(
         if !commands.is_empty() {
             commands::apply(tx, editor, issue, &commands)?;
         }
-        Ok(Written::Note(Box::new(view::load(tx, note)?)))
+        Ok(NoteOutcome::Note(Box::new(view::load(tx, note)?)))
     })
 }
 
@@ -171,7 +171,7 @@ pub fn update(
         let note =
             Note { body: body?, updated_by: Some(user), updated_at: app.clock.now(), ..note };
         tx.notes().update(&note)?;
-        tx.issues().mention(issue.id, &mention::mentioned(note.body.as_str()))?;
+        tx.issues().mention(issue.id, &mention::mentioned_usernames(note.body.as_str()))?;
         mentions.write_notes(
             tx,
             Editor { user, tracker: &tracker, now: note.updated_at },
@@ -198,17 +198,17 @@ fn find_issue(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     id: IssueId,
-    thing: Thing,
+    thing: Entity,
 ) -> Result<Issue, Error> {
     let issue = tx.issues().find(tracker.project.id, id)?;
-    let issue = issue.ok_or(Error::NotFound(Thing::Record))?;
+    let issue = issue.ok_or(Error::NotFound(Entity::Record))?;
     if tracker.sees(&issue) { Ok(issue) } else { Err(Error::NotFound(thing)) }
 }
 
 fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Issue, Note), Error> {
-    let issue = find_issue(tx, tracker, id.issue, Thing::Note)?;
+    let issue = find_issue(tx, tracker, id.issue, Entity::Note)?;
     let note = tx.notes().find(issue.id, id.note, note_reader(tracker)?)?;
-    Ok((issue, note.ok_or(Error::NotFound(Thing::Record))?))
+    Ok((issue, note.ok_or(Error::NotFound(Entity::Record))?))
 }
 
 /// Returns the reader for filtering notes; `None` for administrators, who see all notes.
@@ -223,5 +223,5 @@ fn note_reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
 }
 
 fn find_user(tx: &mut dyn Tx, id: UserId) -> Result<User, Error> {
-    tx.users().find(id)?.ok_or(Error::NotFound(Thing::User))
+    tx.users().find(id)?.ok_or(Error::NotFound(Entity::User))
 }

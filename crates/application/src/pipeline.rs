@@ -22,7 +22,7 @@ use hexforge_domain::user::User;
 
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::repository;
 use crate::view::project as project_view;
 use create::{NoPipeline, PipelineOrigin};
@@ -63,7 +63,7 @@ pub fn get(
     app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::ReadPipelines, named)?;
         let found = tx.pipelines().find(project.id, id)?;
-        Ok(view(tx, found.ok_or(Error::NotFound(Thing::Record))?)?)
+        Ok(view(tx, found.ok_or(Error::NotFound(Entity::Record))?)?)
     })
 }
 
@@ -77,7 +77,7 @@ pub fn create(
     let project =
         app.store.read(|tx| app.requester(actor).ci_project(tx, CiAbility::Run, named))?;
     let user = access::own_account(actor)?;
-    let refused = |reason: NoPipeline| Error::Invalid(FieldErrors::one("base", reason));
+    let refused = |reason: NoPipeline| Error::Invalid(FieldErrors::single("base", reason));
     let repository = repository::open(app, project.id)?;
     let target = Target::find(repository.as_ref(), reference)?;
     let target = target.ok_or_else(|| refused(NoPipeline::NoReference))?;
@@ -142,7 +142,7 @@ fn lock(
     id: PipelineId,
 ) -> Result<Progress, Error> {
     let project = requester.ci_project(tx, CiAbility::Run, named)?;
-    let missing = || Error::NotFound(Thing::Record);
+    let missing = || Error::NotFound(Entity::Record);
     tx.pipelines().find(project.id, id)?.ok_or_else(missing)?;
     Progress::lock(tx, id)?.ok_or_else(missing)
 }

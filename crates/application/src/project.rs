@@ -84,7 +84,7 @@ impl ProjectList {
             ProjectList::Owned => ProjectScope::OwnedBy(viewer.user),
             ProjectList::Starred => ProjectScope::StarredBy(viewer),
             ProjectList::All => {
-                access::service(actor, ServiceAbility::Administer)?;
+                access::require_service_ability(actor, ServiceAbility::Administer)?;
                 ProjectScope::All
             }
         })
@@ -144,7 +144,7 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectView, E
         let one = Paged { items: vec![project], total: 1 };
         let views = view::full_page(tx, one, requester, actor.user())?;
         let view = views.items.into_iter().next();
-        let view = view.ok_or(Error::NotFound(crate::error::Thing::Project))?;
+        let view = view.ok_or(Error::NotFound(crate::error::Entity::Project))?;
         Ok(if administers { add_admin_fields(tx, view)? } else { view })
     })
 }

@@ -39,7 +39,7 @@ pub use received::{Client, receive};
 
 /// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pushed {
+pub enum PushOutcome {
     /// The change and everything that follows from it are committed.
     Done,
     /// The rules do not allow the change.
@@ -62,7 +62,7 @@ pub(crate) fn change_ref(
     project: &Project,
     repository: &dyn Repository,
     change: RefChange,
-) -> Result<Pushed, Error> {
+) -> Result<PushOutcome, Error> {
     change_refs(app, actor, project, repository, vec![change])
 }
 
@@ -73,7 +73,7 @@ pub fn change_refs(
     project: &Project,
     repository: &dyn Repository,
     changes: Vec<RefChange>,
-) -> Result<Pushed, Error> {
+) -> Result<PushOutcome, Error> {
     let (peeled, atomicity, packs) = (Peeled::new(), Atomicity::AllOrNone, vec![]);
     let proposal = Proposal { changes, peeled, atomicity, packs };
     change_refs_with_release(app, actor, project, repository, Changes { proposal, release: None })
@@ -92,7 +92,7 @@ pub(crate) fn change_refs_with_release(
     project: &Project,
     repository: &dyn Repository,
     Changes { proposal, release }: Changes,
-) -> Result<Pushed, Error> {
+) -> Result<PushOutcome, Error> {
     let mut actions = HashMap::new();
     for change in &proposal.changes {
         actions.insert(change.name.clone(), ref_action(repository, change)?);
@@ -123,13 +123,13 @@ pub(crate) fn remove_tag(
 }
 
 /// Maps the outcome of changes that are all made or none.
-fn into_pushed(outcome: Outcome) -> Result<Pushed, Error> {
+fn into_pushed(outcome: Outcome) -> Result<PushOutcome, Error> {
     match outcome {
-        Outcome::Declined(refusal) => Ok(Pushed::Declined(refusal)),
+        Outcome::Declined(refusal) => Ok(PushOutcome::Declined(refusal)),
         Outcome::NoRoom => Err(Error::Refused(Refusal::RepositoryFull)),
         Outcome::Ended(made, _) => match made.refused.into_iter().next() {
             Some(name) => Err(GitError::Conflict(name).into()),
-            None => Ok(Pushed::Done),
+            None => Ok(PushOutcome::Done),
         },
     }
 }

@@ -17,7 +17,7 @@ use hexforge_domain::project::{ProjectHeader, ProjectRef};
 use hexforge_domain::repository::{Archive, ArchiveFormat, Comparison, Contributors, TreeEntry};
 
 use crate::app::App;
-use crate::error::{Error, Refusal, Thing};
+use crate::error::{Entity, Error, Refusal};
 pub use open::{open, open_for, refs};
 
 /// The minimum length of an abbreviated blob id. Shorter ones would let callers enumerate all blobs.
@@ -148,7 +148,7 @@ impl FoundFile {
 pub fn file(at: Revision, path: &str) -> Result<FoundFile, Error> {
     let Revision { repository, commit, .. } = at;
     let path = path.trim_start_matches('/');
-    let blob = repository.blob_at(commit, path)?.ok_or(Error::NotFound(Thing::File))?;
+    let blob = repository.blob_at(commit, path)?.ok_or(Error::NotFound(Entity::File))?;
     Ok(FoundFile { blob, repository })
 }
 
@@ -160,9 +160,9 @@ pub fn blob(
 ) -> Result<FoundFile, Error> {
     let repository = open::open_by_header(app, project, *caller)?;
     let blob = if name.len() < MIN_ABBREVIATION { None } else { repository.find_blob(name)? };
-    let blob = blob.ok_or(Error::NotFound(Thing::Blob))?;
+    let blob = blob.ok_or(Error::NotFound(Entity::Blob))?;
     if !sight::may_see(app, *actor, project.id, repository.as_ref(), blob.id)? {
-        return Err(Error::NotFound(Thing::Blob));
+        return Err(Error::NotFound(Entity::Blob));
     }
     Ok(FoundFile { blob, repository })
 }

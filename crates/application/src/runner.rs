@@ -10,9 +10,9 @@ mod update;
 mod variables;
 
 pub use artifacts::{
-    Receiving, authorize_artifacts, begin_artifacts, open_artifacts, remove_artifacts,
+    ArtifactsUpload, authorize_artifacts, begin_artifacts, open_artifacts, remove_artifacts,
 };
-pub use assignment::{Assignment, Earlier};
+pub use assignment::{Assignment, EarlierBuild};
 pub use request::request;
 pub use trace::{Appended, append_trace};
 pub use update::{Report, update};
@@ -30,7 +30,7 @@ use hexforge_domain::text::{Secret, TooLong, limit};
 
 use crate::app::App;
 use crate::ci_token;
-use crate::error::{Error, ForbiddenReason, Thing};
+use crate::error::{Entity, Error, ForbiddenReason};
 
 /// The minimum interval between stored updates of a running build, and between stored contacts of a runner.
 const CONTACT_INTERVAL: TimeDelta = TimeDelta::seconds(60);
@@ -63,7 +63,7 @@ pub struct Registered {
 /// project.
 pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered, Error> {
     let runner = app.store.write(|tx| {
-        let project = match ci_token::is_of_service(app, token, tx.runners().rotations()?) {
+        let project = match ci_token::is_service_token(app, token, tx.runners().rotations()?) {
             true => None,
             false => {
                 let found = tx.runners().project_by_token(token)?;
@@ -72,7 +72,7 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
         };
         // A runner without tags that takes no untagged builds would never get a build.
         if !new.run_untagged && new.tags.is_empty() {
-            return Err(Error::NotFound(Thing::Nameless));
+            return Err(Error::NotFound(Entity::Unnamed));
         }
         let new = NewRunner {
             description: new.description,
@@ -90,7 +90,7 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
         }
         Ok(runner)
     })?;
-    Ok(Registered { id: runner.id, token: ci_token::of_runner(app, &runner) })
+    Ok(Registered { id: runner.id, token: ci_token::runner_token(app, &runner) })
 }
 
 /// Removes the runner with this token. The builds that it runs fail later, when they send no updates.
@@ -107,15 +107,15 @@ fn identify_runner(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Runner, Er
         Some(id) => tx.runners().find(RunnerId(id))?,
         None => None,
     };
-    let found = found.filter(|runner| ci_token::is_of_runner(app, runner, token));
+    let found = found.filter(|runner| ci_token::is_runner_token(app, runner, token));
     found.ok_or(Error::Forbidden(None))
 }
 
 /// Returns the job with this id, if the token is that of the job.
 fn build_by_token(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
     let found = tx.builds().find(id)?.filter(|build| build.kind.is_job());
-    let build = found.ok_or(Error::NotFound(Thing::Nameless))?;
-    if !ci_token::is_of_build(app, &build, token) {
+    let build = found.ok_or(Error::NotFound(Entity::Unnamed))?;
+    if !ci_token::is_build_token(app, &build, token) {
         return Err(Error::Forbidden(None));
     }
     match build.erased_at {
@@ -141,14 +141,14 @@ fn running_build(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result
 /// Like [`build_by_token`], with the pipeline locked, so that no other transaction changes the build or its files.
 fn lock_build(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Build, Error> {
     let found = build_by_token(app, tx, id, token)?;
-    tx.pipelines().lock(found.pipeline)?.ok_or(Error::NotFound(Thing::Nameless))?;
+    tx.pipelines().lock(found.pipeline)?.ok_or(Error::NotFound(Entity::Unnamed))?;
     build_by_token(app, tx, id, token)
 }
 
 /// Checks the new length of a log, in bytes.
 fn check_log_length(length: u64) -> Result<(), Error> {
     if length > limit::LOG as u64 {
-        return Err(FieldErrors::one("trace", TooLong(limit::LOG)).into());
+        return Err(FieldErrors::single("trace", TooLong(limit::LOG)).into());
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 use hexforge_domain::id::UserId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::token::{TokenHolder, TokenKind, TokenValidity, extended_end};
+use hexforge_domain::token::{TokenHolder, TokenKind, TokenValidity, extended_expiry};
 
 use crate::app::App;
-use crate::error::{Error, ForbiddenReason, StaleToken, Thing};
+use crate::error::{Entity, Error, ForbiddenReason, StaleToken};
 
 /// The credentials that a request carries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
 /// fail the request, which may be read-only: the next request tries again.
 pub(crate) fn extend_session(app: &App, caller: &TokenHolder) {
     let now = app.clock.now();
-    if let Some(end) = extended_end(caller.kind, caller.life, now, app.settings.session) {
+    if let Some(end) = extended_expiry(caller.kind, caller.life, now, app.settings.session) {
         let _ = app.store.write::<_, StoreError>(|tx| tx.tokens().extend(caller.token, end));
     }
 }
@@ -95,7 +95,7 @@ fn sudo(tx: &mut dyn Tx, caller: &TokenHolder, target: &str) -> Result<Actor, Er
     } else {
         tx.users().find_by_username(target)?
     };
-    let user = found.ok_or_else(|| Error::NotFound(Thing::SudoTarget(target.to_owned())))?;
+    let user = found.ok_or_else(|| Error::NotFound(Entity::SudoTarget(target.to_owned())))?;
     if user.state.may_act() {
         Ok(Actor::of(user.id, &user.privileges))
     } else {

@@ -14,7 +14,7 @@ use hexforge_domain::text::Secret;
 use crate::access;
 use crate::app::App;
 use crate::delivery;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// The hook fields of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct SystemHookFields {
 
 /// Checks that the actor may manage system hooks.
 pub fn authorize(actor: Actor) -> Result<(), Error> {
-    access::service(actor, ServiceAbility::Administer)
+    access::require_service_ability(actor, ServiceAbility::Administer)
 }
 
 /// Lists all system hooks, newest first.
@@ -40,7 +40,7 @@ pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<SystemHook>, Er
 /// Returns one system hook.
 pub fn get(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Error> {
     authorize(actor)?;
-    app.store.read(|tx| tx.system_hooks().find(id)?.ok_or(Error::NotFound(Thing::Record)))
+    app.store.read(|tx| tx.system_hooks().find(id)?.ok_or(Error::NotFound(Entity::Record)))
 }
 
 /// Sends a sample payload to a hook once, and ignores the response.
@@ -72,7 +72,7 @@ pub fn create(app: &App, actor: Actor, fields: &SystemHookFields) -> Result<Syst
 }
 
 fn url_errors(error: HookUrlError) -> FieldErrors {
-    let mut errors = FieldErrors::one("url", error);
+    let mut errors = FieldErrors::single("url", error);
     match error {
         // A blank URL is also reported as an invalid one.
         HookUrlError::Blank(_) => errors.add("url", HookUrlError::Format),
@@ -85,7 +85,7 @@ fn url_errors(error: HookUrlError) -> FieldErrors {
 pub fn delete(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Error> {
     authorize(actor)?;
     app.store.write(|tx| {
-        let hook = tx.system_hooks().find(id)?.ok_or(Error::NotFound(Thing::SystemHook))?;
+        let hook = tx.system_hooks().find(id)?.ok_or(Error::NotFound(Entity::SystemHook))?;
         tx.system_hooks().delete(id)?;
         Ok(hook)
     })

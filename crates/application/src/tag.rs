@@ -17,8 +17,8 @@ use hexforge_domain::text::{limit, within_field};
 use crate::access;
 use crate::app::App;
 use crate::branch::{project_to_push, push_refused};
-use crate::error::{Error, Missing, Refusal, Thing};
-use crate::push::{self, Pushed};
+use crate::error::{Entity, Error, Missing, Refusal};
+use crate::push::{self, PushOutcome};
 use crate::repository::{self, open, sight};
 
 /// A tag with its release.
@@ -64,7 +64,7 @@ pub fn list(
 
 /// Returns one tag.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result<TagView, Error> {
-    let missing = || Error::NotFound(Thing::Tag);
+    let missing = || Error::NotFound(Entity::Tag);
     let parsed = TagName::parse(name);
     let (project, release) = app.store.read_autocommit(|tx| {
         let code = ProjectAbility::DownloadCode;
@@ -115,8 +115,8 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     let proposal = Proposal { changes, peeled, atomicity: Atomicity::AllOrNone, packs };
     let changes = push::Changes { proposal, release: release.clone() };
     match push::change_refs_with_release(app, actor, &project, repository.as_ref(), changes) {
-        Ok(Pushed::Done) => (),
-        Ok(Pushed::Declined(refusal)) => return Err(push_refused(refusal)),
+        Ok(PushOutcome::Done) => (),
+        Ok(PushOutcome::Declined(refusal)) => return Err(push_refused(refusal)),
         // Another request created the tag first, or the name is a folder of other tags.
         Err(Error::Git(GitError::Conflict(_))) => {
             return Err(match repository::refs(app, project.id)?.target(&name.full()) {

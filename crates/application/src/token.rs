@@ -10,7 +10,7 @@ use hexforge_domain::token::{NewToken, Token, TokenKind};
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// Creates a personal access token for a user. The secret is shown only once.
 pub fn create(
@@ -20,10 +20,10 @@ pub fn create(
     name: &str,
     expires_at: Option<Timestamp>,
 ) -> Result<Secret, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     let secret = app.secrets.token();
     app.store.write(|tx| {
-        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
+        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Entity::User))?;
         tx.tokens().insert(NewToken {
             user: user.id,
             kind: TokenKind::Personal,
@@ -38,21 +38,21 @@ pub fn create(
 
 /// Lists the tokens of a user, newest first, without their secrets.
 pub fn list(app: &App, actor: Actor, username: &str, page: Page) -> Result<Paged<Token>, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     app.store.read(|tx| {
-        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
+        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Entity::User))?;
         Ok(tx.tokens().list(user.id, page)?)
     })
 }
 
 /// Revokes a token.
 pub fn revoke(app: &App, actor: Actor, id: TokenId) -> Result<(), Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     app.store.write(|tx| {
         if tx.tokens().revoke(id, app.clock.now())? {
             Ok(())
         } else {
-            Err(Error::NotFound(Thing::Record))
+            Err(Error::NotFound(Entity::Record))
         }
     })
 }
@@ -69,7 +69,7 @@ pub fn list_own(app: &App, actor: Actor, page: Page) -> Result<Paged<Token>, Err
 pub fn revoke_own(app: &App, actor: Actor, id: TokenId) -> Result<Token, Error> {
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
-        let missing = || Error::NotFound(Thing::Record);
+        let missing = || Error::NotFound(Entity::Record);
         let own = tx.tokens().find(id)?.filter(|token| token.user == user);
         let mut token = own.ok_or_else(missing)?;
         let now = app.clock.now();

@@ -13,7 +13,7 @@ use hexforge_domain::trigger::{Trigger, check_variables};
 
 use crate::app::App;
 use crate::ci_token;
-use crate::error::{Error, Refusal, Thing};
+use crate::error::{Entity, Error, Refusal};
 use crate::pipeline::create::{self, PipelineOrigin};
 use crate::pipeline::prepare::{self, Target};
 use crate::repository;
@@ -97,7 +97,7 @@ pub fn start(
     reference: &str,
     variables: Vec<(String, String)>,
 ) -> Result<Triggered, Error> {
-    let missing = || Error::NotFound(Thing::Nameless);
+    let missing = || Error::NotFound(Entity::Unnamed);
     let no_builds = || Error::Refused(Refusal::NoBuilds);
     // A token of another project gets the same response as a missing project, so that the caller does not learn which
     // projects exist.
@@ -161,14 +161,14 @@ fn from_text(text: &str) -> Vec<(String, String)> {
 }
 
 fn view(app: &App, trigger: Trigger) -> TriggerView {
-    TriggerView { token: ci_token::of_trigger(app, &trigger), trigger, deleted_at: None }
+    TriggerView { token: ci_token::trigger_token(app, &trigger), trigger, deleted_at: None }
 }
 
 /// Returns the trigger with this token.
 fn find(app: &App, tx: &mut dyn Tx, token: &str) -> Result<Option<Trigger>, Error> {
     let Some(id) = ci_token::claimed_id(token) else { return Ok(None) };
     let found = tx.triggers().find(TriggerId(id))?;
-    Ok(found.filter(|trigger| ci_token::is_of_trigger(app, trigger, token)))
+    Ok(found.filter(|trigger| ci_token::is_trigger_token(app, trigger, token)))
 }
 
 fn find_in_project(
@@ -178,7 +178,7 @@ fn find_in_project(
     token: &str,
 ) -> Result<Trigger, Error> {
     let found = find(app, tx, token)?.filter(|trigger| trigger.project == project.id);
-    found.ok_or(Error::NotFound(Thing::Trigger))
+    found.ok_or(Error::NotFound(Entity::Trigger))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use hexforge_domain::user::{
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Conflict, Error, Thing};
+use crate::error::{Conflict, Entity, Error};
 use crate::removal::Removed;
 use crate::view::user::{self as view, FullUser, UserPage, UserView};
 use crate::{member, project};
@@ -40,12 +40,12 @@ pub enum UserQuery {
 
 /// Lists users, with the fields that the actor may see.
 pub fn list(app: &App, actor: Actor, query: UserQuery, page: Page) -> Result<UserPage, Error> {
-    access::accounts(actor, AccountAbility::Read)?;
-    let manages = access::accounts(actor, AccountAbility::Manage).is_ok();
+    access::require_account_ability(actor, AccountAbility::Read)?;
+    let manages = access::require_account_ability(actor, AccountAbility::Manage).is_ok();
     app.store.read(|tx| {
         let users = match query {
             UserQuery::Named(name) => {
-                page.cut(tx.users().find_by_username(&name)?.into_iter().collect())
+                page.slice(tx.users().find_by_username(&name)?.into_iter().collect())
             }
             UserQuery::Matching(filter) => {
                 // Only administrators may filter by the external flag.
@@ -63,10 +63,10 @@ pub fn list(app: &App, actor: Actor, query: UserQuery, page: Page) -> Result<Use
 
 /// Returns one user, with the fields that the actor may see.
 pub fn get(app: &App, actor: Actor, id: UserId) -> Result<UserView, Error> {
-    access::accounts(actor, AccountAbility::Read)?;
+    access::require_account_ability(actor, AccountAbility::Read)?;
     app.store.read_autocommit(|tx| {
-        let user = tx.users().find(id)?.ok_or(Error::NotFound(Thing::Record))?;
-        match access::accounts(actor, AccountAbility::Manage) {
+        let user = tx.users().find(id)?.ok_or(Error::NotFound(Entity::Record))?;
+        match access::require_account_ability(actor, AccountAbility::Manage) {
             Ok(()) => Ok(UserView::Full(view::full(tx, user)?)),
             Err(_) => Ok(UserView::Single(user)),
         }
@@ -74,10 +74,10 @@ pub fn get(app: &App, actor: Actor, id: UserId) -> Result<UserView, Error> {
 }
 
 /// Returns the user with exactly this username, for administrators.
-pub fn find_named(app: &App, actor: Actor, username: &str) -> Result<FullUser, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+pub fn find_by_username(app: &App, actor: Actor, username: &str) -> Result<FullUser, Error> {
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     app.store.read(|tx| {
-        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
+        let user = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Entity::User))?;
         Ok(view::full(tx, user)?)
     })
 }
@@ -93,7 +93,7 @@ pub fn current(app: &App, actor: Actor) -> Result<FullUser, Error> {
 
 /// Creates an account with its personal namespace.
 pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     fields.require_for_creation()?;
     let mut errors = FieldErrors::default();
     let parsed = fields.parse(&mut errors);
@@ -123,7 +123,7 @@ pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, 
                         .projects_limit
                         .unwrap_or(app.settings.default_projects_limit),
                 }
-                .settled(),
+                .normalized(),
                 profile: parsed.profile,
                 password: password?,
                 confirmed_at: Some(now),
@@ -148,13 +148,13 @@ pub(crate) fn store_new(tx: &mut dyn Tx, new: NewUser, now: Timestamp) -> Result
 
 /// Updates the given fields of an account and leaves the others.
 pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Result<FullUser, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     let mut errors = FieldErrors::default();
     let parsed = fields.parse(&mut errors);
     let password = parsed.password.as_ref().filter(|_| errors.is_empty());
     let password = password.map(|password| app.passwords.hash(password));
     app.store.write(|tx| {
-        let before = tx.users().lock(id)?.ok_or(Error::NotFound(Thing::Record))?;
+        let before = tx.users().lock(id)?.ok_or(Error::NotFound(Entity::Record))?;
         let mut errors = errors;
         let claims = Claims {
             user: Some(id),
@@ -177,7 +177,7 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
                     .unwrap_or(before.privileges.can_create_group),
                 projects_limit: parsed.projects_limit.unwrap_or(before.privileges.projects_limit),
             }
-            .settled(),
+            .normalized(),
             profile: fields::merge_profile(&before.profile, parsed.profile),
             ..before.clone()
         };
@@ -238,7 +238,7 @@ pub enum Deletion {
 
 /// Deletes an account with everything that belongs to it.
 pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     let (deletion, removed) = app.store.write(|tx| {
         let mut removed = Removed::default();
         tx.removals().begin()?;
@@ -317,9 +317,11 @@ fn map_duplicate(error: StoreError) -> Error {
     match error {
         StoreError::Duplicate("email") => Error::Conflict(Conflict::EmailTaken),
         StoreError::Duplicate("username") => Error::Conflict(Conflict::UsernameTaken),
-        StoreError::Duplicate("path") => FieldErrors::one("username", FieldProblem::Taken).into(),
+        StoreError::Duplicate("path") => {
+            FieldErrors::single("username", FieldProblem::Taken).into()
+        }
         StoreError::Duplicate("extern_uid") => {
-            FieldErrors::one("identities.extern_uid", FieldProblem::Taken).into()
+            FieldErrors::single("identities.extern_uid", FieldProblem::Taken).into()
         }
         error => error.into(),
     }

@@ -11,7 +11,7 @@ use hexforge_domain::text::Secret;
 use hexforge_domain::variable::{Variable, VariableKey, VariableValue};
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// A variable with its decrypted value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +55,11 @@ pub fn create(
     key: &str,
     value: &str,
 ) -> Result<VariableView, Error> {
-    let taken = || Error::Invalid(FieldErrors::one("key", FieldProblem::Taken));
+    let taken = || Error::Invalid(FieldErrors::single("key", FieldProblem::Taken));
     let created = app.store.write(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::Administer, named)?;
         let key = VariableKey::parse(key)
-            .map_err(|error| Error::Invalid(FieldErrors::one("key", error)))?;
+            .map_err(|error| Error::Invalid(FieldErrors::single("key", error)))?;
         if tx.variables().find(project.id, key.as_str())?.is_some() {
             return Err(taken());
         }
@@ -115,7 +115,7 @@ pub(crate) fn view(app: &App, variable: &Variable) -> Result<VariableView, Error
 }
 
 fn parse_value(value: &str) -> Result<VariableValue, FieldErrors> {
-    VariableValue::parse(value).map_err(|error| FieldErrors::one("value", error))
+    VariableValue::parse(value).map_err(|error| FieldErrors::single("value", error))
 }
 
 /// The purpose of the encryption. A value encrypted for one project cannot be decrypted for another.
@@ -124,5 +124,5 @@ fn purpose(project: ProjectId) -> String {
 }
 
 fn find(tx: &mut dyn Tx, project: &Project, key: &str) -> Result<Variable, Error> {
-    tx.variables().find(project.id, key)?.ok_or(Error::NotFound(Thing::Variable))
+    tx.variables().find(project.id, key)?.ok_or(Error::NotFound(Entity::Variable))
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use chrono::TimeDelta;
-use hexforge_application::error::{Error, ForbiddenReason, Thing};
+use hexforge_application::error::{Entity, Error, ForbiddenReason};
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_application::user::block;
 use hexforge_domain::change::Change;
@@ -68,7 +68,7 @@ fn nobody_can_be_blocked_under_an_unknown_id() {
     let (world, admin, _) = world_with_ada(UserState::Active);
     for command in [UserCommand::Block, UserCommand::Unblock] {
         let error = world.refusal(|app| block::apply(app, admin, UserId(9999), command));
-        assert_error!(error, Error::NotFound(Thing::User));
+        assert_error!(error, Error::NotFound(Entity::User));
     }
 }
 
@@ -137,7 +137,7 @@ fn the_directory_knows_users_by_exactly_their_name() {
     for name in ["Ada", "ghost", ""] {
         let block = DirectoryCommand::Block;
         let error = world.refusal(|app| block::follow_directory(app, admin, name, block));
-        assert_error!(error, Error::NotFound(Thing::User));
+        assert_error!(error, Error::NotFound(Entity::User));
     }
 }
 

@@ -4,8 +4,8 @@
 mod support;
 
 use hexforge_application::branch::protect::DeveloperFields;
-use hexforge_application::branch::{self, Kept, merged, protect};
-use hexforge_application::error::{Error, Missing, Refusal, Thing};
+use hexforge_application::branch::{self, DeletionRefusal, merged, protect};
+use hexforge_application::error::{Entity, Error, Missing, Refusal};
 use hexforge_application::project::edit::{self, NameRule};
 use hexforge_application::project::fields::ProjectFields;
 use hexforge_application::project::fork::{self, ForkTarget};
@@ -94,7 +94,7 @@ fn a_branch_is_not_made_for_several_reasons() {
     let stranger = actor(&poem.world.user(a_user("eve")));
     assert_error!(
         poem.create(stranger, "new", "master").expect_err("hidden"),
-        Error::NotFound(Thing::Project)
+        Error::NotFound(Entity::Project)
     );
     assert_eq!(poem.names(), ["master"]);
 }
@@ -107,8 +107,8 @@ fn the_default_and_protected_branches_are_kept() {
     }
     poem.world.write(|tx| tx.protections().put(poem.id, &a_protection("k*")));
     let delete = |name: &str| branch::delete(&poem.world.app, poem.developer, &poem.named, name);
-    assert_eq!(delete("master").expect("an answer"), Err(Kept::Default));
-    assert_eq!(delete("kept").expect("an answer"), Err(Kept::Protected));
+    assert_eq!(delete("master").expect("an answer"), Err(DeletionRefusal::Default));
+    assert_eq!(delete("kept").expect("an answer"), Err(DeletionRefusal::Protected));
     assert_eq!(delete("gone").expect("an answer"), Ok(()));
     assert_error!(delete("gone").expect_err("it is gone"), Error::Missing(Missing::Branch));
     assert_eq!(poem.names(), ["kept", "master"]);
@@ -136,7 +136,7 @@ fn protections_are_put_and_taken_away() {
     let denied = protect::protect(app, poem.developer, named, "master", DeveloperFields::default());
     assert_error!(denied.expect_err("only masters may"), Error::Forbidden(None));
     let missing = protect::protect(app, poem.ada, named, "missing", DeveloperFields::default());
-    assert_error!(missing.expect_err("it is not there"), Error::NotFound(Thing::Branch));
+    assert_error!(missing.expect_err("it is not there"), Error::NotFound(Entity::Branch));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn merged_branches_are_removed_by_a_task() {
     assert_eq!(old.branch.name, a_branch("old"));
     merged::request(&poem.world.app, poem.developer, &poem.named).expect("developers may");
     assert_eq!(poem.names(), ["ahead", "master", "old", "same"]);
-    while task::work(&poem.world.app).expect("tasks can be done") {}
+    while task::run_next(&poem.world.app).expect("tasks can be done") {}
     assert_eq!(poem.names(), ["ahead", "master", "same"]);
 }
 
@@ -179,7 +179,7 @@ fn a_blocked_user_s_merged_branches_stay() {
     let developer = poem.developer.user().expect("a user");
     let user = poem.world.read(|tx| tx.users().find(developer)).expect("it is there");
     poem.world.in_state(&user, UserState::Blocked);
-    while task::work(&poem.world.app).expect("tasks can be done") {}
+    while task::run_next(&poem.world.app).expect("tasks can be done") {}
     assert_eq!(poem.names(), ["master", "old"]);
 }
 
@@ -197,7 +197,7 @@ fn a_fork_has_the_branches_of_its_source_at_once() {
     let refs = |id| repository::refs(&poem.world.app, id).expect("they can be read");
     assert!(refs(fork.id).has_branches());
     assert!(refs(fork.id).iter().eq(refs(poem.id).iter()));
-    assert!(!task::work(&poem.world.app).expect("there is nothing left"));
+    assert!(!task::run_next(&poem.world.app).expect("there is nothing left"));
 }
 
 /// Long work is charged to the address of the request too, whichever user sends it.

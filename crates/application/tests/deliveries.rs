@@ -198,7 +198,7 @@ fn a_failing_delivery_is_given_up_after_twenty_tries_or_a_day() {
     assert_eq!((given_up.state, given_up.tries), (DeliveryState::GivenUp, 20));
     let last = given_up.last.as_ref().expect("it was tried");
     assert_eq!(last.error.as_deref(), Some("the receiver answered 503"));
-    let failing = delivery::failing(&stage.world.app).expect("hooks can be asked for");
+    let failing = delivery::list_failing_hooks(&stage.world.app).expect("hooks can be asked for");
     assert_eq!((failing.len(), failing[0].failures), (1, 20));
     assert_eq!(failing[0].url, "https://hook.example/x");
     // A delivery is tried at least once, even if the service was stopped for longer than a day.
@@ -380,7 +380,7 @@ fn old_deliveries_are_forgotten() {
 fn due_events_and_deliveries_are_reported() {
     let stage = a_stage();
     let work = || {
-        let work = delivery::work(&stage.world.app).expect("it can be read");
+        let work = delivery::due_work(&stage.world.app).expect("it can be read");
         (work.events, work.deliveries)
     };
     assert_eq!(work(), (false, false));

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::user::{Owner, email};
 use hexforge_domain::id::{EmailId, UserId};
 use hexforge_domain::paging::Page;
@@ -48,7 +48,7 @@ fn the_addresses_of_a_missing_account_are_not_listed() {
     let (world, admin, _) = world_with_ada();
     let nobody = Owner::User(UserId(9999));
     let error = world.refusal(|app| email::list(app, admin, nobody, FIRST_PAGE));
-    assert_error!(error, Error::NotFound(Thing::User));
+    assert_error!(error, Error::NotFound(Entity::User));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn users_read_their_own_addresses_only() {
     assert_eq!(email::get(&world.app, actor(&ada), own.id).expect("her own"), own);
     for (actor, id) in [(admin, own.id), (actor(&ada), EmailId(9999))] {
         let error = world.refusal(|app| email::get(app, actor, id));
-        assert_error!(error, Error::NotFound(Thing::Record));
+        assert_error!(error, Error::NotFound(Entity::Record));
     }
 }
 
@@ -92,7 +92,7 @@ fn a_missing_account_gets_no_address_and_is_told_before_wrong_fields() {
     for address in ["new@example.com", "no address", "ada@example.com"] {
         let nobody = Owner::User(UserId(9999));
         let error = world.refusal(|app| email::add(app, admin, nobody, Some(address)));
-        assert_error!(error, Error::NotFound(Thing::Record));
+        assert_error!(error, Error::NotFound(Entity::Record));
     }
 }
 
@@ -166,9 +166,9 @@ fn administrators_are_told_what_is_missing() {
     let bobs = stored(&world, &bob, "bobby@example.com");
     for id in [bobs.id, EmailId(9999)] {
         let error = world.refusal(|app| email::remove_of(app, admin, ada.id, id));
-        assert_error!(error, Error::NotFound(Thing::Email));
+        assert_error!(error, Error::NotFound(Entity::Email));
         let error = world.refusal(|app| email::remove_of(app, admin, UserId(9999), id));
-        assert_error!(error, Error::NotFound(Thing::User));
+        assert_error!(error, Error::NotFound(Entity::User));
     }
 }
 

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::event;
 use hexforge_application::view::event::EventView;
 use hexforge_domain::id::ProjectId;
@@ -31,7 +31,8 @@ fn a_feed_shows_what_its_user_did_newest_first_with_the_user() {
     let [first, _, last] = [&ada, &bob, &ada]
         .map(|user| world.write(|tx| tx.events().insert(an_event(poem, user.id))));
     for reader in [actor(&bob), actor(&ada), world.admin()] {
-        let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
+        let feed =
+            event::list_of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
         let view =
             |event: &_| EventView { event: Clone::clone(event), author: ada.clone(), note: None };
         assert_eq!(feed.items, [view(&last), view(&first)]);
@@ -52,7 +53,8 @@ fn a_feed_comes_in_pages() {
         Ok(first)
     });
     let second = Page::Numbered { number: 2, size: 2 };
-    let feed = event::of_user(&world.app, actor(&ada), ada.id, second).expect("every user may");
+    let feed =
+        event::list_of_user(&world.app, actor(&ada), ada.id, second).expect("every user may");
     assert_eq!(feed.items, [EventView { event: first, author: ada, note: None }]);
     assert_eq!(feed.total, 3);
 }
@@ -61,7 +63,7 @@ fn a_feed_comes_in_pages() {
 fn a_user_without_activity_has_an_empty_feed() {
     let world = World::new();
     let ada = world.user(a_user("ada"));
-    let feed = event::of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
+    let feed = event::list_of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
     assert_eq!((feed.items, feed.total), (vec![], 0));
 }
 
@@ -73,7 +75,7 @@ fn the_feed_of_a_blocked_user_stays() {
     world.write(|tx| tx.events().insert(an_event(poem, ada.id)));
     world.in_state(&ada, UserState::Blocked);
     let reader = world.admin();
-    let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
+    let feed = event::list_of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
     assert_eq!(feed.total, 1);
 }
 
@@ -81,8 +83,8 @@ fn the_feed_of_a_blocked_user_stays() {
 fn an_unknown_user_has_no_feed() {
     let world = World::new();
     let ada = actor(&world.user(a_user("ada")));
-    let error = world.refusal(|app| event::of_user(app, ada, UserId(9999), FIRST_PAGE));
-    assert_error!(error, Error::NotFound(Thing::User));
+    let error = world.refusal(|app| event::list_of_user(app, ada, UserId(9999), FIRST_PAGE));
+    assert_error!(error, Error::NotFound(Entity::User));
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn an_anonymous_caller_reads_no_feed() {
     let world = World::new();
     let ada = world.user(a_user("ada"));
     for id in [ada.id, UserId(9999)] {
-        let error = world.refusal(|app| event::of_user(app, Actor::Anonymous, id, FIRST_PAGE));
+        let error = world.refusal(|app| event::list_of_user(app, Actor::Anonymous, id, FIRST_PAGE));
         assert_error!(error, Error::Unauthenticated);
     }
 }
@@ -105,9 +107,10 @@ fn a_feed_is_silent_about_projects_that_its_reader_does_not_see() {
     let event = world.write(|tx| tx.events().insert(an_event(diary.id, ada.id)));
     // Administrators see no more events than others.
     for reader in [actor(&bob), world.admin()] {
-        let feed = event::of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
+        let feed =
+            event::list_of_user(&world.app, reader, ada.id, FIRST_PAGE).expect("every user may");
         assert_eq!((feed.items, feed.total), (vec![], 0));
     }
-    let feed = event::of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
+    let feed = event::list_of_user(&world.app, actor(&ada), ada.id, FIRST_PAGE).expect("may");
     assert_eq!((feed.items, feed.total), (vec![EventView { event, author: ada, note: None }], 1));
 }

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::user::Owner;
 use hexforge_application::user::key::{self, KeyFields};
 use hexforge_domain::id::{KeyId, UserId};
@@ -57,7 +57,7 @@ fn the_keys_of_a_missing_account_are_not_listed() {
     let (world, admin, _) = world_with_ada();
     let nobody = Owner::User(UserId(9999));
     let error = world.refusal(|app| key::list(app, admin, nobody, FIRST_PAGE));
-    assert_error!(error, Error::NotFound(Thing::User));
+    assert_error!(error, Error::NotFound(Entity::User));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn users_read_their_own_keys_only() {
     assert_eq!(key::get(&world.app, actor(&ada), own.id).expect("her own"), own);
     for (actor, id) in [(admin, own.id), (actor(&ada), KeyId(9999))] {
         let error = world.refusal(|app| key::get(app, actor, id));
-        assert_error!(error, Error::NotFound(Thing::Record));
+        assert_error!(error, Error::NotFound(Entity::Record));
     }
 }
 
@@ -110,7 +110,7 @@ fn a_missing_account_gets_no_key_and_is_told_before_wrong_fields() {
     for fields in [laptop(), KeyFields { key: Some("garbage".into()), ..laptop() }] {
         let nobody = Owner::User(UserId(9999));
         let error = world.refusal(|app| key::add(app, admin, nobody, &fields));
-        assert_error!(error, Error::NotFound(Thing::Record));
+        assert_error!(error, Error::NotFound(Entity::Record));
     }
 }
 
@@ -182,9 +182,9 @@ fn administrators_are_told_what_is_missing() {
     let bobs = stored(&world, &bob, 1);
     for id in [bobs.id, KeyId(9999)] {
         let error = world.refusal(|app| key::remove_of(app, admin, ada.id, id));
-        assert_error!(error, Error::NotFound(Thing::Key));
+        assert_error!(error, Error::NotFound(Entity::Key));
         let error = world.refusal(|app| key::remove_of(app, admin, UserId(9999), id));
-        assert_error!(error, Error::NotFound(Thing::User));
+        assert_error!(error, Error::NotFound(Entity::User));
     }
 }
 

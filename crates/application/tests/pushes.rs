@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hexforge_application::app::App;
 use hexforge_application::project::edit::{self, NameRule};
 use hexforge_application::project::fields::ProjectFields;
-use hexforge_application::push::{self, Pushed};
+use hexforge_application::push::{self, PushOutcome};
 use hexforge_application::repository;
 use hexforge_application::tag::{self, NewTag};
 use hexforge_application::{branch, event};
@@ -44,7 +44,8 @@ fn pushes(world: &World) -> Vec<Push> {
 
 fn actions(world: &World, who: Actor, project: ProjectId) -> Vec<EventAction> {
     let named = ProjectRef::Id(project);
-    let feed = event::of_project(&world.app, who, &named, FIRST_PAGE).expect("its owner reads it");
+    let feed =
+        event::list_of_project(&world.app, who, &named, FIRST_PAGE).expect("its owner reads it");
     feed.items.into_iter().map(|view| view.event.action).collect()
 }
 
@@ -64,7 +65,7 @@ fn a_change_is_an_event_and_news_with_the_same_content() {
     assert_eq!((sent[0].reference.as_str(), sent[0].before), ("refs/heads/new", ObjectId::ZERO));
     assert_eq!((sent[0].after, sent[0].checkout), (first, Some(first)));
     assert_eq!(sent[0].project.default_branch.as_deref(), Some("master"));
-    let feed = event::of_project(&world.app, actor(&ada), &named, FIRST_PAGE).expect("a feed");
+    let feed = event::list_of_project(&world.app, actor(&ada), &named, FIRST_PAGE).expect("a feed");
     assert_eq!(feed.items[0].event.push.as_deref(), Some(&sent[0]));
     assert_eq!(default_of(&world, poem), Some(a_branch("master")));
 }
@@ -75,7 +76,7 @@ fn push_all(world: &World, who: &User, project: ProjectId, changes: Vec<RefChang
     let found = found.expect("it is there");
     let repository = repository::open(&world.app, project).expect("it can be opened");
     let pushed = push::change_refs(&world.app, actor(who), &found, &*repository, changes);
-    assert_eq!(pushed.expect("the owner may"), Pushed::Done);
+    assert_eq!(pushed.expect("the owner may"), PushOutcome::Done);
 }
 
 fn a_new(name: &str, tip: ObjectId) -> RefChange {

@@ -29,7 +29,7 @@ fn register(world: &World, token: &str) -> Result<Registered, Error> {
 #[test]
 fn a_replaced_token_registers_nobody_and_the_new_one_does() {
     let world = World::new();
-    let first = ci_token::of_service(&world.app, 0);
+    let first = ci_token::service_token(&world.app, 0);
     let runner = register(&world, first.reveal()).expect("the token of a new installation").id;
     let second = manage::rotate_service_token(&world.app, Actor::OPERATOR).expect("it may");
     assert_ne!(first, second);
@@ -61,7 +61,7 @@ fn the_token_of_a_project_is_replaced_by_those_who_administer_it() {
 fn administrators_list_pause_and_remove_runners() {
     let world = World::new();
     let eve = actor(&world.user(a_user("eve")));
-    let token = ci_token::of_service(&world.app, 0);
+    let token = ci_token::service_token(&world.app, 0);
     let id = register(&world, token.reveal()).expect("it is the token").id;
     let states = || -> Vec<(RunnerId, bool)> {
         let all = manage::list(&world.app, Actor::OPERATOR, Page::Whole).expect("it may").items;

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, ForbiddenReason, Thing};
+use hexforge_application::error::{Entity, Error, ForbiddenReason};
 use hexforge_application::sign_in::{Credentials, identify};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::token::{NewToken, TokenKind};
@@ -100,7 +100,7 @@ fn the_error_names_an_unknown_sudo_target() {
     for target in ["ghost", "ADA", "9999", "99999999999999999999", "-1", "ada@example.com", ""] {
         let error = world.refusal(|app| identify(app, &as_user("boss", target)));
         match error {
-            Error::NotFound(Thing::SudoTarget(named)) => assert_eq!(named, target),
+            Error::NotFound(Entity::SudoTarget(named)) => assert_eq!(named, target),
             other => panic!("{target}: {other:?}"),
         }
     }
@@ -111,7 +111,7 @@ fn digits_are_an_id_even_if_they_are_the_name_of_a_user() {
     let (world, ..) = world_with_tokens();
     world.user(a_user("4711"));
     let error = world.refusal(|app| identify(app, &as_user("boss", "4711")));
-    assert_error!(error, Error::NotFound(Thing::SudoTarget(_)));
+    assert_error!(error, Error::NotFound(Entity::SudoTarget(_)));
 }
 
 #[test]

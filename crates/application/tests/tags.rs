@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Conflict, Error, Missing, Refusal, Thing};
+use hexforge_application::error::{Conflict, Entity, Error, Missing, Refusal};
 use hexforge_application::tag::{self, NewTag, release};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
@@ -73,7 +73,7 @@ fn a_tag_goes_with_its_release() {
     tag::delete(&world.app, ada, &poem, "v1").expect("owners may");
     assert_error!(
         tag::get(&world.app, ada, &poem, "v1").expect_err("it is gone"),
-        Error::NotFound(Thing::Tag)
+        Error::NotFound(Entity::Tag)
     );
     assert_error!(
         world.refusal(|app| tag::delete(app, ada, &poem, "v1")),

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::sign_in::{Credentials, identify};
 use hexforge_application::token;
 use hexforge_domain::id::TokenId;
@@ -77,9 +77,9 @@ fn users_are_known_by_exactly_their_name() {
     let (world, _) = world_with_ada();
     for name in ["ghost", "ADA", "ada@example.com", ""] {
         let error = world.refusal(|app| token::create(app, OPERATOR, name, "bot", None));
-        assert_error!(error, Error::NotFound(Thing::User));
+        assert_error!(error, Error::NotFound(Entity::User));
         let error = world.refusal(|app| token::list(app, OPERATOR, name, FIRST_PAGE));
-        assert_error!(error, Error::NotFound(Thing::User));
+        assert_error!(error, Error::NotFound(Entity::User));
     }
 }
 
@@ -105,7 +105,7 @@ fn a_token_that_is_revoked_or_unknown_is_not_found() {
     world.clock.set(at(60));
     for id in [lost.id, TokenId(9999)] {
         let error = world.refusal(|app| token::revoke(app, OPERATOR, id));
-        assert_error!(error, Error::NotFound(Thing::Record));
+        assert_error!(error, Error::NotFound(Entity::Record));
     }
 }
 

@@ -5,7 +5,7 @@ mod support;
 
 use std::io::Read;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::project;
 use hexforge_application::project::upload;
 use hexforge_application::removal::{self, Sweep};
@@ -55,10 +55,10 @@ fn a_file_that_was_received_is_read_by_those_who_read_the_project() {
     assert_eq!(read(&world, ada, &by_id(&project), &key).expect("hers"), "hello");
     for reader in [stranger, Actor::Anonymous] {
         let refused = read(&world, reader, &by_id(&project), &key);
-        assert_error!(refused.expect_err("private"), Error::NotFound(Thing::Record));
+        assert_error!(refused.expect_err("private"), Error::NotFound(Entity::Record));
     }
     let refused = upload::authorize(&world.app, stranger, &by_id(&project));
-    assert_error!(refused.expect_err("private"), Error::NotFound(Thing::Project));
+    assert_error!(refused.expect_err("private"), Error::NotFound(Entity::Project));
     let refused = upload::authorize(&world.app, Actor::Anonymous, &by_id(&project));
     assert_error!(refused.expect_err("private"), Error::Unauthenticated);
 }
@@ -68,12 +68,12 @@ fn whatever_is_wrong_with_an_address_the_file_is_not_found() {
     let world = World::new();
     let (project, ada) = a_private_project(&world);
     let key = receive(&world, project.id, "a.txt", b"x");
-    let other = UploadKey { name: UploadName::from_given("b.txt"), ..key.clone() };
+    let other = UploadKey { name: UploadName::from_client("b.txt"), ..key.clone() };
     let wrong = UploadKey { secret: UploadSecret::new([0; 16]), ..key.clone() };
     let missing = ProjectRef::Id(ProjectId(987));
     for (named, key) in [(by_id(&project), other), (by_id(&project), wrong), (missing, key)] {
         let error = read(&world, ada, &named, &key).expect_err("a wrong address");
-        assert_error!(error, Error::NotFound(Thing::Record));
+        assert_error!(error, Error::NotFound(Entity::Record));
     }
 }
 
@@ -96,7 +96,7 @@ fn a_file_finished_after_the_removal_of_its_project_is_discarded() {
     let file = upload::begin(&world.app, project.id, "a.txt").expect("a file can be begun");
     project::delete(&world.app, ada, &by_id(&project)).expect("hers");
     let outcome = file.finish(&world.app).expect_err("the project is gone");
-    assert_error!(outcome, Error::NotFound(Thing::Project));
+    assert_error!(outcome, Error::NotFound(Entity::Project));
     assert_eq!(count_files(&world), 0);
 }
 

@@ -3,7 +3,7 @@
 #[macro_use]
 mod support;
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::user::{self, UserQuery};
 use hexforge_application::view::user::{FullUser, UserPage, UserView};
 use hexforge_domain::id::UserId;
@@ -186,7 +186,7 @@ fn nobody_is_found_under_an_unknown_id() {
     for actor in [admin, actor(&ada)] {
         for id in [0, -1, 9999, i64::MAX] {
             let error = world.refusal(|app| user::get(app, actor, UserId(id)));
-            assert_error!(error, Error::NotFound(Thing::Record));
+            assert_error!(error, Error::NotFound(Entity::Record));
         }
     }
 }

@@ -4,7 +4,7 @@
 mod support;
 
 use chrono::TimeDelta;
-use hexforge_application::error::{Conflict, Error, Thing};
+use hexforge_application::error::{Conflict, Entity, Error};
 use hexforge_application::user;
 use hexforge_application::user::fields::UserFields;
 use hexforge_domain::id::UserId;
@@ -265,7 +265,7 @@ fn a_missing_account_is_told_before_conflicts_and_wrong_fields() {
         ..UserFields::default()
     };
     let error = world.refusal(|app| user::update(app, admin, UserId(9999), &fields));
-    assert_error!(error, Error::NotFound(Thing::Record));
+    assert_error!(error, Error::NotFound(Entity::Record));
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl BucketUploads {
         let found = self.0.bucket.list(&self.0.project_key(project));
         for stored in found.map_err(|error| error.into_files_error("files cannot be listed"))? {
             let Some((secret, name)) = self.parse_key(project, &stored.key) else { continue };
-            let upload = UploadKey { project, secret, name: UploadName::from_given(&name) };
+            let upload = UploadKey { project, secret, name: UploadName::from_client(&name) };
             // The file may have been removed meanwhile.
             if let Some(file) = open_object(&self.0.bucket, &stored.key)? {
                 visit(upload, file)?;

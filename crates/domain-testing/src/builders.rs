@@ -148,7 +148,7 @@ impl UserBuilder {
 
     /// Returns the input for the user.
     pub fn build(self) -> NewUser {
-        NewUser { privileges: self.0.privileges.settled(), ..self.0 }
+        NewUser { privileges: self.0.privileges.normalized(), ..self.0 }
     }
 
     /// Stores the user without its personal namespace.

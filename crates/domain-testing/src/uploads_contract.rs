@@ -19,7 +19,7 @@ fn key(project: i64, secret: u8, name: &str) -> UploadKey {
     UploadKey {
         project: ProjectId(project),
         secret: UploadSecret::new([secret; 16]),
-        name: UploadName::from_given(name),
+        name: UploadName::from_client(name),
     }
 }
 

@@ -88,10 +88,10 @@ pub struct Delivery {
 }
 
 /// The maximum length of the payload that is shown, in characters.
-pub const SHOWN_BODY: usize = 64 * 1024;
+pub const MAX_SHOWN_BODY: usize = 64 * 1024;
 
 /// The maximum length of the stored response body, in bytes.
-pub const KEPT_ANSWER: usize = 16 * 1024;
+pub const MAX_STORED_RESPONSE: usize = 16 * 1024;
 
 /// One attempt to send a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub struct HookRequest {
 
 /// The size of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Queue {
+pub struct QueueSize {
     /// Events for which no deliveries were created yet.
     pub events: u64,
     /// Pending deliveries.

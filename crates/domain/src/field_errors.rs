@@ -29,7 +29,7 @@ pub struct FieldErrors(Vec<(String, Vec<String>)>);
 
 impl FieldErrors {
     /// A single message about one field.
-    pub fn one(field: impl Into<String>, message: impl fmt::Display) -> Self {
+    pub fn single(field: impl Into<String>, message: impl fmt::Display) -> Self {
         let mut errors = Self::default();
         errors.add(field, message);
         errors
@@ -54,7 +54,7 @@ impl FieldErrors {
     }
 
     /// Like [`check`](Self::check), for an optional field: `Some(None)` when the field is absent.
-    pub fn check_given<T, E: fmt::Display>(
+    pub fn check_optional<T, E: fmt::Display>(
         &mut self,
         field: &'static str,
         given: Option<Result<T, E>>,
@@ -85,7 +85,7 @@ impl FieldErrors {
     }
 
     /// The messages about one field.
-    pub fn of(&self, field: &str) -> &[String] {
+    pub fn messages(&self, field: &str) -> &[String] {
         self.0.iter().find(|(name, _)| name == field).map_or(&[], |(_, messages)| messages)
     }
 
@@ -122,10 +122,10 @@ mod tests {
 
     #[test]
     fn messages_of_one_field_are_kept_together_in_the_order_found() {
-        let mut errors = FieldErrors::one("key", "is invalid");
+        let mut errors = FieldErrors::single("key", "is invalid");
         errors.add("fingerprint", "cannot be generated");
         errors.add("key", "should be a single line");
-        assert_eq!(errors.of("key"), ["is invalid", "should be a single line"]);
+        assert_eq!(errors.messages("key"), ["is invalid", "should be a single line"]);
         assert_eq!(
             errors.to_string(),
             "key is invalid, should be a single line; fingerprint cannot be generated"

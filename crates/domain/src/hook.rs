@@ -32,7 +32,7 @@ impl HookUrl {
     }
 
     /// The URL for display, without user name and password.
-    pub fn shown(&self) -> String {
+    pub fn without_credentials(&self) -> String {
         let Some((scheme, rest)) = self.0.split_once("://") else { return self.0.clone() };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
@@ -54,7 +54,7 @@ pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErro
     let Some(token) = token else { return Ok(None) };
     within_field("token", token.reveal(), limit::SHORT)?;
     if token.reveal().contains(char::is_control) {
-        return Err(FieldErrors::one("token", InvalidToken));
+        return Err(FieldErrors::single("token", InvalidToken));
     }
     Ok(Some(token.clone()))
 }
@@ -150,7 +150,7 @@ mod tests {
             ("https://me@example.com:8443", "https://example.com:8443"),
             ("http://example.com/@me", "http://example.com/@me"),
         ] {
-            assert_eq!(HookUrl::stored(url.into()).shown(), shown);
+            assert_eq!(HookUrl::stored(url.into()).without_credentials(), shown);
         }
     }
 

@@ -2,8 +2,8 @@
 
 pub mod award;
 pub mod closing;
+pub mod label_list;
 pub mod mention;
-pub mod names;
 pub mod port;
 pub mod query;
 pub mod reference;

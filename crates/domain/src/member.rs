@@ -49,7 +49,7 @@ impl AccessLevel {
     }
 
     /// Parses the number of a level that members of projects can have: all levels except owner.
-    pub fn on_project(level: i64) -> Option<Self> {
+    pub fn from_project_level(level: i64) -> Option<Self> {
         Self::from_level(level).filter(|access| *access <= AccessLevel::Master)
     }
 
@@ -89,7 +89,7 @@ impl Membership {
 }
 
 /// Returns whether a membership or share with this expiry date is in force today.
-pub fn in_force(expires_at: Option<NaiveDate>, today: NaiveDate) -> bool {
+pub fn is_in_force(expires_at: Option<NaiveDate>, today: NaiveDate) -> bool {
     expires_at.is_none_or(|day| today < day)
 }
 
@@ -104,8 +104,8 @@ mod tests {
             assert_eq!(AccessLevel::from_level(i64::from(level)), Some(access));
         }
         assert_eq!(AccessLevel::from_level(1234), None);
-        assert_eq!(AccessLevel::on_project(40), Some(AccessLevel::Master));
-        assert_eq!(AccessLevel::on_project(50), None);
+        assert_eq!(AccessLevel::from_project_level(40), Some(AccessLevel::Master));
+        assert_eq!(AccessLevel::from_project_level(50), None);
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         for (expires_at, expected) in
             [(None, true), (Some(day(23)), true), (Some(day(22)), false), (Some(day(21)), false)]
         {
-            assert_eq!(in_force(expires_at, day(22)), expected, "{expires_at:?}");
+            assert_eq!(is_in_force(expires_at, day(22)), expected, "{expires_at:?}");
         }
     }
 }

@@ -104,7 +104,7 @@ mod tests {
             (&"x".repeat(256), "is too long (maximum is 255 characters)"),
         ] {
             let errors = Title::parse(given).expect_err("no title");
-            assert_eq!(errors.of("title"), [message], "{given}");
+            assert_eq!(errors.messages("title"), [message], "{given}");
         }
     }
 }

@@ -68,7 +68,7 @@ impl NoteBody {
     /// The first error of the text, under `note`.
     pub fn parse(given: &str) -> Result<Self, FieldErrors> {
         if given.trim().is_empty() {
-            return Err(FieldErrors::one("note", Blank));
+            return Err(FieldErrors::single("note", Blank));
         }
         within_field("note", given, limit::LONG)?;
         Ok(Self(given.to_owned()))
@@ -97,7 +97,7 @@ mod tests {
             (" \n".to_owned(), "can't be blank"),
             ("x".repeat(limit::LONG + 1), "is too long (maximum is 1048576 characters)"),
         ] {
-            assert_eq!(NoteBody::parse(&given).expect_err("wrong").of("note"), [message]);
+            assert_eq!(NoteBody::parse(&given).expect_err("wrong").messages("note"), [message]);
         }
     }
 }

@@ -40,7 +40,7 @@ impl Page {
     }
 
     /// Takes the page out of a list in memory.
-    pub fn cut<T>(self, all: Vec<T>) -> Paged<T> {
+    pub fn slice<T>(self, all: Vec<T>) -> Paged<T> {
         let total = all.len() as u64;
         let skip = usize::try_from(self.offset()).unwrap_or(usize::MAX);
         let take = self.limit().map_or(usize::MAX, |limit| limit as usize);
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_page_past_the_end_is_empty_and_still_knows_the_total() {
-        let cut = Page::Numbered { number: 9, size: 2 }.cut(vec!['a', 'b', 'c']);
+        let cut = Page::Numbered { number: 9, size: 2 }.slice(vec!['a', 'b', 'c']);
         assert_eq!(cut, Paged { items: vec![], total: 3 });
     }
 }

@@ -20,11 +20,11 @@ pub const EVENT_TEXT_BYTES: usize = 64 * 1024;
 
 /// Truncates a text to the length that events show.
 pub fn truncated_for_event(text: String) -> String {
-    cut(text, EVENT_TEXT_BYTES)
+    truncate(text, EVENT_TEXT_BYTES)
 }
 
 /// Truncates a text to at most `longest` bytes, at a character boundary.
-pub fn cut(mut text: String, longest: usize) -> String {
+pub fn truncate(mut text: String, longest: usize) -> String {
     let mut end = longest.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut_between_characters() {
         for (text, longest, expected) in [("abc", 3, "abc"), ("abc", 2, "ab"), ("aß", 2, "a")] {
-            assert_eq!(cut(text.to_owned(), longest), expected);
+            assert_eq!(truncate(text.to_owned(), longest), expected);
         }
         assert_eq!(truncated_for_event("ß".repeat(EVENT_TEXT_BYTES)).len(), EVENT_TEXT_BYTES);
     }

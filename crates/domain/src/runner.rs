@@ -91,7 +91,7 @@ impl RunnerInfo {
 }
 
 /// The maximum number of tags of a runner.
-pub const MOST_TAGS: usize = 100;
+pub const MAX_TAGS: usize = 100;
 
 /// The input for the registration of a runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,11 +119,11 @@ impl NewRunner {
     pub fn check(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
         errors.check("description", within(&self.description, limit::SHORT));
-        if self.tags.iter().count() > MOST_TAGS {
-            errors.add("tag_list", format_args!("are too many (maximum is {MOST_TAGS})"));
+        if self.tags.iter().count() > MAX_TAGS {
+            errors.add("tag_list", format_args!("are too many (maximum is {MAX_TAGS})"));
         }
         let long = self.tags.iter().find_map(|tag| within(tag, limit::SHORT).err());
-        errors.check_given("tag_list", long.map(Err::<(), _>));
+        errors.check_optional("tag_list", long.map(Err::<(), _>));
         if let Err(invalid) = self.info.check() {
             errors.extend(invalid);
         }

@@ -14,7 +14,7 @@ const WINDOW: TimeDelta = TimeDelta::minutes(1);
 const PAUSE: TimeDelta = TimeDelta::minutes(1);
 
 /// The maximum number of networks stored per user.
-pub const MOST_NETWORKS: usize = 20;
+pub const MAX_NETWORKS: usize = 20;
 /// The time for which a network is stored after the last sign-in from it.
 const REMEMBERED: TimeDelta = TimeDelta::days(90);
 

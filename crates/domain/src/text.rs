@@ -53,7 +53,7 @@ pub fn within(text: &str, max: usize) -> Result<(), TooLong> {
 
 /// Like [`within`], with the error under the name of the field.
 pub fn within_field(field: &str, text: &str, max: usize) -> Result<(), FieldErrors> {
-    within(text, max).map_err(|error| FieldErrors::one(field, error))
+    within(text, max).map_err(|error| FieldErrors::single(field, error))
 }
 
 /// Error for a blank text where a text is required.

@@ -108,7 +108,7 @@ impl TokenLife {
 /// Returns the new expiry time of a token that is used now. A session is a private token that expires;
 /// it ends `session` after its last use. Returns `None` for tokens that are not sessions or are no
 /// longer valid, and if the expiry time was extended within the last hour.
-pub fn extended_end(
+pub fn extended_expiry(
     kind: TokenKind,
     life: TokenLife,
     now: Timestamp,
@@ -157,7 +157,7 @@ mod tests {
             (TokenKind::Personal, Some(at(100)), None, at(50), None),
         ] {
             let life = TokenLife { expires_at, revoked_at };
-            assert_eq!(extended_end(kind, life, now, session), expected, "{life:?} at {now}");
+            assert_eq!(extended_expiry(kind, life, now, session), expected, "{life:?} at {now}");
         }
     }
 

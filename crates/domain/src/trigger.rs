@@ -49,14 +49,14 @@ pub struct TriggerRequest {
 pub fn check_variables(variables: &[(String, String)]) -> Result<(), FieldErrors> {
     if variables.len() > MAX_VARIABLES {
         let message = format!("are too many (maximum is {MAX_VARIABLES})");
-        return Err(FieldErrors::one("variables", message));
+        return Err(FieldErrors::single("variables", message));
     }
     let mut bytes = 0;
     for (key, value) in variables {
         let checked = within(key, limit::SHORT).and_then(|()| within(value, limit::VARIABLE_VALUE));
         bytes += key.len() + value.len();
         let total = if bytes > limit::LONG { Err(TooLong(limit::LONG)) } else { Ok(()) };
-        checked.and(total).map_err(|error| FieldErrors::one("variables", error))?;
+        checked.and(total).map_err(|error| FieldErrors::single("variables", error))?;
     }
     Ok(())
 }
@@ -78,7 +78,8 @@ mod tests {
             (vec![pair(1, 65_537)], Some("is too long (maximum is 65536 characters)")),
             (vec![full; 16], Some("is too long (maximum is 1048576 characters)")),
         ] {
-            let found = check_variables(&variables).map_err(|wrong| wrong.of("variables").to_vec());
+            let found =
+                check_variables(&variables).map_err(|wrong| wrong.messages("variables").to_vec());
             let expected = message.map_or(Ok(()), |message| Err(vec![message.to_owned()]));
             assert_eq!(found, expected, "{} variables", variables.len());
         }

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use hexforge_application::branch::Kept;
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::branch::DeletionRefusal;
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::edit::NameRule;
 use hexforge_application::project::fork::ForkTarget;
 use hexforge_application::user::Deletion;
@@ -76,12 +76,12 @@ impl Dialect {
     }
 
     /// Row 5: the error if a branch cannot be removed.
-    pub fn branch_kept(self, kept: Kept) -> ApiError {
+    pub fn branch_deletion_refused(self, kept: DeletionRefusal) -> ApiError {
         let status = match self {
             Self::Specification => StatusCode::BAD_REQUEST,
             Self::Original => StatusCode::METHOD_NOT_ALLOWED,
         };
-        ApiError::message(status, text::branch_kept(kept))
+        ApiError::message(status, text::branch_deletion_refused(kept))
     }
 
     /// Row 2: the status after a label was created.
@@ -183,7 +183,7 @@ impl Dialect {
         match (self, deletion) {
             (Self::Specification | Self::Original, Deletion::Deleted(user)) => Ok(Some(user)),
             (Self::Specification, Deletion::Missing) => Ok(None),
-            (Self::Original, Deletion::Missing) => Err(Error::NotFound(Thing::User).into()),
+            (Self::Original, Deletion::Missing) => Err(Error::NotFound(Entity::User).into()),
             // The only owner of a group is not deleted, in both dialects.
             (Self::Specification | Self::Original, Deletion::SoleOwner) => Ok(None),
         }
@@ -194,7 +194,7 @@ impl Dialect {
         let taken = "has already been taken";
         match (self, error) {
             (Self::Specification, Error::Invalid(fields))
-                if fields.of("fingerprint") == [taken] =>
+                if fields.messages("fingerprint") == [taken] =>
             {
                 let mut fields: FieldErrors = fields;
                 fields.add("key", taken);

@@ -57,7 +57,7 @@ async fn metrics(shared: web::Data<Shared>) -> HttpResponse {
 
 /// Sets the gauge of deliveries that wait for hooks. The queue is in the database, so all processes report the same.
 fn measure_queue(shared: &Shared) {
-    let queue = match delivery::queue(&shared.app) {
+    let queue = match delivery::queue_size(&shared.app) {
         Ok(queue) => queue,
         Err(error) => {
             tracing::warn!(%error, "the length of the delivery queue cannot be read");

@@ -146,7 +146,7 @@ impl Snapshot {
     }
 
     /// Returns the projects whose repositories are still in files of an earlier release, in the snapshot.
-    pub fn in_files(&mut self) -> Result<Vec<ProjectId>, BackupError> {
+    pub fn projects_in_files(&mut self) -> Result<Vec<ProjectId>, BackupError> {
         let is_in_files = repositories::refs_version.lt(0).or(repositories::packs_version.lt(0));
         let found: Vec<i64> = repositories::table
             .filter(is_in_files)

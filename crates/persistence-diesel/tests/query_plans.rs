@@ -450,7 +450,7 @@ fn issues_of_a_label_or_milestone_are_found_by_it_and_counted_without_issues() {
     let labels = Some(LabelFilter::Any(vec!["bug".into()]));
     for (scope, clearance) in [
         (IssueScope::Project(ProjectId(1)), Clearance::All),
-        (IssueScope::Group(NamespaceId(1), viewer), Clearance::ByStanding(UserId(1))),
+        (IssueScope::Group(NamespaceId(1), viewer), Clearance::ByRole(UserId(1))),
     ] {
         let all = IssueFilter::newest_first(scope, clearance, a_day());
         for (filter, index) in [
@@ -578,7 +578,7 @@ fn nothing_about_issues_scans_a_table() {
                     let filter = IssueFilter {
                         labels: labels.clone(),
                         milestone,
-                        ..IssueFilter::newest_first(scope, Clearance::ByStanding(user), a_day())
+                        ..IssueFilter::newest_first(scope, Clearance::ByRole(user), a_day())
                     };
                     tx.issues().list(&filter, PAGE)?;
                 }
@@ -613,7 +613,7 @@ fn nothing_about_issues_scans_a_table() {
         tx.boards().lists(BoardId(1), PAGE)?;
         tx.events().of_project(project, Clearance::Own(user), a_day(), PAGE)?;
         let viewer = Viewer { user, external: false };
-        tx.events().authored_by(user, viewer, Clearance::ByStanding(user), a_day(), PAGE)?;
+        tx.events().authored_by(user, viewer, Clearance::ByRole(user), a_day(), PAGE)?;
         Ok(())
     });
     for (query, plan) in found {

@@ -25,7 +25,7 @@ pub fn prepare(app: &App, config: &Config, terminal: &mut dyn Write) -> Result<(
     writeln!(terminal, "The administrator is `root`.")?;
     show(terminal, "password", config.root_password.as_ref(), &password)?;
     show(terminal, "private token", config.root_token.as_ref(), &token)?;
-    let runners_token = ci_token::of_service(app, FIRST_RUNNERS_TOKEN);
+    let runners_token = ci_token::service_token(app, FIRST_RUNNERS_TOKEN);
     show(terminal, "runners token", config.runners_token.as_ref(), &runners_token)?;
     let given = [&config.root_password, &config.root_token, &config.runners_token];
     if given.into_iter().any(Option::is_none) {

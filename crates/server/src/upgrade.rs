@@ -38,7 +38,8 @@ pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
     let (mut done, mut left, mut last, mut last_report) =
         (0_u64, 0_u64, ProjectId(0), Instant::now());
     loop {
-        let batch = app.store.read::<_, StoreError>(|tx| tx.refs().in_files(last, BATCH))?;
+        let batch =
+            app.store.read::<_, StoreError>(|tx| tx.refs().projects_in_files(last, BATCH))?;
         let Some(end) = batch.last() else { break };
         last = *end;
         if done + left == 0 {
@@ -123,9 +124,10 @@ fn move_aside(layout: &Layout, project: ProjectId) -> Result<PathBuf> {
 
 /// Refuses the upgrade if the journal of an earlier release contains changes that are not in the database.
 pub fn check_journal(config: &Config, app: &App) -> Result<()> {
-    let in_files = app.store.read::<_, StoreError>(|tx| tx.refs().in_files(ProjectId(0), 1))?;
+    let projects_in_files =
+        app.store.read::<_, StoreError>(|tx| tx.refs().projects_in_files(ProjectId(0), 1))?;
     let folder = config.data_dir.join("journal");
-    if in_files.is_empty() || !folder.is_dir() {
+    if projects_in_files.is_empty() || !folder.is_dir() {
         return Ok(());
     }
     for entry in std::fs::read_dir(&folder)? {

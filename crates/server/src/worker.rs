@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
-use hexforge_application::build::silence;
+use hexforge_application::build;
 use hexforge_application::delivery;
 use hexforge_application::error::Error;
-use hexforge_application::member::expiry;
+use hexforge_application::member;
 use hexforge_application::repository::packs;
-use hexforge_application::repository::task::{self, Lane, Outcome};
+use hexforge_application::repository::task::{self, Outcome, TaskFilter};
 use hexforge_application::{removal, session};
 use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
@@ -100,12 +100,12 @@ impl Workers {
             Worker::start("removing", Duration::from_secs(1), finish_removals(app.clone()))?,
             Worker::start("sessions", DAY, end_sessions(app.clone()))?,
             Worker::start("sweeping", hour, remove_unused_packs(app.clone()))?,
-            Worker::start_on_tasks("repositories", Duration::from_secs(1), Lane::Local, app)?,
+            Worker::start_on_tasks("repositories", Duration::from_secs(1), TaskFilter::Local, app)?,
         ]);
         for _ in 0..IMPORTING {
             // Each poll for tasks is a write transaction, so the interval is longer.
             let rest = Duration::from_secs(3);
-            self.workers.push(Worker::start_on_tasks("imports", rest, Lane::All, app)?);
+            self.workers.push(Worker::start_on_tasks("imports", rest, TaskFilter::All, app)?);
         }
         self.deliveries = Some(Deliveries::start(app.clone(), payloads, signals)?);
         Ok(self)
@@ -114,7 +114,7 @@ impl Workers {
 
 fn end_memberships(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
-        let ended = expiry::run(&app, go_on)?;
+        let ended = member::expiry::run(&app, go_on)?;
         if ended > 0 {
             tracing::info!(ended, "expired memberships ended");
         }
@@ -125,11 +125,11 @@ fn end_memberships(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
 /// Fails builds whose runner stays silent, and removes expired artifacts.
 fn clean_up_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
-        let failed = silence::fail_silent(&app, go_on)?;
+        let failed = build::expiry::fail_silent_builds(&app, go_on)?;
         if failed > 0 {
             tracing::info!(failed, "builds failed because their runners did not report");
         }
-        let removed = silence::remove_expired(&app, go_on)?;
+        let removed = build::expiry::remove_expired_artifacts(&app, go_on)?;
         if removed > 0 {
             tracing::info!(removed, "expired artifacts removed");
         }
@@ -205,7 +205,7 @@ fn maintain_repositories(
     move |_| {
         let Some(project) = queue.next(UPKEEP_WAIT) else { return Ok(Round::Done) };
         // The next change queues the repository again. The project may have been removed meanwhile.
-        if let Err(error) = packs::tend(&app, project) {
+        if let Err(error) = packs::maintain(&app, project) {
             tracing::warn!(%project, %error, "the maintenance of a repository failed");
         }
         Ok(Round::Done)
@@ -214,14 +214,14 @@ fn maintain_repositories(
 
 fn work_on_tasks(
     app: App,
-    lane: Lane,
+    filter: TaskFilter,
     current: Current,
 ) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |_| {
-        let Some(task) = task::next(&app, lane)? else { return Ok(Round::Done) };
+        let Some(task) = task::claim(&app, filter)? else { return Ok(Round::Done) };
         let (id, project) = (task.id, task.project);
         set_current_task(&current, Some(id));
-        let outcome = task::attempt(&app, task);
+        let outcome = task::run_claimed(&app, task);
         set_current_task(&current, None);
         match outcome? {
             Outcome::Done => (),
@@ -252,9 +252,14 @@ fn remove_old_deliveries(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Ro
 }
 
 impl Worker {
-    fn start_on_tasks(name: &'static str, rest: Duration, lane: Lane, app: &App) -> Result<Self> {
+    fn start_on_tasks(
+        name: &'static str,
+        rest: Duration,
+        filter: TaskFilter,
+        app: &App,
+    ) -> Result<Self> {
         let current = Current::default();
-        let round = work_on_tasks(app.clone(), lane, Arc::clone(&current));
+        let round = work_on_tasks(app.clone(), filter, Arc::clone(&current));
         let worker = Worker::start(name, rest, round)?;
         Ok(Self { task: current, ..worker })
     }
@@ -326,7 +331,7 @@ impl Drop for Workers {
             // The thread ends with the process; another process repeats its task.
             tracing::warn!(name = worker.name, "background work did not stop in time");
             let task = *worker.task.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(Err(error)) = task.map(|task| task::give_back(&self.app, task)) {
+            if let Some(Err(error)) = task.map(|task| task::release(&self.app, task)) {
                 tracing::warn!(%error, "an interrupted repository task is retried late");
             }
         }

@@ -177,7 +177,7 @@ fn a_fork_sees_nothing_of_a_source_that_went_private(forge: &Forge) {
     let source = format!("/projects/{}", scene.project);
     let fork = forge.post(&format!("/projects/fork/{}", scene.project)).token(&bob);
     let fork = fork.form(&[("namespace", "bob")]).send().expect(201)["id"].to_string();
-    while task::work(&forge.app).expect("tasks can be done") {}
+    while task::run_next(&forge.app).expect("tasks can be done") {}
     let hidden = [("name", "ship"), ("visibility_level", "0")];
     forge.put(&source).token(&scene.ada).form(&hidden).send().expect(200);
     let secret = scene.tree.write("README", "a secret\n").commit("Go on\n");

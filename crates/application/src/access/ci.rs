@@ -5,7 +5,7 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 
 use super::{Requester, find_project, lock_project};
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 impl Requester {
     /// Returns the named project if the actor has this ability on its pipelines and builds.
@@ -41,7 +41,7 @@ impl Requester {
             builds: project.features.builds,
             public_builds: project.features.public_builds,
         };
-        self.authorize(ability, &facts, Thing::Project)?;
+        self.authorize(ability, &facts, Entity::Project)?;
         Ok(project)
     }
 }

@@ -13,7 +13,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::user::User;
 
 use super::{Requester, find_project, lock_project};
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// A project that the actor may see, with the facts that decide what the actor may do with its issues.
 #[derive(Clone)]
@@ -67,7 +67,7 @@ impl Tracker {
 
     /// Returns an error unless the actor has this ability.
     pub fn require(&self, ability: TrackerAbility) -> Result<(), Error> {
-        self.requester.authorize(ability, &self.facts, Thing::Project)
+        self.requester.authorize(ability, &self.facts, Entity::Project)
     }
 
     /// Checks that the actor has this ability on an issue of the project.
@@ -88,7 +88,7 @@ impl Tracker {
             written_by_actor: self.actor().user() == Some(note.author),
             system: note.system,
         };
-        self.requester.authorize(ability, &facts, Thing::Note)
+        self.requester.authorize(ability, &facts, Entity::Note)
     }
 
     fn issue_facts(&self, issue: &Issue) -> IssueFacts {
@@ -138,7 +138,7 @@ impl Tracker {
 /// Returns which confidential issues of all projects the actor may see.
 pub fn clearance(actor: Actor) -> Clearance {
     match actor {
-        Actor::User { id, .. } => Clearance::ByStanding(id),
+        Actor::User { id, .. } => Clearance::ByRole(id),
         Actor::Admin { .. } => Clearance::All,
         Actor::Anonymous => Clearance::Nothing,
     }
@@ -161,7 +161,7 @@ mod tests {
         let viewer = Audience::Viewer(Viewer { user, external: true });
         for (actor, expected, cleared) in [
             (Actor::Anonymous, None, Clearance::Nothing),
-            (Actor::User { id: user, external: true }, Some(viewer), Clearance::ByStanding(user)),
+            (Actor::User { id: user, external: true }, Some(viewer), Clearance::ByRole(user)),
             (Actor::Admin { id: admin }, Some(Audience::Unrestricted), Clearance::All),
         ] {
             assert_eq!(audience(actor).ok(), expected, "{actor:?}");

@@ -14,7 +14,7 @@ use hexforge_domain::project::ProjectRef;
 use super::find;
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, ForbiddenReason, Refusal, Thing};
+use crate::error::{Entity, Error, ForbiddenReason, Refusal};
 use crate::pipeline::progress::Progress;
 use crate::view::build::{self as view, BuildView};
 
@@ -115,7 +115,7 @@ pub fn erase(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
     Ok(erased)
 }
 
-const MISSING: Error = Error::NotFound(Thing::Nameless);
+const MISSING: Error = Error::NotFound(Entity::Unnamed);
 
 /// Locks the pipeline of a build.
 fn lock(tx: &mut dyn Tx, project: ProjectId, id: BuildId) -> Result<(Progress, Build), Error> {

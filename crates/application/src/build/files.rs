@@ -14,7 +14,7 @@ use hexforge_domain::text::Secret;
 use super::find;
 use crate::app::App;
 use crate::ci_token;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// The log of a build.
 pub struct Trace {
@@ -31,9 +31,9 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
             Some(runner) => tx.runners().find(runner)?,
             None => None,
         };
-        let mut secrets = vec![ci_token::of_build(app, &build)];
+        let mut secrets = vec![ci_token::build_token(app, &build)];
         secrets.extend(tx.projects().runners_token(project.id)?);
-        secrets.extend(runner.map(|runner| ci_token::of_runner(app, &runner)));
+        secrets.extend(runner.map(|runner| ci_token::runner_token(app, &runner)));
         Ok::<_, Error>((build, secrets))
     })?;
     let found = match build.erased_at {
@@ -80,7 +80,7 @@ pub fn artifacts_of_ref(
     reference: &str,
     job: &str,
 ) -> Result<ArtifactsFile, Error> {
-    let missing = || Error::NotFound(Thing::Nameless);
+    let missing = || Error::NotFound(Entity::Unnamed);
     let build = app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         let newest = tx.pipelines().newest_with_status(project.id, reference, Status::Success)?;
@@ -93,7 +93,7 @@ pub fn artifacts_of_ref(
 
 /// Opens the artifacts of a build. The caller has checked the permission.
 pub(crate) fn open(app: &App, build: &Build) -> Result<ArtifactsFile, Error> {
-    let missing = || Error::NotFound(Thing::Nameless);
+    let missing = || Error::NotFound(Entity::Unnamed);
     let artifacts = build.artifacts_at(app.clock.now()).ok_or_else(missing)?;
     let content = app.build_files.open_artifacts(build.project, build.id)?;
     Ok(ArtifactsFile { name: artifacts.file_name.clone(), content: content.ok_or_else(missing)? })

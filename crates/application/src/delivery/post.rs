@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use hexforge_domain::delivery::{Attempt, HookRequest, KEPT_ANSWER, Outcome};
+use hexforge_domain::delivery::{Attempt, HookRequest, MAX_STORED_RESPONSE, Outcome};
 use hexforge_domain::hook::HookUrl;
 use hexforge_domain::ports::outgoing::{
     Certificates, OutgoingBody, OutgoingError, OutgoingMethod, OutgoingRequest, OutgoingResponse,
@@ -17,7 +17,7 @@ const MAX_READ_BYTES: u64 = 64 * 1024;
 
 /// Sends a delivery as an HTTP request. Returns the attempt with its outcome. Blocks until the response or a timeout.
 pub(crate) fn post(app: &App, request: HookRequest) -> (Attempt, Outcome) {
-    let url = HookUrl::stored(request.url.reveal().to_owned()).shown();
+    let url = HookUrl::stored(request.url.reveal().to_owned()).without_credentials();
     let began = app.clock.now();
     let (outcome, status, answer, error) = match app.outgoing.send(outgoing_request(app, request)) {
         Ok(response) => {
@@ -63,7 +63,7 @@ fn outgoing_request(app: &App, request: HookRequest) -> OutgoingRequest {
 fn read_answer(response: OutgoingResponse) -> String {
     let mut read = Vec::new();
     let _ = response.body.take(MAX_READ_BYTES).read_to_end(&mut read);
-    read.truncate(KEPT_ANSWER);
+    read.truncate(MAX_STORED_RESPONSE);
     String::from_utf8_lossy(&read).into_owned()
 }
 

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::HookRequest;
 use hexforge_domain::delivery::lane::{Claim, Claimed, Sent, Settlement};
-use hexforge_domain::delivery::state::Tried;
+use hexforge_domain::delivery::state::AttemptedDelivery;
 use hexforge_domain::id::DeliveryId;
 use hexforge_domain::ports::store::StoreError;
 
@@ -39,7 +39,7 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
         };
         let (attempt, outcome) = post(app, request);
         let (now, tries) = (app.clock.now(), delivery.tries + 1);
-        let tried = Tried { id: delivery.id, tries, since: delivery.since, now };
+        let tried = AttemptedDelivery { id: delivery.id, tries, since: delivery.since, now };
         let state = tried.after(outcome);
         health = health.after(outcome, state, now);
         sent.push(Sent { id: delivery.id, tries, attempt, state });

@@ -48,7 +48,7 @@ pub enum Conflict {
     SharedWithOwnGroup,
 }
 
-/// An object that does not exist, in calls that do not use [`Thing`](super::Thing).
+/// An object that does not exist, in calls that do not use [`Entity`](super::Entity).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
     #[error("the branch to delete does not exist")]

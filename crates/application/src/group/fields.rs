@@ -48,9 +48,9 @@ impl GroupFields {
         let path = self.path.as_deref().map(NamespacePath::parse);
         let description = self.description.as_deref().map(ShortText::parse);
         ParsedGroup {
-            name: errors.check_given("name", name).flatten(),
-            path: errors.check_given("path", path).flatten(),
-            description: errors.check_given("description", description).flatten(),
+            name: errors.check_optional("name", name).flatten(),
+            path: errors.check_optional("path", path).flatten(),
+            description: errors.check_optional("description", description).flatten(),
             visibility: self.parse_visibility(errors),
         }
     }
@@ -58,7 +58,7 @@ impl GroupFields {
     fn parse_visibility(&self, errors: &mut FieldErrors) -> Option<Visibility> {
         let visibility =
             self.visibility_level.map(|level| Visibility::from_level(level).ok_or(UNKNOWN_LEVEL));
-        errors.check_given("visibility_level", visibility).flatten()
+        errors.check_optional("visibility_level", visibility).flatten()
     }
 
     /// Returns the group with the given fields replaced.

@@ -12,7 +12,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use super::detail;
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::view::group::GroupDetail;
 use crate::view::project as project_view;
 
@@ -25,14 +25,14 @@ pub fn into_group(
     named: &GroupRef,
     project: ProjectId,
 ) -> Result<GroupDetail, Error> {
-    access::service(actor, ServiceAbility::Administer)?;
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
         let now = app.clock.now();
         let found =
-            tx.projects().find(&ProjectRef::Id(project))?.ok_or(Error::NotFound(Thing::Record))?;
-        let group = tx.groups().find(named)?.ok_or(Error::NotFound(Thing::Group))?;
-        let group = tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))?;
-        let before = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Thing::Record))?;
+            tx.projects().find(&ProjectRef::Id(project))?.ok_or(Error::NotFound(Entity::Record))?;
+        let group = tx.groups().find(named)?.ok_or(Error::NotFound(Entity::Group))?;
+        let group = tx.groups().lock(group.id)?.ok_or(Error::NotFound(Entity::Group))?;
+        let before = tx.projects().lock(found.id)?.ok_or(Error::NotFound(Entity::Record))?;
         if before.namespace == group.id {
             return Err(refused(FieldProblem::Invalid));
         }
@@ -67,5 +67,5 @@ pub fn into_group(
 }
 
 fn refused(why: impl std::fmt::Display) -> Error {
-    FieldErrors::one("new_namespace", why).into()
+    FieldErrors::single("new_namespace", why).into()
 }

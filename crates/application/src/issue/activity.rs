@@ -9,7 +9,7 @@ use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, Note};
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::{
-    IssueAction, IssueNews, IssueRow, NoteNews, NoteRow, Person, ProjectCard, ProjectEvent,
+    IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Description, Project};
@@ -88,7 +88,7 @@ pub(crate) fn record_issue_hook_event(
         None => None,
     };
     let (project, issue) = (project_card(tx, &editor.tracker.project)?, IssueRow::from(issue));
-    let news = IssueNews { action, user, project, issue, assignee };
+    let news = IssueEvent { action, user, project, issue, assignee };
     tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))), editor.now)
 }
 
@@ -100,7 +100,7 @@ pub fn record_note_hook_event(
     note: &Note,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let news = NoteNews {
+    let news = NoteEvent {
         user: person(tx, note.author)?,
         project: project_card(tx, project)?,
         note: NoteRow::from(note),

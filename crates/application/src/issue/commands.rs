@@ -2,7 +2,7 @@
 //! permission.
 
 use hexforge_domain::id::{LabelId, ProjectId};
-use hexforge_domain::issue::{Issue, IssueCommand, Title, names};
+use hexforge_domain::issue::{Issue, IssueCommand, Title, label_list};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::milestone::MilestoneFilter;
 use hexforge_domain::note::commands::Command;
@@ -122,7 +122,7 @@ impl CommandValues {
     fn into_fields(self, given: IssueFields) -> IssueFields {
         let labels = match given.labels {
             Some(Err(wrong)) => Some(Err(wrong)),
-            labels => self.labels.map(names::bounded).or(labels),
+            labels => self.labels.map(label_list::sort_and_limit).or(labels),
         };
         IssueFields {
             command: self.state.or(given.command),

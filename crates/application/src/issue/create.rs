@@ -39,7 +39,7 @@ pub fn create(
         let given = add_command_values(tx, &tracker, given.allowed(&tracker), &commands)?;
         let mut errors = FieldErrors::default();
         let title = errors.merge(given.title.ok_or(Error::NotGiven("title"))?);
-        let description = errors.check_given("description", given.description);
+        let description = errors.check_optional("description", given.description);
         let labels = errors.merge(given.labels.unwrap_or_else(|| Ok(vec![])));
         let confidential = given.confidential.unwrap_or(false);
         let assignee = fields::resolve_assignee(tx, &tracker, given.assignee, confidential)?;
@@ -98,5 +98,5 @@ fn add_command_values(
 pub(super) fn add_participants(tx: &mut dyn Tx, issue: &Issue) -> Result<(), StoreError> {
     tx.issues().participate(issue.id, issue.author)?;
     let text = issue.description.as_ref().map_or("", LongText::as_str);
-    tx.issues().mention(issue.id, &mention::mentioned(text))
+    tx.issues().mention(issue.id, &mention::mentioned_usernames(text))
 }

@@ -15,7 +15,7 @@ use super::Editor;
 use crate::access::Requester;
 use crate::access::tracker::Tracker;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::view::project as project_view;
 
 /// Finds the issue references in texts. Call it before the transaction begins, because its duration grows with the
@@ -40,9 +40,9 @@ impl<'a> Mentions<'a> {
         home: &ProjectRef,
         named: &'a [IssueReference],
     ) -> Result<(Tracker, Self), Error> {
-        let home = tx.projects().find(home)?.ok_or(Error::NotFound(Thing::Project))?;
+        let home = tx.projects().find(home)?.ok_or(Error::NotFound(Entity::Project))?;
         let (home, others) = ReferencedProjects::lock(tx, requester, home.id, named)?;
-        let home = home.ok_or(Error::NotFound(Thing::Project))?;
+        let home = home.ok_or(Error::NotFound(Entity::Project))?;
         let home = requester.tracker_of(tx, home)?;
         Ok((home, Self { named, others }))
     }

@@ -20,7 +20,7 @@ use super::find_visible;
 use crate::access::tracker::Tracker;
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::{Error, Refusal, Thing};
+use crate::error::{Entity, Error, Refusal};
 use crate::view::issue::{self as view, IssueView};
 use crate::view::project as project_view;
 
@@ -70,7 +70,7 @@ fn lock_both(
     let locked = tx.projects().lock_all(&[source, target])?;
     let mut find_tracker = |id: ProjectId| {
         let project = locked.iter().find(|project| project.id == id).cloned();
-        let project = project.ok_or(Error::NotFound(Thing::Project))?;
+        let project = project.ok_or(Error::NotFound(Entity::Project))?;
         requester.tracker_of(tx, project)
     };
     let source = find_tracker(source)?;

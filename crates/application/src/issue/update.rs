@@ -20,7 +20,7 @@ use super::fields::{self, IssueFields};
 use super::mentions::{Mentions, find_references};
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::view::issue::{self as view, IssueView};
 
 /// Updates the given fields of an issue.
@@ -36,7 +36,7 @@ pub fn update(
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;
-        let before = issue.ok_or(Error::NotFound(Thing::Record))?;
+        let before = issue.ok_or(Error::NotFound(Entity::Record))?;
         // 403 also for hidden issues, as in the reference.
         let may = tracker.authorize(IssueAbility::Update, &before);
         may.map_err(|_| Error::Forbidden(None))?;
@@ -60,7 +60,7 @@ fn apply_fields(
 ) -> Result<(Issue, Option<Vec<LabelId>>), Error> {
     let mut errors = FieldErrors::default();
     let title = errors.merge(given.title.unwrap_or_else(|| Ok(before.title.clone())));
-    let description = errors.check_given("description", given.description);
+    let description = errors.check_optional("description", given.description);
     let labels = given.labels.and_then(|titles| errors.merge(titles));
     let confidential = given.confidential.unwrap_or(before.confidential);
     let assignee = fields::resolve_assignee(tx, editor.tracker, given.assignee, confidential)?;
@@ -186,7 +186,7 @@ impl Editor<'_> {
         }
         if after.description != before.description {
             let text = after.description.as_ref().map_or("", LongText::as_str);
-            tx.issues().mention(after.id, &mention::mentioned(text))?;
+            tx.issues().mention(after.id, &mention::mentioned_usernames(text))?;
         }
         activity::record_issue_hook_event(tx, self, &after, IssueAction::Update)?;
         Ok(after)

@@ -17,7 +17,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use super::{EXISTS, LabelChanges, LabelFields, check_title, title_taken};
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// A label of a group, with counts for its reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub fn create(
         let color = errors.check("color", Color::parse(&fields.color, rule));
         let title = check_title(&mut errors, title);
         let description = fields.description.as_deref().map(LabelDescription::parse);
-        let description = errors.check_given("description", description);
+        let description = errors.check_optional("description", description);
         let new = errors.into_result_with(|| {
             Some(NewLabel {
                 title: title?,
@@ -95,7 +95,7 @@ pub fn update(
         let requester = app.requester(actor);
         let group = lock_group(tx, requester, named)?;
         let label = tx.group_labels().find_by_title(group.id, &changes.name)?;
-        let label = label.ok_or(Error::NotFound(Thing::LabelToChange))?;
+        let label = label.ok_or(Error::NotFound(Entity::LabelToChange))?;
         let label = changed(tx, label, rule, changes)?;
         tx.group_labels().update(&label, app.clock.now()).map_err(|error| match error {
             StoreError::Duplicate(_) => title_taken().into(),
@@ -113,14 +113,14 @@ fn changed(
 ) -> Result<GroupLabel, Error> {
     let mut errors = FieldErrors::default();
     let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
-    let color = errors.check_given("color", color);
+    let color = errors.check_optional("color", color);
     // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
         Some(name) => check_title(&mut errors, LabelTitle::parse(name)),
     };
     let description = changes.description.as_deref().map(LabelDescription::parse);
-    let description = errors.check_given("description", description);
+    let description = errors.check_optional("description", description);
     if let Some(title) = title.as_ref().filter(|title| **title != label.title)
         && (tx.group_labels().find_by_title(label.group, title.as_str())?.is_some()
             || tx.group_labels().is_title_used_in_projects(label.group, title.as_str())?)
@@ -149,7 +149,7 @@ pub fn delete(
         let requester = app.requester(actor);
         let group = lock_group(tx, requester, named)?;
         let label = tx.group_labels().find_by_title(group.id, name)?;
-        let label = label.ok_or(Error::NotFound(Thing::Label))?;
+        let label = label.ok_or(Error::NotFound(Entity::Label))?;
         let view = view(tx, requester, label)?;
         tx.group_labels().delete(view.label.id)?;
         Ok(view)
@@ -161,7 +161,7 @@ pub fn delete(
 fn lock_group(tx: &mut dyn Tx, requester: Requester, named: &GroupRef) -> Result<Namespace, Error> {
     access::own_account(requester.actor)?;
     let group = requester.group(tx, GroupAbility::CreateProjects, named)?;
-    tx.groups().lock(group.id)?.ok_or(Error::NotFound(Thing::Group))
+    tx.groups().lock(group.id)?.ok_or(Error::NotFound(Entity::Group))
 }
 
 fn view(tx: &mut dyn Tx, requester: Requester, label: GroupLabel) -> Result<GroupLabelView, Error> {

@@ -4,7 +4,7 @@
 use chrono::NaiveDate;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::id::UserId;
-use hexforge_domain::member::in_force;
+use hexforge_domain::member::is_in_force;
 use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
@@ -73,7 +73,7 @@ fn remove_expired(
     let mut ended = 0;
     for user in tx.users().find_all(&users)? {
         if let Some(membership) = found.member(tx, user.id)?
-            && !in_force(membership.expires_at, today)
+            && !is_in_force(membership.expires_at, today)
         {
             let member = MemberFacts::new(&user, membership.level, now);
             leave(tx, &found, member, EventAction::Expired)?;

@@ -7,7 +7,7 @@ use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::policy::request::may_ask_for_access;
+use hexforge_domain::policy::request::may_request_access;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::user::User;
 
@@ -16,7 +16,7 @@ use super::source::{Found, MemberOperation};
 use super::{MemberSource, MemberView};
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// The user who requests access, and the time of the request.
 pub type RequestView = (User, Timestamp);
@@ -51,7 +51,7 @@ pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestV
                 (project.features.request_access, member)
             }
         };
-        if !may_ask_for_access(enabled, member) {
+        if !may_request_access(enabled, member) {
             return Err(Error::Forbidden(None));
         }
         let requesting = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
@@ -107,7 +107,7 @@ pub fn delete(
 
 /// Returns the access request of a user.
 fn find_request(tx: &mut dyn Tx, found: &Found, user: UserId) -> Result<RequestView, Error> {
-    let missing = || Error::NotFound(Thing::Record);
+    let missing = || Error::NotFound(Entity::Record);
     let since = tx.access_requests().find(found.request_source(), user)?.ok_or_else(missing)?;
     let user = tx.users().find(user)?.ok_or_else(missing)?;
     Ok((user, since))

@@ -11,7 +11,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 
 use crate::access::Requester;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// The group or project whose members are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl MemberSource {
                 if !operation.locks() {
                     return Ok(Found::Group(found));
                 }
-                let locked = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Thing::Group))?;
+                let locked = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Entity::Group))?;
                 Ok(Found::Group(locked))
             }
             Self::Project(named) if operation.locks() => {
@@ -88,7 +88,7 @@ impl MemberSource {
     pub(super) fn parse_level(&self, level: i64) -> Result<AccessLevel, Error> {
         match self {
             Self::Group(_) => AccessLevel::from_level(level),
-            Self::Project(_) => AccessLevel::on_project(level),
+            Self::Project(_) => AccessLevel::from_project_level(level),
         }
         .ok_or(Error::UnknownAccessLevel)
     }

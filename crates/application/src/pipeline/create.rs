@@ -3,7 +3,7 @@
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::{BuildDefinition, BuildKind, NewBuild};
 use hexforge_domain::ci::config::{self, ConfigError, Job};
-use hexforge_domain::ci::skip::asks_to_skip;
+use hexforge_domain::ci::skip::has_skip_marker;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::UserId;
@@ -63,7 +63,7 @@ pub(crate) fn of_push(
             let errors = Some(error.to_string());
             create_empty(tx, placed, prepared, origin, errors)
         }
-        Some(Ok(_)) if asks_to_skip(&prepared.commit.message) => {
+        Some(Ok(_)) if has_skip_marker(&prepared.commit.message) => {
             create_empty(tx, placed, prepared, origin, None)
         }
         Some(Ok(_)) => on_demand(tx, placed, prepared, origin).map(drop),

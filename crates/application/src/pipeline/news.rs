@@ -6,7 +6,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::build::Build;
 use hexforge_domain::id::{BuildId, RunnerId, UserId};
 use hexforge_domain::outbox::SystemEvent;
-use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow};
+use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow};
 use hexforge_domain::outbox::project::{Person, ProjectCard, ProjectEvent};
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -42,7 +42,7 @@ pub(super) fn record_changes(
     let people = People::load(tx, pipeline, builds)?;
     let row = PipelineRow::from(pipeline);
     for build in builds.iter().filter(|build| changed.contains(&build.id) && build.kind.is_job()) {
-        let news = BuildNews {
+        let news = BuildEvent {
             project: card(&placed),
             project_name: name(&placed),
             pipeline: row.clone(),
@@ -60,7 +60,7 @@ pub(super) fn record_changes(
     let mut stages: Vec<String> = latest.iter().map(|build| build.stage.clone()).collect();
     stages.dedup();
     let branch = placed.project.default_branch.as_ref();
-    let news = PipelineNews {
+    let news = PipelineEvent {
         project: card(&placed),
         default_branch: branch.map(|name| name.as_str().to_owned()),
         pipeline: row,

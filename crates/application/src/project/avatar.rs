@@ -11,7 +11,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::refs::Snapshot;
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::repository::open;
 
 /// The file names of avatars; the first that exists is used.
@@ -95,14 +95,14 @@ fn blob_at(
 }
 
 /// The content of an avatar and its file name.
-pub struct Picture {
+pub struct AvatarFile {
     pub name: String,
     pub content: Vec<u8>,
 }
 
 /// Returns the avatar of a project to those who may read the project. For all others it does not exist.
-pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<Picture, Error> {
-    let missing = || Error::NotFound(Thing::Record);
+pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<AvatarFile, Error> {
+    let missing = || Error::NotFound(Entity::Record);
     let found = app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::Read, named));
     let project: Project = match found {
         Ok(project) => project,
@@ -115,5 +115,5 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<Picture, Error
     let found = blob_at(&*repository, tip, &name)?;
     let mut content = Vec::new();
     repository.write_blob(found.ok_or_else(missing)?.id, &mut content)?;
-    Ok(Picture { name, content })
+    Ok(AvatarFile { name, content })
 }

@@ -21,11 +21,11 @@ use super::fields::ProjectFields;
 use super::view_with_token;
 use crate::access::{self, Requester};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::view::project::{self as view, ProjectView};
 
 /// Creates a project for the actor.
-pub fn own(
+pub fn create_own(
     app: &App,
     actor: Actor,
     namespace: Option<NamespaceId>,
@@ -44,11 +44,11 @@ pub fn own(
 
 /// Checks that the actor may create projects for other users.
 pub fn authorize_for_others(actor: Actor) -> Result<(), Error> {
-    access::service(actor, ServiceAbility::Administer)
+    access::require_service_ability(actor, ServiceAbility::Administer)
 }
 
 /// Creates a project for another user, with that user's permissions.
-pub fn for_user(
+pub fn create_for_user(
     app: &App,
     actor: Actor,
     user: UserId,
@@ -57,7 +57,7 @@ pub fn for_user(
 ) -> Result<ProjectView, Error> {
     authorize_for_others(actor)?;
     app.store.write(|tx| {
-        let creator = tx.users().find(user)?.ok_or(Error::NotFound(Thing::Record))?;
+        let creator = tx.users().find(user)?.ok_or(Error::NotFound(Entity::Record))?;
         if fields.name.is_none() {
             return Err(missing_name_errors().into());
         }
@@ -139,7 +139,7 @@ fn target_namespace(
     creator: &User,
     requested: Option<NamespaceId>,
 ) -> Result<Namespace, Error> {
-    let invalid = || Error::from(FieldErrors::one("namespace", FieldProblem::NotValid));
+    let invalid = || Error::from(FieldErrors::single("namespace", FieldProblem::NotValid));
     let namespace = match requested {
         None => tx.namespaces().personal(creator.id)?,
         Some(id) => tx.namespaces().find(id)?,
@@ -218,7 +218,7 @@ impl Address<'_> {
         let namespace = namespace.path.as_str().to_owned();
         let counterpart = tx.projects().find(&ProjectRef::Path { namespace, path: counterpart })?;
         if counterpart.is_some_and(|counterpart| own.is_none_or(|own| own.id != counterpart.id))
-            && errors.of("name").is_empty()
+            && errors.messages("name").is_empty()
         {
             errors.add("name", FieldProblem::Taken);
         }
@@ -268,9 +268,9 @@ pub(super) fn store_new(
 /// Maps a duplicate key that another transaction inserted after our check.
 pub(super) fn map_duplicate(error: StoreError) -> Error {
     match error {
-        StoreError::Duplicate("name") => FieldErrors::one("name", FieldProblem::Taken).into(),
-        StoreError::Duplicate("path") => FieldErrors::one("path", FieldProblem::Taken).into(),
-        StoreError::Gone => FieldErrors::one("namespace", FieldProblem::NotValid).into(),
+        StoreError::Duplicate("name") => FieldErrors::single("name", FieldProblem::Taken).into(),
+        StoreError::Duplicate("path") => FieldErrors::single("path", FieldProblem::Taken).into(),
+        StoreError::Gone => FieldErrors::single("namespace", FieldProblem::NotValid).into(),
         error => error.into(),
     }
 }

@@ -97,8 +97,8 @@ impl ProjectFields {
 
     /// Parses the fields of an update. Fields that are not given are not checked.
     pub(super) fn parse_change(&self, errors: &mut FieldErrors) -> ParsedProject {
-        let name = errors.check_given("name", self.name.as_deref().map(ProjectName::parse));
-        let path = errors.check_given("path", self.path.as_deref().map(ProjectPath::parse));
+        let name = errors.check_optional("name", self.name.as_deref().map(ProjectName::parse));
+        let path = errors.check_optional("path", self.path.as_deref().map(ProjectPath::parse));
         ParsedProject { name: name.flatten(), path: path.flatten(), ..self.parse_rest(errors) }
     }
 
@@ -109,10 +109,10 @@ impl ProjectFields {
         ParsedProject {
             name: None,
             path: None,
-            description: errors.check_given("description", description).flatten(),
+            description: errors.check_optional("description", description).flatten(),
             visibility: self.parse_visibility(errors),
-            import_url: errors.check_given("import_url", import_url).flatten(),
-            coverage_expression: errors.check_given("build_coverage_regex", coverage).flatten(),
+            import_url: errors.check_optional("import_url", import_url).flatten(),
+            coverage_expression: errors.check_optional("build_coverage_regex", coverage).flatten(),
         }
     }
 

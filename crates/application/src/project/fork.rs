@@ -9,7 +9,7 @@ use super::create::{Address, check_group_visibility, check_limit, new_runners_to
 use super::view_with_token;
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::repository::packs;
 use crate::view::project::ProjectView;
 
@@ -37,7 +37,7 @@ pub fn create(
             ForkTarget::Named(named) => tx.namespaces().find_target(named)?,
             ForkTarget::Own => tx.namespaces().personal(user)?,
         };
-        let missing = || Error::NotFound(Thing::TargetNamespace);
+        let missing = || Error::NotFound(Entity::TargetNamespace);
         let namespace = namespace.ok_or_else(missing)?;
         if !requester.may_create_in(tx, &namespace)? {
             return Err(missing());
@@ -47,7 +47,7 @@ pub fn create(
         match may_fork {
             Ok(()) => (),
             Err(Error::Forbidden(_)) => {
-                let errors = FieldErrors::one("forked_from_project_id", FieldProblem::Forbidden);
+                let errors = FieldErrors::single("forked_from_project_id", FieldProblem::Forbidden);
                 return Err(Error::ConflictingFields(errors));
             }
             Err(error) => return Err(error),
@@ -78,7 +78,7 @@ pub fn create(
         };
         let fork = store_new(tx, &creator, new).map_err(|error| match error {
             Error::Invalid(_) => {
-                Error::ConflictingFields(FieldErrors::one("path", FieldProblem::Taken))
+                Error::ConflictingFields(FieldErrors::single("path", FieldProblem::Taken))
             }
             error => error,
         })?;

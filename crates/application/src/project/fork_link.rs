@@ -12,7 +12,7 @@ use hexforge_domain::visibility::Visibility;
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Conflict, Error, Thing};
+use crate::error::{Conflict, Entity, Error};
 
 /// The fork relation between two projects. A project has at most one source, so the id of the fork identifies the
 /// relation.
@@ -33,12 +33,12 @@ pub fn create(
     fork: &ProjectRef,
     source: &ProjectRef,
 ) -> Result<ForkLink, Error> {
-    access::service(actor, ServiceAbility::Administer)?;
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
         let requester = app.requester(actor);
         let (Some(from), Some(to)) = (tx.projects().header(source)?, tx.projects().header(fork)?)
         else {
-            return Err(Error::NotFound(Thing::Project));
+            return Err(Error::NotFound(Entity::Project));
         };
         // Locks both projects in the global lock order, so that this cannot deadlock with a removal. Two requests that
         // link two projects to each other run one after the other.
@@ -50,16 +50,16 @@ pub fn create(
         }
         // A project must not be its own source, directly or through other forks.
         if source.id == fork.id || tx.projects().is_fork_of(source.id, fork.id)? {
-            return Err(FieldErrors::one("forked_from_project_id", FieldProblem::Invalid).into());
+            return Err(FieldErrors::single("forked_from_project_id", FieldProblem::Invalid).into());
         }
         if let Some(text) = too_visible(fork.visibility, source.visibility) {
-            return Err(FieldErrors::one("visibility_level", text).into());
+            return Err(FieldErrors::single("visibility_level", text).into());
         }
         let at = app.clock.now();
         let link = ForkLink { fork: fork.id, source: source.id, at };
         let linked = Project { forked_from: Some(source.id), updated_at: at, ..fork };
         tx.projects().update(&linked).map_err(|error| match error {
-            StoreError::Gone => Error::NotFound(Thing::Project),
+            StoreError::Gone => Error::NotFound(Entity::Project),
             error => error.into(),
         })?;
         Ok(link)

@@ -12,7 +12,7 @@ use hexforge_domain::project::hook::{HookSwitches, ProjectHook, ProjectHookSetti
 use hexforge_domain::text::Secret;
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// The hook fields of a request. `None` means not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn get(
 ) -> Result<ProjectHook, Error> {
     app.store.read(|tx| {
         let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
-        tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))
+        tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Entity::Record))
     })
 }
 
@@ -67,7 +67,7 @@ pub fn deliveries(
     app.store.read(|tx| {
         let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         let hook =
-            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
+            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Entity::Record))?;
         Ok(tx.delivery_log().list(HookRef::Project(hook.id), page)?)
     })
 }
@@ -83,9 +83,9 @@ pub fn retry(
     app.store.write(|tx| {
         let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         let hook =
-            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
+            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Entity::Record))?;
         let hook = HookRef::Project(hook.id);
-        let missing = || Error::NotFound(Thing::Record);
+        let missing = || Error::NotFound(Entity::Record);
         let found = tx.delivery_log().find(hook, delivery)?.ok_or_else(missing)?;
         tx.delivery_log().retry(found.id, app.clock.now())?;
         tx.delivery_log().find(hook, delivery)?.ok_or_else(missing)
@@ -94,7 +94,7 @@ pub fn retry(
 
 fn parse_url(url: &str) -> Result<HookUrl, Error> {
     HookUrl::parse(url).map_err(|error| match error {
-        HookUrlError::TooLong(_) => FieldErrors::one("url", error).into(),
+        HookUrlError::TooLong(_) => FieldErrors::single("url", error).into(),
         HookUrlError::Blank(_) | HookUrlError::Format => Error::HookUrl,
     })
 }
@@ -129,7 +129,7 @@ pub fn update(
     app.store.write(|tx| {
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let hook =
-            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Thing::Record))?;
+            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Entity::Record))?;
         let url = parse_url(&fields.url)?;
         let kept = hook.settings.token.clone().filter(|_| url == hook.settings.url);
         let settings = ProjectHookSettings {

@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::NamespaceId;
-use hexforge_domain::member::{AccessLevel, in_force};
+use hexforge_domain::member::{AccessLevel, is_in_force};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -13,7 +13,7 @@ use hexforge_domain::project::share::{NewShare, Share};
 
 use crate::access::Requester;
 use crate::app::App;
-use crate::error::{Conflict, Error, Refusal, Thing};
+use crate::error::{Conflict, Entity, Error, Refusal};
 
 /// The share fields of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,10 +44,11 @@ pub fn create(
         }
         let known = tx.shares().of_projects(&[project.id])?;
         let known = known.iter().find(|share| share.share.group == group);
-        if known.is_some_and(|known| in_force(known.share.expires_at, requester.today)) {
+        if known.is_some_and(|known| is_in_force(known.share.expires_at, requester.today)) {
             return Err(Error::Conflict(Conflict::AlreadyShared));
         }
-        let access = AccessLevel::on_project(level).ok_or(Error::Conflict(Conflict::ShareLevel))?;
+        let access =
+            AccessLevel::from_project_level(level).ok_or(Error::Conflict(Conflict::ShareLevel))?;
         if group == project.namespace {
             return Err(Error::Conflict(Conflict::SharedWithOwnGroup));
         }
@@ -58,7 +59,7 @@ pub fn create(
         }
         tx.shares().insert(new).map_err(|error| match error {
             StoreError::Duplicate(_) => Error::Conflict(Conflict::AlreadyShared),
-            StoreError::Gone => Error::NotFound(Thing::Group),
+            StoreError::Gone => Error::NotFound(Entity::Group),
             error => error.into(),
         })
     })
@@ -68,7 +69,7 @@ pub fn create(
 fn find_group(tx: &mut dyn Tx, requester: Requester, id: i64) -> Result<NamespaceId, Error> {
     let namespace = tx.namespaces().find(NamespaceId(id))?;
     let group = namespace.filter(|namespace| namespace.owner.is_none());
-    let group = group.ok_or(Error::NotFound(Thing::Group))?;
+    let group = group.ok_or(Error::NotFound(Entity::Group))?;
     let named = GroupRef::new(group.path.as_str());
     Ok(requester.group(tx, GroupAbility::Read, &named)?.id)
 }

@@ -8,7 +8,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::removal;
 
 /// Returns the id of the project if the actor may upload files to it. Checked before the body of the request is read.
@@ -20,13 +20,13 @@ pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectI
 }
 
 /// A file that is being received. Dropping it before it is finished removes it.
-pub struct Receiving {
+pub struct UploadInProgress {
     key: UploadKey,
     file: Box<dyn NewFile>,
 }
 
 /// Starts to receive a file with the name `given`, for a project returned by [`authorize`].
-pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<Receiving, Error> {
+pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<UploadInProgress, Error> {
     // The digest of a random token is as hard to guess as the token.
     let random = app.secrets.digest(app.secrets.token().reveal()).0;
     let mut secret = [0; 16];
@@ -34,13 +34,13 @@ pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<Receiving, Er
     let key = UploadKey {
         project,
         secret: UploadSecret::new(secret),
-        name: UploadName::from_given(given),
+        name: UploadName::from_client(given),
     };
     let file = app.uploads.begin(&key)?;
-    Ok(Receiving { key, file })
+    Ok(UploadInProgress { key, file })
 }
 
-impl Receiving {
+impl UploadInProgress {
     /// Appends a chunk to the file.
     pub fn append(&mut self, chunk: &[u8]) -> Result<(), Error> {
         Ok(self.file.append(chunk)?)
@@ -55,7 +55,7 @@ impl Receiving {
             app.store.read::<_, Error>(|tx| Ok(tx.projects().find(&ProjectRef::Id(project))?))?;
         if found.is_none() {
             removal::discard_files_of(app, project);
-            return Err(Error::NotFound(Thing::Project));
+            return Err(Error::NotFound(Entity::Project));
         }
         finished?;
         Ok(self.key)
@@ -71,7 +71,7 @@ pub fn open(
     secret: UploadSecret,
     name: UploadName,
 ) -> Result<StoredFile, Error> {
-    let missing = || Error::NotFound(Thing::Record);
+    let missing = || Error::NotFound(Entity::Record);
     let found = app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::Read, named));
     let project = match found {
         Ok(project) => project.id,

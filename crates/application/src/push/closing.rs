@@ -8,7 +8,7 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::Issue;
-use hexforge_domain::issue::closing::closed_by;
+use hexforge_domain::issue::closing::closed_issues;
 use hexforge_domain::issue::reference::{IssueReference, references};
 use hexforge_domain::policy::tracker::IssueAbility;
 use hexforge_domain::ports::git::RefChange;
@@ -67,7 +67,7 @@ pub(super) fn collect(
 }
 
 fn referring_commit(commit: Commit, may_close: bool, address: &str) -> ReferringCommit {
-    let closes = if may_close { closed_by(&commit.message, address) } else { vec![] };
+    let closes = if may_close { closed_issues(&commit.message, address) } else { vec![] };
     let mut mentions = references(&commit.message, address);
     mentions.retain(|reference| !closes.contains(reference));
     ReferringCommit { commit: commit.id, author_email: commit.author.email, closes, mentions }

@@ -6,8 +6,8 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::push::{
-    ChangedPaths, EVENT_COMMITS, Push, PushedCommit, PushedProject, Pusher, Reach, RefKind, cut,
-    truncated_for_event,
+    ChangedPaths, EVENT_COMMITS, Push, PushedCommit, PushedProject, Pusher, Reach, RefKind,
+    truncate, truncated_for_event,
 };
 use hexforge_domain::user::User;
 
@@ -165,7 +165,7 @@ impl DetailsReader<'_> {
     /// Returns the text, shortened to the remaining limit.
     fn limit_text(&mut self, text: String) -> String {
         let text = truncated_for_event(text);
-        if self.take_bytes(text.len()) { text } else { cut(text, SHORT_MESSAGE) }
+        if self.take_bytes(text.len()) { text } else { truncate(text, SHORT_MESSAGE) }
     }
 
     /// Takes bytes from the byte limit. Returns false when too few are left.

@@ -86,7 +86,7 @@ pub(crate) fn copy(
 
 /// Does the slow work after a change of a repository: merges small packs, and writes the refs into the repository
 /// folder for people who inspect it with git.
-pub fn tend(app: &App, project: ProjectId) -> Result<(), Error> {
+pub fn maintain(app: &App, project: ProjectId) -> Result<(), Error> {
     merge(app, project)?;
     Ok(app.git.export_refs(project, &*super::refs(app, project)?)?)
 }

@@ -29,7 +29,7 @@ const TRIES_TO_STORE: u32 = 10;
 
 /// Selects the tasks to claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub enum TaskFilter {
     /// All tasks.
     All,
     /// Tasks that do not wait for other servers.
@@ -47,33 +47,33 @@ pub enum Outcome {
     GivenUp(String),
 }
 
-/// Claims the oldest task that is due. No other worker gets it until it is [done](attempt) or [given back](give_back),
+/// Claims the oldest task that is due. No other worker gets it until it is [done](run_claimed) or [released](release),
 /// or its lease ends.
-pub fn next(app: &App, lane: Lane) -> Result<Option<RepositoryTask>, Error> {
+pub fn claim(app: &App, filter: TaskFilter) -> Result<Option<RepositoryTask>, Error> {
     let now = app.clock.now();
-    let task = app.store.write(|tx| match lane {
-        Lane::All => tx.repository_tasks().claim(now, now + LEASE_OF_IMPORT),
-        Lane::Local => tx.repository_tasks().claim_local(now, now + LEASE),
+    let task = app.store.write(|tx| match filter {
+        TaskFilter::All => tx.repository_tasks().claim(now, now + LEASE_OF_IMPORT),
+        TaskFilter::Local => tx.repository_tasks().claim_local(now, now + LEASE),
     })?;
     Ok(task)
 }
 
 /// Runs the oldest task that is due. Returns whether there was one.
-pub fn work(app: &App) -> Result<bool, Error> {
-    match next(app, Lane::All)? {
-        Some(task) => attempt(app, task).map(|_| true),
+pub fn run_next(app: &App) -> Result<bool, Error> {
+    match claim(app, TaskFilter::All)? {
+        Some(task) => run_claimed(app, task).map(|_| true),
         None => Ok(false),
     }
 }
 
 /// Releases a claimed task that was not finished, so that other workers can claim it.
-pub fn give_back(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
+pub fn release(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
     let now = app.clock.now();
     Ok(app.store.write(|tx| tx.repository_tasks().fail(id, "the server was stopped", Some(now)))?)
 }
 
 /// Runs a claimed task and stores the outcome.
-pub fn attempt(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
+pub fn run_claimed(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
     let done = match &task.kind {
         TaskKind::Copy { source } => copy(app, *source, task.project),
         TaskKind::RemoveMerged { user } => {

@@ -11,7 +11,7 @@ use super::assignment::{self, Assignment};
 use super::{build_by_token, running_build};
 use crate::app::App;
 use crate::build::ArtifactsFile;
-use crate::error::{Error, ForbiddenReason, Thing};
+use crate::error::{Entity, Error, ForbiddenReason};
 use crate::pipeline::progress::Progress;
 
 /// Checks that the token allows an upload of artifacts, before the body of the request is read. Returns the user of the
@@ -21,7 +21,7 @@ pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<Option
 }
 
 /// Artifacts that are being received. Dropping them before they are finished removes them.
-pub struct Receiving {
+pub struct ArtifactsUpload {
     id: BuildId,
     token: String,
     name: String,
@@ -35,14 +35,14 @@ pub fn begin_artifacts(
     id: BuildId,
     token: &str,
     given: &str,
-) -> Result<Receiving, Error> {
+) -> Result<ArtifactsUpload, Error> {
     let build = app.store.read(|tx| running_build(app, tx, id, token))?;
     let file = app.build_files.begin_artifacts(build.project, id)?;
-    let name = UploadName::from_given(given).as_str().to_owned();
-    Ok(Receiving { id, token: token.to_owned(), name, size: 0, file })
+    let name = UploadName::from_client(given).as_str().to_owned();
+    Ok(ArtifactsUpload { id, token: token.to_owned(), name, size: 0, file })
 }
 
-impl Receiving {
+impl ArtifactsUpload {
     /// Appends a chunk.
     pub fn append(&mut self, chunk: &[u8]) -> Result<(), Error> {
         self.size += chunk.len() as u64;
@@ -57,7 +57,7 @@ impl Receiving {
         let expire_at = expire_in.and_then(TimeDelta::try_seconds);
         let expire_at = expire_at.and_then(|time| now.checked_add_signed(time));
         app.store.write(|tx| {
-            let missing = || Error::NotFound(Thing::Nameless);
+            let missing = || Error::NotFound(Entity::Unnamed);
             let found = running_build(app, tx, id, &token)?;
             let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
             running_build(app, tx, id, &token)?;
@@ -98,7 +98,7 @@ pub fn remove_artifacts(app: &App, id: BuildId, token: &str) -> Result<(), Error
     let now = app.clock.now();
     let build = app.store.write(|tx| {
         let build = running_build(app, tx, id, token)?;
-        let missing = || Error::NotFound(Thing::Nameless);
+        let missing = || Error::NotFound(Entity::Unnamed);
         let mut progress = Progress::lock(tx, build.pipeline)?.ok_or_else(missing)?;
         running_build(app, tx, id, token)?;
         if let Some(build) = progress.build_mut(id) {

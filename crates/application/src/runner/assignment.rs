@@ -39,12 +39,12 @@ pub struct Assignment {
     /// The variables of the trigger, if one started the pipeline.
     pub triggered: Option<Vec<(String, String)>>,
     /// The jobs of earlier stages that are not superseded.
-    pub earlier: Vec<Earlier>,
+    pub earlier: Vec<EarlierBuild>,
 }
 
 /// A build of an earlier stage, whose artifacts the runner may download.
 #[derive(Clone, Debug)]
-pub struct Earlier {
+pub struct EarlierBuild {
     /// The build.
     pub build: Build,
     /// The token for downloading its artifacts.
@@ -79,10 +79,10 @@ pub(super) fn load(
         .iter()
         .filter(|one| one.kind.is_job() && !one.superseded && one.stage_index < build.stage_index);
     let earlier = earlier
-        .map(|one| Earlier { build: one.clone(), token: ci_token::of_build(app, one) })
+        .map(|one| EarlierBuild { build: one.clone(), token: ci_token::build_token(app, one) })
         .collect();
     Ok(Assignment {
-        token: ci_token::of_build(app, &build),
+        token: ci_token::build_token(app, &build),
         definition: definition.ok_or(StoreError::Gone)?,
         project: project_view::placed(tx, project)?,
         runner,

@@ -13,7 +13,7 @@ use hexforge_domain::text::Secret;
 use crate::access;
 use crate::app::App;
 use crate::ci_token;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::project::create::new_runners_token;
 
 /// A runner with the projects that it is bound to.
@@ -27,7 +27,7 @@ pub struct RunnerView {
 
 /// Lists all runners, by id.
 pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<RunnerView>, Error> {
-    access::service(actor, ServiceAbility::Administer)?;
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.read(|tx| {
         let Paged { items, total } = tx.runners().list(page)?;
         let ids: Vec<RunnerId> = items.iter().map(|runner| runner.id).collect();
@@ -48,9 +48,9 @@ pub fn set_active(
     id: RunnerId,
     active: bool,
 ) -> Result<Change<Runner>, Error> {
-    access::service(actor, ServiceAbility::Administer)?;
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
-        let runner = tx.runners().find(id)?.ok_or(Error::NotFound(Thing::Record))?;
+        let runner = tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))?;
         if runner.active == active {
             return Ok(Change::Unchanged);
         }
@@ -62,19 +62,19 @@ pub fn set_active(
 
 /// Removes a runner. Its token is refused from then on. A build that it runs fails after the configured silence.
 pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<(), Error> {
-    access::service(actor, ServiceAbility::Administer)?;
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
-        tx.runners().find(id)?.ok_or(Error::NotFound(Thing::Record))?;
+        tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))?;
         Ok(tx.runners().delete(id)?)
     })
 }
 
 /// Replaces the token with which runners register for all projects. Registered runners keep working.
 pub fn rotate_service_token(app: &App, actor: Actor) -> Result<Secret, Error> {
-    access::service(actor, ServiceAbility::Administer)?;
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
         let rotations = tx.runners().rotate()?;
-        Ok(ci_token::of_service(app, rotations))
+        Ok(ci_token::service_token(app, rotations))
     })
 }
 

@@ -13,7 +13,7 @@ use hexforge_domain::runner::{Runner, RunnerInfo};
 use super::assignment::{self, Assignment};
 use super::{CONTACT_INTERVAL, identify_runner};
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 use crate::pipeline::progress::Progress;
 
 /// The number of candidate builds that are read, to find one whose pipeline is not locked.
@@ -32,7 +32,7 @@ pub fn request(
     let (runner, candidates) = app.store.read(|tx| {
         let runner = identify_runner(app, tx, token)?;
         if !runner.active {
-            return Err(Error::NotFound(Thing::Nameless));
+            return Err(Error::NotFound(Entity::Unnamed));
         }
         let candidates = tx.builds().next_for(&runner, CANDIDATES)?;
         Ok((runner, candidates))

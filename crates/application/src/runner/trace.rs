@@ -11,14 +11,14 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// The piece was added, or dropped because the build was canceled: the status tells the runner to stop.
-    Kept {
+    Accepted {
         /// The status of the build, which may have been canceled.
         status: Status,
         /// The length of the log.
         length: u64,
     },
     /// The piece does not start where the log ends.
-    Elsewhere {
+    WrongOffset {
         /// The length of the log, where the next piece has to start.
         length: u64,
     },
@@ -38,13 +38,13 @@ pub fn append_trace(
         if found.status == Status::Canceled {
             // The status tells the runner to stop. The piece is dropped.
             let length = app.build_files.trace_size(found.project, id)?;
-            return Ok(Appended::Kept { status: found.status, length });
+            return Ok(Appended::Accepted { status: found.status, length });
         }
         let mut build = running_build(app, tx, id, token)?;
         let first = first.ok_or(Error::NotGiven("Content-Range"))?;
         let length = app.build_files.trace_size(build.project, id)?;
         if first != length {
-            return Ok(Appended::Elsewhere { length });
+            return Ok(Appended::WrongOffset { length });
         }
         check_log_length(length + piece.len() as u64)?;
         if !piece.is_empty() {
@@ -54,6 +54,6 @@ pub fn append_trace(
             build.updated_at = now;
             tx.builds().update(&build)?;
         }
-        Ok(Appended::Kept { status: build.status, length: length + piece.len() as u64 })
+        Ok(Appended::Accepted { status: build.status, length: length + piece.len() as u64 })
     })
 }

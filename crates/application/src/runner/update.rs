@@ -5,7 +5,7 @@ use hexforge_domain::id::BuildId;
 
 use super::{check_log_length, coverage, identify_runner, is_update_due};
 use crate::app::App;
-use crate::error::{Error, ForbiddenReason, Thing};
+use crate::error::{Entity, Error, ForbiddenReason};
 use crate::pipeline::progress::Progress;
 
 /// The progress report of a runner.
@@ -21,7 +21,7 @@ pub struct Report {
 /// which tells it that the build was canceled.
 pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<(), Error> {
     let now = app.clock.now();
-    let missing = || Error::NotFound(Thing::Record);
+    let missing = || Error::NotFound(Entity::Record);
     app.store.write(|tx| {
         let runner = identify_runner(app, tx, token)?;
         let found = tx.builds().find(id)?.ok_or_else(missing)?;

@@ -10,7 +10,7 @@ use hexforge_domain::text::{limit, within_field};
 
 use crate::app::App;
 use crate::branch::project_to_push;
-use crate::error::{Conflict, Error, Missing, Thing};
+use crate::error::{Conflict, Entity, Error, Missing};
 use crate::repository;
 
 /// Publishes a release of a tag.
@@ -72,7 +72,7 @@ fn missing() -> Error {
 /// Locks the project and checks that the tag exists. A deletion of the tag, which also deletes the release, waits for
 /// the lock.
 fn lock_existing_tag(tx: &mut dyn Tx, project: ProjectId, tag: &TagName) -> Result<(), Error> {
-    tx.projects().lock(project)?.ok_or(Error::NotFound(Thing::Project))?;
+    tx.projects().lock(project)?.ok_or(Error::NotFound(Entity::Project))?;
     match tx.refs().find(project, &[&tag.full()])?.is_empty() {
         true => Err(missing()),
         false => Ok(()),

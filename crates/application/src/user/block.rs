@@ -10,7 +10,7 @@ use hexforge_domain::user::{User, UserCommand, UserState};
 
 use crate::access;
 use crate::app::App;
-use crate::error::{Error, ForbiddenReason, Thing};
+use crate::error::{Entity, Error, ForbiddenReason};
 
 /// Applies an administrator's command to the state of an account.
 pub fn apply(
@@ -19,9 +19,9 @@ pub fn apply(
     id: UserId,
     command: UserCommand,
 ) -> Result<Change<UserState>, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     app.store.write(|tx| {
-        let user = tx.users().lock(id)?.ok_or(Error::NotFound(Thing::User))?;
+        let user = tx.users().lock(id)?.ok_or(Error::NotFound(Entity::User))?;
         let change =
             user.state.apply(command).map_err(|_| Error::Forbidden(Some(refusal(command))))?;
         store(app, tx, user, change)
@@ -35,11 +35,11 @@ pub fn follow_directory(
     username: &str,
     command: DirectoryCommand,
 ) -> Result<Change<UserState>, Error> {
-    access::accounts(actor, AccountAbility::Manage)?;
+    access::require_account_ability(actor, AccountAbility::Manage)?;
     app.store.write(|tx| {
-        let found = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Thing::User))?;
-        let user = tx.users().lock(found.id)?.ok_or(Error::NotFound(Thing::User))?;
-        let change = user.state.follow(command);
+        let found = tx.users().find_by_username(username)?.ok_or(Error::NotFound(Entity::User))?;
+        let user = tx.users().lock(found.id)?.ok_or(Error::NotFound(Entity::User))?;
+        let change = user.state.apply_directory(command);
         store(app, tx, user, change)
     })
 }

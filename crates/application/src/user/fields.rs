@@ -63,7 +63,7 @@ impl UserFields {
             given: Option<&str>,
             parse: impl FnOnce(&str) -> Result<T, E>,
         ) -> Option<T> {
-            errors.check_given(field, given.map(parse)).flatten()
+            errors.check_optional(field, given.map(parse)).flatten()
         }
         let password = self.password.as_ref().map(Secret::reveal);
         ParsedFields {

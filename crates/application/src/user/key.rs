@@ -11,7 +11,7 @@ use hexforge_domain::user::key::NewSshKey;
 
 use super::Owner;
 use crate::app::App;
-use crate::error::{Error, Thing};
+use crate::error::{Entity, Error};
 
 /// The key fields of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct KeyFields {
 pub fn list(app: &App, actor: Actor, owner: Owner, page: Page) -> Result<Paged<SshKey>, Error> {
     let user = owner.authorize(actor)?;
     app.store.read(|tx| {
-        owner.load(tx, user, Thing::User)?;
+        owner.load(tx, user, Entity::User)?;
         Ok(tx.keys().list(user, page)?)
     })
 }
@@ -32,7 +32,7 @@ pub fn list(app: &App, actor: Actor, owner: Owner, page: Page) -> Result<Paged<S
 /// Returns one of the actor's own keys.
 pub fn get(app: &App, actor: Actor, id: KeyId) -> Result<SshKey, Error> {
     let user = Owner::Actor.authorize(actor)?;
-    app.store.read(|tx| tx.keys().find(user, id)?.ok_or(Error::NotFound(Thing::Record)))
+    app.store.read(|tx| tx.keys().find(user, id)?.ok_or(Error::NotFound(Entity::Record)))
 }
 
 /// Registers a key.
@@ -42,7 +42,7 @@ pub fn add(app: &App, actor: Actor, owner: Owner, fields: &KeyFields) -> Result<
     let key = fields.key.as_deref().ok_or(Error::NotGiven("key"))?;
     let parsed = NewSshKey::parse(title, key, &*app.public_keys);
     app.store.write(|tx| {
-        let owner = owner.lock(tx, user, Thing::Record)?;
+        let owner = owner.lock(tx, user, Entity::Record)?;
         let new = parsed?;
         if tx.keys().find_by_fingerprint(&new.fingerprint)?.is_some() {
             return Err(fingerprint_taken());
@@ -58,7 +58,7 @@ pub fn add(app: &App, actor: Actor, owner: Owner, fields: &KeyFields) -> Result<
 }
 
 fn fingerprint_taken() -> Error {
-    FieldErrors::one("fingerprint", FieldProblem::Taken).into()
+    FieldErrors::single("fingerprint", FieldProblem::Taken).into()
 }
 
 /// Removes one of the actor's own keys. Returns `None` when the actor has no key with this id.
@@ -68,13 +68,13 @@ pub fn remove_own(app: &App, actor: Actor, id: KeyId) -> Result<Option<SshKey>, 
 
 /// Removes a key of another user's account.
 pub fn remove_of(app: &App, actor: Actor, user: UserId, id: KeyId) -> Result<SshKey, Error> {
-    remove(app, actor, Owner::User(user), id)?.ok_or(Error::NotFound(Thing::Key))
+    remove(app, actor, Owner::User(user), id)?.ok_or(Error::NotFound(Entity::Key))
 }
 
 fn remove(app: &App, actor: Actor, owner: Owner, id: KeyId) -> Result<Option<SshKey>, Error> {
     let user = owner.authorize(actor)?;
     app.store.write(|tx| {
-        let owner = owner.lock(tx, user, Thing::User)?;
+        let owner = owner.lock(tx, user, Entity::User)?;
         let Some(key) = tx.keys().find(user, id)? else { return Ok(None) };
         tx.keys().delete(id)?;
         let facts = KeyFacts::new(&key, &owner);

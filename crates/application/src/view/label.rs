@@ -47,7 +47,7 @@ pub fn page(
     let own: Option<HashMap<LabelId, VisibleCounts>> = match tracker.clearance() {
         Clearance::All => None,
         Clearance::Nothing => Some(HashMap::new()),
-        Clearance::Own(user) | Clearance::ByStanding(user) => {
+        Clearance::Own(user) | Clearance::ByRole(user) => {
             let own = tx.labels().count_confidential(tracker.project.id, user, &ids)?;
             Some(own.into_iter().collect())
         }

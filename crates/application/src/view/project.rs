@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
-use hexforge_domain::member::{Membership, in_force};
+use hexforge_domain::member::{Membership, is_in_force};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::ProjectFacts;
 use hexforge_domain::paging::Paged;
@@ -175,7 +175,7 @@ fn readable_sources(
 /// Returns whether a share is shown: only while it gives access. Then everybody who may see the project may also see
 /// the group, so that no hidden group is revealed.
 fn is_shown(share: &Share, place: &Place, reader: Requester) -> bool {
-    in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
+    is_in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
 }
 
 /// The namespaces of several projects.

@@ -98,7 +98,7 @@ pub(super) fn assert_pages<T: Clone + Debug + PartialEq + Sync>(
     let pages: Vec<Page> = numbered.chain([Page::Whole]).collect();
     read(store, |tx| {
         for page in pages {
-            assert_eq!(list(tx, page)?, page.cut(expected.to_vec()), "{page:?}");
+            assert_eq!(list(tx, page)?, page.slice(expected.to_vec()), "{page:?}");
         }
         Ok(())
     });

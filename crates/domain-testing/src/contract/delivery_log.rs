@@ -7,7 +7,8 @@ use super::deliveries::{
 use crate::builders::at;
 use hexforge_domain::delivery::lane::{ClaimLimits, Health};
 use hexforge_domain::delivery::{
-    Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, NewDelivery, Queue, SHOWN_BODY,
+    Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, MAX_SHOWN_BODY, NewDelivery,
+    QueueSize,
 };
 use hexforge_domain::id::{DeliveryId, UserId};
 use hexforge_domain::outbox::{SystemEvent, UserFacts};
@@ -53,7 +54,7 @@ pub fn deliveries_of_a_hook_are_listed_newest_first(store: &dyn Store) {
 /// The limit counts characters, not bytes.
 pub fn long_bodies_are_cut(store: &dyn Store) {
     let hook = a_service_hook(store);
-    for (length, more) in [(SHOWN_BODY, false), (SHOWN_BODY + 1, true)] {
+    for (length, more) in [(MAX_SHOWN_BODY, false), (MAX_SHOWN_BODY + 1, true)] {
         write(store, |tx| {
             let payload = tx.deliveries().insert_payload(&"ü".repeat(length), at(0))?;
             let key = DeliveryKey::new([0; 16]);
@@ -61,7 +62,7 @@ pub fn long_bodies_are_cut(store: &dyn Store) {
             tx.deliveries().insert(&[NewDelivery { key, hook, event, payload, at: at(0) }])
         });
         let newest = list_deliveries(store, hook).swap_remove(0);
-        assert_eq!(newest.body, ("ü".repeat(SHOWN_BODY), more));
+        assert_eq!(newest.body, ("ü".repeat(MAX_SHOWN_BODY), more));
     }
 }
 
@@ -86,10 +87,10 @@ pub fn a_delivery_can_be_sent_again(store: &dyn Store) {
 /// See [`DeliveryLog::queue`](hexforge_domain::delivery::port::DeliveryLog::queue).
 pub fn the_queue_is_counted(store: &dyn Store) {
     let queue = || read(store, |tx| tx.delivery_log().queue());
-    assert_eq!(queue(), Queue::default());
+    assert_eq!(queue(), QueueSize::default());
     let hook = a_service_hook(store);
     insert_deliveries(store, hook, &[1, 2], at(5));
-    assert_eq!(queue(), Queue { events: 0, deliveries: 2, oldest: Some(at(5)) });
+    assert_eq!(queue(), QueueSize { events: 0, deliveries: 2, oldest: Some(at(5)) });
     let facts = UserFacts {
         id: UserId(1),
         username: "ada".into(),
@@ -99,11 +100,11 @@ pub fn the_queue_is_counted(store: &dyn Store) {
         updated_at: at(0),
     };
     write(store, |tx| tx.outbox().record(&SystemEvent::UserCreated(facts), at(3)));
-    assert_eq!(queue(), Queue { events: 1, deliveries: 2, oldest: Some(at(3)) });
+    assert_eq!(queue(), QueueSize { events: 1, deliveries: 2, oldest: Some(at(3)) });
     let claims = claim_lanes(store, at(5), ALL);
     let attempt = an_attempt(at(5), Some(200), None);
     settle_claim(store, &claims[0], DeliveryState::Delivered, Health::default(), &attempt);
-    assert_eq!(queue(), Queue { events: 1, deliveries: 0, oldest: Some(at(3)) });
+    assert_eq!(queue(), QueueSize { events: 1, deliveries: 0, oldest: Some(at(3)) });
 }
 
 /// See [`DeliveryLog::failing`](hexforge_domain::delivery::port::DeliveryLog::failing).

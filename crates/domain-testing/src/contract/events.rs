@@ -155,7 +155,7 @@ fn visible_project_names(
     let mut events = list(Page::Whole);
     assert_eq!(events.total, events.items.len() as u64);
     let second = Page::Numbered { number: 2, size: 2 };
-    assert_eq!(list(second), second.cut(events.items.clone()));
+    assert_eq!(list(second), second.slice(events.items.clone()));
     events.items.reverse();
     let name = |event: Event| {
         let mut projects = world.projects.iter();

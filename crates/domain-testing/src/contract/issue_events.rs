@@ -56,9 +56,9 @@ pub fn events_about_confidential_issues_are_visible_to_few(store: &dyn Store) {
         (bob, Clearance::Own(bob), 5),
         (ada, Clearance::Own(ada), 5),
         (rob, Clearance::Own(rob), 3),
-        (eve, Clearance::ByStanding(eve), 3),
-        (bob, Clearance::ByStanding(bob), 5),
-        (rob, Clearance::ByStanding(rob), 5),
+        (eve, Clearance::ByRole(eve), 3),
+        (bob, Clearance::ByRole(bob), 5),
+        (rob, Clearance::ByRole(rob), 5),
     ] {
         assert_eq!(totals(user, clearance), [expected; 2], "{clearance:?}");
     }

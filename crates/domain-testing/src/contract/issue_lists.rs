@@ -131,11 +131,11 @@ pub fn confidential_issues_are_listed_for_those_who_may_see_them(store: &dyn Sto
         (Clearance::Own(bob), vec![1, 2]),
         (Clearance::Own(eve), vec![1, 3]),
         (Clearance::Own(rob), vec![1]),
-        (Clearance::ByStanding(bob), vec![1, 2]),
-        (Clearance::ByStanding(eve), vec![1, 3]),
-        (Clearance::ByStanding(gus), vec![1]),
-        (Clearance::ByStanding(rob), vec![1, 2, 3]),
-        (Clearance::ByStanding(ada), vec![1, 2, 3]),
+        (Clearance::ByRole(bob), vec![1, 2]),
+        (Clearance::ByRole(eve), vec![1, 3]),
+        (Clearance::ByRole(gus), vec![1]),
+        (Clearance::ByRole(rob), vec![1, 2, 3]),
+        (Clearance::ByRole(ada), vec![1, 2, 3]),
     ] {
         let filter = IssueFilter { clearance, ..unfiltered(IssueScope::Project(project)) };
         assert_eq!(list_iids(store, &filter), expected, "{clearance:?}");
@@ -177,7 +177,7 @@ pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &
             None => IssueScope::AuthoredBy(world.bob, viewer),
             Some(group) => IssueScope::Group(group, viewer),
         };
-        let clearance = Clearance::ByStanding(user);
+        let clearance = Clearance::ByRole(user);
         let filter = IssueFilter { today: day(days), clearance, ..unfiltered(scope) };
         list_project_names(store, &world, &filter).join(" ")
     };

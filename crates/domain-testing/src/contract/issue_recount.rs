@@ -123,7 +123,7 @@ impl World {
             Clearance::All => true,
             Clearance::Nothing => false,
             Clearance::Own(user) => own(user),
-            Clearance::ByStanding(user) => own(user) || issue.project == self.projects[1],
+            Clearance::ByRole(user) => own(user) || issue.project == self.projects[1],
         };
         let titled = |title: &String| labels.contains(&title.as_str());
         let labelled = match &filter.labels {
@@ -154,7 +154,7 @@ impl World {
             Clearance::All,
             Clearance::Nothing,
             Clearance::Own(self.reporter),
-            Clearance::ByStanding(self.reporter),
+            Clearance::ByRole(self.reporter),
         ];
         let titles = |titles: &[&str]| titles.iter().map(|title| (*title).to_owned()).collect();
         let labels = [
@@ -235,7 +235,7 @@ fn assert_lists(store: &dyn Store, world: &World, filters: &[IssueFilter], writt
             assert_eq!(found.total, expected.len() as u64, "{filter:?}");
             let ids: Vec<_> =
                 found.items.iter().map(|issue| (issue.created_at, issue.id)).collect();
-            assert_eq!(ids, page.cut(expected.clone()).items, "{filter:?}");
+            assert_eq!(ids, page.slice(expected.clone()).items, "{filter:?}");
         }
     }
 }

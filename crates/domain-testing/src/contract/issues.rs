@@ -360,7 +360,7 @@ pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
     let [one, two] = ["one", "two"]
         .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
     let award = |issue, user, name: &str, moment| {
-        let name = EmojiName::alone_in(name).expect("an emoji");
+        let name = EmojiName::from_note(name).expect("an emoji");
         write(store, |tx| tx.issues().award(issue, user, &name, moment))
     };
     let first = award(one, bob, ":+1:", at(1));

@@ -8,7 +8,7 @@ use hexforge_domain::id::{KeyId, NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::{Issue, IssueState, NewIssue};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::project::{
-    IssueAction, IssueNews, IssueRow, NoteNews, NoteRow, Person, ProjectCard, ProjectEvent,
+    IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
 use hexforge_domain::outbox::{
     GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent, TeamFacts,
@@ -174,7 +174,7 @@ pub fn events_of_projects_are_stored_unchanged(store: &dyn Store) {
         default_branch: description.map(str::to_owned),
     };
     let closed = Issue { state: IssueState::Closed, ..bare };
-    let mut events = vec![SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(NoteNews {
+    let mut events = vec![SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(NoteEvent {
         user: person(None),
         project: card(Some("d")),
         note: NoteRow::from(&note),
@@ -187,7 +187,7 @@ pub fn events_of_projects_are_stored_unchanged(store: &dyn Store) {
         (IssueAction::Update, &full, None),
     ] {
         let (user, project) = (person(Some("me.png")), card(None));
-        let news = IssueNews { action, user, project, issue: IssueRow::from(issue), assignee };
+        let news = IssueEvent { action, user, project, issue: IssueRow::from(issue), assignee };
         events.push(SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))));
     }
     for event in &events {

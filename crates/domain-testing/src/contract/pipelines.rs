@@ -11,7 +11,7 @@ use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{PipelineId, ProjectId};
 use hexforge_domain::outbox::SystemEvent;
-use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow};
+use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow};
 use hexforge_domain::outbox::project::{Person, ProjectCard, ProjectEvent};
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::{NewPipeline, Pipeline, PipelineScope};
@@ -266,7 +266,7 @@ pub fn events_of_pipelines_are_stored_unchanged(store: &dyn Store) {
     };
     let news = |pipeline: &Pipeline, row: BuildRow, user: Option<Person>| {
         [
-            ProjectEvent::Build(BuildNews {
+            ProjectEvent::Build(BuildEvent {
                 project: card.clone(),
                 project_name: "Ada / Site".into(),
                 pipeline: PipelineRow::from(pipeline),
@@ -274,7 +274,7 @@ pub fn events_of_pipelines_are_stored_unchanged(store: &dyn Store) {
                 build: row.clone(),
                 allow_failure: user.is_some(),
             }),
-            ProjectEvent::Pipeline(PipelineNews {
+            ProjectEvent::Pipeline(PipelineEvent {
                 project: card.clone(),
                 default_branch: user.as_ref().map(|_| "master".into()),
                 pipeline: PipelineRow::from(pipeline),

@@ -137,7 +137,7 @@ pub fn filters_of_projects_hold_together(store: &dyn Store) {
                     assert_eq!(listed.items, expected, "{filter:?}");
                     let second = Page::Numbered { number: 2, size: 2 };
                     let listed = read(store, |tx| tx.projects().list(&filter, second));
-                    assert_eq!(listed, second.cut(expected), "{filter:?}");
+                    assert_eq!(listed, second.slice(expected), "{filter:?}");
                 }
             }
         }

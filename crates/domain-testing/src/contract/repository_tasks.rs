@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::repository::task::{
-    ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
+    ImportState, MAX_ATTEMPTS, NEVER_FINISHED, RepositoryTask, TaskKind,
 };
 use hexforge_domain::text::Secret;
 use std::collections::BTreeSet;
@@ -153,13 +153,13 @@ pub fn a_task_that_never_ends_is_given_up(store: &dyn Store) {
     let (ada, [one, _]) = a_site(store);
     let first = insert_task(store, one, &an_import(ada), 0);
     let second = insert_task(store, one, &TaskKind::RemoveMerged { user: ada }, 0);
-    for round in 0..i64::from(TRIES) {
+    for round in 0..i64::from(MAX_ATTEMPTS) {
         assert_eq!(claim_id(store, round * 60), Some(first), "{round}");
     }
     assert_eq!(claim_task(store, 299), None, "the last one has its time too");
     assert_eq!(claim_task_by_id(store, first, 300), None);
     assert_eq!(claim_id(store, 300), Some(second));
-    let failed = ImportState::Failed(NEVER_ENDED.to_owned());
+    let failed = ImportState::Failed(NEVER_FINISHED.to_owned());
     assert_eq!(read(store, |tx| tx.repository_tasks().imports(&[one])), [(one, failed)]);
     finish_task(store, second);
     assert_eq!(claim_task(store, 1_000_000), None);

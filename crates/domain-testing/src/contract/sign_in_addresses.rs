@@ -5,7 +5,7 @@ use crate::builders::{a_user, at};
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::sign_in::MOST_NETWORKS;
+use hexforge_domain::sign_in::MAX_NETWORKS;
 
 fn remember(store: &dyn Store, user: UserId, network: &str, when: Timestamp, since: Timestamp) {
     write(store, |tx| tx.sign_in_addresses().remember(user, network, when, since));
@@ -43,11 +43,11 @@ pub fn old_and_surplus_networks_are_deleted(store: &dyn Store) {
     remember(store, ada, "kept", at(5), at(5));
     assert!(!is_known(store, ada, "old", at(0)), "older than what is remembered");
     assert!(is_known(store, ada, "kept", at(0)));
-    for n in 1..=MOST_NETWORKS {
+    for n in 1..=MAX_NETWORKS {
         remember(store, ada, &format!("network {n}"), at(10 + n as i64), at(0));
     }
     assert!(!is_known(store, ada, "kept", at(0)), "more were seen after it");
-    for n in 1..=MOST_NETWORKS {
+    for n in 1..=MAX_NETWORKS {
         assert!(is_known(store, ada, &format!("network {n}"), at(0)), "{n}");
     }
     assert!(is_known(store, bob, "office", at(0)), "each user has networks of its own");

@@ -3,7 +3,7 @@
 use super::tx::Tables;
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, UserId};
-use hexforge_domain::member::{AccessLevel, in_force};
+use hexforge_domain::member::{AccessLevel, is_in_force};
 use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::Viewer;
@@ -20,14 +20,14 @@ impl Tables {
     ) -> Option<AccessLevel> {
         let mut members = self.group_members.iter();
         let (_, member) = members.find(|(g, member)| *g == group && member.user == user)?;
-        in_force(member.expires_at, today).then_some(member.level)
+        is_in_force(member.expires_at, today).then_some(member.level)
     }
 
     /// See [`ProjectRole`].
     pub fn role(&self, project: &Project, user: UserId, today: NaiveDate) -> ProjectRole {
         let own = (self.project_members.iter())
             .filter(|(p, member)| *p == project.id && member.user == user)
-            .filter(|(_, member)| in_force(member.expires_at, today))
+            .filter(|(_, member)| is_in_force(member.expires_at, today))
             .map(|(_, member)| member.level);
         let of_group = self.level_in_group(project.namespace, user, today);
         let of_shares = self.shares_in_force(project, today).filter_map(|share| {
@@ -66,7 +66,9 @@ impl Tables {
         let namespace = self.namespaces.iter().find(|n| n.id == project.namespace);
         let locked = namespace.is_some_and(|namespace| namespace.share_with_group_lock);
         let (id, all) = (project.id, self.shares.iter().map(|(_, share)| share));
-        all.filter(move |share| !locked && share.project == id && in_force(share.expires_at, today))
+        all.filter(move |share| {
+            !locked && share.project == id && is_in_force(share.expires_at, today)
+        })
     }
 
     fn is_home_of(&self, namespace: NamespaceId, user: UserId) -> bool {

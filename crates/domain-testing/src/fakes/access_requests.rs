@@ -20,7 +20,7 @@ impl AccessRequests for FakeTx {
             all.filter_map(|(_, user, at)| Some((self.tables.users.get(user)?.user.clone(), *at)));
         let mut asking: Vec<_> = asking.collect();
         asking.sort_by_key(|(user, _)| std::cmp::Reverse(user.id));
-        Ok(page.cut(asking))
+        Ok(page.slice(asking))
     }
 
     fn find(

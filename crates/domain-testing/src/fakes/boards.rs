@@ -27,7 +27,7 @@ impl Boards for FakeTx {
         let all = self.tables.board_lists.iter();
         let mut lists: Vec<BoardList> = all.filter(|list| list.board == board).copied().collect();
         lists.sort_by_key(|list| list.position);
-        Ok(page.cut(lists))
+        Ok(page.slice(lists))
     }
 
     fn find_list(

@@ -35,7 +35,7 @@ impl Builds for FakeTx {
                 && filter.statuses.as_ref().is_none_or(|among| among.contains(&build.status))
                 && filter.commit.is_none_or(|commit| self.has_commit_and_ref(build, commit, None))
         };
-        Ok(page.cut(self.tables.builds.iter().rev().filter(fits).cloned().collect()))
+        Ok(page.slice(self.tables.builds.iter().rev().filter(fits).cloned().collect()))
     }
 
     fn statuses(
@@ -51,7 +51,7 @@ impl Builds for FakeTx {
                 && filter.name.as_ref().is_none_or(|name| build.name == *name)
                 && (filter.superseded || !build.superseded)
         };
-        Ok(page.cut(self.tables.builds.iter().filter(fits).cloned().collect()))
+        Ok(page.slice(self.tables.builds.iter().filter(fits).cloned().collect()))
     }
 
     fn find(&mut self, id: BuildId) -> Result<Option<Build>, StoreError> {

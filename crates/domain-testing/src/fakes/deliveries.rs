@@ -5,8 +5,8 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Claimed, Health, Settlement};
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::delivery::{
-    Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, HookRequest, NewDelivery,
-    Queue, SHOWN_BODY,
+    Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, HookRequest,
+    MAX_SHOWN_BODY, NewDelivery, QueueSize,
 };
 use hexforge_domain::hook::HookUrl;
 use hexforge_domain::id::{DeliveryId, LaneId, PayloadId, ProjectId};
@@ -112,7 +112,7 @@ impl Tables {
 
     fn delivery_from(&self, row: &DeliveryRow) -> Delivery {
         let body = self.payloads.get(&row.payload).cloned().unwrap_or_default();
-        let cut: String = body.chars().take(SHOWN_BODY).collect();
+        let cut: String = body.chars().take(MAX_SHOWN_BODY).collect();
         let more = cut.len() < body.len();
         Delivery {
             id: row.id,
@@ -256,7 +256,7 @@ impl DeliveryLog for FakeTx {
         let lane = self.tables.lane_of(hook);
         let newest_first = self.tables.deliveries.iter().rev();
         let of_hook = newest_first.filter(|row| Some(row.lane) == lane);
-        Ok(page.cut(of_hook.map(|row| self.tables.delivery_from(row)).collect()))
+        Ok(page.slice(of_hook.map(|row| self.tables.delivery_from(row)).collect()))
     }
 
     fn find(&mut self, hook: HookRef, id: DeliveryId) -> Result<Option<Delivery>, StoreError> {
@@ -279,10 +279,10 @@ impl DeliveryLog for FakeTx {
         Ok(())
     }
 
-    fn queue(&mut self) -> Result<Queue, StoreError> {
+    fn queue(&mut self) -> Result<QueueSize, StoreError> {
         let waiting = self.tables.deliveries.iter().filter(|row| row.state.due().is_some());
         let written = waiting.clone().map(|row| row.created_at);
-        Ok(Queue {
+        Ok(QueueSize {
             events: self.tables.outbox.len() as u64,
             deliveries: waiting.count() as u64,
             oldest: written.chain(self.tables.outbox.iter().map(|entry| entry.at)).min(),
@@ -301,7 +301,7 @@ impl DeliveryLog for FakeTx {
                 let hook = FailingHook {
                     hook: lane.hook,
                     project: target.project,
-                    url: target.url.shown(),
+                    url: target.url.without_credentials(),
                     failures: lane.health.failures,
                     since: lane.health.failing_since?,
                     reason,

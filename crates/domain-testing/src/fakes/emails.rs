@@ -11,7 +11,7 @@ use hexforge_domain::user::{Email, EmailAddress};
 impl Emails for FakeTx {
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Email>, StoreError> {
         let newest_first = self.tables.emails.iter().rev();
-        Ok(page.cut(newest_first.filter(|email| email.user == user).cloned().collect()))
+        Ok(page.slice(newest_first.filter(|email| email.user == user).cloned().collect()))
     }
 
     fn find(&mut self, user: UserId, id: EmailId) -> Result<Option<Email>, StoreError> {

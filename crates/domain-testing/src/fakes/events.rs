@@ -52,7 +52,7 @@ impl Events for FakeTx {
                 && tables.is_visible(event, clearance, today)
         };
         let newest_first = tables.events.iter().rev().filter(|event| event.author == author);
-        Ok(page.cut(newest_first.filter(|event| seen(event)).cloned().collect()))
+        Ok(page.slice(newest_first.filter(|event| seen(event)).cloned().collect()))
     }
 
     fn of_project(
@@ -66,6 +66,6 @@ impl Events for FakeTx {
         let visible = newest_first.filter(|event| {
             event.project == project && self.tables.is_visible(event, clearance, today)
         });
-        Ok(page.cut(visible.cloned().collect()))
+        Ok(page.slice(visible.cloned().collect()))
     }
 }

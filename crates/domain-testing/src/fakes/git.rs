@@ -236,7 +236,7 @@ impl GitRefs for FakeRepository {
         let branches = self
             .tips()
             .filter_map(|(name, tip)| Some(Branch { name, commit: stored.commit_of(tip)? }));
-        Ok(page.cut(branches.collect()))
+        Ok(page.slice(branches.collect()))
     }
 
     fn branch(&self, name: &BranchName) -> Result<Option<Branch>, GitError> {
@@ -253,7 +253,7 @@ impl GitRefs for FakeRepository {
             .filter_map(|one| stored.tag(one.name.strip_prefix(TagName::FOLDER)?, one.target));
         let mut tags: Vec<Tag> = tags.collect();
         tags.reverse();
-        Ok(page.cut(tags))
+        Ok(page.slice(tags))
     }
 
     fn tag(&self, name: &TagName) -> Result<Option<Tag>, GitError> {

@@ -47,7 +47,7 @@ impl FakeTx {
 
 impl GroupLabels for FakeTx {
     fn list(&mut self, group: NamespaceId, page: Page) -> Result<Paged<GroupLabel>, StoreError> {
-        Ok(page.cut(self.tables.labels_of_group(group)))
+        Ok(page.slice(self.tables.labels_of_group(group)))
     }
 
     fn find_by_title(
@@ -167,7 +167,7 @@ impl GroupLabels for FakeTx {
     ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError> {
         let tables = &self.tables;
         let viewer = viewer.restricted_to();
-        let clearance = viewer.map_or(Clearance::All, |viewer| Clearance::ByStanding(viewer.user));
+        let clearance = viewer.map_or(Clearance::All, |viewer| Clearance::ByRole(viewer.user));
         let of = |id: LabelId| {
             let mut counts = VisibleCounts::default();
             for copy in tables.labels.iter().filter(|label| label.of_group == Some(id)) {

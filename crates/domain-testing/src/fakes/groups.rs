@@ -95,7 +95,7 @@ impl Groups for FakeTx {
         if filter.descending {
             groups.reverse();
         }
-        Ok(page.cut(groups))
+        Ok(page.slice(groups))
     }
 
     fn owned_by(
@@ -108,7 +108,7 @@ impl Groups for FakeTx {
         let owned = highest_first.filter(|group| {
             self.tables.level_in_group(group.id, user, today) == Some(AccessLevel::Owner)
         });
-        Ok(page.cut(owned.cloned().collect()))
+        Ok(page.slice(owned.cloned().collect()))
     }
 
     fn level(

@@ -14,7 +14,7 @@ use hexforge_domain::system_hook::{SystemHook, SystemHookSettings};
 impl ProjectHooks for FakeTx {
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<ProjectHook>, StoreError> {
         let newest_first = self.tables.project_hooks.iter().rev();
-        Ok(page.cut(newest_first.filter(|hook| hook.project == project).cloned().collect()))
+        Ok(page.slice(newest_first.filter(|hook| hook.project == project).cloned().collect()))
     }
 
     fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectHook>, StoreError> {
@@ -65,7 +65,7 @@ impl ProjectHooks for FakeTx {
 
 impl SystemHooks for FakeTx {
     fn list(&mut self, page: Page) -> Result<Paged<SystemHook>, StoreError> {
-        Ok(page.cut(self.tables.system_hooks.iter().rev().cloned().collect()))
+        Ok(page.slice(self.tables.system_hooks.iter().rev().cloned().collect()))
     }
 
     fn find(&mut self, id: SystemHookId) -> Result<Option<SystemHook>, StoreError> {

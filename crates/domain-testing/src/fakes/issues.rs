@@ -4,7 +4,7 @@ use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::{AwardId, IssueId, LabelId, ProjectId, UserId};
-use hexforge_domain::issue::award::{Award, DOWN, EmojiName, UP, Votes};
+use hexforge_domain::issue::award::{Award, EmojiName, THUMBS_DOWN, THUMBS_UP, Votes};
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::issue::{Issue, IssueState, NewIssue};
@@ -30,7 +30,7 @@ impl Tables {
                 Clearance::All => true,
                 Clearance::Nothing => false,
                 Clearance::Own(user) => issue.concerns(user),
-                Clearance::ByStanding(user) => {
+                Clearance::ByRole(user) => {
                     issue.concerns(user)
                         || self.projects.get(&issue.project).is_some_and(|project| {
                             let role = self.role(project, user, today);
@@ -113,7 +113,7 @@ impl Issues for FakeTx {
         if filter.descending {
             fitting.reverse();
         }
-        Ok(page.cut(fitting).map(|issue| self.tables.issue_with_note_count(issue)))
+        Ok(page.slice(fitting).map(|issue| self.tables.issue_with_note_count(issue)))
     }
 
     fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError> {
@@ -242,7 +242,8 @@ impl Issues for FakeTx {
             let given = given.filter(|award| award.name.as_str() == name).count();
             u32::try_from(given).unwrap_or(u32::MAX)
         };
-        let votes = |issue: IssueId| Votes { up: count(issue, UP), down: count(issue, DOWN) };
+        let votes =
+            |issue: IssueId| Votes { up: count(issue, THUMBS_UP), down: count(issue, THUMBS_DOWN) };
         Ok(issues.iter().map(|issue| (*issue, votes(*issue))).collect())
     }
 

@@ -12,7 +12,7 @@ use hexforge_domain::user::port::Keys;
 impl Keys for FakeTx {
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<SshKey>, StoreError> {
         let newest_first = self.tables.keys.iter().rev();
-        Ok(page.cut(newest_first.filter(|key| key.user == user).cloned().collect()))
+        Ok(page.slice(newest_first.filter(|key| key.user == user).cloned().collect()))
     }
 
     fn find(&mut self, user: UserId, id: KeyId) -> Result<Option<SshKey>, StoreError> {

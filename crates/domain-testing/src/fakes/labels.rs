@@ -41,7 +41,7 @@ impl Tables {
 
 impl Labels for FakeTx {
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Label>, StoreError> {
-        Ok(page.cut(self.tables.labels_of(project)))
+        Ok(page.slice(self.tables.labels_of(project)))
     }
 
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError> {

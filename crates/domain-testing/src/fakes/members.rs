@@ -5,7 +5,7 @@ use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
-use hexforge_domain::member::{AccessLevel, Membership, in_force};
+use hexforge_domain::member::{AccessLevel, Membership, is_in_force};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::User;
@@ -26,14 +26,14 @@ impl Tables {
         });
         let mut users: Vec<_> = users.collect();
         users.sort_by_key(|(user, _)| std::cmp::Reverse(user.id));
-        page.cut(users)
+        page.slice(users)
     }
 
     /// All group owners whose memberships are in force.
     fn owners(&self, today: NaiveDate) -> impl Iterator<Item = (NamespaceId, UserId)> {
         (self.group_members.iter())
             .filter(|(_, member)| member.level == AccessLevel::Owner)
-            .filter(move |(_, member)| in_force(member.expires_at, today))
+            .filter(move |(_, member)| is_in_force(member.expires_at, today))
             .map(|(group, member)| (*group, member.user))
     }
 }
@@ -64,7 +64,7 @@ fn expired<K: Ord + Copy>(
     today: NaiveDate,
     limit: u32,
 ) -> Vec<(K, Membership)> {
-    let expired = rows.iter().filter(|(_, row)| !in_force(row.expires_at, today));
+    let expired = rows.iter().filter(|(_, row)| !is_in_force(row.expires_at, today));
     let mut found: Vec<_> = expired.copied().collect();
     found.sort_by_key(|(key, row)| (row.expires_at, *key, row.user));
     found.truncate(limit as usize);
@@ -194,14 +194,16 @@ impl ProjectMembers for FakeTx {
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<User>, StoreError> {
-        let Some(project) = self.tables.projects.get(&project) else { return Ok(page.cut(vec![])) };
+        let Some(project) = self.tables.projects.get(&project) else {
+            return Ok(page.slice(vec![]));
+        };
         let users = self.tables.users.values().map(|row| &row.user).rev();
         let team = users.filter(|user| {
             let fields = [user.name.as_str(), user.email.as_str(), user.username.as_str()];
             query.is_none_or(|text| any_contains(text, &fields))
                 && self.tables.role(project, user.id, today).level.is_some()
         });
-        Ok(page.cut(team.cloned().collect()))
+        Ok(page.slice(team.cloned().collect()))
     }
 
     fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError> {

@@ -30,7 +30,7 @@ impl Milestones for FakeTx {
             .filter(|milestone| milestone.project == project)
             .filter(|milestone| filter.state.is_none_or(|state| milestone.state == state))
             .filter(|m| filter.iids.as_ref().is_none_or(|iids| iids.contains(&m.iid)));
-        Ok(page.cut(fitting.cloned().collect()))
+        Ok(page.slice(fitting.cloned().collect()))
     }
 
     fn find(

@@ -6,7 +6,7 @@ use super::search::{any_contains, equals_ignoring_case};
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::{NamespaceId, UserId};
-use hexforge_domain::member::in_force;
+use hexforge_domain::member::is_in_force;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::namespace::{Namespace, NamespacePath};
 use hexforge_domain::paging::{Page, Paged};
@@ -64,14 +64,14 @@ impl Namespaces for FakeTx {
                 || members.iter().any(|(group, member)| {
                     *group == namespace.id
                         && member.user == user
-                        && in_force(member.expires_at, today)
+                        && is_in_force(member.expires_at, today)
                 })
         };
         let highest_first = self.tables.namespaces.iter().rev();
         let fitting = highest_first
             .filter(|namespace| of.is_none_or(|(user, today)| belongs(namespace, user, today)))
             .filter(|n| search.is_none_or(|text| any_contains(text, &[&n.name, n.path.as_str()])));
-        Ok(page.cut(fitting.cloned().collect()))
+        Ok(page.slice(fitting.cloned().collect()))
     }
 
     fn insert_personal(

@@ -28,7 +28,7 @@ impl Tables {
         let Some(NoteReader { viewer, today }) = reader else { return true };
         match issue {
             Some(issue) => {
-                let clearance = Clearance::ByStanding(viewer.user);
+                let clearance = Clearance::ByRole(viewer.user);
                 project.features.issues
                     && self.sees(viewer, project, today)
                     && self.is_cleared(issue, clearance, today)
@@ -52,7 +52,7 @@ impl Notes for FakeTx {
     ) -> Result<Paged<Note>, StoreError> {
         let oldest_first = self.tables.notes.iter().filter(|note| note.issue == issue);
         let followed = oldest_first.filter(|note| self.tables.may_see_source(reader, note));
-        Ok(page.cut(followed.cloned().collect()))
+        Ok(page.slice(followed.cloned().collect()))
     }
 
     fn find(

@@ -40,7 +40,7 @@ impl Pipelines for FakeTx {
             PipelineScope::Branches => self.is_newest_of(pipeline, false),
             PipelineScope::Tags => self.is_newest_of(pipeline, true),
         };
-        Ok(page.cut(self.pipelines_where(|one| one.project == project && fits(one))))
+        Ok(page.slice(self.pipelines_where(|one| one.project == project && fits(one))))
     }
 
     fn note_ref(

@@ -111,7 +111,7 @@ impl Projects for FakeTx {
 
     fn list(&mut self, filter: &ProjectFilter, page: Page) -> Result<Paged<Project>, StoreError> {
         Ok(page
-            .cut(self.tables.matching_projects(filter))
+            .slice(self.tables.matching_projects(filter))
             .map(|project| self.tables.project_with_counters(project)))
     }
 

@@ -75,10 +75,15 @@ impl Refs for FakeTx {
         Ok(())
     }
 
-    fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError> {
+    fn projects_in_files(
+        &mut self,
+        after: ProjectId,
+        limit: i64,
+    ) -> Result<Vec<ProjectId>, StoreError> {
         let all = self.tables.repositories.iter();
-        let in_files = all.filter(|(project, state)| **project > after && state.is_in_files());
-        let mut ids: Vec<ProjectId> = in_files.map(|(project, _)| *project).collect();
+        let projects_in_files =
+            all.filter(|(project, state)| **project > after && state.is_in_files());
+        let mut ids: Vec<ProjectId> = projects_in_files.map(|(project, _)| *project).collect();
         ids.sort_unstable();
         ids.truncate(usize::try_from(limit).unwrap_or_default());
         Ok(ids)

@@ -6,7 +6,7 @@ use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
-    IMPORTS_AT_ONCE, ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
+    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, NEVER_FINISHED, RepositoryTask, TaskKind,
 };
 use hexforge_domain::text::Secret;
 use std::collections::BTreeMap;
@@ -52,9 +52,9 @@ impl Tables {
         };
         let others = self.repository_tasks.iter().filter(under_way).count();
         task.due.is_some_and(|due| due <= now)
-            && task.tries < TRIES
+            && task.tries < MAX_ATTEMPTS
             && !waiting
-            && !(task.is_import() && others as i64 >= IMPORTS_AT_ONCE)
+            && !(task.is_import() && others as i64 >= MAX_CONCURRENT_IMPORTS)
     }
 
     fn oldest(&self, which: impl Fn(&TaskRow) -> bool) -> Option<RepositoryTaskId> {
@@ -70,9 +70,9 @@ impl Tables {
 impl FakeTx {
     fn give_up_one(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let is_over =
-            |task: &TaskRow| task.tries >= TRIES && task.due.is_some_and(|due| due <= now);
+            |task: &TaskRow| task.tries >= MAX_ATTEMPTS && task.due.is_some_and(|due| due <= now);
         match self.tables.oldest(is_over) {
-            Some(id) => self.fail(id, NEVER_ENDED, None),
+            Some(id) => self.fail(id, NEVER_FINISHED, None),
             None => Ok(()),
         }
     }

@@ -67,7 +67,7 @@ impl Runners for FakeTx {
     }
 
     fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError> {
-        Ok(page.cut(self.tables.runners.clone()))
+        Ok(page.slice(self.tables.runners.clone()))
     }
 
     fn rotations(&mut self) -> Result<i64, StoreError> {

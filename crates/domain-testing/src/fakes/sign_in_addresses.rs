@@ -6,7 +6,7 @@ use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::sign_in::MOST_NETWORKS;
+use hexforge_domain::sign_in::MAX_NETWORKS;
 use hexforge_domain::sign_in::port::SignInAddresses;
 
 impl SignInAddresses for FakeTx {
@@ -33,7 +33,7 @@ impl SignInAddresses for FakeTx {
         let mut newest: Vec<_> = of_user.map(|((_, name), seen)| (*seen, name.clone())).collect();
         newest.sort_by_key(|(seen, name)| (Reverse(*seen), name.clone()));
         let old = newest.iter().enumerate();
-        let old = old.filter(|(place, (seen, _))| *place >= MOST_NETWORKS || *seen < since);
+        let old = old.filter(|(place, (seen, _))| *place >= MAX_NETWORKS || *seen < since);
         for (_, (_, name)) in old {
             all.remove(&(user, name.clone()));
         }

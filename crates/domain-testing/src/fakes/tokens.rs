@@ -33,7 +33,7 @@ impl Tokens for FakeTx {
 
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError> {
         let newest_first = self.tables.tokens.iter().rev().map(|row| &row.token);
-        Ok(page.cut(newest_first.filter(|token| token.user == user).cloned().collect()))
+        Ok(page.slice(newest_first.filter(|token| token.user == user).cloned().collect()))
     }
 
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {

@@ -12,7 +12,7 @@ use hexforge_domain::trigger::{Trigger, TriggerRequest};
 impl Triggers for FakeTx {
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Trigger>, StoreError> {
         let all = self.tables.triggers.iter();
-        Ok(page.cut(all.filter(|trigger| trigger.project == project).cloned().collect()))
+        Ok(page.slice(all.filter(|trigger| trigger.project == project).cloned().collect()))
     }
 
     fn find(&mut self, id: TriggerId) -> Result<Option<Trigger>, StoreError> {

@@ -54,7 +54,7 @@ impl Users for FakeTx {
 
     fn list(&mut self, filter: &UserFilter, page: Page) -> Result<Paged<User>, StoreError> {
         let users = self.tables.users.values().rev().map(|row| &row.user);
-        Ok(page.cut(users.filter(|user| matches_filter(user, filter)).cloned().collect()))
+        Ok(page.slice(users.filter(|user| matches_filter(user, filter)).cloned().collect()))
     }
 
     fn insert(&mut self, new: NewUser) -> Result<User, StoreError> {

@@ -11,7 +11,7 @@ use hexforge_domain::variable::{Variable, VariableKey};
 impl Variables for FakeTx {
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Variable>, StoreError> {
         let all = self.tables.variables.iter();
-        Ok(page.cut(all.filter(|variable| variable.project == project).cloned().collect()))
+        Ok(page.slice(all.filter(|variable| variable.project == project).cloned().collect()))
     }
 
     fn find(&mut self, project: ProjectId, key: &str) -> Result<Option<Variable>, StoreError> {

@@ -1,7 +1,7 @@
 //! Markers in commit messages that suppress builds.
 
 /// Returns whether a commit message contains `[ci skip]` or `[skip ci]`, ignoring case.
-pub fn asks_to_skip(message: &str) -> bool {
+pub fn has_skip_marker(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     ["[ci skip]", "[skip ci]"].iter().any(|mark| message.contains(mark))
 }
@@ -22,7 +22,7 @@ mod tests {
             ("Fix [skip]", false),
             ("", false),
         ] {
-            assert_eq!(asks_to_skip(message), expected, "{message:?}");
+            assert_eq!(has_skip_marker(message), expected, "{message:?}");
         }
     }
 }

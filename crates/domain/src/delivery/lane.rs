@@ -25,7 +25,7 @@ impl Health {
     /// If the receiver seems to be down, the whole lane pauses until the delivery is due again, so that deliveries stay
     /// in order. The pause is limited, so that new deliveries do not wait until old ones are given up.
     pub fn after(self, outcome: Outcome, state: DeliveryState, now: Timestamp) -> Self {
-        if outcome.is_taken() {
+        if outcome.is_accepted() {
             return Self::default();
         }
         let rest = now + LONGEST_REST;
@@ -61,7 +61,7 @@ pub struct Claimed {
     pub id: DeliveryId,
     /// The number of earlier attempts.
     pub tries: u32,
-    /// When the delivery was queued or manually retried; [`PATIENCE`](super::state::PATIENCE) counts from here.
+    /// When the delivery was queued or manually retried; [`RETRY_PERIOD`](super::state::RETRY_PERIOD) counts from here.
     pub since: Timestamp,
 }
 

@@ -1,7 +1,7 @@
 //! The ports to queued deliveries and to the log of deliveries.
 
 use super::lane::{Claim, ClaimLimits, Settlement};
-use super::{Delivery, FailingHook, HookRef, HookRequest, NewDelivery, Queue};
+use super::{Delivery, FailingHook, HookRef, HookRequest, NewDelivery, QueueSize};
 use crate::Timestamp;
 use crate::id::{DeliveryId, PayloadId};
 use crate::paging::{Page, Paged};
@@ -55,7 +55,7 @@ pub trait DeliveryLog {
     fn retry(&mut self, id: DeliveryId, now: Timestamp) -> Result<(), StoreError>;
 
     /// The size of the queue.
-    fn queue(&mut self) -> Result<Queue, StoreError>;
+    fn queue(&mut self) -> Result<QueueSize, StoreError>;
 
     /// The hooks with at least `failures` consecutive failures, most failures first.
     fn failing(&mut self, failures: u32, limit: u32) -> Result<Vec<FailingHook>, StoreError>;

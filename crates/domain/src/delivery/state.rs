@@ -5,12 +5,12 @@ use crate::id::DeliveryId;
 use chrono::TimeDelta;
 
 /// The maximum number of attempts.
-pub const TRIES: u32 = 20;
+pub const MAX_ATTEMPTS: u32 = 20;
 
 /// The time for which a delivery is retried, since it was queued or manually retried. After that it is given up.
-pub const PATIENCE: TimeDelta = TimeDelta::hours(24);
+pub const RETRY_PERIOD: TimeDelta = TimeDelta::hours(24);
 
-/// The full length of the first pause; each further pause is twice as long. See [`Tried::pause`].
+/// The full length of the first pause; each further pause is twice as long. See [`AttemptedDelivery::pause`].
 const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(10);
 
 /// The maximum length of a pause.
@@ -96,7 +96,7 @@ impl Outcome {
     }
 
     /// Returns whether the receiver accepted the delivery.
-    pub fn is_taken(self) -> bool {
+    pub fn is_accepted(self) -> bool {
         self.meaning() == Meaning::Accepted
     }
 
@@ -111,18 +111,18 @@ impl Outcome {
 
 /// A delivery that was just attempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct AttemptedDelivery {
     /// The delivery.
     pub id: DeliveryId,
     /// The number of attempts, this one included.
     pub tries: u32,
-    /// When the delivery was queued or manually retried; [`PATIENCE`] counts from here.
+    /// When the delivery was queued or manually retried; [`RETRY_PERIOD`] counts from here.
     pub since: Timestamp,
     /// The current time.
     pub now: Timestamp,
 }
 
-impl Tried {
+impl AttemptedDelivery {
     /// The state after an attempt with this outcome.
     pub fn after(self, outcome: Outcome) -> DeliveryState {
         match outcome.meaning() {
@@ -130,7 +130,7 @@ impl Tried {
             Meaning::Permanent => DeliveryState::Failed,
             Meaning::Temporary => {
                 let due = self.now + self.pause();
-                if self.tries >= TRIES || due > self.since + PATIENCE {
+                if self.tries >= MAX_ATTEMPTS || due > self.since + RETRY_PERIOD {
                     DeliveryState::GivenUp
                 } else {
                     DeliveryState::Pending { due }
@@ -164,8 +164,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    fn tried(tries: u32) -> Tried {
-        Tried { id: DeliveryId(7), tries, since: NOW, now: NOW }
+    fn tried(tries: u32) -> AttemptedDelivery {
+        AttemptedDelivery { id: DeliveryId(7), tries, since: NOW, now: NOW }
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn patience_ends_after_a_day() {
         for (hours, given_up) in [(0, false), (20, false), (23, true), (24, true), (48, true)] {
-            let tried = Tried { now: NOW + TimeDelta::hours(hours), ..tried(12) };
+            let tried = AttemptedDelivery { now: NOW + TimeDelta::hours(hours), ..tried(12) };
             let state = tried.after(Outcome::Unreachable);
             assert_eq!(state == DeliveryState::GivenUp, given_up, "{hours}");
         }
@@ -218,8 +218,9 @@ mod tests {
             (12, 3600, 7200),
             (19, 3600, 7200),
         ] {
-            let pauses: Vec<TimeDelta> =
-                (1..200).map(|id| Tried { id: DeliveryId(id), ..tried(tries) }.pause()).collect();
+            let pauses: Vec<TimeDelta> = (1..200)
+                .map(|id| AttemptedDelivery { id: DeliveryId(id), ..tried(tries) }.pause())
+                .collect();
             let within = |pause: &TimeDelta| {
                 (TimeDelta::seconds(least)..=TimeDelta::seconds(most)).contains(pause)
             };
@@ -232,8 +233,8 @@ mod tests {
 
     #[test]
     fn all_tries_fit_into_a_day() {
-        let all: TimeDelta = (1..TRIES).map(|tries| tried(tries).pause()).sum();
-        assert!(all < PATIENCE && all > TimeDelta::hours(8), "{all}");
+        let all: TimeDelta = (1..MAX_ATTEMPTS).map(|tries| tried(tries).pause()).sum();
+        assert!(all < RETRY_PERIOD && all > TimeDelta::hours(8), "{all}");
     }
 
     #[test]

@@ -8,9 +8,9 @@ use crate::id::{AwardId, IssueId, UserId};
 pub struct EmojiName(String);
 
 /// The emoji that counts as a vote for an issue.
-pub const UP: &str = "thumbsup";
+pub const THUMBS_UP: &str = "thumbsup";
 /// The emoji that counts as a vote against an issue.
-pub const DOWN: &str = "thumbsdown";
+pub const THUMBS_DOWN: &str = "thumbsdown";
 
 /// The maximum length of an emoji name.
 const LONGEST: usize = 64;
@@ -18,12 +18,12 @@ const LONGEST: usize = 64;
 impl EmojiName {
     /// Parses a note that consists of a single emoji: a name such as `:tada:`, or a thumb character.
     /// Returns `None` for any other note.
-    pub fn alone_in(note: &str) -> Option<Self> {
+    pub fn from_note(note: &str) -> Option<Self> {
         let note = note.trim();
         let thumb = note.trim_end_matches(|tone| ('\u{1F3FB}'..='\u{1F3FF}').contains(&tone));
         match thumb {
-            "👍" => return Some(Self(UP.to_owned())),
-            "👎" => return Some(Self(DOWN.to_owned())),
+            "👍" => return Some(Self(THUMBS_UP.to_owned())),
+            "👎" => return Some(Self(THUMBS_DOWN.to_owned())),
             _ => {}
         }
         let name = note.strip_prefix(':')?.strip_suffix(':')?;
@@ -33,8 +33,8 @@ impl EmojiName {
             return None;
         }
         match name {
-            "+1" => Some(Self(UP.to_owned())),
-            "-1" => Some(Self(DOWN.to_owned())),
+            "+1" => Some(Self(THUMBS_UP.to_owned())),
+            "-1" => Some(Self(THUMBS_DOWN.to_owned())),
             // These are the only emoji names without a letter. Other numbers, such as `:30:`, are part of a time.
             "100" | "1234" => Some(Self(name.to_owned())),
             name => {
@@ -73,9 +73,9 @@ pub struct Award {
 /// The votes for and against an issue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Votes {
-    /// The number of [`UP`] awards.
+    /// The number of [`THUMBS_UP`] awards.
     pub up: u32,
-    /// The number of [`DOWN`] awards.
+    /// The number of [`THUMBS_DOWN`] awards.
     pub down: u32,
 }
 
@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn an_emoji_stands_alone_between_colons() {
         for (note, name) in [
-            (":+1:", Some(UP)),
-            (":thumbsup:", Some(UP)),
-            (" :-1:\n", Some(DOWN)),
-            (":thumbsdown:", Some(DOWN)),
-            ("👍", Some(UP)),
-            ("👍\u{1F3FD}", Some(UP)),
-            ("👎", Some(DOWN)),
+            (":+1:", Some(THUMBS_UP)),
+            (":thumbsup:", Some(THUMBS_UP)),
+            (" :-1:\n", Some(THUMBS_DOWN)),
+            (":thumbsdown:", Some(THUMBS_DOWN)),
+            ("👍", Some(THUMBS_UP)),
+            ("👍\u{1F3FD}", Some(THUMBS_UP)),
+            ("👎", Some(THUMBS_DOWN)),
             (":tada:", Some("tada")),
             (":woman_tone2:", Some("woman_tone2")),
             (":100:", Some("100")),
@@ -106,9 +106,9 @@ mod tests {
             ("so :tada:", None),
             ("tada", None),
         ] {
-            let found = EmojiName::alone_in(note);
+            let found = EmojiName::from_note(note);
             assert_eq!(found.as_ref().map(EmojiName::as_str), name, "{note}");
         }
-        assert_eq!(EmojiName::alone_in(&format!(":{}:", "x".repeat(65))), None);
+        assert_eq!(EmojiName::from_note(&format!(":{}:", "x".repeat(65))), None);
     }
 }

@@ -23,7 +23,7 @@ const LONGEST: usize = 9;
 
 /// Returns the issues that a message closes, each once: `Fixes #7, #8 and ada/ship#9`. `address` is
 /// the base URL of this service without a trailing slash.
-pub fn closed_by(message: &str, address: &str) -> Vec<IssueReference> {
+pub fn closed_issues(message: &str, address: &str) -> Vec<IssueReference> {
     let mut found: Vec<IssueReference> = Vec::new();
     let mut rest = message;
     while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
@@ -103,7 +103,7 @@ mod tests {
         let show = |reference: IssueReference| {
             format!("{}#{}", reference.project.unwrap_or_default(), reference.iid)
         };
-        closed_by(message, "https://forge.test").into_iter().map(show).collect()
+        closed_issues(message, "https://forge.test").into_iter().map(show).collect()
     }
 
     #[test]

@@ -4,7 +4,7 @@
 const MAX_MENTIONS: usize = 50;
 
 /// Returns the usernames after an `@`, each once. The users need not exist.
-pub fn mentioned(text: &str) -> Vec<&str> {
+pub fn mentioned_usernames(text: &str) -> Vec<&str> {
     let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut found: Vec<&str> = Vec::new();
     let mut before = None;
@@ -41,14 +41,14 @@ mod tests {
             ("@ @@ @ü", vec![]),
             ("ü@ada", vec!["ada"]),
         ] {
-            assert_eq!(mentioned(text), names, "{text}");
+            assert_eq!(mentioned_usernames(text), names, "{text}");
         }
-        assert_eq!(mentioned(&"@".repeat(1_000_000)), Vec::<&str>::new());
+        assert_eq!(mentioned_usernames(&"@".repeat(1_000_000)), Vec::<&str>::new());
     }
 
     #[test]
     fn the_number_of_mentions_is_limited() {
         let text: Vec<String> = (0..80).map(|number| format!("@user{number}")).collect();
-        assert_eq!(mentioned(&text.join(" ")).len(), MAX_MENTIONS);
+        assert_eq!(mentioned_usernames(&text.join(" ")).len(), MAX_MENTIONS);
     }
 }

@@ -66,7 +66,7 @@ pub enum Clearance {
     All,
     /// Issues of which the user is author or assignee, and issues of projects in which the user is
     /// at least a reporter.
-    ByStanding(UserId),
+    ByRole(UserId),
     /// Issues of which the user is author or assignee.
     Own(UserId),
     /// No confidential issues: the caller is anonymous.

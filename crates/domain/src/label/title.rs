@@ -85,7 +85,7 @@ mod tests {
             ("a&#0;b", vec!["is invalid"]),
         ] {
             let errors = LabelTitle::parse(given).expect_err("no title");
-            assert_eq!(errors.of("title"), messages, "{given}");
+            assert_eq!(errors.messages("title"), messages, "{given}");
         }
     }
 }

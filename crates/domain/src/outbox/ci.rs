@@ -12,7 +12,7 @@ use crate::runner::Runner;
 
 /// A build was created, started or finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BuildNews {
+pub struct BuildEvent {
     /// The project.
     pub project: ProjectCard,
     /// The display name: namespace name and project name.
@@ -29,7 +29,7 @@ pub struct BuildNews {
 
 /// The status of a pipeline changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PipelineNews {
+pub struct PipelineEvent {
     /// The project.
     pub project: ProjectCard,
     /// The default branch of the project.

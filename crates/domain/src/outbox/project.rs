@@ -3,7 +3,7 @@
 
 use chrono::NaiveDate;
 
-use super::ci::{BuildNews, PipelineNews};
+use super::ci::{BuildEvent, PipelineEvent};
 pub use super::parts::{Person, ProjectCard};
 use crate::Timestamp;
 use crate::id::{IssueId, MilestoneId, NoteId, ProjectId, UserId};
@@ -14,13 +14,13 @@ use crate::note::Note;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProjectEvent {
     /// An issue was created or changed.
-    Issue(IssueNews),
+    Issue(IssueEvent),
     /// A user wrote a note on an issue.
-    NoteOnIssue(NoteNews),
+    NoteOnIssue(NoteEvent),
     /// A build was created, started or finished.
-    Build(BuildNews),
+    Build(BuildEvent),
     /// The status of a pipeline changed.
-    Pipeline(PipelineNews),
+    Pipeline(PipelineEvent),
 }
 
 impl ProjectEvent {
@@ -37,7 +37,7 @@ impl ProjectEvent {
 
 /// A change of an issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IssueNews {
+pub struct IssueEvent {
     /// The kind of change.
     pub action: IssueAction,
     /// The user who made the change.
@@ -84,7 +84,7 @@ impl IssueAction {
 
 /// A new note of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoteNews {
+pub struct NoteEvent {
     /// The author of the note.
     pub user: Person,
     /// The project.

@@ -2,7 +2,7 @@
 
 /// Returns whether a user who may see a group or project may request membership: requests have to be `enabled`, and the
 /// user must not have any access level in it yet, from whatever membership.
-pub fn may_ask_for_access(enabled: bool, member: bool) -> bool {
+pub fn may_request_access(enabled: bool, member: bool) -> bool {
     enabled && !member
 }
 
@@ -15,7 +15,7 @@ mod tests {
         for (enabled, member, expected) in
             [(true, false, true), (true, true, false), (false, false, false), (false, true, false)]
         {
-            assert_eq!(may_ask_for_access(enabled, member), expected, "{enabled} {member}");
+            assert_eq!(may_request_access(enabled, member), expected, "{enabled} {member}");
         }
     }
 }

@@ -49,7 +49,7 @@ pub struct UploadName(String);
 
 impl UploadName {
     /// The last segment of the file name that the client sent, with `_` for every unusual character.
-    pub fn from_given(given: &str) -> Self {
+    pub fn from_client(given: &str) -> Self {
         let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
         let is_usual = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '+');
         let name: String = last.chars().map(|c| if is_usual(c) { c } else { '_' }).collect();
@@ -59,7 +59,7 @@ impl UploadName {
 
     /// Parses the name in a URL; `None` for a name under which no file can be stored.
     pub fn parse(text: &str) -> Option<Self> {
-        let name = Self::from_given(text);
+        let name = Self::from_client(text);
         (name.0 == text).then_some(name)
     }
 
@@ -139,17 +139,17 @@ mod tests {
             ("größe+1.txt", "größe+1.txt"),
             ("a]b.txt", "a_b.txt"),
         ] {
-            assert_eq!(UploadName::from_given(given).as_str(), name, "{given:?}");
+            assert_eq!(UploadName::from_client(given).as_str(), name, "{given:?}");
         }
-        assert_eq!(UploadName::from_given(&"ü".repeat(300)).as_str().len(), 200);
-        let long = UploadName::from_given(&format!("{}.png", "a".repeat(300)));
+        assert_eq!(UploadName::from_client(&"ü".repeat(300)).as_str().len(), 200);
+        let long = UploadName::from_client(&format!("{}.png", "a".repeat(300)));
         assert_eq!((long.as_str().len(), long.kind()), (200, UploadKind::Picture));
     }
 
     #[test]
     fn only_names_under_which_files_are_kept_are_taken_from_addresses() {
         for name in ["dk.png", "a_b", "_..", "größe+1.txt", "_"] {
-            assert_eq!(UploadName::parse(name), Some(UploadName::from_given(name)), "{name:?}");
+            assert_eq!(UploadName::parse(name), Some(UploadName::from_client(name)), "{name:?}");
         }
         for text in ["", ".", "..", "a/b", "a\\b", "../x", "a\0b", "a b", &"a".repeat(300)] {
             assert_eq!(UploadName::parse(text), None, "{text:?}");
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_address_is_below_the_project() {
-        let name = UploadName::from_given("dk.png");
+        let name = UploadName::from_client("dk.png");
         let key = UploadKey { project: ProjectId(7), secret: UploadSecret::new([0; 16]), name };
         assert_eq!(key.url(), format!("/uploads/{}/dk.png", "0".repeat(32)));
     }
@@ -189,7 +189,7 @@ mod tests {
             ("notes.txt", "notes.txt", "[notes.txt](/u)"),
             ("README", "README", "[README](/u)"),
         ] {
-            let name = UploadName::from_given(name);
+            let name = UploadName::from_client(name);
             assert_eq!((name.alt(), name.markdown("/u").as_str()), (alt, markdown));
         }
     }

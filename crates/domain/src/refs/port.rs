@@ -40,7 +40,11 @@ pub trait Refs {
 
     /// Returns up to `limit` projects with an id above `after` whose refs or packs are still [in
     /// files](super::RepositoryState::IN_FILES), ordered by id.
-    fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError>;
+    fn projects_in_files(
+        &mut self,
+        after: ProjectId,
+        limit: i64,
+    ) -> Result<Vec<ProjectId>, StoreError>;
 
     /// Copies the branches, tags and HEAD of `source` to `target`, which has no refs. Does nothing
     /// if `source` has no state.

@@ -19,8 +19,8 @@ pub trait RepositoryTasks {
     /// Increments its number of tries. No other caller gets the task before `until`.
     ///
     /// Tasks of one project run one at a time and in order: a task waits until all older ones are
-    /// done or given up. At most [`IMPORTS_AT_ONCE`](super::task::IMPORTS_AT_ONCE) imports of one
-    /// user run at the same time. A task that was claimed [`TRIES`](super::task::TRIES) times is
+    /// done or given up. At most [`MAX_CONCURRENT_IMPORTS`](super::task::MAX_CONCURRENT_IMPORTS) imports of one
+    /// user run at the same time. A task that was claimed [`MAX_ATTEMPTS`](super::task::MAX_ATTEMPTS) times is
     /// given up instead. The transaction of this call must do nothing else.
     fn claim(
         &mut self,

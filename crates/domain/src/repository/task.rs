@@ -28,14 +28,14 @@ pub enum TaskKind {
 }
 
 /// The maximum number of tries of a task.
-pub const TRIES: u32 = 5;
+pub const MAX_ATTEMPTS: u32 = 5;
 
 /// The maximum number of concurrent imports of one user.
-pub const IMPORTS_AT_ONCE: i64 = 2;
+pub const MAX_CONCURRENT_IMPORTS: i64 = 2;
 
 /// The failure reason of a task that was claimed several times and never finished, for example
 /// because the server process ended each time.
-pub const NEVER_ENDED: &str = "the task was started several times but never finished";
+pub const NEVER_FINISHED: &str = "the task was started several times but never finished";
 
 /// A claimed task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub enum ImportState {
 
 /// Returns the time of the next try, with exponential backoff; `None` after the last try.
 pub fn retry_at(tries: u32, now: Timestamp) -> Option<Timestamp> {
-    (tries < TRIES).then(|| now + chrono::TimeDelta::seconds(10 << tries.min(10)))
+    (tries < MAX_ATTEMPTS).then(|| now + chrono::TimeDelta::seconds(10 << tries.min(10)))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub trait SignInAddresses {
     ) -> Result<bool, StoreError>;
 
     /// Records a sign-in of the user from the network at `at`. Deletes networks of the user that
-    /// were last used before `since`, and all but the [`MOST_NETWORKS`](super::MOST_NETWORKS) most
+    /// were last used before `since`, and all but the [`MAX_NETWORKS`](super::MAX_NETWORKS) most
     /// recent ones. The caller has locked the user.
     fn remember(
         &mut self,

@@ -23,7 +23,7 @@ pub const VARIABLE_VALUE: usize = 65_536;
 /// Names of branches and tags, in bytes.
 pub const REF_NAME: usize = 1000;
 /// Lists of label titles: as many titles as an issue may have, separated by commas.
-pub const LABEL_LIST: usize = crate::issue::names::MOST * (SHORT + 1) - 1;
+pub const LABEL_LIST: usize = crate::issue::label_list::MAX_LABELS * (SHORT + 1) - 1;
 /// Logs of builds, in bytes.
 pub const LOG: usize = 67_108_864;
 /// Texts that are only compared with stored ones: tokens, file paths, object ids.

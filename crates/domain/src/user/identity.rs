@@ -21,7 +21,7 @@ impl Identity {
             None => errors.check("identities.provider", Err(Blank)),
         };
         let extern_uid =
-            errors.check_given("identities.extern_uid", extern_uid.map(ShortText::parse));
+            errors.check_optional("identities.extern_uid", extern_uid.map(ShortText::parse));
         errors.into_result_with(|| Some(Self { provider: provider?, extern_uid: extern_uid? }))
     }
 }
@@ -35,6 +35,6 @@ mod tests {
         assert!(Identity::parse(Some("directory"), Some("ada")).is_ok());
         assert!(Identity::parse(Some("directory"), None).is_ok());
         let errors = Identity::parse(None, Some("ada")).expect_err("no provider");
-        assert_eq!(errors.of("identities.provider"), ["can't be blank"]);
+        assert_eq!(errors.messages("identities.provider"), ["can't be blank"]);
     }
 }

@@ -85,8 +85,8 @@ mod tests {
         ] {
             let parsed = NewSshKey::parse("title", key, &AnyEd25519);
             let errors = parsed.as_ref().err().cloned().unwrap_or_default();
-            assert_eq!(errors.of("key"), key_messages, "{key:?}");
-            assert_eq!(errors.of("fingerprint"), fingerprint_messages, "{key:?}");
+            assert_eq!(errors.messages("key"), key_messages, "{key:?}");
+            assert_eq!(errors.messages("fingerprint"), fingerprint_messages, "{key:?}");
             if let Ok(new) = parsed {
                 assert_eq!(new.key, key.trim());
             }
@@ -98,7 +98,7 @@ mod tests {
         let key = format!("ssh-ed25519 AAAA{}", "A".repeat(5000));
         let errors =
             NewSshKey::parse(&"t".repeat(256), &key, &AnyEd25519).expect_err("both too long");
-        assert_eq!(errors.of("title"), ["is too long (maximum is 255 characters)"]);
-        assert_eq!(errors.of("key"), ["is too long (maximum is 5000 characters)"]);
+        assert_eq!(errors.messages("title"), ["is too long (maximum is 255 characters)"]);
+        assert_eq!(errors.messages("key"), ["is too long (maximum is 5000 characters)"]);
     }
 }

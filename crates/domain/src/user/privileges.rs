@@ -16,7 +16,7 @@ pub struct Privileges {
 impl Privileges {
     /// The privileges as they are stored: an external user can create neither groups nor projects, whatever was
     /// requested.
-    pub fn settled(self) -> Self {
+    pub fn normalized(self) -> Self {
         if self.external {
             Self { can_create_group: false, projects_limit: ProjectsLimit(0), ..self }
         } else {
@@ -72,11 +72,11 @@ mod tests {
             can_create_group: true,
             projects_limit: ProjectsLimit(7),
         };
-        let settled = asked.settled();
+        let settled = asked.normalized();
         assert!(settled.admin && settled.external && !settled.can_create_group);
         assert_eq!(settled.projects_limit, ProjectsLimit(0));
         let own = Privileges { external: false, ..asked };
-        assert_eq!(own.settled(), own);
+        assert_eq!(own.normalized(), own);
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl UserState {
 
     /// The state after a command of the directory. A block by an administrator stays as it is: the directory can
     /// neither lift it nor turn it into its own.
-    pub fn follow(self, command: DirectoryCommand) -> Change<UserState> {
+    pub fn apply_directory(self, command: DirectoryCommand) -> Change<UserState> {
         match (self, command) {
             (UserState::Active, DirectoryCommand::Block) => {
                 Change::Applied(UserState::DirectoryBlocked)
@@ -124,7 +124,7 @@ mod tests {
             (DirectoryBlocked, Block, Unchanged),
             (DirectoryBlocked, Unblock, Applied(Active)),
         ] {
-            assert_eq!(state.follow(command), expected, "{state:?} on {command:?}");
+            assert_eq!(state.apply_directory(command), expected, "{state:?} on {command:?}");
         }
     }
 

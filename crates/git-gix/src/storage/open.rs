@@ -30,7 +30,7 @@ use crate::storage::store::list_folder;
 const IDLE_HANDLES: usize = 8;
 
 /// The maximum number of entries in the cache of [`OpenRepository::peels_to_commit`], per repository.
-const MOST_TAGS: usize = 100_000;
+const MAX_TAGS: usize = 100_000;
 
 /// The maximum number of packs of one repository that are fetched in parallel.
 const FETCHED_AT_ONCE: usize = 4;
@@ -295,7 +295,7 @@ impl OpenRepository {
                 Err(_) => return false,
             };
             let mut tags = self.tags.lock().unwrap_or_else(PoisonError::into_inner);
-            if tags.len() >= MOST_TAGS {
+            if tags.len() >= MAX_TAGS {
                 tags.clear();
             }
             tags.insert(target, peels);

@@ -1,6 +1,6 @@
 //! Responses to runners.
 
-use hexforge_application::runner::{Assignment, Earlier, Registered, Server, variables};
+use hexforge_application::runner::{Assignment, EarlierBuild, Registered, Server, variables};
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::Build;
 use hexforge_domain::ci::config::Node;
@@ -13,7 +13,7 @@ use super::links::Links;
 use super::time::Iso;
 
 /// The user name with which git clients send the token of a build.
-const CLONES_AS: &str = hexforge_application::basic::BUILD;
+const CLONES_AS: &str = hexforge_application::basic::BUILD_LOGIN;
 
 /// The time limit of a build in seconds.
 const TIMEOUT: u32 = 3600;
@@ -79,7 +79,7 @@ impl<'a> AssignmentJson<'a> {
     }
 }
 
-fn earlier<'a>(given: &'a Assignment, one: &'a Earlier, now: Timestamp) -> BuildJson<'a> {
+fn earlier<'a>(given: &'a Assignment, one: &'a EarlierBuild, now: Timestamp) -> BuildJson<'a> {
     BuildJson::new(given, &one.build, one.token.reveal(), now)
 }
 

@@ -1,8 +1,8 @@
 //! The texts of refusals, to the letter as clients of the API know them.
 
-use hexforge_application::branch::Kept;
+use hexforge_application::branch::DeletionRefusal;
 use hexforge_application::error::{
-    Conflict, ForbiddenReason, ListRefusal, Missing, Refusal, Thing,
+    Conflict, Entity, ForbiddenReason, ListRefusal, Missing, Refusal,
 };
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::user::ProjectsLimit;
@@ -37,36 +37,36 @@ pub fn conflict(conflict: Conflict) -> &'static str {
     }
 }
 
-pub fn not_found(thing: &Thing) -> String {
+pub fn not_found(thing: &Entity) -> String {
     let name = match thing {
         // Clients see which of these two it was by one letter.
-        Thing::Record => return "404 Not found".to_owned(),
-        Thing::Nameless => return "404 Not Found".to_owned(),
-        Thing::Member(user) => return format!("404 Member: user_id:{user} Not Found"),
-        Thing::SudoTarget(name) => {
+        Entity::Record => return "404 Not found".to_owned(),
+        Entity::Unnamed => return "404 Not Found".to_owned(),
+        Entity::Member(user) => return format!("404 Member: user_id:{user} Not Found"),
+        Entity::SudoTarget(name) => {
             return format!("404 No user id or username for: {name} Not Found");
         }
-        Thing::User => "User",
-        Thing::Key => "Key",
-        Thing::Email => "Email",
-        Thing::Group => "Group",
-        Thing::Project => "Project",
-        Thing::TargetNamespace => "Target Namespace",
-        Thing::SystemHook => "System hook",
-        Thing::Branch => "Branch",
-        Thing::Tag => "Tag",
-        Thing::Tree => "Tree",
-        Thing::Commit => "Commit",
-        Thing::File => "File",
-        Thing::Blob => "Blob",
-        Thing::Label => "Label",
-        Thing::LabelToChange => "Label not found",
-        Thing::Board => "Board",
-        Thing::Notes => "Notes",
-        Thing::Note => "Note",
-        Thing::Trigger => "Trigger",
-        Thing::Variable => "Variable",
-        Thing::References => "References for commit",
+        Entity::User => "User",
+        Entity::Key => "Key",
+        Entity::Email => "Email",
+        Entity::Group => "Group",
+        Entity::Project => "Project",
+        Entity::TargetNamespace => "Target Namespace",
+        Entity::SystemHook => "System hook",
+        Entity::Branch => "Branch",
+        Entity::Tag => "Tag",
+        Entity::Tree => "Tree",
+        Entity::Commit => "Commit",
+        Entity::File => "File",
+        Entity::Blob => "Blob",
+        Entity::Label => "Label",
+        Entity::LabelToChange => "Label not found",
+        Entity::Board => "Board",
+        Entity::Notes => "Notes",
+        Entity::Note => "Note",
+        Entity::Trigger => "Trigger",
+        Entity::Variable => "Variable",
+        Entity::References => "References for commit",
     };
     format!("404 {name} Not Found")
 }
@@ -87,10 +87,10 @@ pub fn list_refusal(refusal: ListRefusal) -> &'static str {
     }
 }
 
-pub fn branch_kept(kept: Kept) -> &'static str {
+pub fn branch_deletion_refused(kept: DeletionRefusal) -> &'static str {
     match kept {
-        Kept::Default => "Cannot remove HEAD branch",
-        Kept::Protected => "Protected branch cant be removed",
+        DeletionRefusal::Default => "Cannot remove HEAD branch",
+        DeletionRefusal::Protected => "Protected branch cant be removed",
     }
 }
 
@@ -223,31 +223,31 @@ mod tests {
     #[test]
     fn things_have_the_names_that_clients_know() {
         for (thing, text) in [
-            (Thing::Record, "404 Not found"),
-            (Thing::Nameless, "404 Not Found"),
-            (Thing::Member(UserId(7)), "404 Member: user_id:7 Not Found"),
-            (Thing::SudoTarget("eve".into()), "404 No user id or username for: eve Not Found"),
-            (Thing::User, "404 User Not Found"),
-            (Thing::Key, "404 Key Not Found"),
-            (Thing::Email, "404 Email Not Found"),
-            (Thing::Group, "404 Group Not Found"),
-            (Thing::Project, "404 Project Not Found"),
-            (Thing::TargetNamespace, "404 Target Namespace Not Found"),
-            (Thing::SystemHook, "404 System hook Not Found"),
-            (Thing::Branch, "404 Branch Not Found"),
-            (Thing::Tag, "404 Tag Not Found"),
-            (Thing::Tree, "404 Tree Not Found"),
-            (Thing::Commit, "404 Commit Not Found"),
-            (Thing::File, "404 File Not Found"),
-            (Thing::Blob, "404 Blob Not Found"),
-            (Thing::Label, "404 Label Not Found"),
-            (Thing::LabelToChange, "404 Label not found Not Found"),
-            (Thing::Board, "404 Board Not Found"),
-            (Thing::Notes, "404 Notes Not Found"),
-            (Thing::Note, "404 Note Not Found"),
-            (Thing::Trigger, "404 Trigger Not Found"),
-            (Thing::Variable, "404 Variable Not Found"),
-            (Thing::References, "404 References for commit Not Found"),
+            (Entity::Record, "404 Not found"),
+            (Entity::Unnamed, "404 Not Found"),
+            (Entity::Member(UserId(7)), "404 Member: user_id:7 Not Found"),
+            (Entity::SudoTarget("eve".into()), "404 No user id or username for: eve Not Found"),
+            (Entity::User, "404 User Not Found"),
+            (Entity::Key, "404 Key Not Found"),
+            (Entity::Email, "404 Email Not Found"),
+            (Entity::Group, "404 Group Not Found"),
+            (Entity::Project, "404 Project Not Found"),
+            (Entity::TargetNamespace, "404 Target Namespace Not Found"),
+            (Entity::SystemHook, "404 System hook Not Found"),
+            (Entity::Branch, "404 Branch Not Found"),
+            (Entity::Tag, "404 Tag Not Found"),
+            (Entity::Tree, "404 Tree Not Found"),
+            (Entity::Commit, "404 Commit Not Found"),
+            (Entity::File, "404 File Not Found"),
+            (Entity::Blob, "404 Blob Not Found"),
+            (Entity::Label, "404 Label Not Found"),
+            (Entity::LabelToChange, "404 Label not found Not Found"),
+            (Entity::Board, "404 Board Not Found"),
+            (Entity::Notes, "404 Notes Not Found"),
+            (Entity::Note, "404 Note Not Found"),
+            (Entity::Trigger, "404 Trigger Not Found"),
+            (Entity::Variable, "404 Variable Not Found"),
+            (Entity::References, "404 References for commit Not Found"),
         ] {
             assert_eq!(not_found(&thing), text, "{thing:?}");
         }
@@ -270,7 +270,10 @@ mod tests {
         }
         assert_eq!(list_refusal(ListRefusal::NoLabel), "Label not found!");
         assert_eq!(list_refusal(ListRefusal::Position), "List could not be moved!");
-        assert_eq!(branch_kept(Kept::Default), "Cannot remove HEAD branch");
-        assert_eq!(branch_kept(Kept::Protected), "Protected branch cant be removed");
+        assert_eq!(branch_deletion_refused(DeletionRefusal::Default), "Cannot remove HEAD branch");
+        assert_eq!(
+            branch_deletion_refused(DeletionRefusal::Protected),
+            "Protected branch cant be removed"
+        );
     }
 }

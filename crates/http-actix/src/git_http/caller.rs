@@ -58,7 +58,7 @@ pub(super) async fn identify(
         return Ok(caller);
     }
     // Builds have no password. Requests of a build that has ended are not counted as guesses of a password.
-    let attempt = attempt.filter(|attempt| attempt.login.trim() != app_basic::BUILD);
+    let attempt = attempt.filter(|attempt| attempt.login.trim() != app_basic::BUILD_LOGIN);
     let Some(attempt) = attempt else { return Err(ErrorAnswer::Challenge) };
     // Checking passwords is slow, so it has its own permits: a flood of sign-ins must not delay other callers.
     let anonymous = PermitHolder::anonymous(address);

@@ -88,7 +88,7 @@ async fn delete(api: Api, path: web::Path<(ProjectPath, String)>) -> ApiResult<H
         .await?;
     match outcome {
         Ok(()) => respond::ok(RemovedBranch { branch_name: name }),
-        Err(kept) => Err(api.dialect().branch_kept(kept)),
+        Err(kept) => Err(api.dialect().branch_deletion_refused(kept)),
     }
 }
 

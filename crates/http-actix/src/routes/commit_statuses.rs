@@ -1,7 +1,7 @@
 //! Commit statuses, set by builds and external services.
 
 use actix_web::{HttpResponse, web};
-use hexforge_application::commit_status::{self, NewStatus, Wanted};
+use hexforge_application::commit_status::{self, NewStatus, StatusQuery};
 use hexforge_application::repository::CommitRef;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::text::limit;
@@ -25,7 +25,7 @@ pub fn declare(calls: &mut Calls) {
 }
 
 // `all` is read first: if it is wrong, it is reported alone.
-parameters!(Wanted {
+parameters!(StatusQuery {
     all: picked::switch_or_false("all").otherwise(false),
     reference: declared::text("ref", limit::REF_NAME).unless_empty(),
     stage: declared::text("stage", limit::SHORT).unless_empty(),
@@ -42,7 +42,10 @@ parameters!(NewStatus {
     description: declared::text("description", limit::DESCRIPTION),
 });
 
-async fn list(api: Api<Wanted>, ids: web::Path<(ProjectPath, String)>) -> ApiResult<HttpResponse> {
+async fn list(
+    api: Api<StatusQuery>,
+    ids: web::Path<(ProjectPath, String)>,
+) -> ApiResult<HttpResponse> {
     let ((ProjectPath(named), sha), page) = (ids.into_inner(), api.page());
     let found = api
         .run(move |app, actor, wanted| {

@@ -118,7 +118,7 @@ async fn list(api: Api<Listing>) -> ApiResult<HttpResponse> {
 
 async fn owned(api: Api) -> ApiResult<HttpResponse> {
     let page = api.page();
-    let groups = api.run(move |app, actor, ()| group::owned(app, actor, page)).await?;
+    let groups = api.run(move |app, actor, ()| group::list_owned(app, actor, page)).await?;
     respond::paged(&api, page, groups.as_ref().map(|group| GroupJson::new(group, api.links())))
 }
 

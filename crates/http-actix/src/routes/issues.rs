@@ -5,7 +5,7 @@ use actix_web::{HttpResponse, web};
 use hexforge_application::issue::fields::IssueFields;
 use hexforge_application::issue::{self, IssueListing, create, movement, subscription, update};
 use hexforge_domain::id::IssueId;
-use hexforge_domain::issue::names::{self, MOST};
+use hexforge_domain::issue::label_list::{self, MAX_LABELS};
 use hexforge_domain::issue::query::IssueOrder;
 use hexforge_domain::issue::{IssueCommand, Title};
 use hexforge_domain::subscription::SubscriptionCommand;
@@ -79,7 +79,7 @@ parameters!(IssueFields {
     title: picked::text("title", limit::SHORT).map_given(|text| Title::parse(&text)),
     description: picked::text("description", limit::LONG).map_given(|text| LongText::parse(&text)),
     labels: picked::possibly_empty_text("labels", limit::LABEL_LIST)
-        .map_given(|text| names::parse(&text)),
+        .map_given(|text| label_list::parse(&text)),
     confidential: picked::switch("confidential"),
     created_at: picked::moment("created_at"),
     updated_at: picked::moment("updated_at"),
@@ -118,7 +118,7 @@ impl Listing {
         };
         let labels = self.labels.unwrap_or_default();
         let labels = labels.split(',').map(str::trim).filter(|title| !title.is_empty());
-        let mut labels: Vec<String> = labels.take(MOST).map(str::to_owned).collect();
+        let mut labels: Vec<String> = labels.take(MAX_LABELS).map(str::to_owned).collect();
         labels.sort_unstable();
         labels.dedup();
         let (order, descending) = (self.order, self.descending);
@@ -129,7 +129,9 @@ impl Listing {
 async fn list_own(api: Api<Listing>) -> ApiResult<HttpResponse> {
     let page = api.page();
     let issues = api
-        .run(move |app, actor, listing| issue::own(app, actor, &listing.into_listing(None), page))
+        .run(move |app, actor, listing| {
+            issue::list_own(app, actor, &listing.into_listing(None), page)
+        })
         .await?;
     respond::paged(&api, page, issues.as_ref().map(|view| IssueJson::new(view, api.links())))
 }
@@ -142,7 +144,7 @@ async fn list_of_group(
     let issues = api
         .run(move |app, actor, (listing, InMilestone { milestone })| {
             let listing = IssueListing { milestone, ..listing.into_listing(Some(true)) };
-            issue::of_group(app, actor, &named, &listing, page)
+            issue::list_of_group(app, actor, &named, &listing, page)
         })
         .await?;
     respond::paged(&api, page, issues.as_ref().map(|view| IssueJson::new(view, api.links())))
@@ -156,7 +158,7 @@ async fn list(
     let issues = api
         .run(move |app, actor, (listing, InProject { milestone, iid })| {
             let listing = IssueListing { milestone, iid, ..listing.into_listing(None) };
-            issue::of_project(app, actor, &named, &listing, page)
+            issue::list_of_project(app, actor, &named, &listing, page)
         })
         .await?;
     respond::paged(&api, page, issues.as_ref().map(|view| IssueJson::new(view, api.links())))

@@ -149,6 +149,8 @@ async fn remove<P: SourcePath>(api: Api<UserInPath>, source: P) -> ApiResult<Htt
         .await?;
     match removal {
         Removal::Removed(member) => respond::ok(MemberJson::new(&member, api.links())),
-        Removal::WasNone(user) => respond::ok(json!({ "message": "Access revoked", "id": user.0 })),
+        Removal::NotAMember(user) => {
+            respond::ok(json!({ "message": "Access revoked", "id": user.0 }))
+        }
     }
 }

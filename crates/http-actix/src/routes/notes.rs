@@ -1,7 +1,7 @@
 //! Notes on issues.
 
 use actix_web::HttpResponse;
-use hexforge_application::note::{self, NoteFields, NoteRef, Written};
+use hexforge_application::note::{self, NoteFields, NoteOutcome, NoteRef};
 use hexforge_domain::id::{IssueId, NoteId};
 use hexforge_domain::text::limit;
 
@@ -72,9 +72,11 @@ async fn create(
         })
         .await?;
     match &written {
-        Written::Note(view) => respond::created(NoteJson::new(view, api.links())),
-        Written::Award(award, user) => respond::created(AwardJson::new(award, user, api.links())),
-        Written::Commands(issue, user, at) => {
+        NoteOutcome::Note(view) => respond::created(NoteJson::new(view, api.links())),
+        NoteOutcome::Award(award, user) => {
+            respond::created(AwardJson::new(award, user, api.links()))
+        }
+        NoteOutcome::Commands(issue, user, at) => {
             respond::created(NoteJson::of_commands(*issue, user, *at, api.links()))
         }
     }

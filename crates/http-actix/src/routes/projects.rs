@@ -220,14 +220,15 @@ async fn get(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpRespons
 
 async fn events(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let page = api.page();
-    let events = api.run(move |app, actor, ()| event::of_project(app, actor, &named, page)).await?;
+    let events =
+        api.run(move |app, actor, ()| event::list_of_project(app, actor, &named, page)).await?;
     respond::paged(&api, page, events.as_ref().map(|event| EventJson::new(event, api.links())))
 }
 
 async fn create_own(api: Api<NewProject>) -> ApiResult<HttpResponse> {
     let view = api
         .run(|app, actor, NewProject { namespace, fields }| {
-            create::own(app, actor, namespace, &fields)
+            create::create_own(app, actor, namespace, &fields)
         })
         .await?;
     respond::created(ProjectJson::new(&view, api.links()))
@@ -239,7 +240,7 @@ async fn create_for_user(api: Api<NewProject>, user: web::Path<PathId>) -> ApiRe
         .run_unread(move |app, actor, unread| {
             create::authorize_for_others(actor)?;
             let NewProject { namespace, fields } = unread.read()?;
-            create::for_user(app, actor, user, namespace, &fields)
+            create::create_for_user(app, actor, user, namespace, &fields)
                 .map_err(|error| ApiError::limit_as_field(StatusCode::BAD_REQUEST, error))
         })
         .await?;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpResponse, web};
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::repository::{self, ArchiveContent, Content, FoundFile, Revision};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::Depth;
@@ -86,12 +86,12 @@ async fn tree(api: Api<Folder>, ProjectPath(named): ProjectPath) -> ApiResult<Ht
             let project = repository::readable(app, actor, address, &named)?;
             let Folder { path, revision, depth } = unread.read()?;
             let at = repository::revision_or_default(app, &project, revision.as_deref())?;
-            let at = at.ok_or(Error::NotFound(Thing::Tree))?;
+            let at = at.ok_or(Error::NotFound(Entity::Tree))?;
             let tag = ETag::of_commits("tree", &[at.commit()]);
             if known.has(&tag) {
                 return Ok((tag, None));
             }
-            let entries = page.cut(repository::tree(&at, &path, depth)?);
+            let entries = page.slice(repository::tree(&at, &path, depth)?);
             let shown: Vec<_> = entries.items.iter().map(TreeEntryJson::from).collect();
             Ok((tag, Some((entries.total, respond::to_json(&shown)?))))
         })
@@ -111,7 +111,7 @@ async fn file(api: Api<AtPath>, path: web::Path<(ProjectPath, String)>) -> ApiRe
             let project = repository::readable(app, actor, address, &named)?;
             let AtPath { path } = unread.read()?;
             let at = repository::revision(app, &project, &revision)?;
-            let at = at.ok_or(Error::NotFound(Thing::Commit))?;
+            let at = at.ok_or(Error::NotFound(Entity::Commit))?;
             Ok((actor, read(&known, repository::file(at, &path)?)?))
         })
         .await?;
@@ -174,7 +174,7 @@ async fn archive(api: Api<OfRevision>, path: web::Path<ArchivePath>) -> ApiResul
             let project = repository::readable(app, actor, address, &named)?;
             let OfRevision { revision } = unread.read()?;
             let at = repository::revision_or_default(app, &project, revision.as_deref())?;
-            let at = at.ok_or(Error::NotFound(Thing::File))?;
+            let at = at.ok_or(Error::NotFound(Entity::File))?;
             Ok((actor, repository::archive(&project, at, format)))
         })
         .await?;
@@ -245,7 +245,7 @@ async fn contributors(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<Ht
         .run_unread(move |app, actor, _| {
             let project = repository::readable(app, actor, address, &named)?;
             let tip = repository::revision_or_default(app, &project, None)?;
-            let tip = tip.ok_or(Error::NotFound(Thing::Nameless))?;
+            let tip = tip.ok_or(Error::NotFound(Entity::Unnamed))?;
             let tag = ETag::of_commits("contributors", &[tip.commit()]);
             let tip = (!known.has(&tag)).then_some(tip);
             Ok((actor, tag, tip))
@@ -254,7 +254,7 @@ async fn contributors(api: Api, ProjectPath(named): ProjectPath) -> ApiResult<Ht
     let Some(tip) = tip else { return respond::not_modified(&tag) };
     let permit = api.permit(|limiter| &limiter.contributors, actor).await?;
     let all = api.run_permitted(permit, move || Ok(repository::contributors(&tip)?)).await?;
-    let authors = page.cut(all.authors).map(ContributorJson::from);
+    let authors = page.slice(all.authors).map(ContributorJson::from);
     let mut response = HttpResponse::Ok();
     if all.complete {
         tag.put_on(&mut response);

@@ -3,7 +3,7 @@
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
 use actix_web::{HttpRequest, HttpResponse, web};
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::runner::{self, Appended, Report};
 use hexforge_domain::ci::status::Transition;
 use hexforge_domain::id::BuildId;
@@ -98,7 +98,7 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
         // Newer runners expect 204 if no build is waiting, older ones 404.
         return match agent.is_some_and(knows_no_content) {
             true => Ok(HttpResponse::NoContent().finish()),
-            false => Err(Error::NotFound(Thing::Nameless).into()),
+            false => Err(Error::NotFound(Entity::Unnamed).into()),
         };
     };
     let version = (VERSION, api.revision());
@@ -150,11 +150,11 @@ async fn append_trace(
         .await?;
     let range = |length: u64| (RANGE, format!("0-{length}"));
     match appended {
-        Appended::Kept { status, length } => Ok(HttpResponse::Accepted()
+        Appended::Accepted { status, length } => Ok(HttpResponse::Accepted()
             .insert_header((BUILD_STATUS, status.as_str()))
             .insert_header(range(length))
             .finish()),
-        Appended::Elsewhere { length } => {
+        Appended::WrongOffset { length } => {
             let (name, value) = range(length);
             let status = StatusCode::RANGE_NOT_SATISFIABLE;
             let error = ApiError::error(status, "416 Range Not Satisfiable");

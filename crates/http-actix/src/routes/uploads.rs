@@ -8,7 +8,7 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use hexforge_application::app::App;
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::{avatar, upload};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::ports::files::FilesError;
@@ -84,7 +84,7 @@ async fn show(api: Api, address: web::Path<Address>) -> ApiResult<HttpResponse> 
     let Address { namespace, project, secret, name } = address.into_inner();
     let (secret, name) = (UploadSecret::parse(&secret), UploadName::parse(&name));
     let (Some(secret), Some(name)) = (secret, name) else {
-        return Err(Error::NotFound(Thing::Record).into());
+        return Err(Error::NotFound(Entity::Record).into());
     };
     let (named, given) = (ProjectRef::Path { namespace, path: project }, name.clone());
     let (actor, file) = api
@@ -100,7 +100,7 @@ async fn show_avatar(api: Api, of: web::Path<(String, String)>) -> ApiResult<Htt
     let (namespace, path) = of.into_inner();
     let named = ProjectRef::Path { namespace, path };
     let picture = api.run_for_anyone(move |app, actor| avatar::get(app, actor, &named)).await?;
-    let name = UploadName::parse(&picture.name).ok_or(Error::NotFound(Thing::Record))?;
+    let name = UploadName::parse(&picture.name).ok_or(Error::NotFound(Entity::Record))?;
     Ok(response_for(&name).body(picture.content))
 }
 
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn pictures_and_videos_are_shown_in_place_and_nothing_that_could_run() {
-        let shown = |name: &str| inline_media_type(&UploadName::from_given(name));
+        let shown = |name: &str| inline_media_type(&UploadName::from_client(name));
         for (name, media_type) in
             [("a.png", "image/png"), ("A.JPEG", "image/jpeg"), ("x.webm", "video/webm")]
         {

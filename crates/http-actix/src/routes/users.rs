@@ -119,7 +119,7 @@ async fn get(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
 async fn create(api: Api<NewUser>) -> ApiResult<HttpResponse> {
     let user = api
         .run_unread(|app, actor, unread| {
-            access::accounts(actor, AccountAbility::Manage)?;
+            access::require_account_ability(actor, AccountAbility::Manage)?;
             let NewUser { fields } = unread.read()?;
             Ok(user::create(app, actor, &fields)?)
         })
@@ -131,7 +131,7 @@ async fn update(api: Api<UserFields>, id: web::Path<PathId>) -> ApiResult<HttpRe
     let (id, dialect) = (UserId::from(id.into_inner()), api.dialect());
     let user = api
         .run_unread(move |app, actor, unread| {
-            access::accounts(actor, AccountAbility::Manage)?;
+            access::require_account_ability(actor, AccountAbility::Manage)?;
             let fields = unread.read()?;
             user::update(app, actor, id, &fields).map_err(|error| dialect.taken_on_update(error))
         })
@@ -163,6 +163,6 @@ async fn command(api: Api, id: PathId, command: UserCommand) -> ApiResult<HttpRe
 
 async fn events(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
     let (id, page) = (UserId::from(id.into_inner()), api.page());
-    let events = api.run(move |app, actor, ()| event::of_user(app, actor, id, page)).await?;
+    let events = api.run(move |app, actor, ()| event::list_of_user(app, actor, id, page)).await?;
     respond::paged(&api, page, events.as_ref().map(|event| EventJson::new(event, api.links())))
 }

@@ -153,7 +153,7 @@ impl Builds for DieselTx<'_> {
         page: Page,
     ) -> Result<Paged<Build>, StoreError> {
         let Some(fitting) = build_list::statuses(project, filter) else {
-            return Ok(page.cut(vec![]));
+            return Ok(page.slice(vec![]));
         };
         let total = self.total(&format!("statuses in {project} {filter:?}"), &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;

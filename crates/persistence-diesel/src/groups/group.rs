@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::group::{GroupFilter, GroupRef, NewGroup};
 use hexforge_domain::id::{NamespaceId, UserId};
-use hexforge_domain::member::{AccessLevel, in_force};
+use hexforge_domain::member::{AccessLevel, is_in_force};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
@@ -149,7 +149,7 @@ impl Groups for DieselTx<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        let level = found.filter(|(_, expires_at)| in_force(*expires_at, today));
+        let level = found.filter(|(_, expires_at)| is_in_force(*expires_at, today));
         level
             .map(|(level, _)| AccessLevel::from_level(i64::from(level)))
             .map(|level| level.ok_or(StoreError::Corrupt("access level")))

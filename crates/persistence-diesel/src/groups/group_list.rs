@@ -142,7 +142,7 @@ fn is_member(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("(SELECT 1 FROM group_members WHERE group_id = namespaces.id AND user_id = ")
         .id(user.0)
         .sql(" AND ")
-        .then(access::in_force("expires_at", today))
+        .then(access::is_in_force("expires_at", today))
         .sql(") IS NOT NULL")
 }
 

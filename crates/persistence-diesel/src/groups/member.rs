@@ -193,7 +193,7 @@ impl GroupMembers for DieselTx<'_> {
             .sql(" AND others.access_level = ")
             .id(i64::from(AccessLevel::Owner.level()))
             .sql(" AND ")
-            .then(access::in_force("others.expires_at", today))
+            .then(access::is_in_force("others.expires_at", today))
             .sql(") ORDER BY group_id");
         Ok(self.ids(alone)?.into_iter().map(NamespaceId).collect())
     }

@@ -6,7 +6,7 @@ use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp as Moment};
 use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::port::DeliveryLog;
 use hexforge_domain::delivery::{
-    Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, Queue, SHOWN_BODY,
+    Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, MAX_SHOWN_BODY, QueueSize,
 };
 use hexforge_domain::hook::HookUrl;
 use hexforge_domain::id::{DeliveryId, PayloadId, ProjectHookId, ProjectId, SystemHookId};
@@ -82,7 +82,7 @@ impl DieselTx<'_> {
         ids.sort_unstable();
         ids.dedup();
         let query = Sql::new("SELECT id, substr(body, 1, ")
-            .number(to_i32(SHOWN_BODY as u32))
+            .number(to_i32(MAX_SHOWN_BODY as u32))
             .sql("), length(body) FROM hook_payloads WHERE id IN (")
             .ids(ids)
             .sql(")");
@@ -93,7 +93,7 @@ impl DieselTx<'_> {
         for row in rows {
             let body = bodies.iter().find(|(id, ..)| *id == row.payload_id);
             let body = body.map_or((String::new(), false), |(_, body, length)| {
-                (body.clone(), *length as usize > SHOWN_BODY)
+                (body.clone(), *length as usize > MAX_SHOWN_BODY)
             });
             whole.push(self.fail_on_error(row.read(body, self.seals))?);
         }
@@ -150,7 +150,7 @@ impl DeliveryLog for DieselTx<'_> {
         self.reschedule_unclaimed(vec![lane])
     }
 
-    fn queue(&mut self) -> Result<Queue, StoreError> {
+    fn queue(&mut self) -> Result<QueueSize, StoreError> {
         type Row = (BigInt, BigInt, Nullable<Moment>, Nullable<Moment>);
         type Found = (i64, i64, Option<NaiveDateTime>, Option<NaiveDateTime>);
         let query = Sql::new(
@@ -161,7 +161,7 @@ impl DeliveryLog for DieselTx<'_> {
         );
         let (events, deliveries, event, delivery): Found =
             self.run(|conn| query.rows::<Row>().get_result(conn))?;
-        Ok(Queue {
+        Ok(QueueSize {
             events: events.unsigned_abs(),
             deliveries: deliveries.unsigned_abs(),
             oldest: [event, delivery].into_iter().flatten().min().map(to_utc),
@@ -211,7 +211,7 @@ impl DeliveryLog for DieselTx<'_> {
             Ok(Some(FailingHook {
                 hook,
                 project: project.map(ProjectId),
-                url: HookUrl::stored(seals.open(Purpose::HookUrl, &url)?).shown(),
+                url: HookUrl::stored(seals.open(Purpose::HookUrl, &url)?).without_credentials(),
                 failures: failures.unsigned_abs(),
                 since: to_utc(since),
                 reason: reason.unwrap_or_default(),

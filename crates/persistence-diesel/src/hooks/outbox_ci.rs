@@ -6,7 +6,7 @@ use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{BuildId, PipelineId, RunnerId};
-use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow, RunnerRow};
+use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow, RunnerRow};
 use hexforge_domain::outbox::project::{Person, ProjectCard};
 use hexforge_domain::pipeline::CommitFacts;
 
@@ -24,7 +24,7 @@ stored_as! {
 }
 
 stored! {
-    BuildNews {
+    BuildEvent {
         project: ProjectCard,
         project_name: String,
         pipeline: PipelineRow,
@@ -33,7 +33,7 @@ stored! {
         allow_failure: bool,
     }
 
-    PipelineNews {
+    PipelineEvent {
         project: ProjectCard,
         #[serde(default)] default_branch: Option<String>,
         pipeline: PipelineRow,

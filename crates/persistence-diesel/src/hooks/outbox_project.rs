@@ -5,14 +5,14 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::{IssueId, MilestoneId, NoteId, ProjectId, UserId};
 use hexforge_domain::issue::IssueState;
 use hexforge_domain::outbox::project::{
-    IssueAction, IssueNews, IssueRow, NoteNews, NoteRow, Person, ProjectCard,
+    IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard,
 };
 use hexforge_domain::visibility::Visibility;
 
 use crate::database::json::stored;
 
 stored! {
-    IssueNews {
+    IssueEvent {
         action: IssueAction,
         user: Person,
         project: ProjectCard,
@@ -20,7 +20,7 @@ stored! {
         #[serde(default)] assignee: Option<Person>,
     }
 
-    NoteNews {
+    NoteEvent {
         user: Person,
         project: ProjectCard,
         note: NoteRow,

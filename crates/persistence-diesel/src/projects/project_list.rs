@@ -114,7 +114,7 @@ impl DieselTx<'_> {
 
     /// Returns a page of a list whose ids are all known, in list order.
     fn page_of_ids(&mut self, ids: &[i64], page: Page) -> Result<Paged<Project>, StoreError> {
-        let Paged { items: ids, total } = page.cut(ids.to_vec());
+        let Paged { items: ids, total } = page.slice(ids.to_vec());
         Ok(Paged { items: self.projects_by_id(&ids)?, total })
     }
 

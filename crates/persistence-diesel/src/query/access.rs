@@ -14,7 +14,7 @@ use hexforge_domain::visibility::Visibility;
 use crate::query::sql::Sql;
 
 /// The condition that a membership or share has not expired.
-pub(crate) fn in_force(expires_at: &'static str, today: NaiveDate) -> Sql {
+pub(crate) fn is_in_force(expires_at: &'static str, today: NaiveDate) -> Sql {
     Sql::new("(").sql(expires_at).sql(" IS NULL OR ").sql(expires_at).sql(" > ").day(today).sql(")")
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn groups_of(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("SELECT group_id FROM group_members WHERE user_id = ")
         .id(user.0)
         .sql(" AND ")
-        .then(in_force("expires_at", today))
+        .then(is_in_force("expires_at", today))
 }
 
 /// Selects the ids of the groups that a user owns.
@@ -46,7 +46,7 @@ pub(crate) fn authorized(user: UserId, today: NaiveDate) -> Sql {
         .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
         .id(user.0)
         .sql(" AND ")
-        .then(in_force("expires_at", today))
+        .then(is_in_force("expires_at", today))
         .sql(" UNION ALL ")
         .then(shared(Sql::new("shares.group_id IN (").then(groups_of(user, today)).sql(")"), today))
 }
@@ -65,7 +65,7 @@ fn shared(which: Sql, today: NaiveDate) -> Sql {
     )
     .filter([
         which,
-        in_force("shares.expires_at", today),
+        is_in_force("shares.expires_at", today),
         Sql::new("NOT homes.share_with_group_lock"),
     ])
 }
@@ -102,7 +102,7 @@ pub(crate) fn is_authorized(user: UserId, today: NaiveDate) -> Sql {
         Sql::new("SELECT 1 FROM project_members WHERE project_id = projects.id AND user_id = ")
             .id(user.0)
             .sql(" AND ")
-            .then(in_force("expires_at", today));
+            .then(is_in_force("expires_at", today));
     let shared = Sql::new(
         "SELECT 1 FROM project_shares AS shares \
          JOIN group_members AS members ON members.group_id = shares.group_id \
@@ -110,9 +110,9 @@ pub(crate) fn is_authorized(user: UserId, today: NaiveDate) -> Sql {
     )
     .id(user.0)
     .sql(" AND ")
-    .then(in_force("members.expires_at", today))
+    .then(is_in_force("members.expires_at", today))
     .sql(" AND ")
-    .then(in_force("shares.expires_at", today))
+    .then(is_in_force("shares.expires_at", today))
     .sql(UNLOCKED);
     Sql::new("(projects.namespace_id = (")
         .then(personal_namespace_of(user))
@@ -153,7 +153,7 @@ pub(crate) fn is_shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
         )
         .id(group.0)
         .sql(" AND ")
-        .then(in_force("shares.expires_at", today))
+        .then(is_in_force("shares.expires_at", today))
         .sql(UNLOCKED),
     )
 }
@@ -178,7 +178,7 @@ fn group_membership_of(user: UserId, today: NaiveDate) -> Sql {
     Sql::new("SELECT 1 FROM group_members WHERE group_id = projects.namespace_id AND user_id = ")
         .id(user.0)
         .sql(" AND ")
-        .then(in_force("expires_at", today))
+        .then(is_in_force("expires_at", today))
 }
 
 /// Selects the ids of the projects in which a user has at least the Reporter level. An id may occur more than once.
@@ -199,7 +199,7 @@ fn reported(user: UserId, today: NaiveDate) -> Sql {
         .sql(" AND access_level >= ")
         .id(reporter)
         .sql(" AND ")
-        .then(in_force("expires_at", today))
+        .then(is_in_force("expires_at", today))
         .sql(" UNION ALL ")
         .then(shared(by_group, today))
 }
@@ -208,7 +208,7 @@ fn reported(user: UserId, today: NaiveDate) -> Sql {
 pub(crate) fn reported_cte(clearance: Clearance, today: NaiveDate) -> Option<(&'static str, Sql)> {
     match clearance {
         Clearance::All | Clearance::Own(_) | Clearance::Nothing => None,
-        Clearance::ByStanding(user) => Some(("reported", reported(user, today))),
+        Clearance::ByRole(user) => Some(("reported", reported(user, today))),
     }
 }
 
@@ -225,7 +225,7 @@ pub(crate) fn may_see_issue(clearance: Clearance) -> Option<Sql> {
         Clearance::All => None,
         Clearance::Nothing => Some(Sql::new("NOT issues.confidential")),
         Clearance::Own(user) => Some(own(user).sql(")")),
-        Clearance::ByStanding(user) => {
+        Clearance::ByRole(user) => {
             Some(own(user).sql(" OR issues.project_id IN (SELECT id FROM reported))"))
         }
     }
@@ -247,7 +247,7 @@ pub(crate) fn role(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
             .sql(" AND user_id = ")
             .id(user.0)
             .sql(" AND ")
-            .then(in_force("expires_at", today));
+            .then(is_in_force("expires_at", today));
     let of_group = Sql::new("SELECT members.access_level, members.access_level = ")
         .id(i64::from(AccessLevel::Owner.level()))
         .sql(
@@ -258,7 +258,7 @@ pub(crate) fn role(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
         .sql(" AND members.user_id = ")
         .id(user.0)
         .sql(" AND ")
-        .then(in_force("members.expires_at", today));
+        .then(is_in_force("members.expires_at", today));
     let of_shares = Sql::new(
         "SELECT CASE WHEN members.access_level < shares.group_access \
              THEN members.access_level ELSE shares.group_access END, FALSE \
@@ -272,9 +272,9 @@ pub(crate) fn role(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
     .sql(" AND members.user_id = ")
     .id(user.0)
     .sql(" AND ")
-    .then(in_force("members.expires_at", today))
+    .then(is_in_force("members.expires_at", today))
     .sql(" AND ")
-    .then(in_force("shares.expires_at", today));
+    .then(is_in_force("shares.expires_at", today));
     // Owning the personal namespace gives no access level.
     let of_home = Sql::new(
         "SELECT 0, TRUE FROM projects JOIN namespaces AS homes \
@@ -294,14 +294,14 @@ pub(crate) fn team(project: ProjectId, today: NaiveDate) -> Sql {
     Sql::new("SELECT user_id AS id FROM project_members WHERE project_id = ")
         .id(project.0)
         .sql(" AND ")
-        .then(in_force("expires_at", today))
+        .then(is_in_force("expires_at", today))
         .sql(
             " UNION SELECT members.user_id FROM projects JOIN group_members AS members \
              ON members.group_id = projects.namespace_id WHERE projects.id = ",
         )
         .id(project.0)
         .sql(" AND ")
-        .then(in_force("members.expires_at", today))
+        .then(is_in_force("members.expires_at", today))
         .sql(
             " UNION SELECT members.user_id FROM project_shares AS shares \
              JOIN group_members AS members ON members.group_id = shares.group_id \
@@ -311,7 +311,7 @@ pub(crate) fn team(project: ProjectId, today: NaiveDate) -> Sql {
         )
         .id(project.0)
         .sql(" AND ")
-        .then(in_force("members.expires_at", today))
+        .then(is_in_force("members.expires_at", today))
         .sql(" AND ")
-        .then(in_force("shares.expires_at", today))
+        .then(is_in_force("shares.expires_at", today))
 }

@@ -174,7 +174,11 @@ impl Refs for DieselTx<'_> {
         Ok(())
     }
 
-    fn in_files(&mut self, after: ProjectId, limit: i64) -> Result<Vec<ProjectId>, StoreError> {
+    fn projects_in_files(
+        &mut self,
+        after: ProjectId,
+        limit: i64,
+    ) -> Result<Vec<ProjectId>, StoreError> {
         // The condition equals that of the partial index, so that the index is used.
         let query = Sql::new(
             "SELECT project_id FROM repositories \

@@ -8,7 +8,7 @@ use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
-    IMPORTS_AT_ONCE, ImportState, NEVER_ENDED, RepositoryTask, TRIES, TaskKind,
+    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, NEVER_FINISHED, RepositoryTask, TaskKind,
 };
 
 use crate::database::backend;
@@ -63,7 +63,7 @@ fn claimable(now: Timestamp) -> Sql {
     Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
         .moment(to_naive(now))
         .sql(" AND task.tries < ")
-        .id(i64::from(TRIES))
+        .id(i64::from(MAX_ATTEMPTS))
         .sql(
             " AND NOT EXISTS (SELECT 1 FROM repository_tasks AS older \
              WHERE older.project_id = task.project_id AND older.id < task.id \
@@ -74,7 +74,7 @@ fn claimable(now: Timestamp) -> Sql {
         )
         .moment(to_naive(now))
         .sql(") < ")
-        .id(IMPORTS_AT_ONCE)
+        .id(MAX_CONCURRENT_IMPORTS)
         .sql(")")
 }
 
@@ -96,10 +96,10 @@ impl DieselTx<'_> {
         let query = Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
             .moment(to_naive(now))
             .sql(" AND task.tries >= ")
-            .id(i64::from(TRIES))
+            .id(i64::from(MAX_ATTEMPTS))
             .sql(FIRST_DUE);
         match self.ids(query)?.into_iter().next() {
-            Some(id) => RepositoryTasks::fail(self, RepositoryTaskId(id), NEVER_ENDED, None),
+            Some(id) => RepositoryTasks::fail(self, RepositoryTaskId(id), NEVER_FINISHED, None),
             None => Ok(()),
         }
     }

@@ -302,7 +302,7 @@ impl GroupLabels for DieselTx<'_> {
 
 /// The common table expressions that [`access::visible`] and `reported` conditions refer to.
 fn visibility_ctes(viewer: Viewer, today: NaiveDate) -> impl Iterator<Item = (&'static str, Sql)> {
-    let reported = access::reported_cte(Clearance::ByStanding(viewer.user), today);
+    let reported = access::reported_cte(Clearance::ByRole(viewer.user), today);
     [Some(access::authorized_cte(viewer, today)), reported].into_iter().flatten()
 }
 

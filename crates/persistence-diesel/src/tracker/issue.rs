@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use hexforge_domain::Timestamp;
 use hexforge_domain::id::{AwardId, IssueId, LabelId, MilestoneId, ProjectId, UserId};
-use hexforge_domain::issue::award::{Award, EmojiName, UP, Votes};
+use hexforge_domain::issue::award::{Award, EmojiName, THUMBS_UP, Votes};
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::issue::query::IssueFilter;
 use hexforge_domain::issue::{Issue, IssueState, NewIssue, Title};
@@ -474,7 +474,7 @@ impl Issues for DieselTx<'_> {
         for (issue, name, count) in rows {
             let votes = votes.entry(issue).or_default();
             let count = u32::try_from(count).unwrap_or(u32::MAX);
-            *(if name == UP { &mut votes.up } else { &mut votes.down }) = count;
+            *(if name == THUMBS_UP { &mut votes.up } else { &mut votes.down }) = count;
         }
         Ok(votes.into_iter().map(|(issue, votes)| (IssueId(issue), votes)).collect())
     }

@@ -144,7 +144,7 @@ fn visible_count(owner: CounterOwner, filter: &IssueFilter) -> Sql {
         Clearance::Own(user) => {
             some(plain).sql(" ELSE ").then(own_confidential_count(owner, filter, user)).sql(" END")
         }
-        Clearance::ByStanding(user) => some(plain)
+        Clearance::ByRole(user) => some(plain)
             .sql(" WHEN kept.project_id IN (SELECT id FROM reported) THEN ")
             .sql(confidential)
             .sql(" ELSE ")

@@ -91,10 +91,10 @@ fn source_commit(source: NoteSource) -> Option<String> {
 /// Selects the ids of the notes that match a condition. If a note refers to a source issue or commit, it must exist
 /// and be visible to the reader.
 fn with_visible_source(which: Sql, reader: Option<NoteReader>) -> Sql {
-    let clearance = reader.map(|reader| Clearance::ByStanding(reader.viewer.user));
+    let clearance = reader.map(|reader| Clearance::ByRole(reader.viewer.user));
     let ctes = reader.into_iter().flat_map(|NoteReader { viewer, today }| {
         let authorized = access::authorized_cte(viewer, today);
-        let reported = access::reported_cte(Clearance::ByStanding(viewer.user), today);
+        let reported = access::reported_cte(Clearance::ByRole(viewer.user), today);
         [Some(authorized), reported].into_iter().flatten()
     });
     let mut issue = Sql::new(

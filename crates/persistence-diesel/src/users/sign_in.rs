@@ -6,7 +6,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::{Mode, StoreError};
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
-use hexforge_domain::sign_in::{Failures, MOST_NETWORKS};
+use hexforge_domain::sign_in::{Failures, MAX_NETWORKS};
 
 use crate::database::backend;
 use crate::database::schema::{sign_in_addresses, sign_in_failures};
@@ -104,7 +104,7 @@ impl SignInAddresses for DieselTx<'_> {
             .select((sign_in_addresses::network, sign_in_addresses::seen_at));
         let all: Vec<(String, NaiveDateTime)> = self.run(|conn| newest_first.load(conn))?;
         let old = all.into_iter().enumerate();
-        let old = old.filter(|(place, (_, seen))| *place >= MOST_NETWORKS || to_utc(*seen) < since);
+        let old = old.filter(|(place, (_, seen))| *place >= MAX_NETWORKS || to_utc(*seen) < since);
         for (_, (network, _)) in old {
             let row = sign_in_addresses::table.find((user.0, network));
             self.run(|conn| diesel::delete(row).execute(conn))?;

@@ -11,9 +11,9 @@ use hexforge_domain::id::{
 };
 use hexforge_domain::issue::IssueState;
 use hexforge_domain::member::AccessLevel;
-use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow, RunnerRow};
+use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow, RunnerRow};
 use hexforge_domain::outbox::project::{
-    IssueAction, IssueNews, IssueRow, NoteNews, NoteRow, Person, ProjectCard, ProjectEvent,
+    IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
 use hexforge_domain::outbox::{
     GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent, TeamFacts,
@@ -106,20 +106,20 @@ pub fn events(fill: Fill) -> Vec<SystemEvent> {
             member: member(AccessLevel::Developer),
         }),
         SystemEvent::Pushed(Box::new(push(fill))),
-        in_project(ProjectEvent::Issue(IssueNews {
+        in_project(ProjectEvent::Issue(IssueEvent {
             action: IssueAction::Reopen,
             user: person(fill),
             project: card(fill),
             issue: issue(fill),
             assignee: fill.some(person(fill)),
         })),
-        in_project(ProjectEvent::NoteOnIssue(NoteNews {
+        in_project(ProjectEvent::NoteOnIssue(NoteEvent {
             user: person(fill),
             project: card(fill),
             note: note(fill),
             issue: issue(fill),
         })),
-        in_project(ProjectEvent::Build(BuildNews {
+        in_project(ProjectEvent::Build(BuildEvent {
             project: card(fill),
             project_name: "Team / Site".into(),
             pipeline: pipeline(fill),
@@ -127,7 +127,7 @@ pub fn events(fill: Fill) -> Vec<SystemEvent> {
             build: build(fill),
             allow_failure: true,
         })),
-        in_project(ProjectEvent::Pipeline(PipelineNews {
+        in_project(ProjectEvent::Pipeline(PipelineEvent {
             project: card(fill),
             default_branch: fill.text("master"),
             pipeline: pipeline(fill),

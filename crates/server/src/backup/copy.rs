@@ -272,7 +272,7 @@ impl<W: Write> Copy<'_, W> {
     /// Writes the repositories that an upgrade could not convert, with all their files.
     pub fn write_unconverted_repositories(&mut self, snapshot: &mut Snapshot) -> Result<()> {
         let (data, layout) = (self.data, Layout::new(self.data));
-        for project in snapshot.in_files()? {
+        for project in snapshot.projects_in_files()? {
             for folder in [layout.repository(project), layout.earlier(project)] {
                 self.write_tree(&folder, folder.strip_prefix(data)?)?;
             }

@@ -102,8 +102,8 @@ fn disk(config: &Config) -> Finding {
 
 /// Checks that no hook keeps failing.
 fn hooks(app: &App) -> Finding {
-    let failing = delivery::failing(app).map_err(causes)?;
-    let queue = delivery::queue(app).map_err(causes)?;
+    let failing = delivery::list_failing_hooks(app).map_err(causes)?;
+    let queue = delivery::queue_size(app).map_err(causes)?;
     if failing.is_empty() {
         return Ok(format!("none keeps failing, {} deliveries wait", queue.deliveries));
     }

@@ -87,7 +87,7 @@ fn change_state(
     let change = if who.directory {
         block::follow_directory(app, Actor::OPERATOR, &who.username, by_directory)?
     } else {
-        let user = user::find_named(app, Actor::OPERATOR, &who.username)?.user;
+        let user = user::find_by_username(app, Actor::OPERATOR, &who.username)?.user;
         block::apply(app, Actor::OPERATOR, user.id, by_hand)?
     };
     print(&match change {
@@ -105,7 +105,7 @@ fn word(state: UserState) -> &'static str {
 }
 
 fn password(app: &App, whose: Password) -> Result<()> {
-    let id = user::find_named(app, Actor::OPERATOR, &whose.username)?.user.id;
+    let id = user::find_by_username(app, Actor::OPERATOR, &whose.username)?.user.id;
     let (password, generated) = new_password(app, whose.password_stdin)?;
     let fields = UserFields { password: Some(password.clone()), ..UserFields::default() };
     user::update(app, Actor::OPERATOR, id, &fields)?;

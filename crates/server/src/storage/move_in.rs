@@ -106,7 +106,7 @@ fn copy_uploads(config: &Config, to: &ObjectStorage, progress: &mut Progress<'_>
             let secret = name.and_then(UploadSecret::parse);
             let name = fs::read_to_string(upload.join(FsUploads::NAME)).ok();
             let (Some(secret), Some(name)) = (secret, name) else { continue };
-            let key = UploadKey { project, secret, name: UploadName::from_given(&name) };
+            let key = UploadKey { project, secret, name: UploadName::from_client(&name) };
             if to.uploads.open(&key)?.is_none() {
                 copy_file(&upload.join(FsUploads::CONTENT), to.uploads.begin(&key)?)?;
             }

@@ -119,7 +119,7 @@ impl Receiving {
     }
 
     /// Syncs the files, renames the directory, then syncs the parents, so that a crash leaves no incomplete upload.
-    fn key(&mut self) -> io::Result<()> {
+    fn place(&mut self) -> io::Result<()> {
         self.content.sync_all()?;
         let mut name = new_file(&self.folder.join(FsUploads::NAME))?;
         name.write_all(self.name.as_bytes())?;
@@ -137,7 +137,7 @@ impl NewFile for Receiving {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), FilesError> {
-        self.key().map_err(|error| failed("finished", error))
+        self.place().map_err(|error| failed("finished", error))
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
         UploadKey {
             project: ProjectId(0x1234),
             secret: UploadSecret::new([0xab; 16]),
-            name: UploadName::from_given("a.txt"),
+            name: UploadName::from_client("a.txt"),
         }
     }
 

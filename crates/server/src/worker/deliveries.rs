@@ -94,7 +94,7 @@ impl Scheduler {
     /// Saves the results of sent deliveries, and starts those that are due. Results that could not
     /// be saved stay in `done`.
     fn round(&mut self, done: &mut Vec<Settlement>) -> Result<(), Error> {
-        let mut work = delivery::work(&self.app)?;
+        let mut work = delivery::due_work(&self.app)?;
         if work.events {
             work.deliveries = true;
             let mut rounds = 0;

@@ -1,7 +1,7 @@
 //! Logs and artifacts of builds: reference section 8.1.
 
 use chrono::TimeDelta;
-use hexforge_application::build::silence;
+use hexforge_application::build::expiry;
 use hexforge_application::ci_token;
 use hexforge_domain::build::{Artifacts, Build};
 use hexforge_domain::ci::status::Transition::Succeed;
@@ -65,7 +65,7 @@ fn a_log_is_shown_without_secrets(forge: &Forge) {
     let path = format!("{}/trace", path_of(&fixture, &one));
     let empty = forge.get(&path).token(fixture.token("reporter")).send();
     assert_eq!((empty.status, empty.text()), (200, ""));
-    let token = ci_token::of_build(&forge.app, &stored_build(forge, BuildId(id_of(&one))));
+    let token = ci_token::build_token(&forge.app, &stored_build(forge, BuildId(id_of(&one))));
     let project = forge.get(&fixture.cast.path).token(fixture.token("master")).send().expect(200);
     let runners = project["runners_token"].as_str().expect("shown to masters");
     write_log(forge, &fixture, &one, &format!("one {}\ntwo {runners} three\n", token.reveal()));
@@ -169,7 +169,8 @@ fn artifacts_expire_unless_they_are_kept(forge: &Forge) {
     assert_eq!(get(&other).expect(404), message("404 Not Found"));
     assert_eq!(build(forge, &fixture, "lint").get("artifacts_file"), None);
     assert_eq!(keep(&other).expect(404), message("404 Not Found"));
-    let removed = silence::remove_expired(&forge.app, &|| true).expect("they can be removed");
+    let removed =
+        expiry::remove_expired_artifacts(&forge.app, &|| true).expect("they can be removed");
     assert_eq!(removed, 1);
     let (project, lost) = (ProjectId(fixture.project()), BuildId(id_of(&other)));
     let left = forge.app.build_files.open_artifacts(project, lost).expect("readable");

@@ -1,7 +1,7 @@
 //! The order of stages, and the resulting status of the pipeline: reference sections 7.3 and 7.5.
 
 use chrono::TimeDelta;
-use hexforge_application::build::silence;
+use hexforge_application::build::expiry;
 use hexforge_domain::ci::status::Transition::{self, Cancel, Fail, Succeed};
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::json;
@@ -172,7 +172,8 @@ fn builds_of_which_nothing_is_heard_fail(forge: &Forge) {
         "a: {stage: build, script: a}\nb: {stage: build, script: b}\nc: {stage: deploy, script: c}\n",
     );
     let pipeline = push(forge, &fixture, "topic");
-    let tend = || silence::fail_silent(&forge.app, &|| true).expect("the store can be written");
+    let tend =
+        || expiry::fail_silent_builds(&forge.app, &|| true).expect("the store can be written");
     forge.clock.advance(TimeDelta::hours(1));
     step(forge, &fixture, "b", Transition::Run);
     forge.clock.advance(TimeDelta::hours(23) - TimeDelta::seconds(1));

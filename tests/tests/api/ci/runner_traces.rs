@@ -1,7 +1,7 @@
 //! Logs in pieces: reference section 8.2, "PATCH /ci/api/v1/builds/:id/trace.txt".
 
 use chrono::TimeDelta;
-use hexforge_application::build::silence;
+use hexforge_application::build::expiry;
 use hexforge_tests::runner::{call, token_of};
 use hexforge_tests::{Forge, Runner, on_every_store};
 use serde_json::Value;
@@ -94,7 +94,8 @@ fn bytes_are_kept_as_they_come(forge: &Forge) {
 /// "Builds pending or running without an update for 24 hours are failed": a piece of a log is an update.
 fn a_log_that_grows_keeps_its_build_alive(forge: &Forge) {
     let (ci_project, runner, build) = running_build(forge);
-    let silent = || silence::fail_silent(&forge.app, &|| true).expect("the store can be written");
+    let silent =
+        || expiry::fail_silent_builds(&forge.app, &|| true).expect("the store can be written");
     forge.clock.advance(TimeDelta::hours(23));
     runner.log(&build, &["still here\n"]);
     forge.clock.advance(TimeDelta::hours(23));

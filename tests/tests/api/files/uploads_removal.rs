@@ -1,6 +1,6 @@
 //! Removal of files that were uploaded by POST /projects/:id/uploads. Reference section 4.7.
 
-use hexforge_application::error::{Error, Thing};
+use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::upload;
 use hexforge_application::removal::{self, Sweep};
 use hexforge_domain::id::ProjectId;
@@ -93,6 +93,6 @@ fn a_file_whose_project_goes_meanwhile_is_not_kept(forge: &Forge) {
     file.append(PICTURE).expect("a file can be added to");
     forge.delete(&path_of_project(&project)).token(&token).send().expect(200);
     let outcome = file.finish(&forge.app);
-    assert!(matches!(outcome, Err(Error::NotFound(Thing::Project))), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error::NotFound(Entity::Project))), "{outcome:?}");
     assert_nothing_kept(forge);
 }

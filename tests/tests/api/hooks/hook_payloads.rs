@@ -5,7 +5,7 @@ use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::id::{BuildId, PipelineId, ProjectId, RunnerId, UserId};
 use hexforge_domain::outbox::SystemEvent;
-use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews, PipelineRow, RunnerRow};
+use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow, RunnerRow};
 use hexforge_domain::outbox::project::{Person, ProjectCard, ProjectEvent};
 use hexforge_domain::pipeline::CommitFacts;
 use hexforge_domain::ports::store::StoreError;
@@ -415,7 +415,7 @@ fn deliver_event(
 /// 9.6
 fn a_build_is_told_with_its_pipeline(forge: &Forge) {
     let (name, told, project) = deliver_event(forge, "build_events", |project| {
-        ProjectEvent::Build(BuildNews {
+        ProjectEvent::Build(BuildEvent {
             project,
             project_name: "ada / Ship".into(),
             pipeline: a_pipeline(Status::Running),
@@ -451,7 +451,7 @@ fn a_build_is_told_with_its_pipeline(forge: &Forge) {
 /// 9.7
 fn a_pipeline_is_told_with_its_builds(forge: &Forge) {
     let (name, told, _) = deliver_event(forge, "pipeline_events", |project| {
-        ProjectEvent::Pipeline(PipelineNews {
+        ProjectEvent::Pipeline(PipelineEvent {
             project,
             default_branch: Some("master".into()),
             pipeline: PipelineRow {

@@ -142,7 +142,7 @@ pub fn protect(forge: &Forge, fixture: &ProjectFixture, pattern: &str, push: boo
 
 /// Runs the queued background tasks of repositories.
 pub fn do_tasks(forge: &Forge) {
-    while task::work(&forge.app).expect("tasks can be done") {}
+    while task::run_next(&forge.app).expect("tasks can be done") {}
 }
 
 /// Creates a branch, and returns the response.

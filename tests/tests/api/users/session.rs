@@ -1,7 +1,7 @@
 //! `POST /session`: signing in with a password.
 
 use chrono::TimeDelta;
-use hexforge_application::user::find_named;
+use hexforge_application::user::find_by_username;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::User;
@@ -148,7 +148,8 @@ fn missing_parameters_are_told_at_once(forge: &Forge) {
 
 /// Changes an account directly in the store.
 fn change_account(forge: &Forge, username: &str, change: impl FnOnce(User) -> User + Send) {
-    let user = find_named(&forge.app, Actor::OPERATOR, username).expect("the user exists").user;
+    let user =
+        find_by_username(&forge.app, Actor::OPERATOR, username).expect("the user exists").user;
     forge
         .app
         .store

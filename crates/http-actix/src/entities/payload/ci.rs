@@ -3,7 +3,7 @@
 use chrono::{DateTime, FixedOffset};
 use hexforge_domain::Timestamp;
 use hexforge_domain::ci::when::When;
-use hexforge_domain::outbox::ci::{BuildNews, BuildRow, PipelineNews};
+use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent};
 use hexforge_domain::outbox::project::Person;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::entities::blocks::{PersonBlock, Place, RepositoryBlock, ShortProjectB
 use crate::entities::links::Links;
 
 /// The payload for a build that was created, started or ended.
-pub fn build(news: &BuildNews, links: &Links) -> Value {
+pub fn build(news: &BuildEvent, links: &Links) -> Value {
     let (build, pipeline, commit) = (&news.build, &news.pipeline, &news.commit);
     let user = build.user.as_ref();
     json!({
@@ -52,7 +52,7 @@ pub fn build(news: &BuildNews, links: &Links) -> Value {
 }
 
 /// The payload for a pipeline whose status changed.
-pub fn pipeline(news: &PipelineNews, links: &Links) -> Value {
+pub fn pipeline(news: &PipelineEvent, links: &Links) -> Value {
     let (pipeline, commit) = (&news.pipeline, &news.commit);
     let page = links.project(&news.project.path_with_namespace);
     json!({

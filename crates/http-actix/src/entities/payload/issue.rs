@@ -1,6 +1,6 @@
 //! Issues.
 
-use hexforge_domain::outbox::project::{IssueNews, IssueRow, ProjectCard};
+use hexforge_domain::outbox::project::{IssueEvent, IssueRow, ProjectCard};
 use serde_json::{Value, json};
 
 use super::row_time;
@@ -8,7 +8,7 @@ use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryB
 use crate::entities::links::Links;
 
 /// The payload of an issue event.
-pub fn payload_json(news: &IssueNews, links: &Links) -> Value {
+pub fn payload_json(news: &IssueEvent, links: &Links) -> Value {
     let place = Place::from(&news.project);
     let mut attributes = row(&news.issue);
     attributes["url"] = json!(page(&news.project, &news.issue, links));

@@ -1,6 +1,6 @@
 //! Comments.
 
-use hexforge_domain::outbox::project::NoteNews;
+use hexforge_domain::outbox::project::NoteEvent;
 use serde_json::{Value, json};
 
 use super::{issue, row_time};
@@ -8,7 +8,7 @@ use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryB
 use crate::entities::links::Links;
 
 /// The payload for a comment on an issue.
-pub fn on_issue(news: &NoteNews, links: &Links) -> Value {
+pub fn on_issue(news: &NoteEvent, links: &Links) -> Value {
     let place = Place::from(&news.project);
     let (note, on) = (&news.note, &news.issue);
     let page = issue::page(&news.project, on, links);

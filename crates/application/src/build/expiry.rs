@@ -10,7 +10,7 @@ use crate::pipeline::progress::Progress;
 const BATCH: u32 = 100;
 
 /// Fails pending and running builds without an update for the time in the settings. Returns their number.
-pub fn fail_silent(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
+pub fn fail_silent_builds(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let mut failed = 0;
     while go_on() {
         let since = app.clock.now() - app.settings.build_silence;
@@ -39,7 +39,7 @@ pub fn fail_silent(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> 
 }
 
 /// Removes expired artifacts. Returns their number.
-pub fn remove_expired(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
+pub fn remove_expired_artifacts(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let mut removed = 0;
     while go_on() {
         let now = app.clock.now();
