@@ -134,7 +134,8 @@ impl RefRows {
     fn store_of(&self, bare: &Path) -> GixStore {
         let data = bare.ancestors().nth(4).expect("repositories are four folders deep");
         let packs = self.packs.clone();
-        let packs = packs.unwrap_or_else(|| Arc::new(FolderPacks::glancing(data.join("packs"))));
+        let packs = packs
+            .unwrap_or_else(|| Arc::new(FolderPacks::with_size_check_only(data.join("packs"))));
         GixStore::new(data, packs, |doomed: &Path| std::fs::remove_dir_all(doomed))
     }
 

@@ -60,7 +60,7 @@ fn refs_are_taken_over(database: &TestDatabase) {
 
     let mut server = start();
     assert_eq!(everything(&server, &tree), before);
-    let aside = files(&|project| layout.earlier(project));
+    let aside = files(&|project| layout.earlier_repository(project));
     assert!(aside == old, "files are left as they are");
     for name in &PROJECTS[..2] {
         tree.assert_sound_at(&address(&server, name));
@@ -81,7 +81,7 @@ fn refs_are_taken_over(database: &TestDatabase) {
     assert_eq!(tree.refs_at(&address(&server, PROJECTS[1])), later);
     server.stop().expect("it can be told to stop");
     // A damaged repository is skipped, and all others are served. After its repair, the next start upgrades it.
-    let pack = pack_in(&layout.earlier(ProjectId(1)));
+    let pack = pack_in(&layout.earlier_repository(ProjectId(1)));
     let whole = std::fs::read(&pack).expect("it can be read");
     replace(&pack, &whole[..whole.len() - 1]);
     forget(1);

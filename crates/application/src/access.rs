@@ -12,7 +12,7 @@ use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::user::{AccountAbility, Accounts};
 use hexforge_domain::policy::{Actor, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope, Viewer};
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope, Viewer};
 use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
 
 use crate::error::{Entity, Error};
@@ -57,11 +57,11 @@ pub fn viewer(actor: Actor) -> Result<Viewer, Error> {
 /// Returns the audience of a list that is unrestricted for administrators and limited to visible projects for others.
 /// # Errors
 /// [`Error::Unauthenticated`] for an anonymous actor.
-pub fn audience(actor: Actor) -> Result<Audience, Error> {
+pub fn audience(actor: Actor) -> Result<ListAudience, Error> {
     match actor {
         Actor::Anonymous => Err(Error::Unauthenticated),
-        Actor::Admin { .. } => Ok(Audience::Unrestricted),
-        Actor::User { id, external } => Ok(Audience::Viewer(Viewer { user: id, external })),
+        Actor::Admin { .. } => Ok(ListAudience::Unrestricted),
+        Actor::User { id, external } => Ok(ListAudience::Viewer(Viewer { user: id, external })),
     }
 }
 
@@ -111,7 +111,7 @@ impl Requester {
         group: NamespaceId,
         viewer: Viewer,
     ) -> Result<bool, StoreError> {
-        let scope = ProjectScope::OfGroup { group, viewer: Audience::Viewer(viewer) };
+        let scope = ProjectScope::OfGroup { group, viewer: ListAudience::Viewer(viewer) };
         let filter = ProjectFilter::newest_first(scope, self.today);
         let seen = tx.projects().list(&filter, Page::Numbered { number: 1, size: 1 })?;
         Ok(!seen.items.is_empty())

@@ -13,7 +13,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope};
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope};
 use hexforge_domain::visibility::Visibility;
 
 use crate::access::{self, Requester};
@@ -84,12 +84,12 @@ pub(crate) fn audience_of(
     tx: &mut dyn Tx,
     requester: Requester,
     group: &Namespace,
-) -> Result<Audience, Error> {
+) -> Result<ListAudience, Error> {
     let facts = requester.group_facts(tx, group)?;
     if facts.allows(requester.actor, GroupAbility::ReadAllProjects) {
-        Ok(Audience::Unrestricted)
+        Ok(ListAudience::Unrestricted)
     } else {
-        access::viewer(requester.actor).map(Audience::Viewer)
+        access::viewer(requester.actor).map(ListAudience::Viewer)
     }
 }
 

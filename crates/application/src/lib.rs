@@ -6,7 +6,7 @@
 
 pub mod access;
 pub mod app;
-pub mod basic;
+pub mod basic_auth;
 pub mod board;
 pub mod branch;
 pub mod build;

@@ -195,9 +195,9 @@ impl Limiter {
         outcome
     }
 
-    /// Marks the current thread as one that serves connections, see [`WorkThreads::serve_connections`].
-    pub fn serve_connections(&self) {
-        self.threads.serve_connections();
+    /// Marks the current thread as one that serves connections, see [`WorkThreads::mark_as_connection_thread`].
+    pub fn mark_as_connection_thread(&self) {
+        self.threads.mark_as_connection_thread();
     }
 
     /// Returns the processor time that the current thread has used.

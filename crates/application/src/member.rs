@@ -1,7 +1,7 @@
 //! The members of groups and projects.
 
 pub mod expiry;
-mod news;
+mod membership;
 pub mod request;
 mod source;
 
@@ -21,8 +21,8 @@ use hexforge_domain::user::User;
 
 use crate::app::App;
 use crate::error::{Conflict, Entity, Error};
-pub(crate) use news::record_departures;
-use news::{join, leave};
+pub(crate) use membership::record_departures;
+use membership::{join, leave};
 use source::{Found, MemberOperation};
 
 /// A user with the membership.

@@ -1,7 +1,7 @@
 //! Pipelines: creates, reads, retries and cancels them.
 
 pub(crate) mod create;
-mod news;
+mod hook_events;
 pub(crate) mod prepare;
 pub(crate) mod progress;
 

@@ -21,7 +21,7 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::visibility::Visibility;
 
@@ -201,7 +201,7 @@ pub(crate) fn remove_all_in(
 ) -> Result<Removed, Error> {
     let mut removed = Removed::default();
     let filter = ProjectFilter::newest_first(
-        ProjectScope::InGroup { group: namespace, viewer: Audience::Unrestricted },
+        ProjectScope::InGroup { group: namespace, viewer: ListAudience::Unrestricted },
         today,
     );
     // Always the first page: its projects are deleted before the next query.

@@ -20,7 +20,7 @@ use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
-use hexforge_domain::push::{Reach, RefKind};
+use hexforge_domain::push::{HookScope, RefKind};
 use hexforge_domain::refs::{self, Atomicity, ChangedRefs, Peeled, Snapshot};
 use hexforge_domain::tag::Release;
 
@@ -260,8 +260,8 @@ impl RefUpdate {
         let found = avatar.store(tx, found, &after)?;
         let placed = view::placed(tx, found)?;
         let reach = match self.kind {
-            ChangeKind::Push => Reach::Everywhere,
-            ChangeKind::TagRemoval(_) => Reach::Project,
+            ChangeKind::Push => HookScope::Everywhere,
+            ChangeKind::TagRemoval(_) => HookScope::Project,
         };
         let pushes = details
             .into_iter()

@@ -47,7 +47,7 @@ impl Removed {
 /// Discards all files of a removed project.
 pub(crate) fn discard_files_of(app: &App, project: ProjectId) {
     for files in app.project_files() {
-        files.discard(project);
+        files.remove_project(project);
     }
 }
 
@@ -80,7 +80,7 @@ pub enum Sweep {
 pub fn sweep(app: &App) -> Result<Sweep, Error> {
     let mut discarded = 0;
     for files in app.project_files() {
-        files.tidy()?;
+        files.remove_leftovers()?;
         let mut projects = files.projects()?.peekable();
         if projects.peek().is_some() && !any_project(app)? {
             return Ok(Sweep::NoProjects);
@@ -97,9 +97,9 @@ pub fn sweep(app: &App) -> Result<Sweep, Error> {
 }
 
 /// Cleans up after file operations that were interrupted since the start. Runs periodically.
-pub fn tidy(app: &App) -> Result<(), Error> {
+pub fn remove_leftovers(app: &App) -> Result<(), Error> {
     for files in app.project_files() {
-        files.tidy()?;
+        files.remove_leftovers()?;
     }
     Ok(())
 }
@@ -121,7 +121,7 @@ fn discard_missing(
     let missing = batch.iter().filter(|id| existing.iter().all(|project| project.id != **id));
     let mut discarded = 0;
     for project in missing {
-        files.discard(*project);
+        files.remove_project(*project);
         discarded += 1;
     }
     Ok(discarded)

@@ -7,7 +7,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::UserId;
 use hexforge_domain::network::caller_network;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::sign_in::{Failures, remembered_since};
+use hexforge_domain::sign_in::{Failures, networks_valid_since};
 use hexforge_domain::text::Secret;
 use hexforge_domain::token::{NewToken, TokenKind};
 use hexforge_domain::user::User;
@@ -128,7 +128,7 @@ pub(crate) fn verify<T: Send>(
             return Err(Error::Unauthenticated);
         }
         if let Some(network) = network_of(app, user.id, attempt) {
-            let since = remembered_since(now);
+            let since = networks_valid_since(now);
             tx.sign_in_addresses().remember(user.id, &network, now, since)?;
         }
         work(tx, user)
@@ -148,7 +148,7 @@ impl Subjects {
         user: Option<UserId>,
         attempt: &Attempt,
     ) -> Result<Self, StoreError> {
-        let since = remembered_since(app.clock.now());
+        let since = networks_valid_since(app.clock.now());
         let known = match user.and_then(|id| Some((id, network_of(app, id, attempt)?))) {
             Some((id, network)) if tx.sign_in_addresses().is_known(id, &network, since)? => {
                 Some(network)
@@ -189,7 +189,7 @@ impl Subjects {
         tx.sign_in_failures().forget_before(Failures::forgotten_before(now))?;
         for subject in self.iter() {
             let known = tx.sign_in_failures().find(subject)?;
-            tx.sign_in_failures().put(subject, Failures::after(known, now))?;
+            tx.sign_in_failures().put(subject, Failures::count_failure(known, now))?;
         }
         Ok(())
     }

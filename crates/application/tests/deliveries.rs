@@ -11,7 +11,7 @@ use hexforge_domain::outbox::{SystemEvent, UserFacts};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::outgoing::{Certificates, OutgoingError};
 use hexforge_domain::ports::payloads::{Audience, Payloads};
-use hexforge_domain::push::{Push, Reach};
+use hexforge_domain::push::{HookScope, Push};
 use hexforge_domain::text::Secret;
 use hexforge_domain_testing::builders::{
     a_hook, a_project, a_push, a_system_hook, a_user, home_of,
@@ -96,7 +96,7 @@ impl Stage {
 
     /// Returns the bodies that receivers got, in order.
     fn received_bodies(&self) -> Vec<String> {
-        let asked = self.world.outgoing.asked().into_iter();
+        let asked = self.world.outgoing.take_requests().into_iter();
         asked.map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect()
     }
 
@@ -119,7 +119,7 @@ fn a_push_is_sent_with_everything_the_receiver_needs() {
     stage.answer(200);
     stage.push("one");
     assert_eq!(stage.send(), 1);
-    let asked = stage.world.outgoing.asked();
+    let asked = stage.world.outgoing.take_requests();
     assert_eq!(asked.len(), 1);
     let request = &asked[0];
     assert_eq!(request.url, "https://me:pw@hook.example/x");
@@ -149,12 +149,12 @@ fn a_receiver_that_is_down_is_tried_again_under_the_same_key_and_in_order() {
     stage.push("two");
     assert_eq!(stage.send(), 1, "a receiver that is down is left alone");
     assert_eq!(stage.send(), 0);
-    let first = stage.world.outgoing.asked().swap_remove(0);
+    let first = stage.world.outgoing.take_requests().swap_remove(0);
     stage.answer(204);
     stage.wait(10);
     stage.push("three");
     assert_eq!(stage.send(), 3);
-    let asked = stage.world.outgoing.asked();
+    let asked = stage.world.outgoing.take_requests();
     assert_eq!(asked[0], first, "the same again, key and all");
     let bodies: Vec<_> = asked.iter().map(|one| String::from_utf8_lossy(&one.body)).collect();
     assert_eq!(
@@ -322,7 +322,7 @@ fn hooks_receive_only_the_events_that_they_are_enabled_for() {
     add_system("http://tag.example", false, true);
     let heard = || {
         stage.send();
-        let asked = stage.world.outgoing.asked().into_iter();
+        let asked = stage.world.outgoing.take_requests().into_iter();
         let mut heard: Vec<String> = asked
             .map(|request| {
                 format!("{} {}", request.url, request.header("X-Gitlab-Event").unwrap_or("?"))
@@ -340,7 +340,7 @@ fn hooks_receive_only_the_events_that_they_are_enabled_for() {
     assert_eq!(heard(), ["http://tag.example System Hook"]);
     // A tag that is removed through the API.
     let removed = Push { reference: "refs/tags/v1".into(), ..stage.a_push() };
-    stage.record(Push { reach: Reach::Project, ..removed });
+    stage.record(Push { reach: HookScope::Project, ..removed });
     assert_eq!(heard(), [""; 0]);
     let facts = UserFacts {
         id: hexforge_domain::id::UserId(1),

@@ -154,7 +154,7 @@ fn the_reported_data_of_a_push_is_limited() {
     let (world, ada, poem) = a_poem();
     let text = "m".repeat(EVENT_TEXT_BYTES + 1);
     let tip = world.git.commit(poem, "master", &[("a", "one")]);
-    let long = world.git.commit_saying(poem, "long", &text);
+    let long = world.git.commit_with_message(poem, "long", &text);
     let changes = (0..400).map(|number| RefChange {
         name: format!("refs/heads/{number:03}"),
         old: None,
@@ -169,7 +169,7 @@ fn the_reported_data_of_a_push_is_limited() {
     // Twenty messages of 64 KiB each for every branch.
     let mut tip = tip;
     for _ in 0..20 {
-        tip = world.git.commit_saying(poem, "texts", &text);
+        tip = world.git.commit_with_message(poem, "texts", &text);
     }
     let changes = (0..100).map(|number| RefChange {
         name: format!("refs/heads/t{number:03}"),

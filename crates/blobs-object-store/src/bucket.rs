@@ -140,7 +140,7 @@ impl Bucket {
     }
 
     /// Reads the content of a small object. Returns `None` if no object has this key.
-    pub fn small(&self, key: &str) -> Result<Option<Bytes>, BucketError> {
+    pub fn read_small(&self, key: &str) -> Result<Option<Bytes>, BucketError> {
         match self.find(key)? {
             Some(found) => self.get(key, 0..found.bytes.min(MAX_SMALL_OBJECT)).map(Some),
             None => Ok(None),

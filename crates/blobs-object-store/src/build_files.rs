@@ -59,7 +59,7 @@ impl BucketBuildFiles {
         project: ProjectId,
         build: BuildId,
     ) -> Result<Option<String>, BucketError> {
-        let name = self.0.bucket.small(&self.artifacts_key(project, build))?;
+        let name = self.0.bucket.read_small(&self.artifacts_key(project, build))?;
         let name = name.map(|name| String::from_utf8_lossy(&name).into_owned());
         Ok(name.map(|name| format!("{}/{name}", self.build_key(project, build))))
     }
@@ -199,11 +199,11 @@ impl ProjectFiles for BucketBuildFiles {
         self.0.projects()
     }
 
-    fn discard(&self, project: ProjectId) {
-        self.0.discard(project);
+    fn remove_project(&self, project: ProjectId) {
+        self.0.remove_project(project);
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         // Unfinished uploads are local files, not objects, so there is nothing to remove.
         Ok(())
     }

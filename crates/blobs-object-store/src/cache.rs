@@ -57,7 +57,7 @@ impl CachedNames {
     }
 
     /// Requests that this number of bytes be freed, even below the limit, because the disk is full.
-    pub(crate) fn want(&self, bytes: u64) {
+    pub(crate) fn request_space(&self, bytes: u64) {
         let mut state = self.lock();
         state.wanted = state.wanted.max(bytes);
     }
@@ -104,7 +104,7 @@ mod tests {
         names.forget(three);
         names.forget(three);
         assert_eq!(names.excess(), 0);
-        names.want(70);
+        names.request_space(70);
         assert_eq!(names.excess(), 70);
         names.forget(one);
         assert_eq!(names.excess(), 10);

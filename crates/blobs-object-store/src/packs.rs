@@ -28,7 +28,7 @@ const MAX_SPACE_WAIT: u32 = 20;
 /// A pack store in an object store, with a size-limited cache in a local folder.
 ///
 /// The limit is soft: packs to which repositories have hard links stay, so that no reader loses them. [`Self::excess`]
-/// returns by how much the folder is too large, and [`Self::drop_unlinked`] evicts packs.
+/// returns by how much the folder is too large, and [`Self::evict_unlinked`] evicts packs.
 pub struct CachedPacks {
     bucket: Bucket,
     folder: FolderPacks,
@@ -113,13 +113,13 @@ impl CachedPacks {
     }
 
     /// Requests that this number of bytes be freed, even below the limit, because the disk is full.
-    pub fn want(&self, bytes: u64) {
-        self.names.want(bytes);
+    pub fn request_space(&self, bytes: u64) {
+        self.names.request_space(bytes);
     }
 
     /// Evicts packs without hard links from repositories, the least recently used first, until the cache is small
     /// enough.
-    pub fn drop_unlinked(&self) -> Result<(), PackError> {
+    pub fn evict_unlinked(&self) -> Result<(), PackError> {
         if self.excess() == 0 {
             return Ok(());
         }
@@ -162,8 +162,8 @@ impl CachedPacks {
                         self.names.clear_wanted();
                         return Err(PackError::Full(text));
                     }
-                    self.names.want(pack.bytes * 2);
-                    self.drop_unlinked()?;
+                    self.names.request_space(pack.bytes * 2);
+                    self.evict_unlinked()?;
                     waited += 1;
                     std::thread::sleep(Duration::from_secs(1));
                 }

@@ -34,7 +34,7 @@ impl ProjectPrefix {
     }
 
     /// Removes all files of a project.
-    pub(crate) fn discard(&self, project: ProjectId) {
+    pub(crate) fn remove_project(&self, project: ProjectId) {
         if let Err(error) = self.remove_below(&self.project_key(project)) {
             tracing::warn!(
                 %project,

@@ -66,11 +66,11 @@ impl ProjectFiles for BucketUploads {
         self.0.projects()
     }
 
-    fn discard(&self, project: ProjectId) {
-        self.0.discard(project);
+    fn remove_project(&self, project: ProjectId) {
+        self.0.remove_project(project);
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         // Unfinished uploads are local files, not objects, so there is nothing to remove.
         Ok(())
     }

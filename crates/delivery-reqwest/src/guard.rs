@@ -47,14 +47,14 @@ impl Guard {
     /// Also refuses the addresses for which `is_own` returns `true`. A server that listens on all interfaces has more
     /// addresses than its configuration names.
     #[must_use]
-    pub fn and_not(mut self, is_own: fn(IpAddr) -> bool) -> Self {
+    pub fn refusing_own(mut self, is_own: fn(IpAddr) -> bool) -> Self {
         self.is_own = Some(is_own);
         self
     }
 
     /// Also allows these addresses although they are not public, such as a forge in the operator's network.
     #[must_use]
-    pub fn excepting(mut self, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+    pub fn allowing(mut self, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
         self.excepted.extend(addresses.into_iter().map(effective_address));
         self
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn detected_addresses_of_the_server_are_refused() {
-        let guard = Guard::public_only([]).and_not(|address| address.to_string() == "1.1.1.1");
+        let guard = Guard::public_only([]).refusing_own(|address| address.to_string() == "1.1.1.1");
         assert!(guard.check_url("http://1.1.1.1:9/").is_err());
         assert!(guard.check_url("http://1.1.1.2:9/").is_ok());
     }

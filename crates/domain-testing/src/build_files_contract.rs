@@ -77,7 +77,7 @@ fn artifacts_are_seen_when_they_are_finished(files: &dyn BuildFiles) {
         new.finish().expect("they can be finished");
         assert_eq!(artifacts(files, ONE).as_deref(), Some(text));
     }
-    files.tidy().expect("it can be tidied");
+    files.remove_leftovers().expect("it can be tidied");
     assert_eq!(artifacts(files, ONE).as_deref(), Some("second"));
     for _ in 0..2 {
         files.remove_artifacts(ONE.0, ONE.1).expect("they can be removed");
@@ -95,8 +95,8 @@ fn discarding_takes_all_of_one_project(files: &dyn BuildFiles) {
         all
     };
     assert_eq!(projects(files), [7, 0x1234]);
-    files.discard(ONE.0);
-    files.discard(ONE.0);
+    files.remove_project(ONE.0);
+    files.remove_project(ONE.0);
     assert_eq!(projects(files), [7]);
     assert_eq!((trace(files, ONE), trace(files, OTHER).as_deref()), (None, Some("other")));
 }

@@ -25,7 +25,7 @@ use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::ports::public_keys::PublicKeys;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
-use hexforge_domain::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher, Reach};
+use hexforge_domain::push::{ChangedPaths, HookScope, Push, PushedCommit, PushedProject, Pusher};
 use hexforge_domain::text::ShortText;
 use hexforge_domain::token::{NewToken, TokenKind};
 use hexforge_domain::user::key::NewSshKey;
@@ -240,6 +240,6 @@ pub fn a_push(project: ProjectId, user: UserId) -> Push {
             },
         }],
         total_commits: 1,
-        reach: Reach::Everywhere,
+        reach: HookScope::Everywhere,
     }
 }

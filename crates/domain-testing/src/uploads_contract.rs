@@ -74,9 +74,9 @@ fn discarding_takes_all_of_one_project(uploads: &dyn Uploads) {
         upload(uploads, it, &[b"x"]);
     }
     assert_eq!(projects(uploads), [7, 263]);
-    uploads.discard(ProjectId(7));
-    uploads.discard(ProjectId(7));
-    uploads.discard(ProjectId(8));
+    uploads.remove_project(ProjectId(7));
+    uploads.remove_project(ProjectId(7));
+    uploads.remove_project(ProjectId(8));
     let left = [&one, &two, &other].map(|it| read_content(uploads, it).is_some());
     assert_eq!(left, [false, false, true]);
     assert_eq!(projects(uploads), [263]);
@@ -89,7 +89,7 @@ fn an_open_file_can_be_read_to_its_end(uploads: &dyn Uploads) {
     let it = key(7, 1, "a.txt");
     upload(uploads, &it, &[&[b'x'; 100_000]]);
     let mut found = uploads.open(&it).expect("places can be looked at").expect("it is there");
-    uploads.discard(ProjectId(7));
+    uploads.remove_project(ProjectId(7));
     let mut read = Vec::new();
     found.content.read_to_end(&mut read).expect("a file can be read");
     assert_eq!(read.len(), 100_000);
@@ -98,6 +98,6 @@ fn an_open_file_can_be_read_to_its_end(uploads: &dyn Uploads) {
 fn tidying_keeps_what_is_finished(uploads: &dyn Uploads) {
     let it = key(7, 1, "a.txt");
     upload(uploads, &it, &[b"x"]);
-    uploads.tidy().expect("it can be tidied");
+    uploads.remove_leftovers().expect("it can be tidied");
     assert_eq!(read_content(uploads, &it).as_deref(), Some(&b"x"[..]));
 }

@@ -49,7 +49,7 @@ impl Move {
     }
 
     /// The position after the move of the list that was at `position` before.
-    pub fn of(self, position: i32) -> i32 {
+    pub fn new_position(self, position: i32) -> i32 {
         if position == self.from {
             self.to
         } else if self.from < position && position <= self.to {
@@ -77,7 +77,7 @@ mod tests {
             (1, 2, [0, 2, 1, 3]),
         ] {
             let moved = Move::new(from, to, 4).expect("a position of the board");
-            assert_eq!([0, 1, 2, 3].map(|position| moved.of(position)), expected);
+            assert_eq!([0, 1, 2, 3].map(|position| moved.new_position(position)), expected);
         }
     }
 

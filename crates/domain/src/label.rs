@@ -120,7 +120,7 @@ pub struct NewLabel {
 
 impl NewLabel {
     /// A label with default values, for a title that an issue names and the project lacks.
-    pub fn named(title: LabelTitle, at: Timestamp) -> Self {
+    pub fn with_title(title: LabelTitle, at: Timestamp) -> Self {
         Self { title, color: Color::default(), description: None, priority: None, at }
     }
 }

@@ -54,7 +54,7 @@ impl AccessLevel {
     }
 
     /// The name of the level in hook payloads.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             AccessLevel::Guest => "Guest",
             AccessLevel::Reporter => "Reporter",

@@ -56,12 +56,12 @@ pub struct Push {
     /// The number of pushed commits, including those left out of `commits`.
     pub total_commits: u64,
     /// The hooks that receive the event.
-    pub reach: Reach,
+    pub reach: HookScope,
 }
 
 /// The hooks that receive the event of a ref change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
+pub enum HookScope {
     /// Project hooks and system hooks.
     #[default]
     Everywhere,

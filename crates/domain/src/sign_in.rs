@@ -19,7 +19,7 @@ pub const MAX_NETWORKS: usize = 20;
 const REMEMBERED: TimeDelta = TimeDelta::days(90);
 
 /// The time before which sign-ins are forgotten.
-pub fn remembered_since(now: Timestamp) -> Timestamp {
+pub fn networks_valid_since(now: Timestamp) -> Timestamp {
     now - REMEMBERED
 }
 
@@ -36,7 +36,7 @@ pub struct Failures {
 
 impl Failures {
     /// Counts one more failure.
-    pub fn after(earlier: Option<Failures>, now: Timestamp) -> Failures {
+    pub fn count_failure(earlier: Option<Failures>, now: Timestamp) -> Failures {
         let (count, since) = match earlier {
             Some(failures) if now - failures.since < WINDOW => (failures.count + 1, failures.since),
             Some(_) | None => (1, now),
@@ -71,7 +71,7 @@ mod tests {
         let mut known = None;
         for n in 1..=10 {
             assert_eq!(known.and_then(|f: Failures| f.wait(at(n))), None, "before failure {n}");
-            known = Some(Failures::after(known, at(n)));
+            known = Some(Failures::count_failure(known, at(n)));
         }
         let failures = known.expect("ten failures");
         assert_eq!(failures.wait(at(10)), Some(60));
@@ -83,7 +83,7 @@ mod tests {
     fn failures_far_apart_never_add_up() {
         let mut known = None;
         for n in 0..100 {
-            let failures = Failures::after(known, at(n * 60));
+            let failures = Failures::count_failure(known, at(n * 60));
             assert_eq!((failures.count, failures.refused_until), (1, None));
             known = Some(failures);
         }

@@ -13,7 +13,7 @@ use actix_web::dev::Payload;
 use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::app::App;
-use hexforge_application::basic as app_basic;
+use hexforge_application::basic_auth;
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
 use hexforge_application::session::Attempt;
@@ -297,7 +297,7 @@ impl ApiRequest {
         let permit = self.sign_in_permit().await?;
         self.check_password(permit, move |app, call| {
             let actor = match call.attempt() {
-                Some(attempt) => app_basic::by_password(app, &attempt)?,
+                Some(attempt) => basic_auth::by_password(app, &attempt)?,
                 None => Actor::Anonymous,
             };
             Ok(use_case(app, actor)?)
@@ -464,7 +464,7 @@ impl Call {
             outcome => outcome?,
         };
         match (actor, self.attempt()) {
-            (Actor::Anonymous, Some(attempt)) => app_basic::by_token(app, &attempt),
+            (Actor::Anonymous, Some(attempt)) => basic_auth::by_token(app, &attempt),
             (actor, _) => Ok(actor),
         }
     }

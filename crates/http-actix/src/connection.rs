@@ -75,7 +75,7 @@ where
     fn_factory(move || {
         let (http, shared) = (Rc::clone(&http), shared.clone());
         async move {
-            shared.limiter.serve_connections();
+            shared.limiter.mark_as_connection_thread();
             let handler = Rc::new(http.new_service(()).await?);
             Ok(fn_service(move |stream: TcpStream| {
                 serve(Rc::clone(&handler), stream, shared.clone())

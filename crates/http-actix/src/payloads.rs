@@ -70,10 +70,10 @@ fn payload_json(event: &SystemEvent, audience: Audience, links: &Links) -> Value
             Audience::Service => json!(PushJson::for_service(push, links)),
         },
         SystemEvent::InProject(event) => match &**event {
-            ProjectEvent::Issue(news) => issue::payload_json(news, links),
-            ProjectEvent::NoteOnIssue(news) => note::on_issue(news, links),
-            ProjectEvent::Build(news) => ci::build(news, links),
-            ProjectEvent::Pipeline(news) => ci::pipeline(news, links),
+            ProjectEvent::Issue(event) => issue::payload_json(event, links),
+            ProjectEvent::NoteOnIssue(event) => note::on_issue(event, links),
+            ProjectEvent::Build(event) => ci::build(event, links),
+            ProjectEvent::Pipeline(event) => ci::pipeline(event, links),
         },
     }
 }

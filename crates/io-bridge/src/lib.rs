@@ -11,5 +11,5 @@
 mod reader;
 mod writer;
 
-pub use reader::{Piece, PieceReader, channel};
+pub use reader::{Piece, PieceReader, piece_channel};
 pub use writer::PieceWriter;

@@ -37,7 +37,7 @@ impl Piece {
 }
 
 /// Creates a channel that buffers at most this many pieces. Must be called inside a runtime.
-pub fn channel(pieces: usize, limits: TransferLimits) -> (mpsc::Sender<Piece>, PieceReader) {
+pub fn piece_channel(pieces: usize, limits: TransferLimits) -> (mpsc::Sender<Piece>, PieceReader) {
     let (sender, receiver) = mpsc::channel(pieces);
     let (runtime, rate) = (Handle::current(), TransferRate::new(limits));
     (sender, PieceReader { receiver, runtime, rate, piece: Bytes::new(), has_ended: false })
@@ -77,7 +77,7 @@ impl PieceReader {
     }
 
     /// Changes the limits for the following reads.
-    pub fn limit(&mut self, limits: TransferLimits) {
+    pub fn set_limits(&mut self, limits: TransferLimits) {
         self.rate = TransferRate::new(limits);
     }
 

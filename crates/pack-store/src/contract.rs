@@ -26,7 +26,7 @@ pub struct World<'a> {
     /// The store under test.
     pub store: &'a dyn PackStore,
     /// Creates a store with the same packs that has not used them yet, like another process.
-    pub anew: &'a dyn Fn() -> Box<dyn PackStore>,
+    pub reopen: &'a dyn Fn() -> Box<dyn PackStore>,
     /// An empty folder.
     pub folder: &'a Path,
 }
@@ -83,7 +83,7 @@ fn a_pack_is_stored_under_the_sha_256_of_its_bytes(world: &World<'_>) {
     let mut names = vec![name, other.name];
     names.sort();
     assert_eq!(world.names(), names);
-    let found = (world.anew)().local_path(&pack).expect("it is stored");
+    let found = (world.reopen)().local_path(&pack).expect("it is stored");
     assert_eq!(fs::read_to_string(&found).expect("it can be read"), "abc");
     let index = fs::read_to_string(found.with_extension("idx"));
     assert_eq!(index.expect("the index is beside it"), "an index");

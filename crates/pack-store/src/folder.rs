@@ -39,7 +39,7 @@ impl FolderPacks {
     }
 
     /// Like [`FolderPacks::new`], but checks only the size of packs, not their SHA-256. For read-only inspection.
-    pub fn glancing(folder: impl Into<PathBuf>) -> Self {
+    pub fn with_size_check_only(folder: impl Into<PathBuf>) -> Self {
         Self { verifies_digests: false, ..Self::new(folder) }
     }
 

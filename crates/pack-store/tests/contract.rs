@@ -15,8 +15,8 @@ fn with_world(case: impl FnOnce(&World<'_>, &PathBuf)) {
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let packs = folder.path().join("packs");
     let store = FolderPacks::new(&packs);
-    let anew = || -> Box<dyn PackStore> { Box::new(FolderPacks::new(&packs)) };
-    case(&World { store: &store, anew: &anew, folder: folder.path() }, &packs);
+    let reopen = || -> Box<dyn PackStore> { Box::new(FolderPacks::new(&packs)) };
+    case(&World { store: &store, reopen: &reopen, folder: folder.path() }, &packs);
 }
 
 #[test]
@@ -40,14 +40,14 @@ fn a_damaged_pack_is_known_by_its_bytes_and_mended_by_storing_it_again() {
             [("abd", "its SHA-256 is"), ("ab", "it has 2 bytes instead of 3")]
         {
             replace(&file, content);
-            let error = (world.anew)().local_path(&pack).expect_err("it is damaged").to_string();
+            let error = (world.reopen)().local_path(&pack).expect_err("it is damaged").to_string();
             assert!(error.contains(NAME) && error.contains(expected), "{error}");
         }
         assert_eq!(world.store_pack("abc"), pack);
-        assert_eq!((world.anew)().local_path(&pack), Ok(file.clone()));
-        // `glancing` checks only the size, so it accepts other bytes of the same length.
+        assert_eq!((world.reopen)().local_path(&pack), Ok(file.clone()));
+        // `with_size_check_only` checks only the size, so it accepts other bytes of the same length.
         replace(&file, "abd");
-        assert_eq!(FolderPacks::glancing(packs).local_path(&pack), Ok(file));
+        assert_eq!(FolderPacks::with_size_check_only(packs).local_path(&pack), Ok(file));
     });
 }
 

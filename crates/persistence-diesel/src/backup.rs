@@ -50,7 +50,7 @@ impl From<ConnectionError> for BackupError {
 /// A receiver of the parts of a database.
 pub trait Parts {
     /// Receives one part. Calling `write` produces its content.
-    fn part(
+    fn receive_part(
         &mut self,
         name: &str,
         write: &mut dyn FnMut(&mut dyn Write) -> Result<(), BackupError>,
@@ -102,7 +102,7 @@ impl Snapshot {
     }
 
     /// Passes all parts to a receiver.
-    pub fn give(&mut self, parts: &mut dyn Parts) -> Result<(), BackupError> {
+    pub fn write_parts(&mut self, parts: &mut dyn Parts) -> Result<(), BackupError> {
         match (&mut self.conn, &self.copy) {
             (DbConn::Postgres(conn), _) => postgres::write_parts(conn, parts),
             (DbConn::Sqlite(_), Some(copy)) => sqlite::write_parts(copy, parts),
@@ -189,10 +189,14 @@ impl Restore {
     }
 
     /// Restores one part.
-    pub fn part(&mut self, name: &str, content: &mut dyn BufRead) -> Result<(), BackupError> {
+    pub fn restore_part(
+        &mut self,
+        name: &str,
+        content: &mut dyn BufRead,
+    ) -> Result<(), BackupError> {
         match self {
-            Self::Sqlite(restore) => restore.part(name, content),
-            Self::Postgres(restore) => restore.part(name, content),
+            Self::Sqlite(restore) => restore.restore_part(name, content),
+            Self::Postgres(restore) => restore.restore_part(name, content),
         }
     }
 

@@ -10,7 +10,7 @@ use diesel::{Connection, PgConnection, RunQueryDsl};
 use hexforge_domain_testing::OpenStore;
 use hexforge_domain_testing::fakes::FakeVault;
 
-pub use postgres::OwnPostgres;
+pub use postgres::DedicatedPostgres;
 
 use crate::DatabaseUrl;
 use crate::DieselStore;

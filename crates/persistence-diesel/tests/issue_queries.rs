@@ -8,7 +8,7 @@ use hexforge_domain::issue::NewIssue;
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope, LabelFilter};
 use hexforge_domain::paging::Page;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::project::query::{Audience, Viewer};
+use hexforge_domain::project::query::{ListAudience, Viewer};
 use hexforge_domain_testing::builders::{
     a_day, a_milestone, a_moment, a_project, a_user, an_issue_at, at, insert_label,
 };
@@ -43,7 +43,7 @@ fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
         let home = home.expect("just made").namespace;
         let viewer = Viewer { user: ada, external: false };
         let in_group = |filter: &IssueFilter| IssueFilter {
-            scope: IssueScope::Group(home, Audience::Viewer(viewer)),
+            scope: IssueScope::Group(home, ListAudience::Viewer(viewer)),
             ..filter.clone()
         };
         let (several, goal) =
@@ -52,7 +52,7 @@ fn a_list_of_issues_takes_three_queries_and_is_in_order_however_long_it_is() {
         let one = Some(LabelFilter::All(vec!["bug".into()]));
         let one = IssueFilter { labels: one, ..all.clone() };
         let for_goal = IssueFilter { milestone: Some("1.0".into()), ..all.clone() };
-        let own = IssueScope::AuthoredBy(ada, Audience::Viewer(viewer));
+        let own = IssueScope::AuthoredBy(ada, ListAudience::Viewer(viewer));
         let own = IssueFilter { scope: own, ..several.clone() };
         let others = [
             in_group(&all),

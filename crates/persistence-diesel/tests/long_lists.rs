@@ -10,7 +10,7 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::query::{
-    Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
+    ListAudience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
 use hexforge_domain::project::{Project, ProjectRef, Starred};
 use hexforge_domain::visibility::Visibility;
@@ -110,8 +110,8 @@ fn project_filters(world: &World) -> Vec<ProjectFilter> {
         ProjectScope::AuthorizedFor(world.everywhere),
         ProjectScope::OwnedBy(world.everywhere),
         ProjectScope::StarredBy(some),
-        ProjectScope::OfGroup { group, viewer: Audience::Viewer(some) },
-        ProjectScope::InGroup { group, viewer: Audience::Unrestricted },
+        ProjectScope::OfGroup { group, viewer: ListAudience::Viewer(some) },
+        ProjectScope::InGroup { group, viewer: ListAudience::Unrestricted },
     ];
     let searches = ["olden", "beaver", "quokka", "otter-1", "never", "ol", "qu"];
     let orders = [ProjectOrder::Id, ProjectOrder::Name, ProjectOrder::UpdatedAt];

@@ -9,7 +9,7 @@ use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::project::query::{
-    Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
+    ListAudience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
 use hexforge_domain::project::{ProjectRef, Starred};
 use hexforge_domain_testing::builders::{
@@ -64,7 +64,7 @@ impl World {
             ProjectScope::OwnedBy(self.ada),
             ProjectScope::StarredBy(viewer),
         ];
-        for viewer in [Audience::Unrestricted, Audience::Viewer(viewer)] {
+        for viewer in [ListAudience::Unrestricted, ListAudience::Viewer(viewer)] {
             scopes.extend([
                 ProjectScope::OfGroup { group: self.team, viewer },
                 ProjectScope::OfGroup { group: self.friends, viewer },

@@ -29,7 +29,7 @@ use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::query::{
-    Audience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
+    ListAudience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
@@ -357,7 +357,7 @@ fn lists_of_what_is_something_to_a_user_go_by_the_indexes_of_that() {
         (ProjectScope::OwnedBy(user), "group_members_of_user"),
         (ProjectScope::StarredBy(viewer), "stars_of_user"),
         (
-            ProjectScope::SharedWith { group, viewer: Audience::Unrestricted },
+            ProjectScope::SharedWith { group, viewer: ListAudience::Unrestricted },
             "project_shares_of_group",
         ),
     ] {
@@ -409,7 +409,7 @@ fn lists_of_issues_go_by_the_index_of_their_order() {
             }
         }
     }
-    let viewer = Audience::Viewer(Viewer { user: UserId(1), external: false });
+    let viewer = ListAudience::Viewer(Viewer { user: UserId(1), external: false });
     let own = IssueScope::AuthoredBy(UserId(1), viewer);
     for (order, index) in [
         (IssueOrder::CreatedAt, "issues_of_author_by_created_at"),
@@ -446,7 +446,7 @@ fn with_a_labelled_issue() -> TestDatabase {
 #[test]
 fn issues_of_a_label_or_milestone_are_found_by_it_and_counted_without_issues() {
     let database = with_a_labelled_issue();
-    let viewer = Audience::Viewer(Viewer { user: UserId(1), external: false });
+    let viewer = ListAudience::Viewer(Viewer { user: UserId(1), external: false });
     let labels = Some(LabelFilter::Any(vec!["bug".into()]));
     for (scope, clearance) in [
         (IssueScope::Project(ProjectId(1)), Clearance::All),
@@ -475,7 +475,7 @@ fn issues_of_a_label_or_milestone_are_found_by_it_and_counted_without_issues() {
 #[test]
 fn own_issues_of_a_label_are_found_by_the_index_of_their_author() {
     let database = with_a_labelled_issue();
-    let own = IssueScope::AuthoredBy(UserId(1), Audience::Unrestricted);
+    let own = IssueScope::AuthoredBy(UserId(1), ListAudience::Unrestricted);
     let all = IssueFilter::newest_first(own, Clearance::All, a_day());
     let filter = IssueFilter { labels: Some(LabelFilter::All(vec!["bug".into()])), ..all };
     let plans = plans_in(&database, |tx| tx.issues().list(&filter, PAGE).map(|_| ()));
@@ -532,7 +532,7 @@ fn the_last_page_of_users_is_read_from_the_end() {
 #[test]
 fn searches_in_a_large_group_stay_inside_of_it() {
     let database = with_many_projects();
-    let viewer = Audience::Viewer(Viewer { user: UserId(1), external: false });
+    let viewer = ListAudience::Viewer(Viewer { user: UserId(1), external: false });
     for (order, index) in [
         (ProjectOrder::Name, "sqlite_autoindex_projects"),
         (ProjectOrder::Path, "projects_inside_by_path"),
@@ -563,11 +563,11 @@ fn nothing_about_issues_scans_a_table() {
     let any = Some(LabelFilter::Any(vec!["bug".into(), "wish".into()]));
     let all = Some(LabelFilter::All(vec!["bug".into(), "wish".into()]));
     let group =
-        IssueScope::Group(NamespaceId(1), Audience::Viewer(Viewer { user, external: false }));
+        IssueScope::Group(NamespaceId(1), ListAudience::Viewer(Viewer { user, external: false }));
     let scopes = [
         IssueScope::Project(project),
         IssueScope::Milestone(project, MilestoneId(1)),
-        IssueScope::AuthoredBy(user, Audience::Unrestricted),
+        IssueScope::AuthoredBy(user, ListAudience::Unrestricted),
         group,
     ];
     let database = with_a_labelled_issue();
@@ -597,8 +597,8 @@ fn nothing_about_issues_scans_a_table() {
         tx.group_labels().list(NamespaceId(1), PAGE)?;
         tx.group_labels().find_by_title(NamespaceId(1), "bug")?;
         tx.group_labels().is_title_used_in_projects(NamespaceId(1), "bug")?;
-        tx.group_labels().counts(&labels, Audience::Viewer(viewer), a_day())?;
-        tx.group_labels().counts(&labels, Audience::Unrestricted, a_day())?;
+        tx.group_labels().counts(&labels, ListAudience::Viewer(viewer), a_day())?;
+        tx.group_labels().counts(&labels, ListAudience::Unrestricted, a_day())?;
         tx.issues().find_by_iids(project, &[1, 2])?;
         tx.issues().votes(&issues)?;
         tx.notes().list(IssueId(1), None, PAGE)?;

@@ -9,16 +9,16 @@ use diesel::connection::SimpleConnection;
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain_testing::builders::{a_user, an_address};
-use hexforge_persistence_diesel::testing::OwnPostgres;
+use hexforge_persistence_diesel::testing::DedicatedPostgres;
 use hexforge_persistence_diesel::{DatabaseUrl, DieselStore, Options};
 use support::connect;
 
 /// Starts a server whose messages are in German.
-fn german_server(folder: &Path) -> Option<OwnPostgres> {
-    OwnPostgres::start_translated(folder, "de")
+fn german_server(folder: &Path) -> Option<DedicatedPostgres> {
+    DedicatedPostgres::start_translated(folder, "de")
 }
 
-fn as_user(postgres: &OwnPostgres, user: &str) -> DatabaseUrl {
+fn as_user(postgres: &DedicatedPostgres, user: &str) -> DatabaseUrl {
     let DatabaseUrl::Postgres(url) = postgres.url() else { panic!("it is a PostgreSQL") };
     DatabaseUrl::Postgres(url.replace("hexforge@", &format!("{user}@")))
 }

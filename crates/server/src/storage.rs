@@ -63,7 +63,7 @@ pub enum Check {
 pub fn local_packs(config: &Config, check: Check) -> FolderPacks {
     let folder = config.data_dir.join(PACKS);
     match check {
-        Check::Lengths => FolderPacks::glancing(folder),
+        Check::Lengths => FolderPacks::with_size_check_only(folder),
         Check::Bytes => FolderPacks::new(folder),
     }
 }

@@ -46,7 +46,7 @@ pub fn run(config: &Config, app: &App, terminal: &mut dyn Write) -> Result<()> {
             writeln!(terminal, "Converting repositories of an earlier release.")?;
         }
         for project in batch {
-            let folder = layout.earlier(project);
+            let folder = layout.earlier_repository(project);
             match convert(app, &git, project) {
                 Ok(()) => done += 1,
                 Err(error) => {
@@ -88,7 +88,7 @@ fn convert(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
         }
         if state.refs_version != RepositoryState::IN_FILES {
             let refs = tx.refs().list(project)?;
-            let wrong = git.examine(&Snapshot::new(&state, &refs, &packs), false);
+            let wrong = git.find_faults(&Snapshot::new(&state, &refs, &packs), false);
             ensure!(wrong.is_empty(), "{}", wrong.join("; "));
             return Ok(());
         }
@@ -110,7 +110,7 @@ fn convert(app: &App, git: &GixStore, project: ProjectId) -> Result<()> {
 
 /// Moves the old directory aside, because the new one has the same path. Returns its new path.
 fn move_aside(layout: &Layout, project: ProjectId) -> Result<PathBuf> {
-    let (from, to) = (layout.repository(project), layout.earlier(project));
+    let (from, to) = (layout.repository(project), layout.earlier_repository(project));
     if !to.try_exists()? && from.try_exists()? {
         let parent = to.parent().context("the folder of a repository has no parent")?;
         system::make_folders(parent)?;

@@ -39,8 +39,11 @@ pub struct Wired {
     pub cache: Option<Arc<CachedPacks>>,
 }
 
-/// Connects the adapters to the ports. `on_news` is called whenever new events for hooks are stored.
-pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Result<Wired> {
+/// Connects the adapters to the ports. `on_outbox_write` is called whenever new events for hooks are stored.
+pub fn wire(
+    config: &Config,
+    on_outbox_write: Option<Arc<dyn Fn() + Send + Sync>>,
+) -> Result<Wired> {
     prepare_data_dir(config)?;
     let trash = Arc::new(Trash::new(&config.data_dir));
     let discarded = Arc::clone(&trash);
@@ -59,7 +62,8 @@ pub fn wire(config: &Config, on_news: Option<Arc<dyn Fn() + Send + Sync>>) -> Re
             .context("the installation key `secret.key` cannot be read or created")?,
     };
     let vault: Arc<dyn Vault> = Arc::new(KeyVault::new(&key)?);
-    let options = Options { on_news, vault: Some(Arc::clone(&vault)), ..Options::default() };
+    let options =
+        Options { on_outbox_write, vault: Some(Arc::clone(&vault)), ..Options::default() };
     let store = Arc::new(DieselStore::open(&config.database_url, options)?);
     store.seal_plain_texts()?;
     let app = App {
@@ -132,7 +136,7 @@ fn outgoing(config: &Config) -> Result<GuardedClient> {
     } else {
         let listens = [Some(config.listen), config.ssh_listen];
         let named = listens.into_iter().flatten().map(|address| address.ip());
-        Guard::public_only(named).and_not(is_of_this_machine)
+        Guard::public_only(named).refusing_own(is_of_this_machine)
     };
     GuardedClient::new(guard).context("the HTTP client for imports and hooks cannot be created")
 }

@@ -158,7 +158,7 @@ fn remove_leftovers(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, 
     let mut is_first = true;
     move |_| {
         if !std::mem::take(&mut is_first) {
-            removal::tidy(&app)?;
+            removal::remove_leftovers(&app)?;
         }
         Ok(Round::Done)
     }

@@ -72,7 +72,7 @@ impl Gone {
 
 /// Creates both sides of a client's input. The client has to send within the limits.
 pub(crate) fn channel(limits: TransferLimits) -> (Feeder, PieceReader, Gone) {
-    let (sender, reader) = hexforge_io_bridge::channel(WAITING, limits);
+    let (sender, reader) = hexforge_io_bridge::piece_channel(WAITING, limits);
     let (alive, gone) = watch::channel(());
     (Feeder { sender, _alive: alive }, reader, Gone(gone))
 }

@@ -15,7 +15,7 @@ pub struct Limits {
     /// The maximum number of connections.
     pub connections: usize,
     /// The maximum number of connections from one address.
-    pub of_one_address: usize,
+    pub per_address: usize,
     /// The timeout from the first byte until authentication.
     pub sign_in: Duration,
     /// The timeout of a connection that runs no command.
@@ -35,7 +35,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 1024,
-            of_one_address: 128,
+            per_address: 128,
             sign_in: Duration::from_secs(30),
             idle: Duration::from_secs(5 * 60),
             request_timeout: Duration::from_secs(10 * 60),

@@ -135,7 +135,7 @@ impl Drop for Server {
 const PAUSE: Duration = Duration::from_millis(100);
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>, token: mpsc::Sender<()>) {
-    let admission = Admission::new(shared.limits.connections, shared.limits.of_one_address);
+    let admission = Admission::new(shared.limits.connections, shared.limits.per_address);
     let mut stage = shared.stage.clone();
     let mut pause_until = Instant::now();
     loop {

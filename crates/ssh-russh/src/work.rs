@@ -237,7 +237,7 @@ impl GitCommand<'_> {
             return Ok(());
         }
         if !task.is_push() {
-            input.limit(transfer.for_negotiation());
+            input.set_limits(transfer.for_negotiation());
         }
         let permit = self.permit(pool, caller).await?;
         let (app, key, command) = (Arc::clone(&self.shared.app), self.key, self.command);

@@ -244,12 +244,7 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
         "server/src/worker/deliveries.rs",
         "FAILING_LANES: usize = 32",
     ),
-    (
-        "operations",
-        "| connections | 1024, 128 of them from one address",
-        SSH,
-        "of_one_address: 128",
-    ),
+    ("operations", "| connections | 1024, 128 of them from one address", SSH, "per_address: 128"),
     ("operations", "| connections | 1024, 128 of them from one address", SSH, "connections: 1024"),
     ("operations", "end of signing in | 30 s, 10 keys", SSH, "sign_in: Duration::from_secs(30)"),
     (

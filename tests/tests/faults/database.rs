@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hexforge_persistence_diesel::testing::{OwnPostgres, TestDatabase};
+use hexforge_persistence_diesel::testing::{DedicatedPostgres, TestDatabase};
 use hexforge_tests::program::{self, Program, ROOT};
 use hexforge_tests::random::number_from_env;
 use hexforge_tests::{Auditor, WorkTree};
@@ -62,7 +62,7 @@ fn many_writers_on_sqlite_are_all_served() {
 #[test]
 fn while_postgres_is_away_everybody_is_told_so_and_then_served_again() {
     let (folder, servers) = (a_folder(), a_folder());
-    let Some(mut postgres) = OwnPostgres::start_in(servers.path()) else { return };
+    let Some(mut postgres) = DedicatedPostgres::start_in(servers.path()) else { return };
     // The program logs an error for each call while the database is unavailable.
     let log = std::process::Stdio::null();
     let server =

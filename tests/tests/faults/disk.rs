@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use hexforge_persistence_diesel::DatabaseUrl;
-use hexforge_persistence_diesel::testing::{OwnPostgres, TestDatabase, assert_sound};
+use hexforge_persistence_diesel::testing::{DedicatedPostgres, TestDatabase, assert_sound};
 use hexforge_tests::program::{self, Program, ROOT, RUNNERS};
 use hexforge_tests::{RandomNumbers, Response, Runner, SmallDisk, WorkTree};
 use serde_json::Value;
@@ -70,7 +70,7 @@ fn a_full_disk_of_postgres_is_told_and_nothing_is_broken() {
     let Some(disk) = SmallDisk::mount(160) else { return };
     let servers = disk.path().join("postgres");
     std::fs::create_dir(&servers).expect("there is room");
-    let Some(mut postgres) = OwnPostgres::start_in(&servers) else { return };
+    let Some(mut postgres) = DedicatedPostgres::start_in(&servers) else { return };
     let folder = tempfile::tempdir().expect("a folder for temporary files exists");
     let scene = Scene::new(folder.path(), &postgres.url());
     disk.fill_except(0);

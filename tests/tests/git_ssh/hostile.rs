@@ -87,7 +87,7 @@ fn invalid_handshakes_end_at_once() {
 #[test]
 fn connections_of_one_address_are_counted() {
     let forge = forge();
-    let server = forge.ssh_within(Limits { of_one_address: 3, ..Limits::default() });
+    let server = forge.ssh_within(Limits { per_address: 3, ..Limits::default() });
     let greeted = || {
         let mut stream = connect(server);
         let mut first = [0; 4];

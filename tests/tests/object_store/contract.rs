@@ -17,8 +17,8 @@ fn cached_packs_keep_the_contract() {
                 .expect("a cache can be made")
         };
         let store = open("cache");
-        let anew = || -> Box<dyn PackStore> { Box::new(open("other")) };
-        case(&World { store: &store, anew: &anew, folder: folder.path() });
+        let reopen = || -> Box<dyn PackStore> { Box::new(open("other")) };
+        case(&World { store: &store, reopen: &reopen, folder: folder.path() });
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
 use hexforge_domain::build::Build;
-use hexforge_domain::ci::set::{Member, pipeline_status};
+use hexforge_domain::ci::set::{SetMember, pipeline_status};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::{BuildId, PipelineId, ProjectId};
 use hexforge_domain::ports::store::{Store, StoreError};
@@ -160,7 +160,7 @@ fn assert_consistent(store: &dyn Store, acknowledged: &[i64]) {
     for pipeline in read(store, |tx| tx.pipelines().find_all(&ids)) {
         let builds = &of[&pipeline.id];
         let latest = builds.iter().filter(|build| !build.superseded);
-        let members = latest.map(|build| Member {
+        let members = latest.map(|build| SetMember {
             status: build.status,
             allow_failure: build.allow_failure,
             when: build.when,

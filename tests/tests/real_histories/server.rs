@@ -120,7 +120,7 @@ impl<'a> Server<'a> {
     pub fn stored(&self) -> PathBuf {
         let folder = self.folder.path().join("stored");
         let packs: Arc<dyn PackStore> = if self.installation.is_single() {
-            Arc::new(FolderPacks::glancing(self.installation.folder(0).join("packs")))
+            Arc::new(FolderPacks::with_size_check_only(self.installation.folder(0).join("packs")))
         } else {
             let bucket = self.installation.object_store().bucket();
             let packs = CachedPacks::open(bucket, folder.join("cache"), COPIED_PACKS);

@@ -8,7 +8,7 @@ use hexforge_domain::policy::tracker::{
 };
 use hexforge_domain::policy::{Actor, Denied, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::query::Audience;
+use hexforge_domain::project::query::ListAudience;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::user::User;
 
@@ -107,7 +107,7 @@ impl Tracker {
     /// Returns the audience of lists that the actor requests.
     /// # Errors
     /// [`Error::Unauthenticated`] for an anonymous actor.
-    pub fn audience(&self) -> Result<Audience, Error> {
+    pub fn audience(&self) -> Result<ListAudience, Error> {
         super::audience(self.actor())
     }
 
@@ -158,11 +158,11 @@ mod tests {
     #[test]
     fn each_kind_of_actor_has_its_audience_and_clearance() {
         let (user, admin) = (UserId(1), UserId(2));
-        let viewer = Audience::Viewer(Viewer { user, external: true });
+        let viewer = ListAudience::Viewer(Viewer { user, external: true });
         for (actor, expected, cleared) in [
             (Actor::Anonymous, None, Clearance::Nothing),
             (Actor::User { id: user, external: true }, Some(viewer), Clearance::ByRole(user)),
-            (Actor::Admin { id: admin }, Some(Audience::Unrestricted), Clearance::All),
+            (Actor::Admin { id: admin }, Some(ListAudience::Unrestricted), Clearance::All),
         ] {
             assert_eq!(audience(actor).ok(), expected, "{actor:?}");
             assert_eq!(clearance(actor), cleared, "{actor:?}");

@@ -88,8 +88,8 @@ pub(crate) fn record_issue_hook_event(
         None => None,
     };
     let (project, issue) = (project_card(tx, &editor.tracker.project)?, IssueRow::from(issue));
-    let news = IssueEvent { action, user, project, issue, assignee };
-    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))), editor.now)
+    let event = IssueEvent { action, user, project, issue, assignee };
+    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(event))), editor.now)
 }
 
 /// Records a hook event for a new note.
@@ -100,13 +100,13 @@ pub fn record_note_hook_event(
     note: &Note,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let news = NoteEvent {
+    let event = NoteEvent {
         user: person(tx, note.author)?,
         project: project_card(tx, project)?,
         note: NoteRow::from(note),
         issue: IssueRow::from(issue),
     };
-    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(news))), at)
+    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(event))), at)
 }
 
 fn person(tx: &mut dyn Tx, user: UserId) -> Result<Person, StoreError> {

@@ -108,7 +108,8 @@ pub(super) fn find_or_create_labels(
     }
     let mut found = tx.labels().find_by_titles(project, titles)?;
     let is_missing = |title: &&LabelTitle| !found.iter().any(|label| label.title == **title);
-    let new = titles.iter().filter(is_missing).map(|title| NewLabel::named(title.clone(), now));
+    let new =
+        titles.iter().filter(is_missing).map(|title| NewLabel::with_title(title.clone(), now));
     let new: Vec<NewLabel> = new.collect();
     if !new.is_empty() {
         found.extend(tx.labels().insert_all(project, new)?);

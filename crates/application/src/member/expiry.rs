@@ -8,7 +8,7 @@ use hexforge_domain::member::is_in_force;
 use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
-use super::news::leave;
+use super::membership::leave;
 use super::source::Found;
 use crate::app::App;
 use crate::error::Error;

@@ -11,7 +11,7 @@ use hexforge_domain::policy::request::may_request_access;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::user::User;
 
-use super::news::{join, leave};
+use super::membership::{join, leave};
 use super::source::{Found, MemberOperation};
 use super::{MemberSource, MemberView};
 use crate::access;

@@ -16,7 +16,7 @@ use hexforge_domain::id::{BuildId, PipelineId, UserId};
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
-use super::news::{self, Changes};
+use super::hook_events::{self, Changes};
 
 /// A locked pipeline with all its builds and the changes made to them.
 pub(crate) struct Progress {
@@ -187,7 +187,7 @@ impl Progress {
         }
         if moved || !self.reported.is_empty() {
             let Self { pipeline, builds, reported: changed, .. } = &self;
-            news::record_changes(tx, &Changes { pipeline, builds, changed, moved }, now)?;
+            hook_events::record_changes(tx, &Changes { pipeline, builds, changed, moved }, now)?;
         }
         Ok(StoredPipeline { pipeline: self.pipeline, builds: self.builds })
     }

@@ -28,7 +28,7 @@ pub fn apply(
         let updated_at = app.clock.now();
         tx.stars().put(project.id, user, starred, updated_at)?;
         // The row is locked, so no other transaction changes the counter.
-        let star_count = starred.counted(project.star_count);
+        let star_count = starred.adjust_count(project.star_count);
         let project = Project { star_count, updated_at, ..project };
         Ok(Change::Applied(view::full(tx, project, requester)?))
     })

@@ -6,7 +6,7 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::push::{
-    ChangedPaths, EVENT_COMMITS, Push, PushedCommit, PushedProject, Pusher, Reach, RefKind,
+    ChangedPaths, EVENT_COMMITS, HookScope, Push, PushedCommit, PushedProject, Pusher, RefKind,
     truncate, truncated_for_event,
 };
 use hexforge_domain::user::User;
@@ -203,7 +203,7 @@ pub(super) fn push(
     user: &User,
     change: &RefChange,
     details: ChangeDetails,
-    reach: Reach,
+    reach: HookScope,
 ) -> Push {
     let project = &placed.project;
     Push {

@@ -16,7 +16,7 @@ use crate::server::Server;
 const FRIEND: &str = "127.0.0.2";
 
 fn guard() -> Guard {
-    Guard::public_only([]).excepting([address(FRIEND)])
+    Guard::public_only([]).allowing([address(FRIEND)])
 }
 
 fn address(text: &str) -> IpAddr {

@@ -16,7 +16,7 @@ pub fn a_title(title: &str) -> Title {
 
 /// A label with this title and the default colour.
 pub fn a_label(title: &str) -> NewLabel {
-    NewLabel::named(LabelTitle::parse(title).expect("tests use good titles"), a_moment())
+    NewLabel::with_title(LabelTitle::parse(title).expect("tests use good titles"), a_moment())
 }
 
 /// Stores a label with this title.

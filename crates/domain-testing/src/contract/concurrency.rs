@@ -189,7 +189,7 @@ pub fn no_failed_sign_in_is_lost(store: &dyn Store) {
                 start.wait();
                 write(store, |tx| {
                     let known = tx.sign_in_failures().find("user:1")?;
-                    tx.sign_in_failures().put("user:1", Failures::after(known, a_moment()))
+                    tx.sign_in_failures().put("user:1", Failures::count_failure(known, a_moment()))
                 });
             });
         }

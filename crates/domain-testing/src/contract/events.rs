@@ -9,7 +9,7 @@ use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::query::Viewer;
-use hexforge_domain::push::{Push, Reach};
+use hexforge_domain::push::{HookScope, Push};
 
 /// Creates a user with a public project.
 fn a_public_project(store: &dyn Store, name: &str) -> (ProjectId, UserId) {
@@ -64,7 +64,7 @@ pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
         message: None,
         commits: vec![],
         total_commits: 0,
-        reach: Reach::Project,
+        reach: HookScope::Project,
         ..a_push(project, author)
     };
     let pushes = [Some(a_push(project, author)), None, Some(bare), None, None];

@@ -11,7 +11,7 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::Project;
-use hexforge_domain::project::query::Audience;
+use hexforge_domain::project::query::ListAudience;
 
 /// Creates a group with two public projects.
 fn a_team(store: &dyn Store) -> (UserId, NamespaceId, [ProjectId; 2]) {
@@ -158,7 +158,7 @@ pub fn issues_with_a_label_of_a_group_are_counted_in_all_its_projects(store: &dy
     let counts = |viewer: Option<UserId>| {
         let ids = [bug.id, unused.id];
         let audience =
-            viewer.map_or(Audience::Unrestricted, |user| Audience::Viewer(insider(user)));
+            viewer.map_or(ListAudience::Unrestricted, |user| ListAudience::Viewer(insider(user)));
         let counts = read(store, |tx| tx.group_labels().counts(&ids, audience, a_day()));
         let of = |id: LabelId| {
             let found = counts.iter().find(|(label, _)| *label == id);

@@ -11,7 +11,7 @@ use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueOrder, IssueSco
 use hexforge_domain::issue::{Issue, IssueState, NewIssue};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::project::query::Audience;
+use hexforge_domain::project::query::ListAudience;
 
 fn unfiltered(scope: IssueScope) -> IssueFilter {
     IssueFilter::newest_first(scope, Clearance::All, a_day())
@@ -79,7 +79,8 @@ pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
     let all = |titles: &[&str]| {
         Some(LabelFilter::All(titles.iter().map(|title| (*title).to_owned()).collect()))
     };
-    for scope in [IssueScope::Project(project), IssueScope::AuthoredBy(ada, Audience::Unrestricted)]
+    for scope in
+        [IssueScope::Project(project), IssueScope::AuthoredBy(ada, ListAudience::Unrestricted)]
     {
         let filter = unfiltered(scope);
         for (open, labels, milestone, iid, expected) in [
@@ -172,7 +173,7 @@ pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &
         off.features.issues = false;
         tx.projects().update(&off)
     });
-    let list = |viewer: Audience, user: UserId, days, group| {
+    let list = |viewer: ListAudience, user: UserId, days, group| {
         let scope = match group {
             None => IssueScope::AuthoredBy(world.bob, viewer),
             Some(group) => IssueScope::Group(group, viewer),
@@ -183,29 +184,29 @@ pub fn issues_of_an_author_and_of_a_group_are_those_of_visible_projects(store: &
     };
     // In projects in which ada is at least a reporter, she sees both issues.
     assert_eq!(
-        list(Audience::Viewer(insider(world.ada)), world.ada, 0, None),
+        list(ListAudience::Viewer(insider(world.ada)), world.ada, 0, None),
         "home home member in-team in-team team-internal team-internal team-public team-public \
          in-guild in-guild shared shared shared-internal shared-internal shared-public \
          shared-public internal"
     );
     assert_eq!(
-        list(Audience::Viewer(outsider(world.eve)), world.eve, 0, None),
+        list(ListAudience::Viewer(outsider(world.eve)), world.eve, 0, None),
         "team-public shared-public"
     );
-    let everywhere = list(Audience::Unrestricted, world.bob, 0, None);
+    let everywhere = list(ListAudience::Unrestricted, world.bob, 0, None);
     assert_eq!(everywhere.split(' ').count(), (world.projects.len() - 1) * 2);
     let team = Some(world.team);
     assert_eq!(
-        list(Audience::Viewer(insider(world.ada)), world.ada, 0, team),
+        list(ListAudience::Viewer(insider(world.ada)), world.ada, 0, team),
         "in-team in-team team-internal team-internal team-public team-public"
     );
     assert_eq!(
-        list(Audience::Viewer(insider(world.eve)), world.eve, 0, team),
+        list(ListAudience::Viewer(insider(world.eve)), world.eve, 0, team),
         "team-internal team-public"
     );
-    assert_eq!(list(Audience::Viewer(insider(world.ada)), world.ada, 0, Some(world.past)), "");
+    assert_eq!(list(ListAudience::Viewer(insider(world.ada)), world.ada, 0, Some(world.past)), "");
     assert_eq!(
-        list(Audience::Viewer(insider(world.ada)), world.ada, -1, Some(world.past)),
+        list(ListAudience::Viewer(insider(world.ada)), world.ada, -1, Some(world.past)),
         "in-past in-past"
     );
 }

@@ -10,7 +10,7 @@ use hexforge_domain::issue::{Issue, IssueState, NewIssue};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
-use hexforge_domain::project::query::{Audience, Viewer};
+use hexforge_domain::project::query::{ListAudience, Viewer};
 
 const TITLES: [&str; 3] = ["bug", "wish", "rare"];
 
@@ -109,7 +109,7 @@ fn change(
 impl World {
     /// Returns whether an issue matches a filter, computed in memory.
     fn fits(&self, filter: &IssueFilter, Written { issue, labels }: &Written) -> bool {
-        let sees = |audience: Audience| {
+        let sees = |audience: ListAudience| {
             audience.restricted_to().is_none() || issue.project != self.projects[2]
         };
         let in_scope = match filter.scope {
@@ -142,11 +142,11 @@ impl World {
 
     /// All filters in which labels or milestones select issues.
     fn filters(&self) -> Vec<IssueFilter> {
-        let viewer = Audience::Viewer(Viewer { user: self.reporter, external: false });
+        let viewer = ListAudience::Viewer(Viewer { user: self.reporter, external: false });
         let scopes = [
             IssueScope::Project(self.projects[0]),
             IssueScope::Milestone(self.projects[0], self.milestones[0].0),
-            IssueScope::Group(self.group, Audience::Unrestricted),
+            IssueScope::Group(self.group, ListAudience::Unrestricted),
             IssueScope::Group(self.group, viewer),
             IssueScope::AuthoredBy(self.reporter, viewer),
         ];

@@ -187,8 +187,8 @@ pub fn events_of_projects_are_stored_unchanged(store: &dyn Store) {
         (IssueAction::Update, &full, None),
     ] {
         let (user, project) = (person(Some("me.png")), card(None));
-        let news = IssueEvent { action, user, project, issue: IssueRow::from(issue), assignee };
-        events.push(SystemEvent::InProject(Box::new(ProjectEvent::Issue(news))));
+        let event = IssueEvent { action, user, project, issue: IssueRow::from(issue), assignee };
+        events.push(SystemEvent::InProject(Box::new(ProjectEvent::Issue(event))));
     }
     for event in &events {
         write(store, |tx| tx.outbox().record(event, at(9)));

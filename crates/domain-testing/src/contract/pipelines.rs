@@ -264,7 +264,7 @@ pub fn events_of_pipelines_are_stored_unchanged(store: &dyn Store) {
         avatar: None,
         default_branch: Some("master".into()),
     };
-    let news = |pipeline: &Pipeline, row: BuildRow, user: Option<Person>| {
+    let ci_events = |pipeline: &Pipeline, row: BuildRow, user: Option<Person>| {
         [
             ProjectEvent::Build(BuildEvent {
                 project: card.clone(),
@@ -287,9 +287,9 @@ pub fn events_of_pipelines_are_stored_unchanged(store: &dyn Store) {
     };
     let person = Person::from(&user);
     let row = BuildRow::new(&full, Some(person.clone()), Some(&runner));
-    let events = news(&done, row, Some(person)).into_iter();
+    let events = ci_events(&done, row, Some(person)).into_iter();
     let events: Vec<SystemEvent> = events
-        .chain(news(&pipeline, BuildRow::new(&build, None, None), None))
+        .chain(ci_events(&pipeline, BuildRow::new(&build, None, None), None))
         .map(|event| SystemEvent::InProject(Box::new(event)))
         .collect();
     for event in &events {

@@ -5,7 +5,7 @@ use super::check::{all_projects, assert_pages, project, read, write};
 use crate::builders::{a_group, a_project, a_user, at, home_of};
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::project::{Archived, Features, Project, Starred};
 use hexforge_domain::visibility::Visibility;
 use std::cmp::Ordering;
@@ -114,7 +114,7 @@ pub fn filters_of_projects_hold_together(store: &dyn Store) {
     }
     let scopes = [
         (ProjectScope::All, None),
-        (ProjectScope::InGroup { group, viewer: Audience::Unrestricted }, Some(group)),
+        (ProjectScope::InGroup { group, viewer: ListAudience::Unrestricted }, Some(group)),
         (ProjectScope::OwnedBy(ada), Some(home)),
     ];
     let visibilities = [None].into_iter().chain(Visibility::ALL.map(Some));

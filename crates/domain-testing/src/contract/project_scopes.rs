@@ -11,7 +11,7 @@ use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::Starred;
-use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectScope};
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope};
 
 /// Returns the names of the projects in a scope on a day.
 fn names(store: &dyn Store, scope: ProjectScope, days: i64) -> Vec<String> {
@@ -150,9 +150,9 @@ pub fn a_group_shows_what_is_inside_and_what_is_shared_with_it(store: &dyn Store
     let of = |group, viewer| ProjectScope::OfGroup { group, viewer };
     let inside = |group, viewer| ProjectScope::InGroup { group, viewer };
     let shared = |group, viewer| ProjectScope::SharedWith { group, viewer };
-    let all = Audience::Unrestricted;
+    let all = ListAudience::Unrestricted;
     let [ada_in, eve_in, eve_out] =
-        [insider(ada), insider(eve), outsider(eve)].map(Audience::Viewer);
+        [insider(ada), insider(eve), outsider(eve)].map(ListAudience::Viewer);
     assert_shown(
         store,
         &[
@@ -195,8 +195,8 @@ pub fn a_share_gives_no_access_while_the_namespace_forbids_sharing(store: &dyn S
     let scopes = [
         ProjectScope::AuthorizedFor(world.ada),
         ProjectScope::VisibleTo(insider(world.ada)),
-        ProjectScope::SharedWith { group: world.team, viewer: Audience::Unrestricted },
-        ProjectScope::OfGroup { group: world.team, viewer: Audience::Unrestricted },
+        ProjectScope::SharedWith { group: world.team, viewer: ListAudience::Unrestricted },
+        ProjectScope::OfGroup { group: world.team, viewer: ListAudience::Unrestricted },
     ];
     let shown = |scope| names(store, scope, 0).contains(&"locked".to_owned());
     assert_eq!(scopes.map(shown), [false; 4]);
@@ -220,7 +220,7 @@ pub fn a_project_is_listed_once_however_it_is_reached(store: &dyn Store) {
     for group in [team, crew] {
         share(store, a_share(site, group, AccessLevel::Guest));
     }
-    let viewer = Audience::Viewer(insider(ada));
+    let viewer = ListAudience::Viewer(insider(ada));
     for scope in [
         ProjectScope::All,
         ProjectScope::AuthorizedFor(ada),
@@ -228,10 +228,10 @@ pub fn a_project_is_listed_once_however_it_is_reached(store: &dyn Store) {
         ProjectScope::OwnedBy(ada),
         ProjectScope::StarredBy(insider(ada)),
         ProjectScope::OfGroup { group: team, viewer },
-        ProjectScope::OfGroup { group: team, viewer: Audience::Unrestricted },
+        ProjectScope::OfGroup { group: team, viewer: ListAudience::Unrestricted },
         ProjectScope::InGroup { group: team, viewer },
         ProjectScope::SharedWith { group: team, viewer },
-        ProjectScope::SharedWith { group: crew, viewer: Audience::Unrestricted },
+        ProjectScope::SharedWith { group: crew, viewer: ListAudience::Unrestricted },
     ] {
         assert_eq!(names(store, scope, 0), ["site"], "{scope:?}");
     }

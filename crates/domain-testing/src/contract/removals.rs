@@ -18,7 +18,7 @@ use hexforge_domain::issue::{Issue, NewIssue};
 use hexforge_domain::label::VisibleCounts;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
-use hexforge_domain::project::query::Audience;
+use hexforge_domain::project::query::ListAudience;
 use hexforge_domain::project::{ProjectRef, Starred};
 use hexforge_domain::removal::Step;
 use hexforge_domain::runner::{NewRunner, Runner};
@@ -94,7 +94,7 @@ fn count_found_rows(
     let claims = claim_lanes(store, later, ALL).len() as u64;
     let locked = write(store, |tx| tx.pipelines().lock(of.build.pipeline));
     read(store, |tx| {
-        let authored = IssueScope::AuthoredBy(user, Audience::Unrestricted);
+        let authored = IssueScope::AuthoredBy(user, ListAudience::Unrestricted);
         let authored = IssueFilter::newest_first(authored, Clearance::All, a_day());
         let events =
             tx.events().authored_by(user, insider(user), Clearance::All, a_day(), Page::Whole)?;

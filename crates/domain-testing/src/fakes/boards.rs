@@ -62,7 +62,7 @@ impl Boards for FakeTx {
 
     fn move_list(&mut self, list: &BoardList, to: Move) -> Result<(), StoreError> {
         for other in self.tables.board_lists.iter_mut().filter(|other| other.board == list.board) {
-            other.position = to.of(other.position);
+            other.position = to.new_position(other.position);
         }
         Ok(())
     }

@@ -41,11 +41,11 @@ impl ProjectFiles for FakeBuildFiles {
         Ok(Box::new(projects.into_iter()))
     }
 
-    fn discard(&self, project: ProjectId) {
+    fn remove_project(&self, project: ProjectId) {
         self.files().retain(|(other, ..), _| *other != project);
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         Ok(())
     }
 }

@@ -72,7 +72,7 @@ impl FakeGit {
     }
 
     /// Like [`commit`](Self::commit), with a message and without files.
-    pub fn commit_saying(&self, project: ProjectId, branch: &str, message: &str) -> ObjectId {
+    pub fn commit_with_message(&self, project: ProjectId, branch: &str, message: &str) -> ObjectId {
         self.commit_with(project, branch, &[], Some(message))
     }
 
@@ -137,11 +137,11 @@ impl ProjectFiles for FakeGit {
         Ok(Box::new(projects.into_iter()))
     }
 
-    fn discard(&self, project: ProjectId) {
+    fn remove_project(&self, project: ProjectId) {
         self.state().projects.remove(&project);
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use hexforge_domain::label::port::GroupLabels;
 use hexforge_domain::label::{GroupLabel, Label, LabelCounts, NewLabel, VisibleCounts};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::project::query::Audience;
+use hexforge_domain::project::query::ListAudience;
 
 impl Tables {
     fn projects_in(&self, group: NamespaceId) -> Vec<ProjectId> {
@@ -162,7 +162,7 @@ impl GroupLabels for FakeTx {
     fn counts(
         &mut self,
         labels: &[LabelId],
-        viewer: Audience,
+        viewer: ListAudience,
         today: NaiveDate,
     ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError> {
         let tables = &self.tables;

@@ -12,7 +12,7 @@ use hexforge_domain::label::LabelTitle;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
-use hexforge_domain::project::query::Audience;
+use hexforge_domain::project::query::ListAudience;
 use hexforge_domain::subscription::Subscribed;
 
 impl Tables {
@@ -43,7 +43,7 @@ impl Tables {
     }
 
     fn is_in_scope_of(&self, issue: &Issue, project: &Project, filter: &IssueFilter) -> bool {
-        let seen = |viewer: Audience| {
+        let seen = |viewer: ListAudience| {
             project.features.issues
                 && viewer
                     .restricted_to()

@@ -48,7 +48,7 @@ impl FakeOutgoing {
     }
 
     /// Returns the requests since the last call, and clears the record.
-    pub fn asked(&self) -> Vec<FakeRequest> {
+    pub fn take_requests(&self) -> Vec<FakeRequest> {
         std::mem::take(&mut self.state().asked)
     }
 

@@ -4,7 +4,7 @@ use super::search::any_contains;
 use super::tx::Tables;
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, UserId};
-use hexforge_domain::project::query::{Audience, ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::project::{Description, Project};
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ impl Tables {
     fn is_listed(&self, project: &Project, scope: ProjectScope, today: NaiveDate) -> bool {
         let inside = |group: NamespaceId| project.namespace == group;
         let shared = |group: NamespaceId| self.is_shared(project, group, today);
-        let seen = |viewer: Audience| {
+        let seen = |viewer: ListAudience| {
             viewer.restricted_to().is_none_or(|viewer| self.sees(viewer, project, today))
         };
         match scope {
@@ -38,7 +38,8 @@ impl Tables {
             ProjectScope::VisibleTo(viewer) => self.sees(viewer, project, today),
             ProjectScope::OwnedBy(user) => self.is_owned(project, user, today),
             ProjectScope::StarredBy(viewer) => {
-                self.stars.contains(&(project.id, viewer.user)) && seen(Audience::Viewer(viewer))
+                self.stars.contains(&(project.id, viewer.user))
+                    && seen(ListAudience::Viewer(viewer))
             }
             ProjectScope::OfGroup { group, viewer } => {
                 (inside(group) || shared(group)) && seen(viewer)

@@ -27,11 +27,11 @@ impl ProjectFiles for FakeUploads {
         Ok(Box::new(projects.into_iter()))
     }
 
-    fn discard(&self, project: ProjectId) {
+    fn remove_project(&self, project: ProjectId) {
         self.files().retain(|key, _| key.project != project);
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         Ok(())
     }
 }

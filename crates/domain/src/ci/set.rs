@@ -5,7 +5,7 @@ use super::when::When;
 
 /// The properties of a build that determine the status of its set. Only the latest build of each name is a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct SetMember {
     /// The status of the build.
     pub status: Status,
     /// Whether a failure is ignored.
@@ -14,7 +14,7 @@ pub struct Member {
     pub when: When,
 }
 
-impl Member {
+impl SetMember {
     /// Returns whether the build is ignored: an allowed failure, or a skipped build that is manual or runs on failure.
     fn is_ignored(self) -> bool {
         match self.status {
@@ -26,7 +26,7 @@ impl Member {
 }
 
 /// The combined status of a set of builds; `None` for an empty set.
-pub fn status_of(members: impl IntoIterator<Item = Member>) -> Option<Status> {
+pub fn status_of(members: impl IntoIterator<Item = SetMember>) -> Option<Status> {
     let mut any = false;
     let mut count = Count::default();
     for member in members {
@@ -39,7 +39,10 @@ pub fn status_of(members: impl IntoIterator<Item = Member>) -> Option<Status> {
 }
 
 /// The status of a pipeline with these builds: skipped without builds, failed with an invalid configuration.
-pub fn pipeline_status(members: impl IntoIterator<Item = Member>, has_yaml_errors: bool) -> Status {
+pub fn pipeline_status(
+    members: impl IntoIterator<Item = SetMember>,
+    has_yaml_errors: bool,
+) -> Status {
     if has_yaml_errors {
         return Status::Failed;
     }
@@ -103,16 +106,16 @@ mod tests {
     use super::*;
     use Status::*;
 
-    fn member(status: Status) -> Member {
-        Member { status, allow_failure: false, when: When::OnSuccess }
+    fn member(status: Status) -> SetMember {
+        SetMember { status, allow_failure: false, when: When::OnSuccess }
     }
 
-    fn allowed(status: Status) -> Member {
-        Member { allow_failure: true, ..member(status) }
+    fn allowed(status: Status) -> SetMember {
+        SetMember { allow_failure: true, ..member(status) }
     }
 
-    fn when(when: When, status: Status) -> Member {
-        Member { when, ..member(status) }
+    fn when(when: When, status: Status) -> SetMember {
+        SetMember { when, ..member(status) }
     }
 
     #[test]
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn some_builds_are_left_out() {
-        let table: &[(&[Member], Status)] = &[
+        let table: &[(&[SetMember], Status)] = &[
             (&[allowed(Failed)], Success),
             (&[allowed(Canceled)], Success),
             (&[member(Success), allowed(Failed)], Success),

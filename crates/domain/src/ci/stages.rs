@@ -1,6 +1,6 @@
 //! Processing of the stages of a pipeline: enqueues or skips the builds whose stage is reached.
 
-use super::set::{Member, status_of};
+use super::set::{SetMember, status_of};
 use super::status::{Status, Transition};
 use super::when::When;
 
@@ -21,8 +21,8 @@ pub struct StageBuild<I> {
 
 impl<I> StageBuild<I> {
     /// The properties that determine the status of the pipeline.
-    pub fn member(&self) -> Member {
-        Member { status: self.status, allow_failure: self.allow_failure, when: self.when }
+    pub fn member(&self) -> SetMember {
+        SetMember { status: self.status, allow_failure: self.allow_failure, when: self.when }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::outbox::SystemEvent;
 use crate::outbox::project::ProjectEvent;
 use crate::project::hook::HookSwitches;
-use crate::push::{Reach, RefKind};
+use crate::push::{HookScope, RefKind};
 use crate::system_hook::SystemHookSettings;
 
 /// The kinds of events that a project hook can receive.
@@ -104,10 +104,10 @@ impl SystemHookSettings {
     pub fn receives(&self, event: &SystemEvent) -> bool {
         match event {
             SystemEvent::Pushed(push) => match (RefKind::of(&push.reference), push.reach) {
-                (RefKind::Branch(_), Reach::Everywhere) => self.push_events,
-                (RefKind::Tag(_), Reach::Everywhere) => self.tag_push_events,
-                (RefKind::Branch(_) | RefKind::Tag(_), Reach::Project) => false,
-                (RefKind::Other, Reach::Everywhere | Reach::Project) => false,
+                (RefKind::Branch(_), HookScope::Everywhere) => self.push_events,
+                (RefKind::Tag(_), HookScope::Everywhere) => self.tag_push_events,
+                (RefKind::Branch(_) | RefKind::Tag(_), HookScope::Project) => false,
+                (RefKind::Other, HookScope::Everywhere | HookScope::Project) => false,
             },
             SystemEvent::InProject(_) => false,
             SystemEvent::UserCreated(_)

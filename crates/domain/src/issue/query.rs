@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 use crate::id::{MilestoneId, NamespaceId, ProjectId, UserId};
-use crate::project::query::Audience;
+use crate::project::query::ListAudience;
 
 /// The filter and order of an issue list. All conditions are combined with AND.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +54,9 @@ pub enum IssueScope {
     /// The issues of one milestone of a project.
     Milestone(ProjectId, MilestoneId),
     /// The issues that a user wrote, in projects that the audience may see.
-    AuthoredBy(UserId, Audience),
+    AuthoredBy(UserId, ListAudience),
     /// The issues in the projects of a group that the audience may see.
-    Group(NamespaceId, Audience),
+    Group(NamespaceId, ListAudience),
 }
 
 /// The confidential issues that a viewer may see.

@@ -5,7 +5,7 @@ use crate::Timestamp;
 use crate::id::{LabelId, NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
-use crate::project::query::Audience;
+use crate::project::query::ListAudience;
 use crate::subscription::Subscribed;
 use chrono::NaiveDate;
 
@@ -122,7 +122,7 @@ pub trait GroupLabels {
     fn counts(
         &mut self,
         labels: &[LabelId],
-        viewer: Audience,
+        viewer: ListAudience,
         today: NaiveDate,
     ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError>;
 }

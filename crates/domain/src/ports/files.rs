@@ -16,10 +16,10 @@ pub trait ProjectFiles: Send + Sync {
     /// Removes all files of a project; does nothing when there are none. The files are gone for readers when the call
     /// returns; slow work is done in the background. The call cannot fail: a removal that is impossible now is logged
     /// and retried at the next start.
-    fn discard(&self, project: ProjectId);
+    fn remove_project(&self, project: ProjectId);
 
     /// Finishes work that was interrupted when the server stopped. Called at the start and then daily; may take long.
-    fn tidy(&self) -> Result<(), FilesError>;
+    fn remove_leftovers(&self) -> Result<(), FilesError>;
 }
 
 /// Reading or writing files failed.

@@ -38,7 +38,7 @@ pub trait WorkThreads: Debug + Send + Sync {
     fn mark_as_request_thread(&self) {}
 
     /// Declares that the current thread serves connections from now on.
-    fn serve_connections(&self) {}
+    fn mark_as_connection_thread(&self) {}
 
     /// Returns whether threads that serve connections or handle requests recently had to wait for a processor.
     fn are_processors_busy(&self) -> bool {

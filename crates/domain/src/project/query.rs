@@ -64,34 +64,34 @@ pub enum ProjectScope {
         /// The group.
         group: NamespaceId,
         /// The user who requests the list.
-        viewer: Audience,
+        viewer: ListAudience,
     },
     /// Only the projects in a group, as far as the viewer may see them.
     InGroup {
         /// The group.
         group: NamespaceId,
         /// The user who requests the list.
-        viewer: Audience,
+        viewer: ListAudience,
     },
     /// Only the projects shared with a group, as far as the viewer may see them.
     SharedWith {
         /// The group.
         group: NamespaceId,
         /// The user who requests the list.
-        viewer: Audience,
+        viewer: ListAudience,
     },
 }
 
 /// The user for whom a list is made. There is no variant for anonymous callers, so nothing can be listed for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
+pub enum ListAudience {
     /// A user who may see everything in the scope of the list.
     Unrestricted,
     /// A user who is shown only the projects that the user may see.
     Viewer(Viewer),
 }
 
-impl Audience {
+impl ListAudience {
     /// The user to whose visible projects the list is restricted; `None` for an unrestricted list.
     pub fn restricted_to(self) -> Option<Viewer> {
         match self {

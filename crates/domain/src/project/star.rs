@@ -32,7 +32,7 @@ impl Starred {
     }
 
     /// The number of stars of the project after a user changed to this state.
-    pub fn counted(self, before: u32) -> u32 {
+    pub fn adjust_count(self, before: u32) -> u32 {
         match self {
             Starred::Yes => before.saturating_add(1),
             Starred::No => before.saturating_sub(1),
@@ -62,7 +62,7 @@ mod tests {
         for (state, before, after) in
             [(Starred::Yes, 0, 1), (Starred::Yes, 4, 5), (Starred::No, 5, 4), (Starred::No, 1, 0)]
         {
-            assert_eq!(state.counted(before), after, "{state:?} after {before}");
+            assert_eq!(state.adjust_count(before), after, "{state:?} after {before}");
         }
     }
 }

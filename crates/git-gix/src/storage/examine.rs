@@ -16,7 +16,7 @@ const MOST_FAULTS: usize = 10;
 impl GixStore {
     /// Returns the faults of a repository, as text. Checks that its packs and indexes exist and contain the targets of
     /// all refs, and with `deep` also the checksums of indexes. The pack store checks the bytes of packs.
-    pub fn examine(&self, refs: &Snapshot, deep: bool) -> Vec<String> {
+    pub fn find_faults(&self, refs: &Snapshot, deep: bool) -> Vec<String> {
         let (mut faults, mut packs) = (Vec::new(), Vec::new());
         for pack in refs.packs() {
             match self.examine_pack(pack, deep) {
@@ -65,7 +65,7 @@ mod tests {
     fn what_is_wrong_is_told_and_what_is_right_is_not() {
         let data = tempfile::tempdir().expect("a folder for temporary files exists");
         let store = refs::store(data.path());
-        assert_eq!(store.examine(&Snapshot::empty(), true), Vec::<String>::new());
+        assert_eq!(store.find_faults(&Snapshot::empty(), true), Vec::<String>::new());
         let scratch = Scratch::new();
         scratch.write("file", "content");
         let tip = ObjectId::parse(&scratch.commit("one")).expect("an id");
@@ -74,9 +74,9 @@ mod tests {
             let one = Ref { name: "refs/heads/a".to_owned(), target, peeled: None };
             Snapshot::new(&RepositoryState::default(), &[one], &packs)
         };
-        assert_eq!(store.examine(&with(tip), true), Vec::<String>::new());
+        assert_eq!(store.find_faults(&with(tip), true), Vec::<String>::new());
         let gone = with(ObjectId::parse(&"1".repeat(40)).expect("an id"));
-        let faults = store.examine(&gone, false).join("; ");
+        let faults = store.find_faults(&gone, false).join("; ");
         assert!(faults.contains("refs/heads/a points to 1111"), "{faults}");
         let name = packs[0].name.to_string();
         let file = data.path().join("packs").join(&name[..2]).join(format!("{name}.idx"));
@@ -87,17 +87,17 @@ mod tests {
             fs::write(file, bytes).expect("it can be written");
         };
         replace(&file, &index);
-        assert_eq!(store.examine(&with(tip), false), Vec::<String>::new());
-        let faults = store.examine(&with(tip), true).join("; ");
+        assert_eq!(store.find_faults(&with(tip), false), Vec::<String>::new());
+        let faults = store.find_faults(&with(tip), true).join("; ");
         assert!(faults.contains(&format!("the index of the pack {name}")), "{faults}");
         replace(&file.with_extension("pack"), b"PACK");
-        let faults = store.examine(&with(tip), false).join("; ");
+        let faults = store.find_faults(&with(tip), false).join("; ");
         assert!(
             faults.contains(&format!("the pack {name} is damaged: it has 4 bytes")),
             "{faults}"
         );
         fs::remove_file(file.with_extension("pack")).expect("it is there");
-        let faults = store.examine(&with(tip), false).join("; ");
+        let faults = store.find_faults(&with(tip), false).join("; ");
         assert!(faults.contains(&format!("the pack {name} is missing")), "{faults}");
     }
 }

@@ -25,7 +25,7 @@ impl Layout {
     }
 
     /// The folder of a project's repository as an earlier release stored it.
-    pub fn earlier(&self, project: ProjectId) -> PathBuf {
+    pub fn earlier_repository(&self, project: ProjectId) -> PathBuf {
         let [first, second, ..] = project.0.to_le_bytes();
         let shelf = self.data.join("repositories-before-upgrade").join(format!("{first:02x}"));
         shelf.join(format!("{second:02x}")).join(format!("{}.git", project.0))

@@ -449,7 +449,7 @@ impl ProjectFiles for GixStore {
         Ok(Box::new(repositories.filter_map(|folder| Layout::project(&folder))))
     }
 
-    fn discard(&self, project: ProjectId) {
+    fn remove_project(&self, project: ProjectId) {
         let folder = self.shared.layout.repository(project);
         if let Err(error) = (self.shared.discard)(&folder) {
             tracing::warn!(folder = %folder.display(), %error, "a repository cannot be removed");
@@ -458,7 +458,7 @@ impl ProjectFiles for GixStore {
         self.shared.archives.forget(project);
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         // Younger folders may be in use by another process.
         for folder in list_folder(&self.shared.layout.scratch()) {
             if is_old(&folder)

@@ -13,7 +13,7 @@ use super::links::Links;
 use super::time::Iso;
 
 /// The user name with which git clients send the token of a build.
-const CLONES_AS: &str = hexforge_application::basic::BUILD_LOGIN;
+const CLONES_AS: &str = hexforge_application::basic_auth::BUILD_LOGIN;
 
 /// The time limit of a build in seconds.
 const TIMEOUT: u32 = 3600;

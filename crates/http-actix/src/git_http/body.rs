@@ -23,7 +23,7 @@ const MAX_EARLY_BYTES: usize = 64 * 1024;
 
 /// Creates a channel for the pieces of a body. The reader has the same time limits as [`Incoming`].
 pub(super) fn channel(limits: TransferLimits) -> (mpsc::Sender<Piece>, PieceReader) {
-    hexforge_io_bridge::channel(WAITING, limits)
+    hexforge_io_bridge::piece_channel(WAITING, limits)
 }
 
 /// A body that is arriving.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use actix_web::{HttpRequest, web};
 use hexforge_application::app::App;
-use hexforge_application::basic::{self as app_basic, BuildCaller};
+use hexforge_application::basic_auth::{self, BuildCaller};
 use hexforge_application::error::Error;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
@@ -58,13 +58,13 @@ pub(super) async fn identify(
         return Ok(caller);
     }
     // Builds have no password. Requests of a build that has ended are not counted as guesses of a password.
-    let attempt = attempt.filter(|attempt| attempt.login.trim() != app_basic::BUILD_LOGIN);
+    let attempt = attempt.filter(|attempt| attempt.login.trim() != basic_auth::BUILD_LOGIN);
     let Some(attempt) = attempt else { return Err(ErrorAnswer::Challenge) };
     // Checking passwords is slow, so it has its own permits: a flood of sign-ins must not delay other callers.
     let anonymous = PermitHolder::anonymous(address);
     let permit = api::permit(&shared.limiter.sign_ins, anonymous).await?;
     let app = Arc::clone(&shared.app);
-    let check = move || with_retries(&app, |app| app_basic::by_password(app, &attempt));
+    let check = move || with_retries(&app, |app| basic_auth::by_password(app, &attempt));
     match work::run_sign_in(&shared.limiter, permit, check).await?? {
         Actor::Anonymous => Err(ErrorAnswer::Challenge),
         actor => Ok(Caller { actor, ..nobody }),
@@ -88,10 +88,10 @@ fn by_tokens(
         return Ok(Some(known));
     }
     let Some(attempt) = attempt else { return Ok(None) };
-    if let Some(known) = caller(app_basic::by_token(app, attempt)?, false) {
+    if let Some(known) = caller(basic_auth::by_token(app, attempt)?, false) {
         return Ok(Some(known));
     }
-    match app_basic::by_build(app, attempt)? {
+    match basic_auth::by_build(app, attempt)? {
         Some(BuildCaller::User(actor)) => return Ok(caller(actor, true)),
         Some(BuildCaller::Project(project)) => {
             let own = Some(project);
@@ -99,7 +99,7 @@ fn by_tokens(
         }
         None => (),
     }
-    Ok(caller(app_basic::by_any_token(app, attempt)?, true))
+    Ok(caller(basic_auth::by_any_token(app, attempt)?, true))
 }
 
 /// Runs a short task on the blocking thread pool, and retries it if it conflicts with others.

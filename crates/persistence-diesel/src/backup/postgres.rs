@@ -84,7 +84,7 @@ pub(super) fn write_parts(
             continue;
         }
         let query = format!("SELECT to_json(row)::text AS line FROM {} AS row", quoted(&table));
-        parts.part(&format!("{TABLE}{table}"), &mut |to| {
+        parts.receive_part(&format!("{TABLE}{table}"), &mut |to| {
             // Rows are streamed from the server one at a time.
             let rows = diesel::sql_query(&query).load_iter::<Line, PgRowByRowLoadingMode>(conn)?;
             for row in rows {
@@ -94,7 +94,7 @@ pub(super) fn write_parts(
             Ok(())
         })?;
     }
-    parts.part(SEQUENCES, &mut |to| {
+    parts.receive_part(SEQUENCES, &mut |to| {
         let query = diesel::sql_query(
             "SELECT sequencename::text AS name, last_value AS last FROM pg_sequences \
              WHERE schemaname = current_schema() AND last_value IS NOT NULL ORDER BY sequencename",
@@ -149,7 +149,7 @@ impl PostgresRestore {
         Ok(Self { conn, constraints, tables })
     }
 
-    pub(super) fn part(
+    pub(super) fn restore_part(
         &mut self,
         name: &str,
         content: &mut dyn BufRead,

@@ -25,7 +25,7 @@ pub(super) fn copy(url: &DatabaseUrl, scratch: &Path) -> Result<PathBuf, BackupE
 }
 
 pub(super) fn write_parts(copy: &Path, parts: &mut dyn Parts) -> Result<(), BackupError> {
-    parts.part(PART, &mut |to| {
+    parts.receive_part(PART, &mut |to| {
         io::copy(&mut File::open(copy)?, to)?;
         Ok(())
     })
@@ -52,7 +52,7 @@ impl SqliteRestore {
         Ok(Self { path: path.to_owned(), temporary: with_suffix(".restoring") })
     }
 
-    pub(super) fn part(
+    pub(super) fn restore_part(
         &mut self,
         name: &str,
         content: &mut dyn BufRead,

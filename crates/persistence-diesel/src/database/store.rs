@@ -33,7 +33,7 @@ pub struct Options {
     /// Counts all queries, for tests that limit their number.
     pub queries: Option<Arc<AtomicU64>>,
     /// Called after each commit that wrote to the outbox. Must return quickly.
-    pub on_news: Option<Arc<dyn Fn() + Send + Sync>>,
+    pub on_outbox_write: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Encrypts secrets. Without a vault, every operation that stores or reads a secret fails.
     pub vault: Option<Arc<dyn Vault>>,
 }
@@ -47,7 +47,7 @@ pub struct DieselStore {
     checkpoints: Option<Checkpoints>,
     totals: Totals,
     seals: Seals,
-    on_news: Option<Arc<dyn Fn() + Send + Sync>>,
+    on_outbox_write: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 /// Why a store could not be opened.
@@ -89,7 +89,14 @@ impl DieselStore {
             DatabaseUrl::Postgres(_) => None,
         };
         let (totals, seals) = (Totals::default(), Seals(options.vault));
-        Ok(Self { readers, writers, checkpoints, totals, seals, on_news: options.on_news })
+        Ok(Self {
+            readers,
+            writers,
+            checkpoints,
+            totals,
+            seals,
+            on_outbox_write: options.on_outbox_write,
+        })
     }
 
     /// Seals secrets that an earlier version stored in plain text. Must be called before the store is used. Costs
@@ -111,7 +118,7 @@ impl DieselStore {
     }
 
     /// Deletes a shared secret. The next process that needs it creates another.
-    pub fn forget_shared_secret(&self, name: &str) -> Result<(), StoreError> {
+    pub fn delete_shared_secret(&self, name: &str) -> Result<(), StoreError> {
         installation::delete_shared_secret(&mut *self.writers.get()?, name)
     }
 
@@ -198,8 +205,8 @@ impl Store for DieselStore {
                 {
                     checkpoints.wake();
                 }
-                if wrote_outbox && let Some(on_news) = &self.on_news {
-                    on_news();
+                if wrote_outbox && let Some(on_outbox_write) = &self.on_outbox_write {
+                    on_outbox_write();
                 }
                 Ok(())
             }

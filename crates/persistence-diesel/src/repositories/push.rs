@@ -3,18 +3,18 @@
 use chrono::{DateTime, FixedOffset};
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, UserId};
-use hexforge_domain::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher, Reach};
+use hexforge_domain::push::{ChangedPaths, HookScope, Push, PushedCommit, PushedProject, Pusher};
 use hexforge_domain::visibility::Visibility;
 
 use crate::database::json::{stored, stored_as};
 
 stored_as! {
-    Reach => Option<String>: |reach| match reach {
-        Reach::Everywhere => None,
-        Reach::Project => Some("project".to_owned()),
+    HookScope => Option<String>: |reach| match reach {
+        HookScope::Everywhere => None,
+        HookScope::Project => Some("project".to_owned()),
     }, |word| match word.as_deref() {
-        None => Some(Reach::Everywhere),
-        Some("project") => Some(Reach::Project),
+        None => Some(HookScope::Everywhere),
+        Some("project") => Some(HookScope::Project),
         Some(_) => None,
     };
 }
@@ -31,7 +31,7 @@ stored! {
         commits: Vec<PushedCommit>,
         #[serde(rename = "total")] total_commits: u64,
         // The first versions did not write this field.
-        #[serde(default)] reach: Reach,
+        #[serde(default)] reach: HookScope,
     }
 
     Pusher {

@@ -150,7 +150,7 @@ fn make_cluster(programs: &Path, folder: &Path) -> Result<Option<(u32, u32)>, St
 
 /// A separate server for one test, in its own folder, which can be stopped and started. Every reported commit
 /// survives a crash of the server process.
-pub struct OwnPostgres {
+pub struct DedicatedPostgres {
     programs: PathBuf,
     folder: PathBuf,
     user: Option<(u32, u32)>,
@@ -159,7 +159,7 @@ pub struct OwnPostgres {
     keeper: Option<Child>,
 }
 
-impl OwnPostgres {
+impl DedicatedPostgres {
     /// Like [`start_in`](Self::start_in), with messages in another language, such as `de`. Also returns `None` if
     /// PostgreSQL has no message catalogue for that language.
     pub fn start_translated(folder: &Path, language: &str) -> Option<Self> {
@@ -234,7 +234,7 @@ impl OwnPostgres {
     }
 }
 
-impl Drop for OwnPostgres {
+impl Drop for DedicatedPostgres {
     fn drop(&mut self) {
         self.stop("QUIT");
     }

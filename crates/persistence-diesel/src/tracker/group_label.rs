@@ -14,7 +14,7 @@ use hexforge_domain::label::{
 };
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::project::query::{Audience, Viewer};
+use hexforge_domain::project::query::{ListAudience, Viewer};
 
 use crate::database::backend::{self, Backend};
 use crate::database::schema::{group_labels, labels};
@@ -271,7 +271,7 @@ impl GroupLabels for DieselTx<'_> {
     fn counts(
         &mut self,
         labels: &[LabelId],
-        viewer: Audience,
+        viewer: ListAudience,
         today: NaiveDate,
     ) -> Result<Vec<(LabelId, VisibleCounts)>, StoreError> {
         if labels.is_empty() {

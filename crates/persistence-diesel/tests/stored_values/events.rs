@@ -20,7 +20,7 @@ use hexforge_domain::outbox::{
     UserFacts,
 };
 use hexforge_domain::pipeline::CommitFacts;
-use hexforge_domain::push::{ChangedPaths, Push, PushedCommit, PushedProject, Pusher, Reach};
+use hexforge_domain::push::{ChangedPaths, HookScope, Push, PushedCommit, PushedProject, Pusher};
 use hexforge_domain::visibility::Visibility;
 use hexforge_domain_testing::builders::{a_commit_id, at, day};
 
@@ -186,8 +186,8 @@ pub fn push(fill: Fill) -> Push {
         ]),
         total_commits: 25,
         reach: match fill {
-            Fill::Full => Reach::Project,
-            Fill::Minimal => Reach::Everywhere,
+            Fill::Full => HookScope::Project,
+            Fill::Minimal => HookScope::Everywhere,
         },
     }
 }

@@ -273,7 +273,7 @@ impl<W: Write> Copy<'_, W> {
     pub fn write_unconverted_repositories(&mut self, snapshot: &mut Snapshot) -> Result<()> {
         let (data, layout) = (self.data, Layout::new(self.data));
         for project in snapshot.projects_in_files()? {
-            for folder in [layout.repository(project), layout.earlier(project)] {
+            for folder in [layout.repository(project), layout.earlier_repository(project)] {
                 self.write_tree(&folder, folder.strip_prefix(data)?)?;
             }
         }
@@ -301,7 +301,7 @@ impl<W: Write> Copy<'_, W> {
 }
 
 impl<W: Write> Parts for Copy<'_, W> {
-    fn part(
+    fn receive_part(
         &mut self,
         name: &str,
         write: &mut dyn FnMut(&mut dyn Write) -> Result<(), BackupError>,

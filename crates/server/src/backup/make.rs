@@ -97,7 +97,7 @@ fn write(
     };
     copy.summary.repositories = manifest.repositories.unwrap_or_default();
     copy.write_part(MANIFEST, manifest.write().as_bytes())?;
-    snapshot.give(&mut copy)?;
+    snapshot.write_parts(&mut copy)?;
     copy.progress.step("copying repositories and files");
     copy.write_keys()?;
     match storage::bucket(config)? {
@@ -110,7 +110,7 @@ fn write(
         Some(bucket) => {
             // A separate cache, which is emptied after each pack.
             let packs = CachedPacks::open(bucket.clone(), staging.folder.join("packs"), 0)?;
-            copy.write_packs(&mut snapshot, &packs, &|| drop(packs.drop_unlinked()))?;
+            copy.write_packs(&mut snapshot, &packs, &|| drop(packs.evict_unlinked()))?;
             let uploads = BucketUploads::new(bucket.clone(), &staging.folder);
             copy.write_stored_uploads(&mut snapshot, &uploads)?;
             let build_files = BucketBuildFiles::new(bucket, &staging.folder);

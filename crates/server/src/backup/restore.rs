@@ -55,7 +55,7 @@ pub fn restore(config: &Config, place: &str, at: Option<&str>) -> Result<Summary
             Kind::Part if header.path == Path::new(REWINDS) => files.rewind(content),
             Kind::Part => {
                 let name = header.path.to_str().context("a part has no name")?;
-                Ok(restore.part(name, content)?)
+                Ok(restore.restore_part(name, content)?)
             }
             Kind::File => files.file(header, &mut |file| Ok(io::copy(content, file)?)),
             Kind::Stored => files.file(header, &mut |file| source.write(content, file)),

@@ -42,21 +42,21 @@ pub fn claim(config: &Config, store: &DieselStore) -> Result<()> {
 /// Ensures that the object store belongs to no installation yet, for a restore.
 pub fn ensure_unclaimed(config: &Config) -> Result<()> {
     let Some(bucket) = bucket(config)? else { return Ok(()) };
-    let owner = bucket.small(KEY).context("the object store cannot be used")?;
+    let owner = bucket.read_small(KEY).context("the object store cannot be used")?;
     ensure!(owner.is_none(), "{}; restore into an empty prefix", belongs_to_another(config));
     Ok(())
 }
 
 /// Removes the installation id from a restored database, so that it differs from the installation of the backup.
 pub fn forget(store: &DieselStore) -> Result<()> {
-    Ok(store.forget_shared_secret(KEY)?)
+    Ok(store.delete_shared_secret(KEY)?)
 }
 
 fn find_or_put(bucket: &Bucket, id: &str) -> Result<String, BucketError> {
-    if bucket.small(KEY)?.is_none() {
+    if bucket.read_small(KEY)?.is_none() {
         bucket.put(KEY, id.to_owned().into())?;
     }
-    let owner = bucket.small(KEY)?.unwrap_or_default();
+    let owner = bucket.read_small(KEY)?.unwrap_or_default();
     Ok(String::from_utf8_lossy(&owner).into_owned())
 }
 

@@ -56,13 +56,13 @@ impl CacheKeeper {
         let free = rustix::fs::statvfs(&self.folder).map(|disk| disk.f_bavail * disk.f_frsize);
         let lacking = free.map_or(0, |free| RESERVE.saturating_sub(free));
         if lacking > 0 {
-            self.packs.want(lacking);
+            self.packs.request_space(lacking);
         }
         if self.packs.excess() == 0 {
             return;
         }
         let is_too_large = || {
-            if let Err(error) = self.packs.drop_unlinked() {
+            if let Err(error) = self.packs.evict_unlinked() {
                 tracing::warn!(%error, "packs cannot be evicted from the cache");
             }
             self.packs.excess() > 0

@@ -97,13 +97,13 @@ impl ProjectFiles for FsBuildFiles {
         self.folders.projects().map_err(failed("listed"))
     }
 
-    fn discard(&self, project: ProjectId) {
+    fn remove_project(&self, project: ProjectId) {
         if let Err(error) = self.trash.take(&self.folders.folder_of(project)) {
             tracing::warn!(%project, %error, "build files stay on disk until the next start");
         }
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         self.folders.remove_interrupted().map_err(failed("removed"))
     }
 }

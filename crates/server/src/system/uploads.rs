@@ -52,13 +52,13 @@ impl ProjectFiles for FsUploads {
         self.folders.projects().map_err(|error| failed("listed", error))
     }
 
-    fn discard(&self, project: ProjectId) {
+    fn remove_project(&self, project: ProjectId) {
         if let Err(error) = self.trash.take(&self.folders.folder_of(project)) {
             tracing::warn!(%project, %error, "uploads stay on disk until the next start");
         }
     }
 
-    fn tidy(&self) -> Result<(), FilesError> {
+    fn remove_leftovers(&self) -> Result<(), FilesError> {
         self.trash.empty().map_err(|error| failed("removed", error))?;
         self.folders.remove_interrupted().map_err(|error| failed("removed", error))
     }
@@ -221,7 +221,7 @@ mod tests {
         let yesterday = SystemTime::now() - INTERRUPTED - Duration::from_secs(60);
         let opened = File::open(&old).expect("made");
         opened.set_modified(yesterday).expect("times can be set");
-        uploads.tidy().expect("it can be tidied");
+        uploads.remove_leftovers().expect("it can be tidied");
         assert!(!old.exists() && !trashed.exists());
         under_way.finish().expect("it was left alone");
         assert!(uploads.open(&a_place()).expect("readable").is_some());

@@ -270,7 +270,7 @@ impl WorkThreads for PriorityThreads {
         }
     }
 
-    fn serve_connections(&self) {
+    fn mark_as_connection_thread(&self) {
         self.0.waits.watch_current_thread();
     }
 

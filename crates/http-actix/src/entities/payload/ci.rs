@@ -12,8 +12,8 @@ use crate::entities::blocks::{PersonBlock, Place, RepositoryBlock, ShortProjectB
 use crate::entities::links::Links;
 
 /// The payload for a build that was created, started or ended.
-pub fn build(news: &BuildEvent, links: &Links) -> Value {
-    let (build, pipeline, commit) = (&news.build, &news.pipeline, &news.commit);
+pub fn build(event: &BuildEvent, links: &Links) -> Value {
+    let (build, pipeline, commit) = (&event.build, &event.pipeline, &event.commit);
     let user = build.user.as_ref();
     json!({
         "object_kind": "build",
@@ -28,9 +28,9 @@ pub fn build(news: &BuildEvent, links: &Links) -> Value {
         "build_started_at": build.started_at.map(row_time),
         "build_finished_at": build.finished_at.map(row_time),
         "build_duration": seconds(build),
-        "build_allow_failure": news.allow_failure,
-        "project_id": news.project.id.0,
-        "project_name": news.project_name,
+        "build_allow_failure": event.allow_failure,
+        "project_id": event.project.id.0,
+        "project_name": event.project_name,
         "user": {
             "id": user.map(|user| user.id.0),
             "name": user.map(|user| &user.name),
@@ -47,14 +47,14 @@ pub fn build(news: &BuildEvent, links: &Links) -> Value {
             "started_at": pipeline.started_at.map(row_time),
             "finished_at": pipeline.finished_at.map(row_time),
         },
-        "repository": RepositoryBlock::new(Place::from(&news.project), links),
+        "repository": RepositoryBlock::new(Place::from(&event.project), links),
     })
 }
 
 /// The payload for a pipeline whose status changed.
-pub fn pipeline(news: &PipelineEvent, links: &Links) -> Value {
-    let (pipeline, commit) = (&news.pipeline, &news.commit);
-    let page = links.project(&news.project.path_with_namespace);
+pub fn pipeline(event: &PipelineEvent, links: &Links) -> Value {
+    let (pipeline, commit) = (&event.pipeline, &event.commit);
+    let page = links.project(&event.project.path_with_namespace);
     json!({
         "object_kind": "pipeline",
         "object_attributes": {
@@ -64,13 +64,13 @@ pub fn pipeline(news: &PipelineEvent, links: &Links) -> Value {
             "sha": pipeline.sha.to_string(),
             "before_sha": pipeline.before_sha.to_string(),
             "status": pipeline.status.as_str(),
-            "stages": news.stages,
+            "stages": event.stages,
             "created_at": row_time(pipeline.created_at),
             "finished_at": pipeline.finished_at.map(row_time),
             "duration": pipeline.duration,
         },
-        "user": person(news.user.as_ref(), links),
-        "project": ShortProjectBlock::new(Place::from(&news.project), links),
+        "user": person(event.user.as_ref(), links),
+        "project": ShortProjectBlock::new(Place::from(&event.project), links),
         "commit": {
             "id": pipeline.sha.to_string(),
             "message": commit.message,
@@ -78,7 +78,7 @@ pub fn pipeline(news: &PipelineEvent, links: &Links) -> Value {
             "url": format!("{page}/commit/{}", pipeline.sha),
             "author": { "name": commit.author_name, "email": commit.author_email },
         },
-        "builds": news.builds.iter().map(|build| row(build, links)).collect::<Vec<_>>(),
+        "builds": event.builds.iter().map(|build| row(build, links)).collect::<Vec<_>>(),
     })
 }
 

@@ -8,19 +8,19 @@ use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryB
 use crate::entities::links::Links;
 
 /// The payload of an issue event.
-pub fn payload_json(news: &IssueEvent, links: &Links) -> Value {
-    let place = Place::from(&news.project);
-    let mut attributes = row(&news.issue);
-    attributes["url"] = json!(page(&news.project, &news.issue, links));
-    attributes["action"] = json!(news.action.as_str());
+pub fn payload_json(event: &IssueEvent, links: &Links) -> Value {
+    let place = Place::from(&event.project);
+    let mut attributes = row(&event.issue);
+    attributes["url"] = json!(page(&event.project, &event.issue, links));
+    attributes["action"] = json!(event.action.as_str());
     let mut payload = json!({
         "object_kind": "issue",
-        "user": PersonBlock::new(&news.user, links),
+        "user": PersonBlock::new(&event.user, links),
         "project": ProjectBlock::new(place, links),
         "object_attributes": attributes,
         "repository": ShortRepositoryBlock::new(place, links),
     });
-    if let Some(assignee) = &news.assignee {
+    if let Some(assignee) = &event.assignee {
         payload["assignee"] = json!(PersonBlock::new(assignee, links));
     }
     payload

@@ -8,14 +8,14 @@ use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryB
 use crate::entities::links::Links;
 
 /// The payload for a comment on an issue.
-pub fn on_issue(news: &NoteEvent, links: &Links) -> Value {
-    let place = Place::from(&news.project);
-    let (note, on) = (&news.note, &news.issue);
-    let page = issue::page(&news.project, on, links);
+pub fn on_issue(event: &NoteEvent, links: &Links) -> Value {
+    let place = Place::from(&event.project);
+    let (note, on) = (&event.note, &event.issue);
+    let page = issue::page(&event.project, on, links);
     json!({
         "object_kind": "note",
-        "user": PersonBlock::new(&news.user, links),
-        "project_id": news.project.id.0,
+        "user": PersonBlock::new(&event.user, links),
+        "project_id": event.project.id.0,
         "project": ProjectBlock::new(place, links),
         "object_attributes": {
             "id": note.id.0,
@@ -24,7 +24,7 @@ pub fn on_issue(news: &NoteEvent, links: &Links) -> Value {
             "author_id": note.author.0,
             "created_at": row_time(note.created_at),
             "updated_at": row_time(note.updated_at),
-            "project_id": news.project.id.0,
+            "project_id": event.project.id.0,
             "attachment": null,
             "line_code": null,
             "commit_id": null,

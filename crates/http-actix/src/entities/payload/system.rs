@@ -53,7 +53,7 @@ pub fn team(name: &str, team: &TeamFacts) -> Value {
     payload["project_path_with_namespace"] = json!(project.path_with_namespace);
     payload["project_id"] = json!(project.id.0);
     add_member(&mut payload, member);
-    payload["access_level"] = json!(member.access.word());
+    payload["access_level"] = json!(member.access.as_str());
     payload["project_visibility"] = json!(project.visibility.as_str());
     payload
 }
@@ -77,7 +77,7 @@ pub fn group_member(name: &str, facts: &GroupMemberFacts) -> Value {
     payload["group_path"] = json!(group.path);
     payload["group_id"] = json!(group.id.0);
     add_member(&mut payload, member);
-    payload["group_access"] = json!(member.access.word());
+    payload["group_access"] = json!(member.access.as_str());
     payload
 }
 

@@ -73,11 +73,11 @@ impl Checker {
     /// Returns the faults of a repository. [`Check::Lengths`] fetches no pack from an object store.
     fn faults(&self, refs: &Snapshot) -> Vec<String> {
         match &self.stored {
-            None => self.git.examine(refs, self.check == Check::Bytes),
+            None => self.git.find_faults(refs, self.check == Check::Bytes),
             Some(stored) if self.check == Check::Bytes => {
-                let wrong = self.git.examine(refs, true);
+                let wrong = self.git.find_faults(refs, true);
                 // Files that stay are dropped with the next packs.
-                let _ = stored.drop_unlinked();
+                let _ = stored.evict_unlinked();
                 wrong
             }
             Some(stored) => {

@@ -42,7 +42,7 @@ pub(super) fn record_changes(
     let people = People::load(tx, pipeline, builds)?;
     let row = PipelineRow::from(pipeline);
     for build in builds.iter().filter(|build| changed.contains(&build.id) && build.kind.is_job()) {
-        let news = BuildEvent {
+        let event = BuildEvent {
             project: card(&placed),
             project_name: name(&placed),
             pipeline: row.clone(),
@@ -50,7 +50,7 @@ pub(super) fn record_changes(
             build: people.row(build),
             allow_failure: build.allow_failure,
         };
-        record(tx, ProjectEvent::Build(news), now)?;
+        record(tx, ProjectEvent::Build(event), now)?;
     }
     if !moved {
         return Ok(());
@@ -60,7 +60,7 @@ pub(super) fn record_changes(
     let mut stages: Vec<String> = latest.iter().map(|build| build.stage.clone()).collect();
     stages.dedup();
     let branch = placed.project.default_branch.as_ref();
-    let news = PipelineEvent {
+    let event = PipelineEvent {
         project: card(&placed),
         default_branch: branch.map(|name| name.as_str().to_owned()),
         pipeline: row,
@@ -69,7 +69,7 @@ pub(super) fn record_changes(
         stages,
         builds: latest.into_iter().map(|build| people.row(build)).collect(),
     };
-    record(tx, ProjectEvent::Pipeline(news), now)
+    record(tx, ProjectEvent::Pipeline(event), now)
 }
 
 fn record(tx: &mut dyn Tx, event: ProjectEvent, now: Timestamp) -> Result<(), StoreError> {
