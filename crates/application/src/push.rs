@@ -265,12 +265,12 @@ impl RefUpdate {
         };
         let pushes = details
             .into_iter()
-            .map(|(change, details)| details::push(&placed, &user, &change, details, reach));
+            .map(|(change, details)| details::push_event(&placed, &user, &change, details, reach));
         rows::write_events(tx, project, pushes.collect(), now)?;
         for prepared in &pipelines {
-            create::of_push(tx, &placed, &user, prepared, now)?;
+            create::create_for_push(tx, &placed, &user, prepared, now)?;
         }
-        references.act(tx, user.id, &placed.project, now)?;
+        references.apply(tx, user.id, &placed.project, now)?;
         if let Some(release) = &self.release {
             release::put(tx, project, release, now)?;
         }

@@ -36,9 +36,9 @@ pub(super) fn join(
             let placed = project_view::placed(tx, project.clone())?;
             tx.project_members().insert(placed.project.id, membership)?;
             if placed.place.namespace.owner != Some(user.id) {
-                note(tx, placed.project.id, user.id, EventAction::Joined, now)?;
+                record_event(tx, placed.project.id, user.id, EventAction::Joined, now)?;
             }
-            tell_team(tx, &placed, member, SystemEvent::TeamMemberAdded, now)
+            record_team_event(tx, &placed, member, SystemEvent::TeamMemberAdded, now)
         }
     }
 }
@@ -60,8 +60,8 @@ pub(super) fn leave(
         Found::Project(project) => {
             let placed = project_view::placed(tx, project.clone())?;
             tx.project_members().delete(placed.project.id, user)?;
-            note(tx, placed.project.id, user, action, now)?;
-            tell_team(tx, &placed, member, SystemEvent::TeamMemberRemoved, now)
+            record_event(tx, placed.project.id, user, action, now)?;
+            record_team_event(tx, &placed, member, SystemEvent::TeamMemberRemoved, now)
         }
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn record_departures(
         for (project, membership) in teams {
             let member = MemberFacts::new(user, membership.level, now);
             if let Some(placed) = projects.get(project) {
-                tell_team(tx, placed, member, SystemEvent::TeamMemberRemoved, now)?;
+                record_team_event(tx, placed, member, SystemEvent::TeamMemberRemoved, now)?;
             }
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn record_departures(
 }
 
 /// Writes an activity event about a member and updates the project's time of last activity.
-fn note(
+fn record_event(
     tx: &mut dyn Tx,
     project: ProjectId,
     author: UserId,
@@ -114,7 +114,7 @@ fn note(
     tx.projects().record_activity(project, at)
 }
 
-fn tell_team(
+fn record_team_event(
     tx: &mut dyn Tx,
     placed: &PlacedProject,
     member: MemberFacts,

@@ -44,7 +44,7 @@ pub(crate) enum NoPipeline {
 }
 
 /// Creates the pipeline of a push. Does nothing when builds are disabled or the commit has no configuration.
-pub(crate) fn of_push(
+pub(crate) fn create_for_push(
     tx: &mut dyn Tx,
     placed: &PlacedProject,
     user: &User,

@@ -43,8 +43,8 @@ pub(super) fn record_changes(
     let row = PipelineRow::from(pipeline);
     for build in builds.iter().filter(|build| changed.contains(&build.id) && build.kind.is_job()) {
         let event = BuildEvent {
-            project: card(&placed),
-            project_name: name(&placed),
+            project: project_card(&placed),
+            project_name: display_name(&placed),
             pipeline: row.clone(),
             commit: commit.clone(),
             build: people.row(build),
@@ -61,7 +61,7 @@ pub(super) fn record_changes(
     stages.dedup();
     let branch = placed.project.default_branch.as_ref();
     let event = PipelineEvent {
-        project: card(&placed),
+        project: project_card(&placed),
         default_branch: branch.map(|name| name.as_str().to_owned()),
         pipeline: row,
         user: pipeline.user.and_then(|user| people.person(user)),
@@ -106,11 +106,11 @@ impl People {
 }
 
 /// Returns the display names of the namespace and the project.
-fn name(placed: &PlacedProject) -> String {
+fn display_name(placed: &PlacedProject) -> String {
     format!("{} / {}", placed.place.human_name(), placed.project.name.as_str())
 }
 
-fn card(placed: &PlacedProject) -> ProjectCard {
+fn project_card(placed: &PlacedProject) -> ProjectCard {
     let project = &placed.project;
     ProjectCard {
         id: project.id,

@@ -98,7 +98,7 @@ pub(super) struct LockedReferences {
 
 impl LockedReferences {
     /// Closes the issues and writes the mentions that the messages refer to, as far as the pusher has permission.
-    pub(super) fn act(
+    pub(super) fn apply(
         &self,
         tx: &mut dyn Tx,
         pusher: UserId,

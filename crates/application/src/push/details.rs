@@ -198,7 +198,7 @@ impl ChangeDetails {
 }
 
 /// Builds the push event.
-pub(super) fn push(
+pub(super) fn push_event(
     placed: &PlacedProject,
     user: &User,
     change: &RefChange,
