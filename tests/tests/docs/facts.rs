@@ -227,7 +227,12 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
         "git-gix/src/history/reachable/cache.rs",
         "CACHED_IDS: u64 = 2_000_000",
     ),
-    ("scaling", "most 12 at a time", "server/src/system/passwords.rs", "MAX_CONCURRENT: usize = 12"),
+    (
+        "scaling",
+        "most 12 at a time",
+        "server/src/system/passwords.rs",
+        "MAX_CONCURRENT: usize = 12",
+    ),
     (
         "scaling",
         "six for each processor",
