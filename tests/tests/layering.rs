@@ -75,7 +75,7 @@ const TEST_ARROWS: [(&str, &str); 5] = [
 ];
 
 /// Libraries, and the crates that may depend on them.
-const WRAPPED: [(&str, &[&str]); 16] = [
+const WRAPPED: [(&str, &[&str]); 15] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -86,7 +86,6 @@ const WRAPPED: [(&str, &[&str]); 16] = [
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("gix", &["hexforge-git-gix"]),
-    ("gix-bitmap", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store"]),
     ("object_store", &["hexforge-blobs-object-store"]),
     ("serde-saphyr", &["hexforge-yaml-saphyr"]),

@@ -6,8 +6,6 @@
 //! already stored in the form in which they are sent.
 
 mod advertise;
-mod bitmap;
-mod closure;
 mod compressed;
 mod delta;
 mod depth;

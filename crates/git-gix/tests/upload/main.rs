@@ -1,6 +1,5 @@
 //! Fetches by the real git.
 
-mod bitmaps;
 mod clients;
 mod hostile;
 mod partial;

@@ -24,7 +24,7 @@ use super::delta;
 use super::known::KnownObjects;
 use super::output::Output;
 use super::packs::{Pack, Place};
-use super::plan::{Entry, Objects};
+use super::plan::{Entry, Plan};
 use super::verify::ClientObjects;
 use crate::content::blob;
 use crate::error::{failed, io_failed, reader_gone};
@@ -54,7 +54,7 @@ pub(super) struct ClientState<'a> {
 /// Writes a pack with the objects of a plan.
 pub(super) fn write(
     source: &Source,
-    plan: &Objects,
+    plan: &Plan,
     client: ClientState<'_>,
     deltas: Deltas,
     output: &mut Output<'_>,
@@ -91,14 +91,6 @@ pub(super) fn write(
         }
     };
     output.write_all(checksum.as_slice()).map_err(reader_gone)
-}
-
-/// Sends a stored pack without change.
-pub(super) fn copy(source: &Source, pack: u32, output: &mut Output<'_>) -> Result<(), GitError> {
-    let all = source.packs.get(pack).data();
-    let all = all.and_then(|data| data.entry_slice(0..data.data_len() as u64));
-    let all = all.ok_or_else(|| GitError::Corrupt("a pack cannot be read".into()))?;
-    output.write_all(all).map_err(reader_gone)
 }
 
 /// Counts the written bytes, and hashes them unless the plan already has a checksum.
@@ -155,7 +147,7 @@ struct Writer<'a, 'to> {
     all_client_objects: Option<&'a ClientObjects>,
     deltas: Deltas,
     sink: Sink<'a, 'to>,
-    plan: &'a Objects,
+    plan: &'a Plan,
     /// For each object of the plan, whether it was sent.
     sent: Vec<bool>,
     /// The number of objects whose header was written.

@@ -13,15 +13,8 @@ use hexforge_domain::ports::git::GitError;
 use super::Source;
 use super::packs::{Packs, Place};
 
-/// The content of the pack that is sent.
-pub(super) enum Plan {
-    /// A stored pack, sent without change.
-    Pack(u32),
-    Objects(Objects),
-}
-
-/// Objects in the order in which they are sent.
-pub(super) struct Objects {
+/// The content of the pack that is sent: objects in the order in which they are sent.
+pub(super) struct Plan {
     entries: Vec<Entry>,
     /// The offset of each object in the sent pack. Every writer of the plan computes the same
     /// offsets, and records an offset before it is looked up.
@@ -63,41 +56,25 @@ impl Plan {
             measure(packs, run);
         }
         let sent_at = entries.iter().map(|_| AtomicU64::new(0)).collect();
-        Ok(Self::Objects(Objects { entries, sent_at, checksum: OnceLock::new() }))
+        Ok(Self { entries, sent_at, checksum: OnceLock::new() })
     }
 
     /// Whether all packs that the plan copies from can still be read. Another process may have removed one.
     pub(super) fn packs_are_open(&self, source: &Source) -> bool {
-        let is_open = |pack: u32| source.packs.get(pack).data().is_some();
-        match self {
-            Self::Pack(pack) => is_open(*pack),
-            Self::Objects(objects) => {
-                let mut packs = objects
-                    .entries
-                    .chunk_by(|a, b| a.place.map(Place::pack) == b.place.map(Place::pack));
-                packs.all(|run| run[0].place.is_none_or(|place| is_open(place.pack())))
-            }
-        }
+        let is_open = |place: Place| source.packs.get(place.pack()).data().is_some();
+        let mut packs =
+            self.entries.chunk_by(|a, b| a.place.map(Place::pack) == b.place.map(Place::pack));
+        packs.all(|run| run[0].place.is_none_or(is_open))
     }
 
     /// The objects that are sent.
-    pub(super) fn ids(&self, packs: &Packs) -> HashSet<ObjectId> {
-        match self {
-            Self::Pack(pack) => {
-                let index = &packs.get(*pack).index;
-                (0..index.num_objects()).map(|at| index.oid_at_index(at).to_owned()).collect()
-            }
-            Self::Objects(objects) => objects.entries.iter().map(|entry| entry.id).collect(),
-        }
+    pub(super) fn ids(&self) -> HashSet<ObjectId> {
+        self.entries.iter().map(|entry| entry.id).collect()
     }
 
     /// An estimate of the memory that the plan takes, in bytes.
     pub(super) fn weight(&self) -> usize {
-        let each = size_of::<Entry>() + size_of::<AtomicU64>();
-        match self {
-            Self::Pack(_) => each,
-            Self::Objects(objects) => objects.entries.len() * each + each,
-        }
+        (self.entries.len() + 1) * (size_of::<Entry>() + size_of::<AtomicU64>())
     }
 }
 
@@ -129,7 +106,7 @@ fn measure(packs: &Packs, run: &mut [Entry]) {
     }
 }
 
-impl Objects {
+impl Plan {
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }

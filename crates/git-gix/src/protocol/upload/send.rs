@@ -6,7 +6,6 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
-use super::closure::{self, Closure};
 use super::depth::ShallowBoundary;
 use super::filter::Filter;
 use super::known::KnownObjects;
@@ -73,7 +72,7 @@ fn try_pack(
         None
     };
     let verify = |plan: &Plan| match &client {
-        Some(client) => client.check_sent(source.repo()?, request, ends, &plan.ids(&source.packs)),
+        Some(client) => client.check_sent(source.repo()?, request, ends, &plan.ids()),
         None => Ok(()),
     };
     let by_offset = request.ofs_delta;
@@ -121,18 +120,6 @@ impl Answer<'_> {
         repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASE_CACHE_BYTES)));
         let mut roots = Roots::of(&repo, &request.wants)?;
         roots.commits.extend(&ends.wants);
-        if request.common.is_empty() && ends.all.is_empty() {
-            let tags = request.include_tag.then_some(listing);
-            match closure::find(source, &repo, &roots, request.filter, tags)? {
-                Some(Closure::Pack(stored)) if request.ofs_delta => {
-                    return Ok((Plan::Pack(stored), KnownObjects::default()));
-                }
-                Some(Closure::Objects(ids)) => {
-                    return Ok((Plan::of(source, ids)?, KnownObjects::default()));
-                }
-                Some(Closure::Pack(_)) | None => {}
-            }
-        }
         // The client also has the commits that stop being shallow.
         let haves = request.common.iter().chain(&ends.unshallow).copied().collect();
         let input = WalkInput { wants: &roots.commits, haves, ends: Some(&ends.all), since: None };
@@ -178,12 +165,8 @@ fn send_plan(
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
-    let objects = match plan {
-        Plan::Pack(stored) => return pack::copy(source, *stored, output),
-        Plan::Objects(objects) => objects,
-    };
-    let count = objects.entries().len();
+    let count = plan.entries().len();
     output.send_progress(&format!("Enumerating objects: {count}, done.\n"))?;
-    pack::write(source, objects, client, deltas, output)?;
+    pack::write(source, plan, client, deltas, output)?;
     output.send_progress(&format!("Total {count}\n"))
 }
