@@ -1,6 +1,9 @@
 //! Dependencies between crates point inwards only: which of our crates may depend on which, and which crate wraps which
 //! library. They are read from `cargo metadata`, so no further tools are needed.
 
+#[path = "layering/errors.rs"]
+mod errors;
+
 use std::process::Command;
 
 use serde_json::{Value, json};
