@@ -25,6 +25,8 @@ pub enum HookRef {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeliveryKey(String);
 
+crate::text::stored_text!(DeliveryKey);
+
 impl DeliveryKey {
     /// Creates a key in the form of a random UUID from random bytes.
     pub fn new(mut bytes: [u8; 16]) -> Self {
@@ -38,16 +40,6 @@ impl DeliveryKey {
             key.push_str(&format!("{byte:02x}"));
         }
         Self(key)
-    }
-
-    /// Wraps a key from the store.
-    pub fn stored(key: String) -> Self {
-        Self(key)
-    }
-
-    /// The key.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

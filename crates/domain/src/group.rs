@@ -6,7 +6,7 @@ pub mod port;
 pub use name::GroupName;
 
 use crate::Timestamp;
-use crate::id::NamespaceId;
+use crate::id::{self, NamespaceId};
 use crate::namespace::NamespacePath;
 use crate::text::ShortText;
 use crate::visibility::Visibility;
@@ -48,8 +48,7 @@ impl GroupRef {
 
     /// The reference as an id, which is tried second.
     pub fn as_id(&self) -> Option<NamespaceId> {
-        let digits = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
-        if digits { self.0.parse().ok().map(NamespaceId) } else { None }
+        id::parse(&self.0).map(NamespaceId)
     }
 }
 

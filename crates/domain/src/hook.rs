@@ -10,6 +10,8 @@ use crate::text::{Blank, Secret, TooLong, limit, within, within_field};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookUrl(String);
 
+crate::text::stored_text!(HookUrl);
+
 impl HookUrl {
     /// Trims surrounding whitespace and validates the syntax.
     pub fn parse(url: &str) -> Result<Self, HookUrlError> {
@@ -19,16 +21,6 @@ impl HookUrl {
         }
         within(url, limit::URL)?;
         if is_well_formed(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
-    }
-
-    /// Wraps a URL that was validated before it was stored.
-    pub fn stored(url: String) -> Self {
-        Self(url)
-    }
-
-    /// The URL.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 
     /// The URL for display, without user name and password.

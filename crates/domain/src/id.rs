@@ -1,5 +1,10 @@
 //! Id newtypes, one per entity, so that the compiler rejects a key id where a user id is expected.
 
+/// Parses an id that consists of digits only.
+pub fn parse(text: &str) -> Option<i64> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$doc])*

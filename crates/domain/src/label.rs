@@ -10,7 +10,7 @@ pub use group::GroupLabel;
 pub use title::LabelTitle;
 
 use crate::Timestamp;
-use crate::id::{LabelId, ProjectId};
+use crate::id::{self, LabelId, ProjectId};
 use crate::text::{Text, limit};
 
 /// A label as it is stored.
@@ -132,8 +132,7 @@ pub struct LabelRef(pub String);
 impl LabelRef {
     /// The reference as an id, if it consists of digits only.
     pub fn id(&self) -> Option<LabelId> {
-        let digits = !self.0.is_empty() && self.0.bytes().all(|b| b.is_ascii_digit());
-        if digits { self.0.parse().ok().map(LabelId) } else { None }
+        id::parse(&self.0).map(LabelId)
     }
 }
 

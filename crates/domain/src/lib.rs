@@ -77,6 +77,7 @@ pub mod tag;
 pub mod text;
 pub mod token;
 pub mod trigger;
+pub mod unique;
 pub mod user;
 pub mod variable;
 pub mod visibility;

@@ -54,6 +54,8 @@ pub struct NewMilestone {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Title(String);
 
+crate::text::stored_text!(Title);
+
 impl Title {
     /// Parses a title.
     /// # Errors
@@ -68,16 +70,6 @@ impl Title {
             errors.add("title", error);
         }
         errors.into_result_with(|| Some(Self(title.to_owned())))
-    }
-
-    /// Wraps a title from the store without checking it.
-    pub fn stored(title: String) -> Self {
-        Self(title)
-    }
-
-    /// The title.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

@@ -45,6 +45,8 @@ const RESERVED: [&str; 29] = [
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NamespacePath(String);
 
+crate::text::stored_text!(NamespacePath);
+
 impl NamespacePath {
     /// Checks the rules for paths of users and groups.
     pub fn parse(path: &str) -> Result<Self, NamespacePathError> {
@@ -52,7 +54,7 @@ impl NamespacePath {
             return Err(NamespacePathError::Blank);
         }
         within(path, limit::SHORT)?;
-        if !is_well_formed(path) {
+        if !is_well_formed(path) || path.ends_with('.') {
             return Err(NamespacePathError::Format);
         }
         if RESERVED.contains(&path) {
@@ -61,29 +63,18 @@ impl NamespacePath {
         Ok(Self(path.to_owned()))
     }
 
-    /// Wraps a path from the store without checking it.
-    pub fn stored(path: String) -> Self {
-        Self(path)
-    }
-
-    /// The path as it was given.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// The lower-case form, which is unique among all namespaces.
     pub fn folded(&self) -> String {
         self.0.to_ascii_lowercase()
     }
 }
 
-fn is_well_formed(path: &str) -> bool {
+/// Checks the characters, the beginning and the suffix of a path of a namespace or project.
+pub(crate) fn is_well_formed(path: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    path.chars().all(allowed)
-        && !path.starts_with('-')
-        && !path.ends_with('.')
-        && !path.ends_with(".git")
-        && !path.ends_with(".atom")
+    let has_allowed_ends =
+        !path.starts_with('-') && !path.ends_with(".git") && !path.ends_with(".atom");
+    has_allowed_ends && path.chars().all(allowed)
 }
 
 /// The reason why a text is not a valid namespace path.

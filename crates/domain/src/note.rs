@@ -62,6 +62,8 @@ pub struct NewNote {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteBody(String);
 
+crate::text::stored_text!(NoteBody);
+
 impl NoteBody {
     /// Parses the text of a note.
     /// # Errors
@@ -72,16 +74,6 @@ impl NoteBody {
         }
         within_field("note", given, limit::LONG)?;
         Ok(Self(given.to_owned()))
-    }
-
-    /// Wraps a text from the store without checking it.
-    pub fn stored(body: String) -> Self {
-        Self(body)
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

@@ -19,7 +19,7 @@ pub use star::Starred;
 
 use crate::Timestamp;
 use crate::branch::BranchName;
-use crate::id::{NamespaceId, ProjectId, UserId};
+use crate::id::{self, NamespaceId, ProjectId, UserId};
 use crate::text::{Secret, Text, limit};
 use crate::visibility::Visibility;
 
@@ -135,10 +135,7 @@ impl ProjectRef {
             Some((namespace, path)) => {
                 Self::Path { namespace: namespace.to_owned(), path: path.to_owned() }
             }
-            None => {
-                let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-                Self::Id(ProjectId(if digits { text.parse().unwrap_or(0) } else { 0 }))
-            }
+            None => Self::Id(ProjectId(id::parse(text).unwrap_or(0))),
         }
     }
 }

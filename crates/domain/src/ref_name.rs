@@ -43,85 +43,50 @@ fn check_new(name: &str) -> Result<(), InvalidRefName> {
 #[error("is not a valid branch or tag name")]
 pub struct InvalidRefName;
 
+/// Implements the name of one kind of refs. `$folder` is the prefix of their full names.
+macro_rules! ref_name {
+    ($name:ident, $folder:literal) => {
+        crate::text::stored_text!($name);
+
+        impl $name {
+            /// The prefix of the full names.
+            pub const FOLDER: &'static str = $folder;
+
+            /// Parses a name that git allows.
+            pub fn parse(name: &str) -> Result<Self, InvalidRefName> {
+                check(name).map(|()| Self(name.to_owned()))
+            }
+
+            /// Parses a name that a new ref may have.
+            pub fn parse_new(name: &str) -> Result<Self, InvalidRefName> {
+                check_new(name).map(|()| Self(name.to_owned()))
+            }
+
+            /// The full name, with [`FOLDER`](Self::FOLDER).
+            pub fn full(&self) -> String {
+                format!("{}{}", Self::FOLDER, self.0)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
 /// The name of a branch, without `refs/heads/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BranchName(String);
 
-impl BranchName {
-    /// The prefix of the full names of branches.
-    pub const FOLDER: &'static str = "refs/heads/";
-
-    /// Parses a name that git allows.
-    pub fn parse(name: &str) -> Result<Self, InvalidRefName> {
-        check(name).map(|()| Self(name.to_owned()))
-    }
-
-    /// Parses a name that a new branch may have.
-    pub fn parse_new(name: &str) -> Result<Self, InvalidRefName> {
-        check_new(name).map(|()| Self(name.to_owned()))
-    }
-
-    /// Wraps the name of an existing branch without checking it.
-    pub fn stored(name: String) -> Self {
-        Self(name)
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The full name, with `refs/heads/`.
-    pub fn full(&self) -> String {
-        format!("{}{}", Self::FOLDER, self.0)
-    }
-}
-
-impl fmt::Display for BranchName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+ref_name!(BranchName, "refs/heads/");
 
 /// The name of a tag, without `refs/tags/`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TagName(String);
 
-impl TagName {
-    /// The prefix of the full names of tags.
-    pub const FOLDER: &'static str = "refs/tags/";
-
-    /// Parses a name that git allows.
-    pub fn parse(name: &str) -> Result<Self, InvalidRefName> {
-        check(name).map(|()| Self(name.to_owned()))
-    }
-
-    /// Parses a name that a new tag may have.
-    pub fn parse_new(name: &str) -> Result<Self, InvalidRefName> {
-        check_new(name).map(|()| Self(name.to_owned()))
-    }
-
-    /// Wraps the name of an existing tag without checking it.
-    pub fn stored(name: String) -> Self {
-        Self(name)
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The full name, with `refs/tags/`.
-    pub fn full(&self) -> String {
-        format!("{}{}", Self::FOLDER, self.0)
-    }
-}
-
-impl fmt::Display for TagName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+ref_name!(TagName, "refs/tags/");
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,24 @@ use std::fmt;
 
 use crate::field_errors::FieldErrors;
 
+/// Adds the methods that all validated texts of the store share.
+macro_rules! stored_text {
+    ($text:ident) => {
+        impl $text {
+            /// Wraps a text that was validated before it was stored.
+            pub fn stored(text: String) -> Self {
+                Self(text)
+            }
+
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    };
+}
+pub(crate) use stored_text;
+
 /// Text of at most `MAX` characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<const MAX: usize>(String);

@@ -23,6 +23,8 @@ pub struct Variable {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableKey(String);
 
+crate::text::stored_text!(VariableKey);
+
 impl VariableKey {
     /// Parses a name.
     pub fn parse(key: &str) -> Result<Self, VariableKeyError> {
@@ -32,16 +34,6 @@ impl VariableKey {
         within(key, limit::SHORT)?;
         let is_valid = key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if is_valid { Ok(Self(key.to_owned())) } else { Err(VariableKeyError::Format) }
-    }
-
-    /// Wraps a name from the store without checking it.
-    pub fn stored(key: String) -> Self {
-        Self(key)
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

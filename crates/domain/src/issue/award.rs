@@ -7,6 +7,8 @@ use crate::id::{AwardId, IssueId, UserId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmojiName(String);
 
+crate::text::stored_text!(EmojiName);
+
 /// The emoji that counts as a vote for an issue.
 pub const THUMBS_UP: &str = "thumbsup";
 /// The emoji that counts as a vote against an issue.
@@ -42,16 +44,6 @@ impl EmojiName {
                 has_letter.then(|| Self(name.to_owned()))
             }
         }
-    }
-
-    /// Wraps a name from the store without checking it.
-    pub fn stored(name: String) -> Self {
-        Self(name)
-    }
-
-    /// The name, without colons.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Color(String);
 
+crate::text::stored_text!(Color);
+
 /// The number of digits that a colour may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorRule {
@@ -33,16 +35,6 @@ impl Color {
         } else {
             Err(InvalidColor)
         }
-    }
-
-    /// Wraps a colour from the store without checking it.
-    pub fn stored(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The colour as it was given.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

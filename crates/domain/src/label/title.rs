@@ -8,6 +8,8 @@ use crate::text::{self, Blank, limit};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelTitle(String);
 
+crate::text::stored_text!(LabelTitle);
+
 /// Error for a title with a forbidden character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is invalid")]
@@ -29,16 +31,6 @@ impl LabelTitle {
         }
         errors.check("title", text::within(&title, limit::SHORT));
         errors.into_result_with(|| Some(Self(title.into_owned())))
-    }
-
-    /// Wraps a title from the store without checking it.
-    pub fn stored(title: String) -> Self {
-        Self(title)
-    }
-
-    /// The title.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 
     /// Converts into the title as a string.

@@ -163,4 +163,4 @@ impl Protected for NoteFacts {
 }
 
 #[cfg(test)]
-mod matrix;
+pub(super) mod matrix;

@@ -7,6 +7,8 @@ use crate::text::{TooLong, limit, within};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverageExpression(String);
 
+crate::text::stored_text!(CoverageExpression);
+
 impl CoverageExpression {
     /// Parses an expression; a blank text is `None`. An invalid expression is refused when it is set, and not at the
     /// end of each build.
@@ -20,16 +22,6 @@ impl CoverageExpression {
             return Err(CoverageExpressionError::Invalid);
         }
         Ok(Some(Self(text.to_owned())))
-    }
-
-    /// Wraps an expression that was validated before it was stored.
-    pub fn stored(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The expression.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

@@ -1,11 +1,14 @@
 //! The name and the path of a project.
 
 use crate::group::name::is_dash;
+use crate::namespace::is_well_formed;
 use crate::text::{Blank, TooLong, limit, within};
 
 /// The display name of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectName(String);
+
+crate::text::stored_text!(ProjectName);
 
 impl ProjectName {
     /// Parses a name: it begins with a letter or digit of any script, `_` or an emoji, and continues with these,
@@ -24,16 +27,6 @@ impl ProjectName {
         } else {
             Err(ProjectNameError::Format)
         }
-    }
-
-    /// Wraps a name that was validated before it was stored.
-    pub fn stored(name: String) -> Self {
-        Self(name)
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -62,6 +55,8 @@ pub enum ProjectNameError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectPath(String);
 
+crate::text::stored_text!(ProjectPath);
+
 impl ProjectPath {
     /// Parses a path: letters, digits, `_`, `-` and `.`; it must not begin with `-` nor end in `.git` or `.atom`.
     pub fn parse(path: &str) -> Result<Self, ProjectPathError> {
@@ -69,13 +64,8 @@ impl ProjectPath {
             return Err(Blank.into());
         }
         within(path, limit::SHORT)?;
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-        let is_valid = path.chars().all(allowed)
-            && !path.starts_with('-')
-            && !path.ends_with(".git")
-            && !path.ends_with(".atom")
-            // A URL segment must not be `.` or `..`.
-            && path.chars().any(|c| c != '.');
+        // A URL segment must not be `.` or `..`.
+        let is_valid = is_well_formed(path) && path.chars().any(|c| c != '.');
         if is_valid { Ok(Self(path.to_owned())) } else { Err(ProjectPathError::Format) }
     }
 
@@ -93,16 +83,6 @@ impl ProjectPath {
             }
         }
         Self::parse(path.trim_matches('-'))
-    }
-
-    /// Wraps a path that was validated before it was stored.
-    pub fn stored(path: String) -> Self {
-        Self(path)
-    }
-
-    /// The path in its original case.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 
     /// The path in lower case, in which form it is unique.

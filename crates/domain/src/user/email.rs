@@ -7,6 +7,8 @@ use crate::text::{TooLong, limit, within};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EmailAddress(String);
 
+crate::text::stored_text!(EmailAddress);
+
 impl EmailAddress {
     /// Parses an address: exactly one `@`, and on both sides at least one character, no whitespace and no control
     /// characters.
@@ -22,16 +24,6 @@ impl EmailAddress {
             return Err(EmailAddressError::Format);
         }
         Ok(Self(address))
-    }
-
-    /// Wraps an address that was validated before it was stored.
-    pub fn stored(address: String) -> Self {
-        Self(address)
-    }
-
-    /// The address.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

@@ -33,21 +33,13 @@ impl Username {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DisplayName(String);
 
+crate::text::stored_text!(DisplayName);
+
 impl DisplayName {
     /// Removes HTML tags and surrounding whitespace. The rest must not be empty.
     pub fn parse(name: &str) -> Result<Self, DisplayNameError> {
         let plain = ShortText::parse(strip_tags(name).trim())?.into_string();
         if plain.is_empty() { Err(Blank.into()) } else { Ok(Self(plain)) }
-    }
-
-    /// Wraps a name that was validated before it was stored.
-    pub fn stored(name: String) -> Self {
-        Self(name)
-    }
-
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 

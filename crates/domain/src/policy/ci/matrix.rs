@@ -1,64 +1,17 @@
 //! The permission matrix of every actor, visibility level and ability: reference section 1.1 of pipelines.
 
 use super::{CiAbility, CiFacts};
-use crate::id::UserId;
-use crate::member::AccessLevel;
-use crate::policy::project::{ProjectFacts, ProjectRole};
-use crate::policy::{Actor, Denied, authorize};
-use crate::project::Archived;
+use crate::policy::tracker::matrix::Who::{self, *};
+use crate::policy::tracker::matrix::{HID, NO, OK, WHO};
+use crate::policy::{Denied, authorize};
 use crate::visibility::Visibility;
 
-/// Short names of the outcomes in the tables.
-const OK: Result<(), Denied> = Ok(());
-const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
-const HID: Result<(), Denied> = Err(Denied::Hidden);
-const NO: Result<(), Denied> = Err(Denied::Forbidden);
-
-/// The caller, in the first column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
-    Anonymous,
-    Stranger,
-    External,
-    Guest,
-    Reporter,
-    Developer,
-    Master,
-    Owner,
-    Admin,
-}
-
-use Who::*;
-
-fn actor(who: Who) -> Actor {
-    match who {
-        Anonymous => Actor::Anonymous,
-        Admin => Actor::Admin { id: UserId(1) },
-        Stranger | Guest | Reporter | Developer | Master | Owner => {
-            Actor::User { id: UserId(2), external: false }
-        }
-        External => Actor::User { id: UserId(2), external: true },
-    }
-}
-
 fn facts(who: Who, visibility: Visibility) -> CiFacts {
-    let level = match who {
-        Anonymous | Stranger | External | Owner | Admin => None,
-        Guest => Some(AccessLevel::Guest),
-        Reporter => Some(AccessLevel::Reporter),
-        Developer => Some(AccessLevel::Developer),
-        Master => Some(AccessLevel::Master),
-    };
-    let project = ProjectFacts {
-        visibility,
-        role: ProjectRole { level, owner: who == Owner },
-        archived: Archived::No,
-    };
-    CiFacts { project, builds: true, public_builds: true }
+    CiFacts { project: who.facts(visibility), builds: true, public_builds: true }
 }
 
 fn found(who: Who, facts: &CiFacts) -> [Result<(), Denied>; 7] {
-    CiAbility::ALL.map(|ability| authorize(actor(who), ability, facts))
+    CiAbility::ALL.map(|ability| authorize(who.actor(), ability, facts))
 }
 
 type Line = (Who, [Result<(), Denied>; 7]);

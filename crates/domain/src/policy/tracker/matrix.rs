@@ -10,14 +10,14 @@ use crate::project::Archived;
 use crate::visibility::Visibility;
 
 /// Short names of the outcomes in the tables.
-const OK: Result<(), Denied> = Ok(());
-const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
-const HID: Result<(), Denied> = Err(Denied::Hidden);
-const NO: Result<(), Denied> = Err(Denied::Forbidden);
+pub(in crate::policy) const OK: Result<(), Denied> = Ok(());
+pub(in crate::policy) const WHO: Result<(), Denied> = Err(Denied::Unauthenticated);
+pub(in crate::policy) const HID: Result<(), Denied> = Err(Denied::Hidden);
+pub(in crate::policy) const NO: Result<(), Denied> = Err(Denied::Forbidden);
 
 /// The caller, in the first column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Who {
+pub(in crate::policy) enum Who {
     Anonymous,
     Stranger,
     External,
@@ -32,7 +32,7 @@ enum Who {
 use Who::*;
 
 impl Who {
-    fn actor(self) -> Actor {
+    pub(in crate::policy) fn actor(self) -> Actor {
         match self {
             Anonymous => Actor::Anonymous,
             Admin => Actor::Admin { id: UserId(1) },
@@ -43,7 +43,7 @@ impl Who {
         }
     }
 
-    fn facts(self, visibility: Visibility) -> ProjectFacts {
+    pub(in crate::policy) fn facts(self, visibility: Visibility) -> ProjectFacts {
         let level = match self {
             Anonymous | Stranger | External | Owner | Admin => None,
             Guest => Some(AccessLevel::Guest),
