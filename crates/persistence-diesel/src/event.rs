@@ -149,7 +149,6 @@ impl DieselTx<'_> {
         let rows: Vec<EventRow> = self.by_ids(&ids, |conn, ids| {
             events::table.filter(events::id.among(ids)).order(events::id.desc()).load(conn)
         })?;
-        let items = rows.into_iter().map(Event::try_from).collect::<Result<_, _>>();
-        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })
+        Ok(Paged { items: self.convert_rows(rows)?, total })
     }
 }

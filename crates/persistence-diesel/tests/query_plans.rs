@@ -14,8 +14,7 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId,
-    RepositoryTaskId, UserId,
+    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId, UserId,
 };
 use hexforge_domain::issue::NewIssue;
 use hexforge_domain::issue::query::Clearance;
@@ -194,10 +193,6 @@ fn the_next_task_on_a_repository_is_read_in_the_order_of_an_index() {
     let plans = plans(|tx| tx.repository_tasks().claim_local(now, now).map(drop));
     for index in ["repository_tasks_of_project", "repository_tasks_of_user"] {
         assert!(plans.iter().any(|(_, plan)| plan.contains(index)), "{index}: {plans:?}");
-    }
-    for index in ["SEARCH task USING INTEGER PRIMARY KEY", "repository_tasks_of_project"] {
-        let id = RepositoryTaskId(1);
-        assert_goes_by(index, |tx| tx.repository_tasks().claim_one(id, now, now).map(drop));
     }
 }
 

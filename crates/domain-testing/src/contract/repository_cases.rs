@@ -53,7 +53,6 @@ macro_rules! store_contract_of_repositories {
             repository_tasks::local_tasks_can_be_claimed_separately,
             repository_tasks::a_task_that_never_ends_is_given_up,
             repository_tasks::tasks_of_one_project_are_claimed_one_after_the_other,
-            repository_tasks::a_task_can_be_claimed_by_its_id,
             repository_tasks::a_failed_task_is_tried_again_when_it_is_time,
             repository_tasks::a_task_that_is_given_up_blocks_no_other,
             repository_tasks::unfinished_imports_are_listed,

@@ -32,14 +32,6 @@ fn claim_task(store: &dyn Store, seconds: i64) -> Option<RepositoryTask> {
     write(store, |tx| tx.repository_tasks().claim(at(seconds), at(seconds + 60)))
 }
 
-fn claim_task_by_id(
-    store: &dyn Store,
-    id: RepositoryTaskId,
-    seconds: i64,
-) -> Option<RepositoryTask> {
-    write(store, |tx| tx.repository_tasks().claim_one(id, at(seconds), at(seconds + 60)))
-}
-
 fn claim_id(store: &dyn Store, seconds: i64) -> Option<RepositoryTaskId> {
     claim_task(store, seconds).map(|task| task.id)
 }
@@ -157,7 +149,6 @@ pub fn a_task_that_never_ends_is_given_up(store: &dyn Store) {
         assert_eq!(claim_id(store, round * 60), Some(first), "{round}");
     }
     assert_eq!(claim_task(store, 299), None, "the last one has its time too");
-    assert_eq!(claim_task_by_id(store, first, 300), None);
     assert_eq!(claim_id(store, 300), Some(second));
     let failed = ImportState::Failed(NEVER_FINISHED.to_owned());
     assert_eq!(read(store, |tx| tx.repository_tasks().imports(&[one])), [(one, failed)]);
@@ -177,36 +168,11 @@ pub fn tasks_of_one_project_are_claimed_one_after_the_other(store: &dyn Store) {
     assert_eq!(claim_task(store, 50), None);
     fail_task(store, first, "not there", Some(80));
     assert_eq!(claim_task(store, 70), None, "it is to be tried again");
-    assert_eq!(claim_task_by_id(store, second, 70), None);
     assert_eq!(claim_id(store, 80), Some(first));
     finish_task(store, first);
-    assert_eq!(claim_task_by_id(store, third, 80), None);
     assert_eq!(claim_id(store, 80), Some(second));
     finish_task(store, second);
     assert_eq!(claim_id(store, 81), Some(third));
-}
-
-/// See [`RepositoryTasks::claim_one`](hexforge_domain::repository::port::RepositoryTasks::claim_one).
-pub fn a_task_can_be_claimed_by_its_id(store: &dyn Store) {
-    let (ada, [one, two]) = a_site(store);
-    let first = insert_task(store, one, &an_import(ada), 0);
-    let kind = TaskKind::Copy { source: one };
-    let asked = insert_task(store, two, &kind, 10);
-    assert_eq!(claim_task_by_id(store, asked, 9), None, "not yet due");
-    let expected = RepositoryTask { id: asked, project: two, kind, tries: 1 };
-    assert_eq!(claim_task_by_id(store, asked, 10), Some(expected.clone()));
-    assert_eq!(claim_task_by_id(store, asked, 69), None, "under way");
-    assert_eq!(claim_id(store, 10), Some(first));
-    assert_eq!(claim_task_by_id(store, asked, 70), Some(RepositoryTask { tries: 2, ..expected }));
-    finish_task(store, asked);
-    assert_eq!(claim_task_by_id(store, asked, 1000), None);
-    // The transaction that adds a task can claim it too.
-    let task = write(store, |tx| {
-        let id = tx.repository_tasks().insert(two, &an_import(ada), at(0))?;
-        let task = tx.repository_tasks().claim_one(id, at(0), at(60))?;
-        Ok((id, task.map(|task| task.id)))
-    });
-    assert_eq!(task.1, Some(task.0));
 }
 
 /// See [`RepositoryTasks::fail`](hexforge_domain::repository::port::RepositoryTasks::fail).
@@ -228,7 +194,6 @@ pub fn a_task_that_is_given_up_blocks_no_other(store: &dyn Store) {
     let [first, second] = [0, 0].map(|seconds| insert_task(store, one, &an_import(ada), seconds));
     assert_eq!(claim_id(store, 0), Some(first));
     fail_task(store, first, "nobody answers", None);
-    assert_eq!(claim_task_by_id(store, first, 1_000_000), None);
     assert_eq!(claim_id(store, 1), Some(second));
     finish_task(store, second);
     assert_eq!(claim_task(store, 1_000_000), None);
@@ -242,12 +207,12 @@ pub fn unfinished_imports_are_listed(store: &dyn Store) {
         states.sort_by_key(|(project, _)| *project);
         states
     };
-    insert_task(store, two, &TaskKind::RemoveMerged { user: ada }, 0);
-    insert_task(store, two, &TaskKind::Copy { source: one }, 0);
+    insert_task(store, two, &TaskKind::RemoveMerged { user: ada }, 1000);
+    insert_task(store, two, &TaskKind::Copy { source: one }, 1000);
     let id = insert_task(store, one, &an_import(ada), 0);
     let started = [(one, ImportState::Started)];
     assert_eq!(states(&[two, one, one, ProjectId(i64::MAX)]), started);
-    claim_task_by_id(store, id, 0);
+    assert_eq!(claim_id(store, 0), Some(id));
     assert_eq!(states(&[one, two]), started);
     fail_task(store, id, "for now", Some(30));
     assert_eq!(states(&[one]), started);
@@ -328,6 +293,5 @@ pub fn results_of_deleted_tasks_are_ignored(store: &dyn Store) {
     fail_task(store, id, "the project is gone", Some(10));
     fail_task(store, id, "the project is gone", None);
     finish_task(store, id);
-    assert_eq!(claim_task_by_id(store, id, 1000), None);
     assert_eq!(claim_task(store, 1000), None);
 }

@@ -65,6 +65,15 @@ impl Tables {
     fn task(&mut self, id: RepositoryTaskId) -> Option<&mut TaskRow> {
         self.repository_tasks.iter_mut().find(|task| task.id == id)
     }
+
+    fn claim(&mut self, id: RepositoryTaskId, until: Timestamp) -> Option<RepositoryTask> {
+        let task = self.task(id)?;
+        task.tries += 1;
+        task.due = Some(until);
+        task.error = None;
+        let kind = task.kind.clone();
+        Some(RepositoryTask { id, project: task.project, kind, tries: task.tries })
+    }
 }
 
 impl FakeTx {
@@ -101,10 +110,8 @@ impl RepositoryTasks for FakeTx {
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError> {
         self.give_up_one(now)?;
-        match self.tables.oldest(|task| self.tables.is_claimable(task, now)) {
-            Some(id) => self.claim_one(id, now, until),
-            None => Ok(None),
-        }
+        let oldest = self.tables.oldest(|task| self.tables.is_claimable(task, now));
+        Ok(oldest.and_then(|id| self.tables.claim(id, until)))
     }
 
     fn claim_local(
@@ -114,27 +121,8 @@ impl RepositoryTasks for FakeTx {
     ) -> Result<Option<RepositoryTask>, StoreError> {
         self.give_up_one(now)?;
         let is_local = |task: &TaskRow| !task.is_import() && self.tables.is_claimable(task, now);
-        match self.tables.oldest(is_local) {
-            Some(id) => self.claim_one(id, now, until),
-            None => Ok(None),
-        }
-    }
-
-    fn claim_one(
-        &mut self,
-        id: RepositoryTaskId,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<RepositoryTask>, StoreError> {
-        let mut all = self.tables.repository_tasks.iter();
-        let due = all.any(|task| task.id == id && self.tables.is_claimable(task, now));
-        Ok(self.tables.task(id).filter(|_| due).map(|task| {
-            task.tries += 1;
-            task.due = Some(until);
-            task.error = None;
-            let kind = task.kind.clone();
-            RepositoryTask { id, project: task.project, kind, tries: task.tries }
-        }))
+        let oldest = self.tables.oldest(is_local);
+        Ok(oldest.and_then(|id| self.tables.claim(id, until)))
     }
 
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {

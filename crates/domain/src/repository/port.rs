@@ -36,15 +36,6 @@ pub trait RepositoryTasks {
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError>;
 
-    /// Like [`claim`](Self::claim), but for one task if it is due. The transaction may be the one
-    /// that added it.
-    fn claim_one(
-        &mut self,
-        id: RepositoryTaskId,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<RepositoryTask>, StoreError>;
-
     /// Deletes a finished task.
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError>;
 

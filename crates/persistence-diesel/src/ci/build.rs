@@ -127,8 +127,7 @@ impl DieselTx<'_> {
             builds::table.filter(builds::id.among(ids)).select(BuildRow::as_select()).load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
-        let found = rows.into_iter().map(Build::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 }
 
@@ -162,27 +161,24 @@ impl Builds for DieselTx<'_> {
 
     fn find(&mut self, id: BuildId) -> Result<Option<Build>, StoreError> {
         let its_project = projects::table.filter(projects::id.eq(builds::project_id));
-        let row: Option<BuildRow> = self.run(|conn| {
+        self.read_row(|conn| {
             builds::table
                 .find(id.0)
                 .filter(diesel::dsl::exists(its_project))
                 .select(BuildRow::as_select())
                 .get_result(conn)
                 .optional()
-        })?;
-        row.map(Build::try_from).transpose().map_err(|error| self.fail(error))
+        })
     }
 
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError> {
-        let rows: Vec<BuildRow> = self.run(|conn| {
+        self.read_rows(|conn| {
             builds::table
                 .filter(builds::pipeline_id.eq(pipeline.0))
                 .order(builds::id)
                 .select(BuildRow::as_select())
                 .load(conn)
-        })?;
-        let found = rows.into_iter().map(Build::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        })
     }
 
     fn define(
@@ -220,10 +216,8 @@ impl Builds for DieselTx<'_> {
         })?;
         let Some((commands, options, variables)) = row else { return Ok(None) };
         let definition = build_definition::from_texts(commands, &options, &variables);
-        definition
-            .map(Some)
-            .ok_or(StoreError::Corrupt("definition of a build"))
-            .map_err(|error| self.fail(error))
+        let corrupt = StoreError::Corrupt("definition of a build");
+        self.fail_on_error(definition.map(Some).ok_or(corrupt))
     }
 
     fn insert(&mut self, new: NewBuild) -> Result<Build, StoreError> {
@@ -310,8 +304,7 @@ impl Builds for DieselTx<'_> {
             builds::finished_at.eq(to_naive_opt(build.finished_at)),
         );
         let row = builds::table.find(build.id.0);
-        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 
     fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError> {

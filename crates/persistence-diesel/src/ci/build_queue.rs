@@ -26,7 +26,7 @@ impl DieselTx<'_> {
         let tag_sets = self.pending_tag_sets()?;
         let mut accepted = Vec::new();
         for tag_set in tag_sets {
-            let tags = tags_from_text(&tag_set).map_err(|error| self.fail(error))?;
+            let tags = self.fail_on_error(tags_from_text(&tag_set))?;
             if runner.takes(&tags) {
                 accepted.push(tag_set);
             }

@@ -12,7 +12,6 @@ use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline, PipelineScop
 use hexforge_domain::ports::store::StoreError;
 
 use crate::database::backend::{self, Backend};
-use crate::database::connection::DbConn;
 use crate::database::schema::{pipelines, projects, ref_pipelines};
 use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
@@ -45,6 +44,13 @@ type Columns = <PipelineRow as Selectable<diesel::pg::Pg>>::SelectExpression;
 
 fn columns() -> Columns {
     <PipelineRow as Selectable<diesel::pg::Pg>>::construct_selection()
+}
+
+/// Selects the id of the project of a pipeline.
+fn project_of(pipeline: PipelineId) -> Sql {
+    Sql::new("SELECT id FROM projects WHERE id = (SELECT project_id FROM pipelines WHERE id = ")
+        .id(pipeline.0)
+        .sql(")")
 }
 
 pub(crate) fn parse_status(word: &str) -> Result<Status, StoreError> {
@@ -108,22 +114,13 @@ fn parse_date(text: &str) -> Result<DateTime<FixedOffset>, StoreError> {
 }
 
 impl DieselTx<'_> {
-    fn find_pipeline(
-        &mut self,
-        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<PipelineRow>>,
-    ) -> Result<Option<Pipeline>, StoreError> {
-        let row = self.run(query)?;
-        row.map(Pipeline::try_from).transpose().map_err(|error| self.fail(error))
-    }
-
     /// Returns the pipelines with these ids, in the order of the ids.
     fn pipelines_by_id(&mut self, ids: &[i64]) -> Result<Vec<Pipeline>, StoreError> {
         let mut rows: Vec<PipelineRow> = self.by_ids(ids, |conn, ids| {
             pipelines::table.filter(pipelines::id.among(ids)).select(columns()).load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
-        let found = rows.into_iter().map(Pipeline::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 }
 
@@ -167,17 +164,16 @@ impl Pipelines for DieselTx<'_> {
             return Ok(());
         }
         let row = ref_pipelines::table.find((project.0, tag, reference));
-        self.run(|conn| diesel::update(row).set(ref_pipelines::present.eq(present)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(ref_pipelines::present.eq(present)).execute(conn))
     }
 
     fn find(&mut self, project: ProjectId, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
-        self.find_pipeline(|conn| {
+        self.read_row(|conn| {
             pipelines::table
                 .find(id.0)
                 .filter(pipelines::project_id.eq(project.0))
                 .select(columns())
-                .get_result(conn)
+                .get_result::<PipelineRow>(conn)
                 .optional()
         })
     }
@@ -189,33 +185,22 @@ impl Pipelines for DieselTx<'_> {
 
     fn lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
         // Locks the project first, like the removal of a project.
-        self.lock_rows(
-            Sql::new(
-                "SELECT id FROM projects \
-                 WHERE id = (SELECT project_id FROM pipelines WHERE id = ",
-            )
-            .id(id.0)
-            .sql(") FOR KEY SHARE"),
-        )?;
+        self.lock_rows(project_of(id).sql(" FOR KEY SHARE"))?;
         let its_project = projects::table.filter(projects::id.eq(pipelines::project_id));
         let query = pipelines::table.find(id.0).filter(exists(its_project)).select(columns());
-        self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow))
+        self.read_row(|conn| load_locked!(conn, query, PipelineRow))
     }
 
     fn try_lock(&mut self, id: PipelineId) -> Result<Option<Pipeline>, StoreError> {
         if self.backend() == Backend::Postgres {
-            let project = Sql::new(
-                "SELECT id FROM projects \
-                 WHERE id = (SELECT project_id FROM pipelines WHERE id = ",
-            );
-            let held = self.ids(project.id(id.0).sql(") FOR KEY SHARE SKIP LOCKED"))?;
+            let held = self.ids(project_of(id).sql(" FOR KEY SHARE SKIP LOCKED"))?;
             if held.is_empty() {
                 return Ok(None);
             }
         }
         let its_project = projects::table.filter(projects::id.eq(pipelines::project_id));
         let query = pipelines::table.find(id.0).filter(exists(its_project)).select(columns());
-        self.find_pipeline(|conn| load_locked!(conn, query, PipelineRow, skip_locked))
+        self.read_row(|conn| load_locked!(conn, query, PipelineRow, skip_locked))
     }
 
     fn newest_with_status(
@@ -227,14 +212,14 @@ impl Pipelines for DieselTx<'_> {
         if backend::contains_nul(reference) {
             return Ok(None);
         }
-        self.find_pipeline(|conn| {
+        self.read_row(|conn| {
             pipelines::table
                 .filter(pipelines::project_id.eq(project.0))
                 .filter(pipelines::reference.eq(reference))
                 .filter(pipelines::status.eq(status.as_str()))
                 .order(pipelines::id.desc())
                 .select(columns())
-                .first(conn)
+                .first::<PipelineRow>(conn)
                 .optional()
         })
     }
@@ -244,16 +229,14 @@ impl Pipelines for DieselTx<'_> {
         project: ProjectId,
         sha: ObjectId,
     ) -> Result<Vec<Pipeline>, StoreError> {
-        let rows: Vec<PipelineRow> = self.run(|conn| {
+        self.read_rows(|conn| {
             pipelines::table
                 .filter(pipelines::project_id.eq(project.0))
                 .filter(pipelines::sha.eq(sha.to_string()))
                 .order(pipelines::id.desc())
                 .select(columns())
-                .load(conn)
-        })?;
-        let found = rows.into_iter().map(Pipeline::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+                .load::<PipelineRow>(conn)
+        })
     }
 
     fn commits(
@@ -274,8 +257,7 @@ impl Pipelines for DieselTx<'_> {
                 ))
                 .load(conn)
         })?;
-        let found = rows.into_iter().map(TryFrom::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 
     fn insert(&mut self, new: NewPipeline) -> Result<Pipeline, StoreError> {
@@ -324,7 +306,7 @@ impl Pipelines for DieselTx<'_> {
                 .set(newest)
                 .execute(c))
         })?;
-        Pipeline::try_from(row).map_err(|error| self.fail(error))
+        self.fail_on_error(Pipeline::try_from(row))
     }
 
     fn update(&mut self, pipeline: &Pipeline) -> Result<(), StoreError> {
@@ -336,7 +318,6 @@ impl Pipelines for DieselTx<'_> {
             pipelines::finished_at.eq(to_naive_opt(pipeline.finished_at)),
         );
         let row = pipelines::table.find(pipeline.id.0);
-        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 }

@@ -93,8 +93,7 @@ impl Runners for DieselTx<'_> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows: Vec<RunnerRow> = self
             .by_ids(&ids, |conn, ids| runners::table.filter(runners::id.eq_any(ids)).load(conn))?;
-        let found = rows.into_iter().map(Runner::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 
     fn insert(&mut self, new: NewRunner) -> Result<Runner, StoreError> {
@@ -143,20 +142,18 @@ impl Runners for DieselTx<'_> {
             runners::contacted_at.eq(to_naive_opt(runner.contacted_at)),
         );
         let row = runners::table.find(runner.id.0);
-        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 
     fn bind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError> {
         let row =
             (runner_projects::runner_id.eq(runner.0), runner_projects::project_id.eq(project.0));
-        self.run(|conn| {
+        self.write(|conn| {
             each_backend!(conn, c => diesel::insert_into(runner_projects::table)
                 .values(row)
                 .on_conflict_do_nothing()
                 .execute(c))
-        })?;
-        Ok(())
+        })
     }
 
     fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError> {
@@ -227,7 +224,6 @@ impl Runners for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: RunnerId) -> Result<(), StoreError> {
-        self.run(|conn| diesel::delete(runners::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(runners::table.find(id.0)).execute(conn))
     }
 }

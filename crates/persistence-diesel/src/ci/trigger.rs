@@ -85,8 +85,7 @@ impl Triggers for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: TriggerId) -> Result<(), StoreError> {
-        self.run(|conn| diesel::delete(triggers::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(triggers::table.find(id.0)).execute(conn))
     }
 
     fn record_use(

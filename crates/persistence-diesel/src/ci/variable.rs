@@ -83,12 +83,10 @@ impl Variables for DieselTx<'_> {
     fn update(&mut self, id: VariableId, value: &Sealed) -> Result<(), StoreError> {
         let row = variables::table.find(id.0);
         let value = variables::value.eq(&value.0);
-        self.run(|conn| diesel::update(row).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(value).execute(conn))
     }
 
     fn delete(&mut self, id: VariableId) -> Result<(), StoreError> {
-        self.run(|conn| diesel::delete(variables::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(variables::table.find(id.0)).execute(conn))
     }
 }

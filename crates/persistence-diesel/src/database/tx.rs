@@ -30,6 +30,7 @@ use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::trigger::port::Triggers;
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::port::{Emails, Identities, Keys, Users};
 use hexforge_domain::variable::port::Variables;
 
@@ -104,6 +105,14 @@ impl<'c> DieselTx<'c> {
         statement(self.conn).map_err(|error| self.fail(error::translate(error)))
     }
 
+    /// Runs a statement that changes rows.
+    pub fn write(
+        &mut self,
+        statement: impl FnOnce(&mut DbConn) -> QueryResult<usize>,
+    ) -> Result<(), StoreError> {
+        self.run(statement).map(drop)
+    }
+
     /// Returns the database that the transaction runs on.
     pub fn backend(&self) -> Backend {
         Backend::of(self.conn)
@@ -114,9 +123,19 @@ impl<'c> DieselTx<'c> {
         self.run(|conn| query.rows::<BigInt>().load(conn))
     }
 
+    /// Returns the ids that a search selects, ascending and each once, or `None` if there are more than `max`. The
+    /// search may select an id several times.
+    pub fn few_ids(&mut self, search: Sql, max: usize) -> Result<Option<Vec<i64>>, StoreError> {
+        let limit = max * 4;
+        let found = self.ids(search.sql(" LIMIT ").id(limit as i64))?;
+        let is_complete = found.len() < limit;
+        let found = sorted_unique(found);
+        Ok((is_complete && found.len() <= max).then_some(found))
+    }
+
     /// Runs a statement that returns no rows.
     pub fn execute(&mut self, statement: Sql) -> Result<(), StoreError> {
-        self.run(|conn| statement.rows::<Untyped>().execute(conn)).map(drop)
+        self.write(|conn| statement.rows::<Untyped>().execute(conn))
     }
 
     /// Like [`execute`](Self::execute), and returns the number of changed rows.
@@ -211,6 +230,32 @@ impl<'c> DieselTx<'c> {
         }
     }
 
+    /// Runs a query and converts its rows.
+    pub fn read_rows<R, T: TryFrom<R, Error = StoreError>>(
+        &mut self,
+        query: impl FnOnce(&mut DbConn) -> QueryResult<Vec<R>>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = self.run(query)?;
+        self.convert_rows(rows)
+    }
+
+    /// Runs a query for at most one row and converts the row.
+    pub fn read_row<R, T: TryFrom<R, Error = StoreError>>(
+        &mut self,
+        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<R>>,
+    ) -> Result<Option<T>, StoreError> {
+        let row = self.run(query)?;
+        self.fail_on_error(row.map(T::try_from).transpose())
+    }
+
+    /// Converts rows. A row that cannot be converted marks the transaction as failed.
+    pub fn convert_rows<R, T: TryFrom<R, Error = StoreError>>(
+        &mut self,
+        rows: Vec<R>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.fail_on_error(rows.into_iter().map(T::try_from).collect())
+    }
+
     /// Returns true if the connection is broken.
     pub fn is_lost(&self) -> bool {
         self.lost
@@ -261,119 +306,54 @@ impl Drop for DieselTx<'_> {
     }
 }
 
-impl Tx for DieselTx<'_> {
-    fn users(&mut self) -> &mut dyn Users {
-        self
-    }
-    fn identities(&mut self) -> &mut dyn Identities {
-        self
-    }
-    fn keys(&mut self) -> &mut dyn Keys {
-        self
-    }
-    fn emails(&mut self) -> &mut dyn Emails {
-        self
-    }
-    fn tokens(&mut self) -> &mut dyn Tokens {
-        self
-    }
-    fn namespaces(&mut self) -> &mut dyn Namespaces {
-        self
-    }
-    fn groups(&mut self) -> &mut dyn Groups {
-        self
-    }
-    fn group_members(&mut self) -> &mut dyn GroupMembers {
-        self
-    }
-    fn projects(&mut self) -> &mut dyn Projects {
-        self
-    }
-    fn project_members(&mut self) -> &mut dyn ProjectMembers {
-        self
-    }
-    fn access_requests(&mut self) -> &mut dyn AccessRequests {
-        self
-    }
-    fn stars(&mut self) -> &mut dyn Stars {
-        self
-    }
-    fn shares(&mut self) -> &mut dyn Shares {
-        self
-    }
-    fn project_hooks(&mut self) -> &mut dyn ProjectHooks {
-        self
-    }
-    fn protections(&mut self) -> &mut dyn Protections {
-        self
-    }
-    fn releases(&mut self) -> &mut dyn Releases {
-        self
-    }
-    fn repository_tasks(&mut self) -> &mut dyn RepositoryTasks {
-        self
-    }
-    fn refs(&mut self) -> &mut dyn Refs {
-        self
-    }
-    fn packs(&mut self) -> &mut dyn Packs {
-        self
-    }
-    fn system_hooks(&mut self) -> &mut dyn SystemHooks {
-        self
-    }
-    fn labels(&mut self) -> &mut dyn Labels {
-        self
-    }
-    fn group_labels(&mut self) -> &mut dyn GroupLabels {
-        self
-    }
-    fn milestones(&mut self) -> &mut dyn Milestones {
-        self
-    }
-    fn issues(&mut self) -> &mut dyn Issues {
-        self
-    }
-    fn notes(&mut self) -> &mut dyn Notes {
-        self
-    }
-    fn boards(&mut self) -> &mut dyn Boards {
-        self
-    }
-    fn events(&mut self) -> &mut dyn Events {
-        self
-    }
-    fn outbox(&mut self) -> &mut dyn Outbox {
-        self
-    }
-    fn deliveries(&mut self) -> &mut dyn Deliveries {
-        self
-    }
-    fn delivery_log(&mut self) -> &mut dyn DeliveryLog {
-        self
-    }
-    fn sign_in_failures(&mut self) -> &mut dyn SignInFailures {
-        self
-    }
-    fn sign_in_addresses(&mut self) -> &mut dyn SignInAddresses {
-        self
-    }
-    fn pipelines(&mut self) -> &mut dyn Pipelines {
-        self
-    }
-    fn builds(&mut self) -> &mut dyn Builds {
-        self
-    }
-    fn runners(&mut self) -> &mut dyn Runners {
-        self
-    }
-    fn triggers(&mut self) -> &mut dyn Triggers {
-        self
-    }
-    fn variables(&mut self) -> &mut dyn Variables {
-        self
-    }
-    fn removals(&mut self) -> &mut dyn Removals {
-        self
-    }
+/// Implements [`Tx`]: the transaction itself is each of the ports.
+macro_rules! ports {
+    ($($method:ident: $port:ident,)*) => {
+        impl Tx for DieselTx<'_> {
+            $(fn $method(&mut self) -> &mut dyn $port {
+                self
+            })*
+        }
+    };
+}
+
+ports! {
+    users: Users,
+    identities: Identities,
+    keys: Keys,
+    emails: Emails,
+    tokens: Tokens,
+    namespaces: Namespaces,
+    groups: Groups,
+    group_members: GroupMembers,
+    projects: Projects,
+    project_members: ProjectMembers,
+    access_requests: AccessRequests,
+    stars: Stars,
+    shares: Shares,
+    project_hooks: ProjectHooks,
+    protections: Protections,
+    releases: Releases,
+    repository_tasks: RepositoryTasks,
+    refs: Refs,
+    packs: Packs,
+    system_hooks: SystemHooks,
+    labels: Labels,
+    group_labels: GroupLabels,
+    milestones: Milestones,
+    issues: Issues,
+    notes: Notes,
+    boards: Boards,
+    events: Events,
+    outbox: Outbox,
+    deliveries: Deliveries,
+    delivery_log: DeliveryLog,
+    sign_in_failures: SignInFailures,
+    sign_in_addresses: SignInAddresses,
+    pipelines: Pipelines,
+    builds: Builds,
+    runners: Runners,
+    triggers: Triggers,
+    variables: Variables,
+    removals: Removals,
 }

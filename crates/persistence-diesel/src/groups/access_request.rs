@@ -57,8 +57,7 @@ impl AccessRequests for DieselTx<'_> {
             }
         })?;
         let items = rows.into_iter().map(|(user, at)| Ok((User::try_from(user)?, to_utc(at))));
-        let items = items.collect::<Result<_, _>>().map_err(|error| self.fail(error))?;
-        Ok(Paged { items, total })
+        Ok(Paged { items: self.fail_on_error(items.collect())?, total })
     }
 
     fn find(
@@ -89,8 +88,7 @@ impl AccessRequests for DieselTx<'_> {
             access_requests::project_id.eq(project),
             access_requests::requested_at.eq(to_naive(at)),
         );
-        self.run(|conn| diesel::insert_into(access_requests::table).values(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::insert_into(access_requests::table).values(values).execute(conn))
     }
 
     fn delete(&mut self, source: RequestSource, user: UserId) -> Result<(), StoreError> {

@@ -15,7 +15,9 @@ use crate::database::backend;
 use crate::database::schema::{group_members, namespaces, projects};
 use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
+use crate::groups::member::to_access_level;
 use crate::groups::namespace::NamespaceRow;
+use crate::projects::project::to_visibility;
 use crate::query::access;
 use crate::query::sql::Sql;
 
@@ -62,7 +64,7 @@ impl Groups for DieselTx<'_> {
             return Ok(None);
         }
         let path = group.as_path();
-        let by_path = self.find_namespace(|conn| {
+        let by_path = self.read_row(|conn| {
             namespaces::table
                 .filter(namespaces::path_folded.eq(path.to_ascii_lowercase()))
                 .filter(namespaces::path.eq(path))
@@ -72,7 +74,7 @@ impl Groups for DieselTx<'_> {
                 .optional()
         })?;
         match (by_path, group.as_id()) {
-            (None, Some(id)) => self.find_namespace(|conn| {
+            (None, Some(id)) => self.read_row(|conn| {
                 namespaces::table
                     .find(id.0)
                     .filter(namespaces::owner_id.is_null())
@@ -85,7 +87,7 @@ impl Groups for DieselTx<'_> {
     }
 
     fn lock(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError> {
-        self.find_namespace(|conn| {
+        self.read_row(|conn| {
             load_locked!(
                 conn,
                 namespaces::table
@@ -150,11 +152,7 @@ impl Groups for DieselTx<'_> {
                 .optional()
         })?;
         let level = found.filter(|(_, expires_at)| is_in_force(*expires_at, today));
-        level
-            .map(|(level, _)| AccessLevel::from_level(i64::from(level)))
-            .map(|level| level.ok_or(StoreError::Corrupt("access level")))
-            .transpose()
-            .map_err(|error| self.fail(error))
+        self.fail_on_error(level.map(|(level, _)| to_access_level(level)).transpose())
     }
 
     fn highest_visibility_inside(
@@ -167,11 +165,7 @@ impl Groups for DieselTx<'_> {
                 .select(diesel::dsl::max(projects::visibility_level))
                 .get_result(conn)
         })?;
-        highest
-            .map(|level| Visibility::from_level(i64::from(level)))
-            .map(|visibility| visibility.ok_or(StoreError::Corrupt("visibility")))
-            .transpose()
-            .map_err(|error| self.fail(error))
+        self.fail_on_error(highest.map(to_visibility).transpose())
     }
 
     fn insert(&mut self, new: NewGroup) -> Result<Namespace, StoreError> {
@@ -203,8 +197,7 @@ impl Groups for DieselTx<'_> {
     fn update(&mut self, group: &Namespace) -> Result<(), StoreError> {
         let values = GroupValues::from(group);
         let row = namespaces::table.find(group.id.0).filter(namespaces::owner_id.is_null());
-        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 
     fn delete(&mut self, group: NamespaceId) -> Result<(), StoreError> {

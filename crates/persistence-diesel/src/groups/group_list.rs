@@ -10,6 +10,7 @@ use hexforge_domain::project::query::ProjectScope;
 
 use crate::database::backend::Backend;
 use crate::database::tx::DieselTx;
+use crate::groups::namespace::name_or_path_contains;
 use crate::query::access;
 use crate::query::page::{CountCost, Span};
 use crate::query::project_scope::Scope;
@@ -41,7 +42,10 @@ impl DieselTx<'_> {
     ) -> Result<Paged<Namespace>, StoreError> {
         let search = Search::new(filter.search.as_deref());
         let skip: Vec<i64> = filter.skip.iter().map(|id| id.0).collect();
-        let found = self.find_few_matches(&search)?;
+        let found = match search.matching(&Texts::Namespaces, self.backend()) {
+            Some(matching) => self.few_ids(matching, FOUND)?,
+            None => None,
+        };
         let (scope, few) = self.groups_in_scope(filter.scope, today)?;
         let search_condition = match &found {
             Some(ids) => Some(Sql::new("namespaces.id IN (").ids(ids.clone()).sql(")")),
@@ -81,19 +85,6 @@ impl DieselTx<'_> {
             self.ids(ids.then(order(filter, strategy, span, self.backend())).span(span))?;
         span.restore(&mut ids);
         Ok(Paged { items: self.namespaces_by_id(&ids)?, total })
-    }
-
-    /// Returns the ids of all namespaces that match the search, or `None` if there are more than [`FOUND`].
-    fn find_few_matches(&mut self, search: &Search) -> Result<Option<Vec<i64>>, StoreError> {
-        let Some(matching) = search.matching(&Texts::Namespaces, self.backend()) else {
-            return Ok(None);
-        };
-        let most = FOUND * 4;
-        let mut found = self.ids(matching.sql(" LIMIT ").id(most as i64))?;
-        let all = found.len() < most;
-        found.sort_unstable();
-        found.dedup();
-        Ok((all && found.len() <= FOUND).then_some(found))
     }
 
     /// Returns the condition that a group is in the scope, and true if the scope has few groups.
@@ -144,13 +135,6 @@ fn is_member(user: UserId, today: NaiveDate) -> Sql {
         .sql(" AND ")
         .then(access::is_in_force("expires_at", today))
         .sql(") IS NOT NULL")
-}
-
-/// The per-row condition that the name or path contains the search text.
-fn name_or_path_contains(search: &Search) -> Option<Sql> {
-    let name = search.within("namespaces.name_folded")?;
-    let path = search.within("namespaces.path_folded")?;
-    Some(Sql::new("(").then(name).sql(" OR ").then(path).sql(")"))
 }
 
 /// Names and paths are unique among groups, so no second sort column is needed.

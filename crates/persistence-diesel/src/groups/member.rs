@@ -7,6 +7,7 @@ use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
 
 use crate::database::schema::{group_members, project_members, users};
@@ -20,11 +21,14 @@ use crate::users::user::UserRow;
 /// User id, access level, notification level, expiry date.
 type MemberRow = (i64, i32, i32, Option<NaiveDate>);
 
+pub(crate) fn to_access_level(level: i32) -> Result<AccessLevel, StoreError> {
+    AccessLevel::from_level(i64::from(level)).ok_or(StoreError::Corrupt("access level"))
+}
+
 fn to_membership((user, level, notification_level, expires_at): MemberRow) -> MembershipResult {
     Ok(Membership {
         user: UserId(user),
-        level: AccessLevel::from_level(i64::from(level))
-            .ok_or(StoreError::Corrupt("access level"))?,
+        level: to_access_level(level)?,
         notification_level,
         expires_at,
     })
@@ -65,8 +69,7 @@ macro_rules! memberships {
                     .load(conn)
             })?;
             let items = rows.into_iter().map(|(user, row)| Ok((User::try_from(user)?, to_membership(row)?)));
-            let items = items.collect::<Result<_, _>>().map_err(|error| self.fail(error))?;
-            Ok(Paged { items, total })
+            Ok(Paged { items: self.fail_on_error(items.collect())?, total })
         }
 
         fn find(&mut self, of: $id, user: UserId) -> Result<Option<Membership>, StoreError> {
@@ -77,7 +80,7 @@ macro_rules! memberships {
                     .get_result(conn)
                     .optional()
             })?;
-            row.map(to_membership).transpose().map_err(|error| self.fail(error))
+            self.fail_on_error(row.map(to_membership).transpose())
         }
 
         fn of_user(
@@ -85,9 +88,7 @@ macro_rules! memberships {
             user: UserId,
             of: &[$id],
         ) -> Result<Vec<($id, Membership)>, StoreError> {
-            let mut ids: Vec<i64> = of.iter().map(|id| id.0).collect();
-            ids.sort_unstable();
-            ids.dedup();
+            let ids = sorted_unique(of.iter().map(|id| id.0));
             let rows: Vec<(i64, MemberRow)> = self.by_ids(&ids, |conn, ids| {
                 $table::table
                     .filter($table::user_id.eq(user.0))
@@ -97,7 +98,7 @@ macro_rules! memberships {
                     .load(conn)
             })?;
             let found = rows.into_iter().map(|(id, row)| Ok(($id(id), to_membership(row)?)));
-            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+            self.fail_on_error(found.collect())
         }
 
         fn all_of_user(&mut self, user: UserId) -> Result<Vec<($id, Membership)>, StoreError> {
@@ -109,7 +110,7 @@ macro_rules! memberships {
                     .load(conn)
             })?;
             let found = rows.into_iter().map(|(id, row)| Ok(($id(id), to_membership(row)?)));
-            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+            self.fail_on_error(found.collect())
         }
 
         fn expired(
@@ -126,7 +127,7 @@ macro_rules! memberships {
                     .load(conn)
             })?;
             let found = rows.into_iter().map(|(id, row)| Ok(($id(id), to_membership(row)?)));
-            found.collect::<Result<_, _>>().map_err(|error| self.fail(error))
+            self.fail_on_error(found.collect())
         }
 
         fn insert(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
@@ -137,8 +138,7 @@ macro_rules! memberships {
                 $table::notification_level.eq(member.notification_level),
                 $table::expires_at.eq(member.expires_at),
             );
-            self.run(|conn| diesel::insert_into($table::table).values(values).execute(conn))?;
-            Ok(())
+            self.write(|conn| diesel::insert_into($table::table).values(values).execute(conn))
         }
 
         fn update(&mut self, of: $id, member: Membership) -> Result<(), StoreError> {
@@ -149,15 +149,13 @@ macro_rules! memberships {
                 $table::expires_at.eq(member.expires_at),
             );
             let row = $table::table.find((of.0, member.user.0));
-            self.run(|conn| diesel::update(row).set(values).execute(conn))?;
-            Ok(())
+            self.write(|conn| diesel::update(row).set(values).execute(conn))
         }
 
         fn delete(&mut self, of: $id, user: UserId) -> Result<(), StoreError> {
             memberships!(lock self, $source, of, user)?;
             let row = $table::table.find((of.0, user.0));
-            self.run(|conn| diesel::delete(row).execute(conn))?;
-            Ok(())
+            self.write(|conn| diesel::delete(row).execute(conn))
         }
     };
     (columns $table:ident) => {

@@ -3,22 +3,21 @@
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
-use hexforge_domain::id::{NamespaceId, UserId};
+use hexforge_domain::id::{self, NamespaceId, UserId};
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::namespace::{Namespace, NamespacePath};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::visibility::Visibility;
 
 use crate::database::backend::{self, Backend};
-use crate::database::connection::DbConn;
 use crate::database::schema::namespaces;
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
+use crate::projects::project::to_visibility;
 use crate::query::access;
 use crate::query::among::AmongValues;
 use crate::query::page;
-use crate::query::search::Search;
+use crate::query::search::{Search, Texts};
 use crate::query::sql::Sql;
 
 /// A row of `namespaces`, without the columns that only searches read.
@@ -49,8 +48,7 @@ impl TryFrom<NamespaceRow> for Namespace {
             name: row.name,
             owner: row.owner_id.map(UserId),
             description: row.description,
-            visibility: Visibility::from_level(i64::from(row.visibility_level))
-                .ok_or(StoreError::Corrupt("visibility"))?,
+            visibility: to_visibility(row.visibility_level)?,
             lfs_enabled: row.lfs_enabled,
             request_access_enabled: row.request_access_enabled,
             share_with_group_lock: row.share_with_group_lock,
@@ -62,14 +60,6 @@ impl TryFrom<NamespaceRow> for Namespace {
 }
 
 impl DieselTx<'_> {
-    pub(crate) fn find_namespace(
-        &mut self,
-        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<NamespaceRow>>,
-    ) -> Result<Option<Namespace>, StoreError> {
-        let row = self.run(query)?;
-        row.map(Namespace::try_from).transpose().map_err(|error| self.fail(error))
-    }
-
     /// Returns the namespaces with these ids, in the order of the ids.
     pub(crate) fn namespaces_by_id(&mut self, ids: &[i64]) -> Result<Vec<Namespace>, StoreError> {
         let mut rows = self.by_ids(ids, |conn, ids| {
@@ -79,23 +69,21 @@ impl DieselTx<'_> {
                 .load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
-        let found = rows.into_iter().map(Namespace::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 }
 
 /// The condition that the name or path of a namespace contains the search text.
-pub(crate) fn name_or_path_contains(search: &Search, backend: Backend) -> Option<Sql> {
-    if let Some(phrase) = search.phrase(backend) {
-        return Some(
-            Sql::new(
-                "namespaces.id IN \
-                 (SELECT rowid FROM namespaces_search WHERE namespaces_search MATCH ",
-            )
-            .text(phrase)
-            .sql(")"),
-        );
+fn matches_search(search: &Search, backend: Backend) -> Option<Sql> {
+    if let (Search::Indexed(_), Backend::Sqlite) = (search, backend) {
+        let matching = search.matching(&Texts::Namespaces, backend)?;
+        return Some(Sql::new("namespaces.id IN (").then(matching).sql(")"));
     }
+    name_or_path_contains(search)
+}
+
+/// The per-row condition that the name or path contains the search text.
+pub(crate) fn name_or_path_contains(search: &Search) -> Option<Sql> {
     let name = search.within("namespaces.name_folded")?;
     let path = search.within("namespaces.path_folded")?;
     Some(Sql::new("(").then(name).sql(" OR ").then(path).sql(")"))
@@ -103,7 +91,7 @@ pub(crate) fn name_or_path_contains(search: &Search, backend: Backend) -> Option
 
 impl Namespaces for DieselTx<'_> {
     fn find(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError> {
-        self.find_namespace(|conn| {
+        self.read_row(|conn| {
             namespaces::table
                 .find(id.0)
                 .select(NamespaceRow::as_select())
@@ -118,7 +106,7 @@ impl Namespaces for DieselTx<'_> {
     }
 
     fn find_by_path(&mut self, path: &NamespacePath) -> Result<Option<Namespace>, StoreError> {
-        self.find_namespace(|conn| {
+        self.read_row(|conn| {
             namespaces::table
                 .filter(namespaces::path_folded.eq(path.folded()))
                 .select(NamespaceRow::as_select())
@@ -131,7 +119,7 @@ impl Namespaces for DieselTx<'_> {
         if backend::contains_nul(name) {
             return Ok(None);
         }
-        self.find_namespace(|conn| {
+        self.read_row(|conn| {
             namespaces::table
                 .filter(namespaces::name.eq(name))
                 .order(namespaces::id)
@@ -145,15 +133,13 @@ impl Namespaces for DieselTx<'_> {
         if backend::contains_nul(target) {
             return Ok(None);
         }
-        let digits = !target.is_empty() && target.bytes().all(|b| b.is_ascii_digit());
-        if digits
-            && let Ok(id) = target.parse()
+        if let Some(id) = id::parse(target)
             && let Some(found) = Namespaces::find(self, NamespaceId(id))?
         {
             return Ok(Some(found));
         }
         let folded = target.to_lowercase();
-        let by_path = self.find_namespace(|conn| {
+        let by_path = self.read_row(|conn| {
             namespaces::table
                 .filter(namespaces::path_folded.eq(&folded))
                 .select(NamespaceRow::as_select())
@@ -163,7 +149,7 @@ impl Namespaces for DieselTx<'_> {
         if by_path.is_some() {
             return Ok(by_path);
         }
-        self.find_namespace(|conn| {
+        self.read_row(|conn| {
             namespaces::table
                 .filter(namespaces::name_folded.eq(&folded))
                 .order(namespaces::id)
@@ -174,7 +160,7 @@ impl Namespaces for DieselTx<'_> {
     }
 
     fn personal(&mut self, owner: UserId) -> Result<Option<Namespace>, StoreError> {
-        self.find_namespace(|conn| {
+        self.read_row(|conn| {
             namespaces::table
                 .filter(namespaces::owner_id.eq(owner.0))
                 .select(NamespaceRow::as_select())
@@ -198,7 +184,7 @@ impl Namespaces for DieselTx<'_> {
                 .then(access::groups_of(user, today))
                 .sql(")")
         });
-        let search_condition = name_or_path_contains(&Search::new(search), self.backend());
+        let search_condition = matches_search(&Search::new(search), self.backend());
         let fitting = Sql::new("SELECT namespaces.id FROM namespaces")
             .filter([of_user, search_condition].into_iter().flatten());
         let total = self.total(&name, &fitting)?;
@@ -221,8 +207,7 @@ impl Namespaces for DieselTx<'_> {
             namespaces::created_at.eq(to_naive(at)),
             namespaces::updated_at.eq(to_naive(at)),
         );
-        self.run(|conn| diesel::insert_into(namespaces::table).values(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::insert_into(namespaces::table).values(values).execute(conn))
     }
 
     fn rename_personal(
@@ -239,7 +224,6 @@ impl Namespaces for DieselTx<'_> {
             namespaces::updated_at.eq(to_naive(at)),
         );
         let own = namespaces::table.filter(namespaces::owner_id.eq(owner.0));
-        self.run(|conn| diesel::update(own).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(own).set(values).execute(conn))
     }
 }

@@ -4,13 +4,14 @@ use chrono::NaiveDate;
 use diesel::prelude::*;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::id::{NamespaceId, ProjectId, ShareId};
-use hexforge_domain::member::AccessLevel;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Shares;
 use hexforge_domain::project::share::{NewShare, Share};
+use hexforge_domain::unique::sorted_unique;
 
 use crate::database::schema::{namespaces, project_shares};
 use crate::database::tx::DieselTx;
+use crate::groups::member::to_access_level;
 use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
@@ -31,8 +32,7 @@ impl ShareRow {
             share: NewShare {
                 project: ProjectId(self.project_id),
                 group: NamespaceId(self.group_id),
-                access: AccessLevel::from_level(i64::from(self.group_access))
-                    .ok_or(StoreError::Corrupt("access level"))?,
+                access: to_access_level(self.group_access)?,
                 expires_at: self.expires_at,
             },
             group_name,
@@ -42,9 +42,7 @@ impl ShareRow {
 
 impl Shares for DieselTx<'_> {
     fn of_projects(&mut self, projects: &[ProjectId]) -> Result<Vec<Share>, StoreError> {
-        let mut ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = sorted_unique(projects.iter().map(|id| id.0));
         let rows: Vec<(ShareRow, String)> = self.by_ids(&ids, |conn, ids| {
             project_shares::table
                 .inner_join(namespaces::table)
@@ -53,8 +51,7 @@ impl Shares for DieselTx<'_> {
                 .select((ShareRow::as_select(), namespaces::name))
                 .load(conn)
         })?;
-        let shares = rows.into_iter().map(|(row, group)| row.into_share(group)).collect();
-        Result::map_err(shares, |error| self.fail(error))
+        self.fail_on_error(rows.into_iter().map(|(row, group)| row.into_share(group)).collect())
     }
 
     fn insert(&mut self, new: NewShare) -> Result<Share, StoreError> {

@@ -161,7 +161,6 @@ impl DieselTx<'_> {
             hook_lanes::failing_since.eq(to_naive_opt(health.failing_since)),
             hook_lanes::rest_until.eq(to_naive_opt(health.rest_until)),
         );
-        self.run(|conn| diesel::update(hook_lanes::table.find(lane)).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(hook_lanes::table.find(lane)).set(values).execute(conn))
     }
 }

@@ -12,6 +12,7 @@ use hexforge_domain::hook::HookUrl;
 use hexforge_domain::id::{DeliveryId, PayloadId, ProjectHookId, ProjectId, SystemHookId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::unique::sorted_unique;
 
 use crate::database::schema::{deliveries, hook_lanes};
 use crate::database::seal::{Purpose, Seals};
@@ -78,9 +79,7 @@ impl DieselTx<'_> {
 
     /// Adds the beginning of the payload body to each row.
     fn with_bodies(&mut self, rows: Vec<DeliveryRow>) -> Result<Vec<Delivery>, StoreError> {
-        let mut ids: Vec<i64> = rows.iter().map(|row| row.payload_id).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = sorted_unique(rows.iter().map(|row| row.payload_id));
         let query = Sql::new("SELECT id, substr(body, 1, ")
             .number(to_i32(MAX_SHOWN_BODY as u32))
             .sql("), length(body) FROM hook_payloads WHERE id IN (")

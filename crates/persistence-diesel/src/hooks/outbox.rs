@@ -35,9 +35,8 @@ impl Outbox for DieselTx<'_> {
             self.run(|conn| outbox::table.order(outbox::id).limit(i64::from(limit)).load(conn))?;
         let mut entries = Vec::with_capacity(rows.len());
         for (id, kind, payload, at) in rows {
-            let event = from_row(&kind, &payload)
-                .ok_or(StoreError::Corrupt("outbox entry"))
-                .map_err(|error| self.fail(error))?;
+            let event = from_row(&kind, &payload).ok_or(StoreError::Corrupt("outbox entry"));
+            let event = self.fail_on_error(event)?;
             entries.push(OutboxEntry { id: OutboxId(id), event, at: to_utc(at) });
         }
         Ok(entries)

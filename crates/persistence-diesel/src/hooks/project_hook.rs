@@ -191,12 +191,10 @@ impl ProjectHooks for DieselTx<'_> {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let values = self.fail_on_error(ProjectHookValues::new(self.seals, settings, at))?;
-        self.run(|conn| diesel::update(project_hooks::table.find(id.0)).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(project_hooks::table.find(id.0)).set(values).execute(conn))
     }
 
     fn delete(&mut self, id: ProjectHookId) -> Result<(), StoreError> {
-        self.run(|conn| diesel::delete(project_hooks::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(project_hooks::table.find(id.0)).execute(conn))
     }
 }

@@ -91,7 +91,6 @@ impl SystemHooks for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: SystemHookId) -> Result<(), StoreError> {
-        self.run(|conn| diesel::delete(system_hooks::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(system_hooks::table.find(id.0)).execute(conn))
     }
 }

@@ -20,6 +20,7 @@ use hexforge_domain::project::{
     ProjectName, ProjectPath, ProjectRef,
 };
 use hexforge_domain::text::Secret;
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::visibility::Visibility;
 
 use crate::database::backend;
@@ -125,7 +126,7 @@ impl TryFrom<ProjectRow> for Project {
             name: ProjectName::stored(row.name),
             path: ProjectPath::stored(row.path),
             description: description.map_err(|_| StoreError::Corrupt("description"))?,
-            visibility: visibility(row.visibility_level)?,
+            visibility: to_visibility(row.visibility_level)?,
             archived: Archived::from_bool(row.archived),
             features: Features {
                 issues: row.issues_enabled,
@@ -174,14 +175,14 @@ impl TryFrom<HeaderRow> for ProjectHeader {
         Ok(ProjectHeader {
             id: ProjectId(row.id),
             path: ProjectPath::stored(row.path),
-            visibility: visibility(row.visibility_level)?,
+            visibility: to_visibility(row.visibility_level)?,
             archived: Archived::from_bool(row.archived),
             repository_version: row.repository_version,
         })
     }
 }
 
-fn visibility(level: i32) -> Result<Visibility, StoreError> {
+pub(crate) fn to_visibility(level: i32) -> Result<Visibility, StoreError> {
     Visibility::from_level(i64::from(level)).ok_or(StoreError::Corrupt("visibility"))
 }
 
@@ -189,7 +190,7 @@ fn visibility(level: i32) -> Result<Visibility, StoreError> {
 macro_rules! find_by_ref {
     ($tx:expr, $project:expr, $columns:expr, $row:ty) => {
         match $project {
-            ProjectRef::Id(id) => $tx.run(|conn| {
+            ProjectRef::Id(id) => $tx.read_row(|conn| {
                 each_backend!(conn, c => projects::table
                     .find(id.0)
                     .select($columns)
@@ -202,7 +203,7 @@ macro_rules! find_by_ref {
                 Ok(None)
             }
             // Paths are unique ignoring case, so at most one row matches.
-            ProjectRef::Path { namespace, path } => $tx.run(|conn| {
+            ProjectRef::Path { namespace, path } => $tx.read_row(|conn| {
                 let home = namespaces::table
                     .filter(namespaces::path_folded.eq(namespace.to_ascii_lowercase()))
                     .select(namespaces::id);
@@ -288,14 +289,6 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
 }
 
 impl DieselTx<'_> {
-    /// Converts a row, if there is one, into its domain type.
-    fn convert_row<R, T: TryFrom<R, Error = StoreError>>(
-        &mut self,
-        row: Option<R>,
-    ) -> Result<Option<T>, StoreError> {
-        row.map(T::try_from).transpose().map_err(|error| self.fail(error))
-    }
-
     /// Returns the projects with these ids, in the order of the ids.
     pub(crate) fn projects_by_id(&mut self, ids: &[i64]) -> Result<Vec<Project>, StoreError> {
         let mut rows = self.by_ids(ids, |conn, ids| {
@@ -305,20 +298,17 @@ impl DieselTx<'_> {
                 .load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
-        let found = rows.into_iter().map(Project::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 }
 
 impl Projects for DieselTx<'_> {
     fn find(&mut self, project: &ProjectRef) -> Result<Option<Project>, StoreError> {
-        let row = find_by_ref!(self, project, ProjectRow::as_select(), ProjectRow)?;
-        self.convert_row(row)
+        find_by_ref!(self, project, ProjectRow::as_select(), ProjectRow)
     }
 
     fn header(&mut self, project: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
-        let row = find_by_ref!(self, project, HeaderRow::as_select(), HeaderRow)?;
-        self.convert_row(row)
+        find_by_ref!(self, project, HeaderRow::as_select(), HeaderRow)
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -329,21 +319,18 @@ impl Projects for DieselTx<'_> {
                 .id(id.0)
                 .sql(") FOR KEY SHARE"),
         )?;
-        let row = self.run(|conn| {
+        self.read_row(|conn| {
             load_locked!(
                 conn,
                 projects::table.find(id.0).select(ProjectRow::as_select()),
                 ProjectRow,
                 exclusive
             )
-        })?;
-        self.convert_row(row)
+        })
     }
 
     fn lock_all(&mut self, ids: &[ProjectId]) -> Result<Vec<Project>, StoreError> {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = sorted_unique(ids.iter().copied());
         let project_ids = ids.iter().map(|id| id.0).collect();
         self.lock_rows(
             Sql::new(
@@ -406,7 +393,7 @@ impl Projects for DieselTx<'_> {
         name: &ProjectName,
         path: &ProjectPath,
     ) -> Result<Vec<Project>, StoreError> {
-        let rows: Vec<ProjectRow> = self.run(|conn| {
+        self.read_rows(|conn| {
             let inside = projects::namespace_id.eq(namespace.0);
             let same_name = inside.and(projects::name.eq(name.as_str()));
             let same_path = inside.and(projects::path_folded.eq(path.folded()));
@@ -414,9 +401,7 @@ impl Projects for DieselTx<'_> {
                 .filter(same_name.or(same_path))
                 .select(ProjectRow::as_select())
                 .load(conn)
-        })?;
-        let found = rows.into_iter().map(Project::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        })
     }
 
     fn count_in(&mut self, namespace: NamespaceId) -> Result<u64, StoreError> {
@@ -488,10 +473,9 @@ impl Projects for DieselTx<'_> {
 
     fn update(&mut self, project: &Project) -> Result<(), StoreError> {
         let values = ProjectValues::from(project);
-        self.run(|conn| {
+        self.write(|conn| {
             diesel::update(projects::table.find(project.id.0)).set(values).execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn set_default_branch(
@@ -500,14 +484,12 @@ impl Projects for DieselTx<'_> {
         branch: Option<&BranchName>,
     ) -> Result<(), StoreError> {
         let value = projects::default_branch.eq(branch.map(BranchName::as_str));
-        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))
     }
 
     fn set_avatar(&mut self, project: ProjectId, file: Option<&str>) -> Result<(), StoreError> {
         let value = projects::avatar.eq(file);
-        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))
     }
 
     fn runners_token(&mut self, project: ProjectId) -> Result<Option<Secret>, StoreError> {
@@ -520,15 +502,14 @@ impl Projects for DieselTx<'_> {
         let sealed = self.fail_on_error(self.seals.seal(Purpose::RunnersToken, token.reveal()))?;
         let proof = self.fail_on_error(self.seals.runners_token_proof(token.reveal()))?;
         let values = (runners_tokens::sealed.eq(sealed), runners_tokens::proof.eq(proof));
-        self.run(|conn| {
+        self.write(|conn| {
             each_backend!(conn, c => diesel::insert_into(runners_tokens::table)
                 .values((runners_tokens::project_id.eq(project.0), values.clone()))
                 .on_conflict(runners_tokens::project_id)
                 .do_update()
                 .set(values)
                 .execute(c))
-        })?;
-        Ok(())
+        })
     }
 
     fn coverage_expression(
@@ -550,15 +531,14 @@ impl Projects for DieselTx<'_> {
         let key = project_settings::project_id.eq(project.0);
         let value =
             project_settings::coverage_expression.eq(expression.map(CoverageExpression::as_str));
-        self.run(|conn| {
+        self.write(|conn| {
             each_backend!(conn, c => diesel::insert_into(project_settings::table)
                 .values((key, value))
                 .on_conflict(project_settings::project_id)
                 .do_update()
                 .set(value)
                 .execute(c))
-        })?;
-        Ok(())
+        })
     }
 
     fn record_activity(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {
@@ -566,8 +546,7 @@ impl Projects for DieselTx<'_> {
         let row =
             projects::table.find(project.0).filter(projects::last_activity_at.le(an_hour_ago));
         let value = projects::last_activity_at.eq(to_naive(at));
-        self.run(|conn| diesel::update(row).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(value).execute(conn))
     }
 
     fn lower_forks(&mut self, project: ProjectId, at: Timestamp) -> Result<(), StoreError> {

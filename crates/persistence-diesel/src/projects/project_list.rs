@@ -12,7 +12,7 @@ use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope}
 use crate::database::backend::Backend;
 use crate::database::tx::DieselTx;
 use crate::query::page::{CountCost, Span};
-use crate::query::project_scope::Scope;
+use crate::query::project_scope::{Scope, project_id_in};
 use crate::query::search::{Search, Texts};
 use crate::query::sql::Sql;
 
@@ -188,13 +188,7 @@ impl DieselTx<'_> {
         if list.hits >= COMMON {
             return Ok(());
         }
-        // An id may occur more than once.
-        let most = FEW * 4;
-        let mut found = self.ids(matching.sql(" LIMIT ").id(most as i64))?;
-        let all = found.len() < most;
-        found.sort_unstable();
-        found.dedup();
-        list.found = (all && found.len() <= FEW).then_some(found);
+        list.found = self.few_ids(matching, FEW)?;
         Ok(())
     }
 
@@ -497,8 +491,4 @@ impl List<'_> {
         }
         order.sql(plus).sql("projects.id").sql(direction)
     }
-}
-
-fn project_id_in(ids: Sql) -> Sql {
-    Sql::new("projects.id IN (").then(ids).sql(")")
 }

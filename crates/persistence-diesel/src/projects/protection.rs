@@ -66,15 +66,14 @@ impl Protections for DieselTx<'_> {
             protected_branches::developers_can_push.eq(protection.developers.push),
             protected_branches::developers_can_merge.eq(protection.developers.merge),
         );
-        self.run(|conn| {
+        self.write(|conn| {
             each_backend!(conn, c => diesel::insert_into(protected_branches::table)
                 .values((key, values))
                 .on_conflict((protected_branches::project_id, protected_branches::pattern))
                 .do_update()
                 .set(values)
                 .execute(c))
-        })?;
-        Ok(())
+        })
     }
 
     fn remove(&mut self, project: ProjectId, pattern: &str) -> Result<bool, StoreError> {

@@ -6,6 +6,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::tag::{Release, TagName};
+use hexforge_domain::unique::sorted_unique;
 
 use crate::database::schema::releases;
 use crate::database::time::to_naive;
@@ -22,9 +23,7 @@ impl Releases for DieselTx<'_> {
         project: ProjectId,
         tags: &[&TagName],
     ) -> Result<Vec<Release>, StoreError> {
-        let mut tags: Vec<&str> = tags.iter().map(|tag| tag.as_str()).collect();
-        tags.sort_unstable();
-        tags.dedup();
+        let tags = sorted_unique(tags.iter().map(|tag| tag.as_str()));
         let rows: Vec<(String, String)> = self.by_ids(&tags, |conn, tags| {
             releases::table
                 .filter(releases::project_id.eq(project.0))
@@ -59,8 +58,7 @@ impl Releases for DieselTx<'_> {
             releases::created_at.eq(to_naive(at)),
             releases::updated_at.eq(to_naive(at)),
         );
-        self.run(|conn| diesel::insert_into(releases::table).values(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::insert_into(releases::table).values(values).execute(conn))
     }
 
     fn update(
@@ -77,7 +75,6 @@ impl Releases for DieselTx<'_> {
 
     fn remove(&mut self, project: ProjectId, tag: &TagName) -> Result<(), StoreError> {
         let row = releases::table.find((project.0, tag.as_str()));
-        self.run(|conn| diesel::delete(row).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(row).execute(conn))
     }
 }

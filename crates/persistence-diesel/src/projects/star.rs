@@ -56,7 +56,6 @@ impl Stars for DieselTx<'_> {
             projects::star_count.eq(projects::star_count + more),
             projects::updated_at.eq(to_naive(at)),
         );
-        self.run(|conn| diesel::update(projects::table.find(project.0)).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(projects::table.find(project.0)).set(values).execute(conn))
     }
 }

@@ -163,6 +163,7 @@ impl Scope {
     }
 }
 
-fn project_id_in(ids: Sql) -> Sql {
+/// The condition that a query selects the id of a row of `projects`.
+pub(crate) fn project_id_in(ids: Sql) -> Sql {
     Sql::new("projects.id IN (").then(ids).sql(")")
 }

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use diesel::prelude::*;
 use diesel::sql_types::Binary;
 use hexforge_domain::Timestamp;
+use hexforge_domain::hex;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::pack::port::Packs;
 use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::unique::sorted_unique;
 
 use crate::database::backend;
 use crate::database::schema::{condemned_packs, packs, repositories};
@@ -36,10 +38,7 @@ fn to_i64(number: u64) -> i64 {
 
 /// Returns the names as bytes, sorted and without duplicates.
 fn sorted_bytes(names: impl IntoIterator<Item = PackName>) -> Vec<Vec<u8>> {
-    let mut bytes: Vec<Vec<u8>> = names.into_iter().map(|name| name.as_bytes().to_vec()).collect();
-    bytes.sort_unstable();
-    bytes.dedup();
-    bytes
+    sorted_unique(names.into_iter().map(|name| name.as_bytes().to_vec()))
 }
 
 impl DieselTx<'_> {
@@ -51,8 +50,8 @@ impl DieselTx<'_> {
     /// condemns them. All transactions lock packs in the order of their names.
     fn lock_packs(&mut self, names: &[Vec<u8>]) -> Result<(), StoreError> {
         for name in names {
-            let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-            self.run(|conn| backend::lock_name(conn, &format!("pack {name}")))?;
+            let lock = format!("pack {}", hex::encode(name));
+            self.run(|conn| backend::lock_name(conn, &lock))?;
         }
         Ok(())
     }
@@ -70,8 +69,7 @@ impl DieselTx<'_> {
     fn increment_packs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let row = repositories::table.find(project.0);
         let raised = repositories::packs_version.eq(repositories::packs_version + 1);
-        self.run(|conn| diesel::update(row).set(raised).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(raised).execute(conn))
     }
 }
 
@@ -226,10 +224,9 @@ impl Packs for DieselTx<'_> {
 
     fn release(&mut self, names: &[PackName], at: Timestamp) -> Result<(), StoreError> {
         let names = sorted_bytes(names.iter().copied());
-        self.run(|conn| {
+        self.write(|conn| {
             let released = condemned_packs::table.filter(condemned_packs::at.eq(to_naive(at)));
             diesel::delete(released.filter(condemned_packs::sha256.among(&names))).execute(conn)
-        })?;
-        Ok(())
+        })
     }
 }

@@ -48,8 +48,7 @@ impl DieselTx<'_> {
     fn increment_refs_version(&mut self, project: ProjectId) -> Result<(), StoreError> {
         let row = repositories::table.find(project.0);
         let raised = repositories::refs_version.eq(repositories::refs_version + 1);
-        self.run(|conn| diesel::update(row).set(raised).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(raised).execute(conn))
     }
 }
 
@@ -170,8 +169,7 @@ impl Refs for DieselTx<'_> {
         let row = repositories::table.find(project.0);
         let head = repositories::head.eq(head);
         let raised = repositories::refs_version.eq(repositories::refs_version + 1);
-        self.run(|conn| diesel::update(row).set((head, raised)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set((head, raised)).execute(conn))
     }
 
     fn projects_in_files(

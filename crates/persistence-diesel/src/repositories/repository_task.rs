@@ -10,6 +10,7 @@ use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
     ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, NEVER_FINISHED, RepositoryTask, TaskKind,
 };
+use hexforge_domain::unique::sorted_unique;
 
 use crate::database::backend;
 use crate::database::schema::repository_tasks;
@@ -190,19 +191,9 @@ impl RepositoryTasks for DieselTx<'_> {
         self.claim_selected(local, until)
     }
 
-    fn claim_one(
-        &mut self,
-        id: RepositoryTaskId,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> Result<Option<RepositoryTask>, StoreError> {
-        self.claim_selected(claimable(now).sql(" AND task.id = ").id(id.0), until)
-    }
-
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {
         self.lock_project_of_task(id)?;
-        self.run(|conn| diesel::delete(repository_tasks::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(repository_tasks::table.find(id.0)).execute(conn))
     }
 
     fn fail(
@@ -217,23 +208,20 @@ impl RepositoryTasks for DieselTx<'_> {
             repository_tasks::error.eq(backend::without_nul(reason)),
             repository_tasks::due_at.eq(to_naive_opt(again)),
         );
-        self.run(|conn| match again {
+        self.write(|conn| match again {
             Some(_) => diesel::update(row).set(values).execute(conn),
             None => {
                 let forgotten = repository_tasks::url.eq(None::<&str>);
                 diesel::update(row).set((values, forgotten)).execute(conn)
             }
-        })?;
-        Ok(())
+        })
     }
 
     fn imports(
         &mut self,
         projects: &[ProjectId],
     ) -> Result<Vec<(ProjectId, ImportState)>, StoreError> {
-        let mut ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = sorted_unique(projects.iter().map(|id| id.0));
         let rows: Vec<(i64, bool, Option<String>)> = self.by_ids(&ids, |conn, ids| {
             repository_tasks::table
                 .filter(repository_tasks::project_id.eq_any(ids))

@@ -14,18 +14,26 @@ use crate::database::tx::DieselTx;
 use crate::query::page;
 use crate::query::sql::Sql;
 
-type ListRow = (i64, i64, i64, i32);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = board_lists)]
+struct ListRow {
+    id: i64,
+    board_id: i64,
+    label_id: i64,
+    position: i32,
+}
 
-fn to_list((id, board, label, position): ListRow) -> BoardList {
-    BoardList { id: BoardListId(id), board: BoardId(board), label: LabelId(label), position }
+fn to_list(ListRow { id, board_id, label_id, position }: ListRow) -> BoardList {
+    let (board, label) = (BoardId(board_id), LabelId(label_id));
+    BoardList { id: BoardListId(id), board, label, position }
 }
 
 impl DieselTx<'_> {
-    /// Decrements the positions of the lists after a removed one. The condition is on the columns of `board_lists`
+    /// Decrements the positions of the lists after removed ones. The condition is on the columns of `board_lists`
     /// and matches at most one list of a board.
     pub(crate) fn close_position_gap(&mut self, removed: Sql) -> Result<(), StoreError> {
         let gone = |column: &'static str| {
-            Sql::new("SELECT ")
+            Sql::new("SELECT gone.")
                 .sql(column)
                 .sql(" FROM board_lists AS gone WHERE gone.deleted_at IS NULL AND gone.")
                 .then(removed.clone())
@@ -33,12 +41,12 @@ impl DieselTx<'_> {
         self.execute(
             Sql::new(
                 "UPDATE board_lists SET position = position - 1 \
-                 WHERE deleted_at IS NULL AND board_id = (",
+                 WHERE deleted_at IS NULL AND board_id IN (",
             )
             .then(gone("board_id"))
             .sql(") AND position > (")
             .then(gone("position"))
-            .sql(")"),
+            .sql(" AND gone.board_id = board_lists.board_id)"),
         )
     }
 }
@@ -75,12 +83,7 @@ impl Boards for DieselTx<'_> {
                 .order(board_lists::position)
                 .limit(page::limit(page))
                 .offset(page::offset(page))
-                .select((
-                    board_lists::id,
-                    board_lists::board_id,
-                    board_lists::label_id,
-                    board_lists::position,
-                ))
+                .select(ListRow::as_select())
                 .load(conn)
         })?;
         Ok(Paged { items: rows.into_iter().map(to_list).collect(), total })
@@ -96,12 +99,7 @@ impl Boards for DieselTx<'_> {
                 .find(id.0)
                 .filter(board_lists::board_id.eq(board.0))
                 .filter(board_lists::deleted_at.is_null())
-                .select((
-                    board_lists::id,
-                    board_lists::board_id,
-                    board_lists::label_id,
-                    board_lists::position,
-                ))
+                .select(ListRow::as_select())
                 .get_result(conn)
                 .optional()
         })?;
@@ -114,12 +112,7 @@ impl Boards for DieselTx<'_> {
                 .filter(board_lists::board_id.eq(board.0))
                 .filter(board_lists::label_id.eq(label.0))
                 .filter(board_lists::deleted_at.is_null())
-                .select((
-                    board_lists::id,
-                    board_lists::board_id,
-                    board_lists::label_id,
-                    board_lists::position,
-                ))
+                .select(ListRow::as_select())
                 .get_result(conn)
                 .optional()
         })?;
@@ -181,7 +174,6 @@ impl Boards for DieselTx<'_> {
         self.close_position_gap(Sql::new("id = ").id(list.id.0))?;
         let value = board_lists::deleted_at.eq(to_naive(at));
         let row = board_lists::table.find(list.id.0);
-        self.run(|conn| diesel::update(row).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(value).execute(conn))
     }
 }

@@ -112,7 +112,7 @@ impl GroupLabels for DieselTx<'_> {
     fn list(&mut self, group: NamespaceId, page: Page) -> Result<Paged<GroupLabel>, StoreError> {
         let all = Sql::new("SELECT id FROM group_labels WHERE group_id = ").id(group.0);
         let total = self.total(&format!("labels of group {group}"), &all)?;
-        let rows: Vec<GroupLabelRow> = self.run(|conn| {
+        let items = self.read_rows(|conn| {
             group_labels::table
                 .filter(group_labels::group_id.eq(group.0))
                 .order((group_labels::title_start, group_labels::title))
@@ -121,8 +121,7 @@ impl GroupLabels for DieselTx<'_> {
                 .select(GroupLabelRow::as_select())
                 .load(conn)
         })?;
-        let items = rows.into_iter().map(GroupLabel::try_from).collect::<Result<_, _>>();
-        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })
+        Ok(Paged { items, total })
     }
 
     fn find_by_title(
@@ -133,7 +132,7 @@ impl GroupLabels for DieselTx<'_> {
         if backend::contains_nul(title) {
             return Ok(None);
         }
-        let row: Option<GroupLabelRow> = self.run(|conn| {
+        self.read_row(|conn| {
             group_labels::table
                 .filter(group_labels::group_id.eq(group.0))
                 .filter(group_labels::title_start.eq(title_start::prefix(title)))
@@ -141,8 +140,7 @@ impl GroupLabels for DieselTx<'_> {
                 .select(GroupLabelRow::as_select())
                 .get_result(conn)
                 .optional()
-        })?;
-        row.map(GroupLabel::try_from).transpose().map_err(|error| self.fail(error))
+        })
     }
 
     fn insert(&mut self, group: NamespaceId, new: NewLabel) -> Result<GroupLabel, StoreError> {
@@ -217,29 +215,12 @@ impl GroupLabels for DieselTx<'_> {
         })?;
         let Some(group) = group else { return Ok(()) };
         self.lock_projects_of_group(NamespaceId(group))?;
-        let gone = |column: &'static str| {
-            Sql::new("SELECT ")
-                .sql(column)
-                .sql(
-                    " FROM board_lists AS gone JOIN labels ON labels.id = gone.label_id \
-                     WHERE gone.deleted_at IS NULL AND labels.group_label_id = ",
-                )
-                .id(id.0)
-        };
-        self.execute(
-            Sql::new(
-                "UPDATE board_lists SET position = position - 1 \
-                 WHERE deleted_at IS NULL AND board_id IN (",
-            )
-            .then(gone("gone.board_id"))
-            .sql(") AND position > (")
-            .then(gone("gone.position"))
-            .sql(" AND gone.board_id = board_lists.board_id)"),
-        )?;
+        let copies =
+            Sql::new("label_id IN (SELECT id FROM labels WHERE group_label_id = ").id(id.0);
+        self.close_position_gap(copies.sql(")"))?;
         let rows = labels::table.filter(labels::group_label_id.eq(id.0));
         self.run(|conn| diesel::delete(rows).execute(conn))?;
-        self.run(|conn| diesel::delete(group_labels::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(group_labels::table.find(id.0)).execute(conn))
     }
 
     fn adapt_to_group(&mut self, project: ProjectId) -> Result<(), StoreError> {

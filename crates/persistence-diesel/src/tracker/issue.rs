@@ -16,6 +16,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::text::LongText;
+use hexforge_domain::unique::sorted_unique;
 
 use crate::database::schema::{awards, projects, users};
 use crate::database::schema::{
@@ -117,15 +118,13 @@ impl DieselTx<'_> {
         let mut rows: Vec<IssueRow> =
             self.by_ids(ids, |conn, ids| issues::table.filter(issues::id.among(ids)).load(conn))?;
         page::arrange(&mut rows, ids, |row| row.id);
-        let found = rows.into_iter().map(Issue::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 
     /// Adds to a project's counter of open issues.
     fn add_to_open_issues(&mut self, project: ProjectId, more: i32) -> Result<(), StoreError> {
         let value = projects::open_issues_count.eq(projects::open_issues_count + more);
-        self.run(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(projects::table.find(project.0)).set(value).execute(conn))
     }
 
     /// Deletes all issues that match a condition on `issues`, and subtracts them from the counters of labels. The
@@ -215,8 +214,7 @@ impl Issues for DieselTx<'_> {
                 .filter(issues::iid.eq_any(iids))
                 .load(conn)
         })?;
-        let found = rows.into_iter().map(Issue::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError> {
@@ -337,9 +335,7 @@ impl Issues for DieselTx<'_> {
                 .select(issue_labels::label_id)
                 .load(conn)
         })?;
-        let mut after: Vec<i64> = labels.iter().map(|label| label.0).collect();
-        after.sort_unstable();
-        after.dedup();
+        let after = sorted_unique(labels.iter().map(|label| label.0));
         let removed_ids: Vec<i64> =
             before.iter().filter(|id| !after.contains(id)).copied().collect();
         let added_ids: Vec<i64> = after.into_iter().filter(|id| !before.contains(id)).collect();
@@ -399,10 +395,9 @@ impl Issues for DieselTx<'_> {
             issue_subscriptions::user_id.eq(user.0),
             issue_subscriptions::subscribed.eq(subscribed.as_bool()),
         );
-        self.run(|conn| {
+        self.write(|conn| {
             diesel::insert_into(issue_subscriptions::table).values(values).execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn participations(
@@ -424,13 +419,12 @@ impl Issues for DieselTx<'_> {
     fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError> {
         let row =
             (issue_participants::issue_id.eq(issue.0), issue_participants::user_id.eq(user.0));
-        self.run(|conn| {
+        self.write(|conn| {
             each_backend!(conn, c => diesel::insert_into(issue_participants::table)
                 .values(row)
                 .on_conflict_do_nothing()
                 .execute(c))
-        })?;
-        Ok(())
+        })
     }
 
     fn award(

@@ -15,7 +15,6 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
 
 use crate::database::backend;
-use crate::database::connection::DbConn;
 use crate::database::schema::{label_subscriptions, labels};
 use crate::database::time::to_naive;
 use crate::database::tx::DieselTx;
@@ -64,27 +63,12 @@ impl TryFrom<LabelRow> for Label {
     }
 }
 
-impl DieselTx<'_> {
-    fn labels_from(&mut self, rows: Vec<LabelRow>) -> Result<Vec<Label>, StoreError> {
-        let labels = rows.into_iter().map(Label::try_from).collect::<Result<_, _>>();
-        labels.map_err(|error| self.fail(error))
-    }
-
-    fn find_label(
-        &mut self,
-        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<LabelRow>>,
-    ) -> Result<Option<Label>, StoreError> {
-        let row = self.run(query)?;
-        row.map(Label::try_from).transpose().map_err(|error| self.fail(error))
-    }
-}
-
 impl Labels for DieselTx<'_> {
     /// Two queries: the total and the rows.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Label>, StoreError> {
         let all = Sql::new("SELECT id FROM labels WHERE project_id = ").id(project.0);
         let total = self.total(&format!("labels of {project}"), &all)?;
-        let rows: Vec<LabelRow> = self.run(|conn| {
+        let items = self.read_rows(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
                 .order((labels::title_start, labels::title))
@@ -93,11 +77,11 @@ impl Labels for DieselTx<'_> {
                 .select(LabelRow::as_select())
                 .load(conn)
         })?;
-        Ok(Paged { items: self.labels_from(rows)?, total })
+        Ok(Paged { items, total })
     }
 
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError> {
-        self.find_label(|conn| {
+        self.read_row(|conn| {
             let own = labels::id.eq(id.0).and(labels::group_label_id.is_null());
             labels::table
                 .filter(labels::project_id.eq(project.0))
@@ -116,7 +100,7 @@ impl Labels for DieselTx<'_> {
         if backend::contains_nul(title) {
             return Ok(None);
         }
-        self.find_label(|conn| {
+        self.read_row(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
                 .filter(labels::title_start.eq(title_start::prefix(title)))
@@ -134,7 +118,7 @@ impl Labels for DieselTx<'_> {
     ) -> Result<Vec<Label>, StoreError> {
         let titles: Vec<&str> = titles.iter().map(LabelTitle::as_str).collect();
         let starts: Vec<&str> = titles.iter().map(|title| title_start::prefix(title)).collect();
-        let rows: Vec<LabelRow> = self.run(|conn| {
+        self.read_rows(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
                 .filter(labels::title_start.eq_any(starts))
@@ -142,8 +126,7 @@ impl Labels for DieselTx<'_> {
                 .order((labels::title_start, labels::title))
                 .select(LabelRow::as_select())
                 .load(conn)
-        })?;
-        self.labels_from(rows)
+        })
     }
 
     fn find_all(&mut self, ids: &[LabelId]) -> Result<Vec<Label>, StoreError> {
@@ -151,7 +134,7 @@ impl Labels for DieselTx<'_> {
         let rows: Vec<LabelRow> = self.by_ids(&ids, |conn, ids| {
             labels::table.filter(labels::id.among(ids)).select(LabelRow::as_select()).load(conn)
         })?;
-        self.labels_from(rows)
+        self.convert_rows(rows)
     }
 
     fn insert_all(
@@ -173,13 +156,12 @@ impl Labels for DieselTx<'_> {
                 )
             })
             .collect();
-        let rows: Vec<LabelRow> = self.run(|conn| {
+        let mut made: Vec<Label> = self.read_rows(|conn| {
             each_backend!(conn, c => diesel::insert_into(labels::table)
                 .values(rows)
                 .returning(LabelRow::as_returning())
                 .get_results(c))
         })?;
-        let mut made = self.labels_from(rows)?;
         made.sort_by(|a, b| a.title.as_str().cmp(b.title.as_str()));
         Ok(made)
     }
@@ -192,14 +174,12 @@ impl Labels for DieselTx<'_> {
             labels::priority.eq(label.priority.map(Priority::number)),
             labels::updated_at.eq(to_naive(at)),
         );
-        self.run(|conn| diesel::update(labels::table.find(label.id.0)).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(labels::table.find(label.id.0)).set(values).execute(conn))
     }
 
     fn delete(&mut self, id: LabelId) -> Result<(), StoreError> {
         self.close_position_gap(Sql::new("label_id = ").id(id.0))?;
-        self.run(|conn| diesel::delete(labels::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(labels::table.find(id.0)).execute(conn))
     }
 
     fn subscribed(&mut self, user: UserId, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {

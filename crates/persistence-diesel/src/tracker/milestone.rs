@@ -10,7 +10,6 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::LongText;
 
 use crate::database::backend;
-use crate::database::connection::DbConn;
 use crate::database::schema::milestones;
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
@@ -54,14 +53,6 @@ impl TryFrom<MilestoneRow> for Milestone {
 }
 
 impl DieselTx<'_> {
-    fn find_milestone(
-        &mut self,
-        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<MilestoneRow>>,
-    ) -> Result<Option<Milestone>, StoreError> {
-        let row = self.run(query)?;
-        row.map(Milestone::try_from).transpose().map_err(|error| self.fail(error))
-    }
-
     fn milestones_by_id(&mut self, ids: &[i64]) -> Result<Vec<Milestone>, StoreError> {
         let mut rows: Vec<MilestoneRow> = self.by_ids(ids, |conn, ids| {
             milestones::table
@@ -70,8 +61,7 @@ impl DieselTx<'_> {
                 .load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
-        let found = rows.into_iter().map(Milestone::try_from).collect::<Result<_, _>>();
-        found.map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 
     /// Returns the next `iid` of a project's issues or milestones. `first` and `next` are the parts of the statement
@@ -118,7 +108,7 @@ impl Milestones for DieselTx<'_> {
         project: ProjectId,
         id: MilestoneId,
     ) -> Result<Option<Milestone>, StoreError> {
-        self.find_milestone(|conn| {
+        self.read_row(|conn| {
             milestones::table
                 .find(id.0)
                 .filter(milestones::project_id.eq(project.0))
@@ -136,7 +126,7 @@ impl Milestones for DieselTx<'_> {
         if backend::contains_nul(title) {
             return Ok(None);
         }
-        self.find_milestone(|conn| {
+        self.read_row(|conn| {
             milestones::table
                 .filter(milestones::project_id.eq(project.0))
                 .filter(milestones::title.eq(title))
@@ -192,7 +182,6 @@ impl Milestones for DieselTx<'_> {
             milestones::updated_at.eq(to_naive(milestone.updated_at)),
         );
         let row = milestones::table.find(milestone.id.0);
-        self.run(|conn| diesel::update(row).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 }

@@ -69,8 +69,7 @@ impl DieselTx<'_> {
     /// Adds to an issue's counter of user notes.
     fn count_notes(&mut self, issue: IssueId, more: i32) -> Result<(), StoreError> {
         let value = issues::user_notes_count.eq(issues::user_notes_count + more);
-        self.run(|conn| diesel::update(issues::table.find(issue.0)).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(issues::table.find(issue.0)).set(value).execute(conn))
     }
 }
 
@@ -209,8 +208,7 @@ impl Notes for DieselTx<'_> {
             notes::updated_by_id.eq(note.updated_by.map(|user| user.0)),
             notes::updated_at.eq(to_naive(note.updated_at)),
         );
-        self.run(|conn| diesel::update(notes::table.find(note.id.0)).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(notes::table.find(note.id.0)).set(values).execute(conn))
     }
 
     fn delete(&mut self, note: &Note) -> Result<(), StoreError> {

@@ -52,8 +52,7 @@ impl DieselTx<'_> {
         })?;
         let text = search::text(&[&name, address.as_str(), &username]);
         let values = (users::email.eq(address.as_str()), users::search_text.eq(text));
-        self.run(|conn| diesel::update(users::table.find(user.0)).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(users::table.find(user.0)).set(values).execute(conn))
     }
 }
 
@@ -140,7 +139,6 @@ impl Emails for DieselTx<'_> {
 
     fn delete(&mut self, id: EmailId) -> Result<(), StoreError> {
         let secondary = emails::table.find(id.0).filter(diesel::dsl::not(emails::is_primary));
-        self.run(|conn| diesel::delete(secondary).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(secondary).execute(conn))
     }
 }

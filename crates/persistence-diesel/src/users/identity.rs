@@ -54,15 +54,14 @@ impl Identities for DieselTx<'_> {
             identities::provider.eq(provider),
             identities::extern_uid.eq(extern_uid),
         );
-        self.run(|conn| {
+        self.write(|conn| {
             each_backend!(conn, c => diesel::insert_into(identities::table)
                 .values(values)
                 .on_conflict((identities::user_id, identities::provider))
                 .do_update()
                 .set(identities::extern_uid.eq(extern_uid))
                 .execute(c))
-        })?;
-        Ok(())
+        })
     }
 }
 

@@ -45,30 +45,31 @@ impl Keys for DieselTx<'_> {
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<SshKey>, StoreError> {
         let total: i64 =
             self.run(|conn| keys::table.filter(keys::user_id.eq(user.0)).count().get_result(conn))?;
-        let rows: Vec<KeyRow> = self.run(|conn| {
+        let items = self.read_rows(|conn| {
             keys::table
                 .filter(keys::user_id.eq(user.0))
                 .order(keys::id.desc())
                 .limit(page::limit(page))
                 .offset(page::offset(page))
-                .load(conn)
+                .load::<KeyRow>(conn)
         })?;
-        let items = rows.into_iter().map(SshKey::try_from).collect::<Result<_, _>>();
-        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total: total.unsigned_abs() })
+        Ok(Paged { items, total: total.unsigned_abs() })
     }
 
     fn find(&mut self, user: UserId, id: KeyId) -> Result<Option<SshKey>, StoreError> {
-        let row: Option<KeyRow> = self.run(|conn| {
-            keys::table.find(id.0).filter(keys::user_id.eq(user.0)).get_result(conn).optional()
-        })?;
-        row.map(SshKey::try_from).transpose().map_err(|error| self.fail(error))
+        self.read_row(|conn| {
+            keys::table
+                .find(id.0)
+                .filter(keys::user_id.eq(user.0))
+                .get_result::<KeyRow>(conn)
+                .optional()
+        })
     }
 
     fn find_by_fingerprint(&mut self, of: &Fingerprint) -> Result<Option<SshKey>, StoreError> {
-        let row: Option<KeyRow> = self.run(|conn| {
-            keys::table.filter(keys::fingerprint.eq(&of.0)).get_result(conn).optional()
-        })?;
-        row.map(SshKey::try_from).transpose().map_err(|error| self.fail(error))
+        self.read_row(|conn| {
+            keys::table.filter(keys::fingerprint.eq(&of.0)).get_result::<KeyRow>(conn).optional()
+        })
     }
 
     fn insert(
@@ -98,7 +99,6 @@ impl Keys for DieselTx<'_> {
     }
 
     fn delete(&mut self, id: KeyId) -> Result<(), StoreError> {
-        self.run(|conn| diesel::delete(keys::table.find(id.0)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(keys::table.find(id.0)).execute(conn))
     }
 }

@@ -43,26 +43,23 @@ impl SignInFailures for DieselTx<'_> {
             sign_in_failures::since.eq(to_naive(failures.since)),
             sign_in_failures::refused_until.eq(to_naive_opt(failures.refused_until)),
         );
-        self.run(|conn| {
+        self.write(|conn| {
             each_backend!(conn, c => diesel::insert_into(sign_in_failures::table)
                 .values((sign_in_failures::subject.eq(subject), values))
                 .on_conflict(sign_in_failures::subject)
                 .do_update()
                 .set(values)
                 .execute(c))
-        })?;
-        Ok(())
+        })
     }
 
     fn clear(&mut self, subject: &str) -> Result<(), StoreError> {
-        self.run(|conn| diesel::delete(sign_in_failures::table.find(subject)).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(sign_in_failures::table.find(subject)).execute(conn))
     }
 
     fn forget_before(&mut self, moment: Timestamp) -> Result<(), StoreError> {
         let old = sign_in_failures::table.filter(sign_in_failures::since.lt(to_naive(moment)));
-        self.run(|conn| diesel::delete(old).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::delete(old).execute(conn))
     }
 }
 

@@ -88,7 +88,7 @@ fn to_life(expires_at: Option<NaiveDateTime>, revoked_at: Option<NaiveDateTime>)
 
 impl Tokens for DieselTx<'_> {
     fn holder(&mut self, hash: &TokenHash) -> Result<Option<TokenHolder>, StoreError> {
-        let row: Option<HolderRow> = self.run(|conn| {
+        self.read_row(|conn| {
             each_backend!(conn, c => tokens::table
                 .inner_join(users::table)
                 .filter(tokens::hash.eq(&hash.0[..]))
@@ -104,16 +104,15 @@ impl Tokens for DieselTx<'_> {
                     users::can_create_group,
                     users::projects_limit,
                 ))
-                .get_result(c)
+                .get_result::<HolderRow>(c)
                 .optional())
-        })?;
-        row.map(TokenHolder::try_from).transpose().map_err(|error| self.fail(error))
+        })
     }
 
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError> {
         let all = Sql::new("SELECT id FROM tokens WHERE user_id = ").id(user.0);
         let total = self.total(&format!("tokens of {user}"), &all)?;
-        let rows: Vec<TokenRow> = self.run(|conn| {
+        let items = self.read_rows(|conn| {
             tokens::table
                 .filter(tokens::user_id.eq(user.0))
                 .order(tokens::id.desc())
@@ -122,8 +121,7 @@ impl Tokens for DieselTx<'_> {
                 .select(TokenRow::as_select())
                 .load(conn)
         })?;
-        let items = rows.into_iter().map(Token::try_from).collect::<Result<_, _>>();
-        Ok(Paged { items: items.map_err(|error| self.fail(error))?, total })
+        Ok(Paged { items, total })
     }
 
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {
@@ -149,17 +147,15 @@ impl Tokens for DieselTx<'_> {
     }
 
     fn find(&mut self, id: TokenId) -> Result<Option<Token>, StoreError> {
-        let row: Option<TokenRow> = self.run(|conn| {
+        self.read_row(|conn| {
             tokens::table.find(id.0).select(TokenRow::as_select()).get_result(conn).optional()
-        })?;
-        self.fail_on_error(row.map(Token::try_from).transpose())
+        })
     }
 
     fn extend(&mut self, id: TokenId, expires_at: Timestamp) -> Result<(), StoreError> {
         let alive = tokens::table.find(id.0).filter(tokens::revoked_at.is_null());
         let value = tokens::expires_at.eq(to_naive(expires_at));
-        self.run(|conn| diesel::update(alive).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(alive).set(value).execute(conn))
     }
 
     fn revoke_sessions(&mut self, user: UserId, at: Timestamp) -> Result<(), StoreError> {
@@ -169,8 +165,7 @@ impl Tokens for DieselTx<'_> {
             .filter(tokens::expires_at.is_not_null())
             .filter(tokens::revoked_at.is_null());
         let value = tokens::revoked_at.eq(to_naive(at));
-        self.run(|conn| diesel::update(sessions).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(sessions).set(value).execute(conn))
     }
 
     fn ended_sessions(&mut self, by: Timestamp, limit: u32) -> Result<Vec<TokenId>, StoreError> {

@@ -16,7 +16,6 @@ use hexforge_domain::user::{
 };
 
 use crate::database::backend::{self, Backend};
-use crate::database::connection::DbConn;
 use crate::database::schema::{emails, namespaces, users};
 use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
@@ -202,30 +201,19 @@ fn in_personal_namespace_of(user: UserId) -> Sql {
 }
 
 impl DieselTx<'_> {
-    fn find_user(
-        &mut self,
-        query: impl FnOnce(&mut DbConn) -> QueryResult<Option<UserRow>>,
-    ) -> Result<Option<User>, StoreError> {
-        let row = self.run(query)?;
-        row.map(User::try_from).transpose().map_err(|error| self.fail(error))
-    }
-
     /// Returns the users with these ids, highest id first.
     pub(crate) fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
         let mut rows: Vec<UserRow> = self.by_ids(ids, |conn, ids| {
             users::table.filter(users::id.among(ids)).select(UserRow::as_select()).load(conn)
         })?;
         rows.sort_by_key(|row| Reverse(row.id));
-        rows.into_iter()
-            .map(User::try_from)
-            .collect::<Result<_, _>>()
-            .map_err(|error| self.fail(error))
+        self.convert_rows(rows)
     }
 }
 
 impl Users for DieselTx<'_> {
     fn find(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
-        self.find_user(|conn| {
+        self.read_row(|conn| {
             each_backend!(conn, c => users::table
                 .find(id.0)
                 .select(UserRow::as_select())
@@ -240,7 +228,7 @@ impl Users for DieselTx<'_> {
     }
 
     fn lock(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
-        self.find_user(|conn| {
+        self.read_row(|conn| {
             load_locked!(conn, users::table.find(id.0).select(UserRow::as_select()), UserRow)
         })
     }
@@ -259,7 +247,7 @@ impl Users for DieselTx<'_> {
         if backend::contains_nul(username) {
             return Ok(None);
         }
-        self.find_user(|conn| {
+        self.read_row(|conn| {
             users::table
                 .filter(users::username.eq(username))
                 .select(UserRow::as_select())
@@ -293,7 +281,7 @@ impl Users for DieselTx<'_> {
             }
         })?;
         let Some((row, hash)) = found else { return Ok(None) };
-        let user = User::try_from(row).map_err(|error| self.fail(error))?;
+        let user = self.fail_on_error(User::try_from(row))?;
         Ok(Some((user, PasswordHash::new(hash))))
     }
 
@@ -356,14 +344,12 @@ impl Users for DieselTx<'_> {
                 .sql(" FOR UPDATE"),
         )?;
         let values = UserValues::from(user);
-        self.run(|conn| diesel::update(users::table.find(user.id.0)).set(values).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(users::table.find(user.id.0)).set(values).execute(conn))
     }
 
     fn set_password(&mut self, id: UserId, hash: &PasswordHash) -> Result<(), StoreError> {
         let value = users::password_hash.eq(hash.reveal());
-        self.run(|conn| diesel::update(users::table.find(id.0)).set(value).execute(conn))?;
-        Ok(())
+        self.write(|conn| diesel::update(users::table.find(id.0)).set(value).execute(conn))
     }
 
     fn delete(&mut self, id: UserId) -> Result<(), StoreError> {
