@@ -75,6 +75,14 @@ impl App {
         Requester { actor, today: self.today() }
     }
 
+    /// Returns 16 random bytes. The digest of a random token is as hard to guess as the token.
+    pub(crate) fn random_bytes(&self) -> [u8; 16] {
+        let digest = self.secrets.digest(self.secrets.token().reveal());
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest.0[..16]);
+        bytes
+    }
+
     /// Returns all ports that store files of projects.
     pub(crate) fn project_files(&self) -> [&dyn ProjectFiles; 3] {
         [&*self.uploads, &*self.build_files, &*self.git]

@@ -77,18 +77,10 @@ pub fn create(
     // Read before the change, so that no branch is created at a corrupt commit.
     let commit = repository.commit(tip)?.ok_or(GitError::Missing)?;
     let change = RefChange { name: name.full(), old: None, new: Some(tip) };
-    match push::change_ref(app, actor, &project, repository.as_ref(), change) {
-        Ok(PushOutcome::Done) => (),
-        Ok(PushOutcome::Declined(refusal)) => return Err(push_refused(refusal)),
-        // Another request created the branch first, or the name is a folder of other branches.
-        Err(Error::Git(GitError::Conflict(_))) => {
-            return Err(match repository::refs(app, project.id)?.target(&name.full()) {
-                Some(_) => exists(),
-                None => branch_conflict(&name),
-            });
-        }
-        Err(error) => return Err(error),
-    }
+    let outcome = push::change_ref(app, actor, &project, repository.as_ref(), change);
+    // A conflict: another request created the branch first, or the name is a folder of other branches.
+    let conflict = Conflict { exists: exists(), missing: branch_conflict(&name) };
+    conclude(app, project.id, &name.full(), outcome, conflict)?;
     let protections = app.store.read(|tx| tx.protections().list(project.id))?;
     Ok(BranchView::new(Branch { name, commit }, &protections))
 }
@@ -113,18 +105,10 @@ pub fn delete(
         return Ok(Err(DeletionRefusal::Protected));
     }
     let change = RefChange { name: name.full(), old: Some(tip), new: None };
-    match push::change_ref(app, actor, &project, repository.as_ref(), change) {
-        Ok(PushOutcome::Done) => Ok(Ok(())),
-        Ok(PushOutcome::Declined(refusal)) => Err(push_refused(refusal)),
-        Err(Error::Git(GitError::Conflict(_))) => {
-            Err(match repository::refs(app, project.id)?.target(&name.full()) {
-                // Another request moved the branch meanwhile.
-                Some(_) => branch_conflict(&name),
-                None => missing(),
-            })
-        }
-        Err(error) => Err(error),
-    }
+    let outcome = push::change_ref(app, actor, &project, repository.as_ref(), change);
+    // A conflict: another request moved or deleted the branch meanwhile.
+    let conflict = Conflict { exists: branch_conflict(&name), missing: missing() };
+    conclude(app, project.id, &name.full(), outcome, conflict).map(Ok)
 }
 
 /// The error when a concurrent change or another branch name prevents the change of a branch.
@@ -144,6 +128,31 @@ pub enum DeletionRefusal {
 /// Maps a refusal of the push rules, for changes through the API.
 pub(crate) fn push_refused(refusal: hexforge_domain::policy::push::PushRefusal) -> Error {
     Error::Refused(Refusal::Push(refusal))
+}
+
+/// The errors after a conflict, by whether the ref exists now.
+pub(crate) struct Conflict {
+    pub exists: Error,
+    pub missing: Error,
+}
+
+/// Maps the outcome of the change of one ref through the API.
+pub(crate) fn conclude(
+    app: &App,
+    project: ProjectId,
+    name: &str,
+    outcome: Result<PushOutcome, Error>,
+    conflict: Conflict,
+) -> Result<(), Error> {
+    match outcome {
+        Ok(PushOutcome::Done) => Ok(()),
+        Ok(PushOutcome::Declined(refusal)) => Err(push_refused(refusal)),
+        Err(Error::Git(GitError::Conflict(_))) => {
+            let exists = repository::refs(app, project)?.target(name).is_some();
+            Err(if exists { conflict.exists } else { conflict.missing })
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns the branch with this name.

@@ -71,10 +71,7 @@ pub fn list_failing_hooks(app: &App) -> Result<Vec<FailingHook>, Error> {
 
 /// Returns a random, unique key for a delivery.
 pub(crate) fn new_key(app: &App) -> DeliveryKey {
-    let digest = app.secrets.digest(app.secrets.token().reveal());
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&digest.0[..16]);
-    DeliveryKey::new(bytes)
+    DeliveryKey::new(app.random_bytes())
 }
 
 /// The maximum duration of one attempt: connecting, and waiting for the response.

@@ -2,6 +2,7 @@
 
 pub mod group;
 
+use hexforge_domain::Timestamp;
 use hexforge_domain::change::Change;
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::label::{
@@ -29,6 +30,36 @@ pub struct LabelFields {
     pub color: String,
     pub description: Option<String>,
     pub priority: Option<i64>,
+}
+
+impl LabelFields {
+    /// Validates the fields of a new label, whose title is already parsed. Group labels have no priority.
+    fn validate(
+        &self,
+        title: Result<LabelTitle, FieldErrors>,
+        priority: Option<i64>,
+        rule: ColorRule,
+        at: Timestamp,
+    ) -> Result<NewLabel, FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let color = errors.check("color", Color::parse(&self.color, rule));
+        let title = errors.merge(title);
+        let description = self.description.as_deref().map(LabelDescription::parse);
+        let description = errors.check_optional("description", description);
+        let priority = errors.check_optional("priority", priority.map(Priority::parse));
+        errors.into_result_with(|| {
+            let (title, color, description) = (title?, color?, description?);
+            Some(NewLabel { title, color, description, priority: priority?, at })
+        })
+    }
+}
+
+/// The error of the store when a label cannot be inserted, by its meaning.
+fn creation_error(error: StoreError) -> Error {
+    match error {
+        StoreError::Duplicate(_) => EXISTS,
+        error => error.into(),
+    }
 }
 
 /// The changes of a label in a request. `None` means not given.
@@ -80,26 +111,8 @@ pub fn create(
         {
             return Err(EXISTS);
         }
-        let mut errors = FieldErrors::default();
-        let color = errors.check("color", Color::parse(&fields.color, rule));
-        let title = check_title(&mut errors, title);
-        let (description, priority) = (fields.description.as_deref(), fields.priority);
-        let description =
-            errors.check_optional("description", description.map(LabelDescription::parse));
-        let priority = errors.check_optional("priority", priority.map(Priority::parse));
-        let new = errors.into_result_with(|| {
-            Some(NewLabel {
-                title: title?,
-                color: color?,
-                description: description?,
-                priority: priority?,
-                at: app.clock.now(),
-            })
-        })?;
-        let created = tx.labels().insert_all(project, vec![new]).map_err(|error| match error {
-            StoreError::Duplicate(_) => EXISTS,
-            error => error.into(),
-        })?;
+        let new = fields.validate(title, fields.priority, rule, app.clock.now())?;
+        let created = tx.labels().insert_all(project, vec![new]).map_err(creation_error)?;
         let label = created.into_iter().next().ok_or(StoreError::Gone)?;
         view::load(tx, &tracker, user, label)
     })
@@ -148,7 +161,7 @@ fn changed(
     // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
-        Some(name) => check_title(&mut errors, LabelTitle::parse(name)),
+        Some(name) => errors.merge(LabelTitle::parse(name)),
     };
     let description = changes.description.as_deref().map(LabelDescription::parse);
     let description = errors.check_optional("description", description);
@@ -186,14 +199,6 @@ fn taken_by_group(tx: &mut dyn Tx, tracker: &Tracker) -> Result<FieldErrors, Sto
     let name = group.map(|group| group.name).unwrap_or_default();
     let message = format!("already exists at group level for {name}. Please choose another one.");
     Ok(FieldErrors::single("title", message))
-}
-
-/// Returns a valid title, or adds its errors.
-fn check_title(
-    errors: &mut FieldErrors,
-    title: Result<LabelTitle, FieldErrors>,
-) -> Option<LabelTitle> {
-    title.map_err(|wrong| errors.extend(wrong)).ok()
 }
 
 /// Deletes the label with this title, and returns its state before.

@@ -30,6 +30,7 @@ pub mod public_key;
 pub mod push;
 pub mod removal;
 pub mod repository;
+pub mod retry;
 pub mod runner;
 pub mod session;
 pub mod setup;

@@ -5,13 +5,11 @@ mod hook_events;
 pub(crate) mod prepare;
 pub(crate) mod progress;
 
-use std::collections::HashMap;
-
 use hexforge_domain::ci::config::Configuration;
 use hexforge_domain::ci::rerun;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::field_errors::FieldErrors;
-use hexforge_domain::id::{PipelineId, UserId};
+use hexforge_domain::id::PipelineId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::pipeline::{Pipeline, PipelineScope};
 use hexforge_domain::policy::Actor;
@@ -25,6 +23,7 @@ use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::repository;
 use crate::view::project as project_view;
+use crate::view::user::load_users;
 use create::{NoPipeline, PipelineOrigin};
 use prepare::Target;
 use progress::Progress;
@@ -160,18 +159,6 @@ fn views(tx: &mut dyn Tx, pipelines: Paged<Pipeline>) -> Result<Paged<PipelineVi
         let user = pipeline.user.and_then(|user| users.get(&user).cloned());
         PipelineView { pipeline, user }
     }))
-}
-
-/// Loads the users with these ids, with at most one query.
-pub(crate) fn load_users(
-    tx: &mut dyn Tx,
-    ids: impl Iterator<Item = UserId>,
-) -> Result<HashMap<UserId, User>, StoreError> {
-    let mut ids: Vec<UserId> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let found = if ids.is_empty() { vec![] } else { tx.users().find_all(&ids)? };
-    Ok(found.into_iter().map(|user| (user.id, user)).collect())
 }
 
 /// Validates a CI configuration. Returns the first error, if there is one.

@@ -16,7 +16,7 @@ use hexforge_domain::text::{limit, within_field};
 
 use crate::access;
 use crate::app::App;
-use crate::branch::{project_to_push, push_refused};
+use crate::branch::{Conflict, conclude, project_to_push};
 use crate::error::{Entity, Error, Missing, Refusal};
 use crate::push::{self, PushOutcome};
 use crate::repository::{self, open, sight};
@@ -114,18 +114,11 @@ pub fn create(app: &App, actor: Actor, named: &ProjectRef, new: &NewTag) -> Resu
     let peeled = if target == commit { Peeled::new() } else { Peeled::from([(target, commit)]) };
     let proposal = Proposal { changes, peeled, atomicity: Atomicity::AllOrNone, packs };
     let changes = push::Changes { proposal, release: release.clone() };
-    match push::change_refs_with_release(app, actor, &project, repository.as_ref(), changes) {
-        Ok(PushOutcome::Done) => (),
-        Ok(PushOutcome::Declined(refusal)) => return Err(push_refused(refusal)),
-        // Another request created the tag first, or the name is a folder of other tags.
-        Err(Error::Git(GitError::Conflict(_))) => {
-            return Err(match repository::refs(app, project.id)?.target(&name.full()) {
-                Some(_) => exists(),
-                None => Error::Refused(Refusal::TagMoved(name.to_string())),
-            });
-        }
-        Err(error) => return Err(error),
-    }
+    let repository = repository.as_ref();
+    let outcome = push::change_refs_with_release(app, actor, &project, repository, changes);
+    // A conflict: another request created the tag first, or the name is a folder of other tags.
+    let conflict = Conflict { exists: exists(), missing: tag_conflict(&name) };
+    conclude(app, project.id, &name.full(), outcome, conflict)?;
     Ok(TagView { tag: Tag { name, message, commit: shown }, release })
 }
 
@@ -139,16 +132,15 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, name: &str) -> Result
     let repository = repository::open(app, project.id)?;
     let target = repository.refs().target(&name.full()).ok_or_else(missing)?;
     let change = RefChange { name: name.full(), old: Some(target), new: None };
-    match push::remove_tag(app, actor, &project, repository.as_ref(), change) {
-        Err(Error::Git(GitError::Conflict(_))) => {
-            Err(match repository::refs(app, project.id)?.target(&name.full()) {
-                // Another request moved the tag meanwhile.
-                Some(_) => Error::Refused(Refusal::TagMoved(name.to_string())),
-                None => missing(),
-            })
-        }
-        outcome => outcome,
-    }
+    let removed = push::remove_tag(app, actor, &project, repository.as_ref(), change);
+    // A conflict: another request moved or deleted the tag meanwhile.
+    let conflict = Conflict { exists: tag_conflict(&name), missing: missing() };
+    conclude(app, project.id, &name.full(), removed.map(|()| PushOutcome::Done), conflict)
+}
+
+/// The error when a concurrent change or another tag name prevents the change of a tag.
+fn tag_conflict(name: &TagName) -> Error {
+    Error::Refused(Refusal::TagMoved(name.to_string()))
 }
 
 /// Returns the signature for an annotated tag: the caller and the current time.

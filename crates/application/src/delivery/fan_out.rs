@@ -3,13 +3,14 @@
 use chrono::TimeDelta;
 use hexforge_domain::delivery::{HookRef, NewDelivery};
 use hexforge_domain::hook::kind::{HookKind, SYSTEM_HOOK};
-use hexforge_domain::id::{OutboxId, ProjectId};
+use hexforge_domain::id::OutboxId;
 use hexforge_domain::outbox::OutboxEntry;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::payloads::{Audience, Payloads};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::hook::ProjectHook;
 use hexforge_domain::system_hook::SystemHook;
+use hexforge_domain::unique::sorted_unique;
 
 use super::new_key;
 use crate::app::App;
@@ -121,10 +122,7 @@ impl Hooks {
     fn load(tx: &mut dyn Tx, entries: &[OutboxEntry]) -> Result<Self, StoreError> {
         let mut system = tx.system_hooks().list(Page::Whole)?.items;
         system.reverse();
-        let mut projects: Vec<ProjectId> =
-            entries.iter().filter_map(|entry| entry.event.project()).collect();
-        projects.sort_unstable();
-        projects.dedup();
+        let projects = sorted_unique(entries.iter().filter_map(|entry| entry.event.project()));
         let project = match projects.is_empty() {
             true => vec![],
             false => tx.project_hooks().of_projects(&projects)?,

@@ -9,10 +9,10 @@ use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, Note};
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::{
-    IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
+    IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectEvent,
 };
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::{Description, Project};
+use hexforge_domain::project::Project;
 
 use super::Editor;
 use crate::view::event::kind;
@@ -87,7 +87,8 @@ pub(crate) fn record_issue_hook_event(
         Some(assignee) => Some(person(tx, assignee)?),
         None => None,
     };
-    let (project, issue) = (project_card(tx, &editor.tracker.project)?, IssueRow::from(issue));
+    let placed = project_view::placed(tx, editor.tracker.project.clone())?;
+    let (project, issue) = (placed.card(), IssueRow::from(issue));
     let event = IssueEvent { action, user, project, issue, assignee };
     tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::Issue(event))), editor.now)
 }
@@ -102,7 +103,7 @@ pub fn record_note_hook_event(
 ) -> Result<(), StoreError> {
     let event = NoteEvent {
         user: person(tx, note.author)?,
-        project: project_card(tx, project)?,
+        project: project_view::placed(tx, project.clone())?.card(),
         note: NoteRow::from(note),
         issue: IssueRow::from(issue),
     };
@@ -112,18 +113,4 @@ pub fn record_note_hook_event(
 fn person(tx: &mut dyn Tx, user: UserId) -> Result<Person, StoreError> {
     let user = tx.users().find(user)?.ok_or(StoreError::Gone)?;
     Ok(Person::from(&user))
-}
-
-fn project_card(tx: &mut dyn Tx, project: &Project) -> Result<ProjectCard, StoreError> {
-    let placed = project_view::placed(tx, project.clone())?;
-    Ok(ProjectCard {
-        id: project.id,
-        name: project.name.as_str().to_owned(),
-        description: project.description.clone().map(Description::into_string),
-        namespace: placed.place.namespace.name.clone(),
-        path_with_namespace: placed.place.path_of(project),
-        visibility: project.visibility,
-        avatar: project.avatar.clone(),
-        default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
-    })
 }

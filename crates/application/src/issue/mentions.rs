@@ -10,6 +10,7 @@ use hexforge_domain::note::{NewNote, NoteSource};
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::unique::sorted_unique;
 
 use super::Editor;
 use crate::access::Requester;
@@ -74,12 +75,9 @@ impl ReferencedProjects {
         home: ProjectId,
         named: &[IssueReference],
     ) -> Result<(Option<Project>, Self), Error> {
-        let mut paths: Vec<&str> =
-            named.iter().filter_map(|reference| reference.project.as_deref()).collect();
-        paths.sort_unstable();
-        paths.dedup();
+        let paths = named.iter().filter_map(|reference| reference.project.as_deref());
         let mut found = Vec::new();
-        for path in paths {
+        for path in sorted_unique(paths) {
             if let Some(project) = tx.projects().find(&ProjectRef::parse(path))? {
                 let id = project.id;
                 if visible_tracker(tx, requester, project)?.is_some() {

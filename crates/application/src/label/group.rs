@@ -6,7 +6,7 @@ use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::LabelId;
 use hexforge_domain::label::{
-    Color, ColorRule, GroupLabel, LabelDescription, LabelTitle, NewLabel, VisibleCounts,
+    Color, ColorRule, GroupLabel, LabelDescription, LabelTitle, VisibleCounts,
 };
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
@@ -14,7 +14,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
-use super::{EXISTS, LabelChanges, LabelFields, check_title, title_taken};
+use super::{EXISTS, LabelChanges, LabelFields, creation_error, title_taken};
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -61,24 +61,8 @@ pub fn create(
         {
             return Err(EXISTS);
         }
-        let mut errors = FieldErrors::default();
-        let color = errors.check("color", Color::parse(&fields.color, rule));
-        let title = check_title(&mut errors, title);
-        let description = fields.description.as_deref().map(LabelDescription::parse);
-        let description = errors.check_optional("description", description);
-        let new = errors.into_result_with(|| {
-            Some(NewLabel {
-                title: title?,
-                color: color?,
-                description: description?,
-                priority: None,
-                at: app.clock.now(),
-            })
-        })?;
-        let label = tx.group_labels().insert(group.id, new).map_err(|error| match error {
-            StoreError::Duplicate(_) => EXISTS,
-            error => error.into(),
-        })?;
+        let new = fields.validate(title, None, rule, app.clock.now())?;
+        let label = tx.group_labels().insert(group.id, new).map_err(creation_error)?;
         view(tx, requester, label)
     })
 }
@@ -117,7 +101,7 @@ fn changed(
     // A blank name leaves the title unchanged.
     let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
         None => Some(label.title.clone()),
-        Some(name) => check_title(&mut errors, LabelTitle::parse(name)),
+        Some(name) => errors.merge(LabelTitle::parse(name)),
     };
     let description = changes.description.as_deref().map(LabelDescription::parse);
     let description = errors.check_optional("description", description);

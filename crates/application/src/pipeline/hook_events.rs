@@ -7,14 +7,16 @@ use hexforge_domain::build::Build;
 use hexforge_domain::id::{BuildId, RunnerId, UserId};
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow};
-use hexforge_domain::outbox::project::{Person, ProjectCard, ProjectEvent};
+use hexforge_domain::outbox::project::{Person, ProjectEvent};
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::{Description, ProjectRef};
+use hexforge_domain::project::ProjectRef;
 use hexforge_domain::runner::Runner;
 use hexforge_domain::user::User;
 
+use crate::view::build::load_runners;
 use crate::view::project::{self as project_view, PlacedProject};
+use crate::view::user::load_users;
 
 /// The changes of a pipeline that hooks report.
 pub(super) struct Changes<'a> {
@@ -43,7 +45,7 @@ pub(super) fn record_changes(
     let row = PipelineRow::from(pipeline);
     for build in builds.iter().filter(|build| changed.contains(&build.id) && build.kind.is_job()) {
         let event = BuildEvent {
-            project: project_card(&placed),
+            project: placed.card(),
             project_name: display_name(&placed),
             pipeline: row.clone(),
             commit: commit.clone(),
@@ -61,7 +63,7 @@ pub(super) fn record_changes(
     stages.dedup();
     let branch = placed.project.default_branch.as_ref();
     let event = PipelineEvent {
-        project: project_card(&placed),
+        project: placed.card(),
         default_branch: branch.map(|name| name.as_str().to_owned()),
         pipeline: row,
         user: pipeline.user.and_then(|user| people.person(user)),
@@ -85,13 +87,7 @@ struct People {
 impl People {
     fn load(tx: &mut dyn Tx, pipeline: &Pipeline, builds: &[Build]) -> Result<Self, StoreError> {
         let users = builds.iter().filter_map(|build| build.user).chain(pipeline.user);
-        let users = super::load_users(tx, users)?;
-        let mut ids: Vec<RunnerId> = builds.iter().filter_map(|build| build.runner).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let runners = if ids.is_empty() { vec![] } else { tx.runners().find_all(&ids)? };
-        let runners = runners.into_iter().map(|runner| (runner.id, runner)).collect();
-        Ok(Self { users, runners })
+        Ok(Self { users: load_users(tx, users)?, runners: load_runners(tx, builds)? })
     }
 
     fn person(&self, user: UserId) -> Option<Person> {
@@ -108,18 +104,4 @@ impl People {
 /// Returns the display names of the namespace and the project.
 fn display_name(placed: &PlacedProject) -> String {
     format!("{} / {}", placed.place.human_name(), placed.project.name.as_str())
-}
-
-fn project_card(placed: &PlacedProject) -> ProjectCard {
-    let project = &placed.project;
-    ProjectCard {
-        id: project.id,
-        name: project.name.as_str().to_owned(),
-        description: project.description.clone().map(Description::into_string),
-        namespace: placed.place.namespace.name.clone(),
-        path_with_namespace: placed.place.path_of(project),
-        visibility: project.visibility,
-        avatar: project.avatar.clone(),
-        default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
-    }
 }

@@ -27,15 +27,8 @@ pub struct UploadInProgress {
 
 /// Starts to receive a file with the name `given`, for a project returned by [`authorize`].
 pub fn begin(app: &App, project: ProjectId, given: &str) -> Result<UploadInProgress, Error> {
-    // The digest of a random token is as hard to guess as the token.
-    let random = app.secrets.digest(app.secrets.token().reveal()).0;
-    let mut secret = [0; 16];
-    secret.copy_from_slice(&random[..16]);
-    let key = UploadKey {
-        project,
-        secret: UploadSecret::new(secret),
-        name: UploadName::from_client(given),
-    };
+    let secret = UploadSecret::new(app.random_bytes());
+    let key = UploadKey { project, secret, name: UploadName::from_client(given) };
     let file = app.uploads.begin(&key)?;
     Ok(UploadInProgress { key, file })
 }

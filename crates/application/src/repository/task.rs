@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::branch::merged;
 use crate::error::Error;
 use crate::project::avatar::FoundAvatar;
+use crate::retry;
 
 /// The lease of a claimed task. It is longer than any task without network access takes.
 const LEASE: TimeDelta = TimeDelta::hours(1);
@@ -90,19 +91,16 @@ pub fn run_claimed(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
         },
     };
     // The work may have taken hours and would be repeated if the outcome were not stored.
-    let mut tries = 1;
-    loop {
-        let stored = app.store.write(|tx| match &outcome {
+    let is_busy = |error: &StoreError| matches!(error, StoreError::Busy);
+    retry::while_busy(TRIES_TO_STORE, is_busy, || {
+        app.store.write(|tx| match &outcome {
             Outcome::Done => tx.repository_tasks().finish(task.id),
             Outcome::Postponed(reason) | Outcome::GivenUp(reason) => {
                 tx.repository_tasks().fail(task.id, reason, again)
             }
-        });
-        match stored {
-            Err(StoreError::Busy) if tries < TRIES_TO_STORE => tries += 1,
-            stored => return Ok(stored.map(|()| outcome)?),
-        }
-    }
+        })
+    })?;
+    Ok(outcome)
 }
 
 /// Why a task failed.

@@ -8,9 +8,10 @@ use hexforge_domain::paging::Paged;
 use hexforge_domain::pipeline::{CommitFacts, Pipeline};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::runner::Runner;
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
 
-use crate::pipeline::load_users;
+use super::user::load_users;
 
 /// A build with all related rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,26 +34,26 @@ pub fn load(tx: &mut dyn Tx, build: Build) -> Result<BuildView, StoreError> {
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
+/// Loads the runners of builds, with at most one query.
+pub(crate) fn load_runners(
+    tx: &mut dyn Tx,
+    builds: &[Build],
+) -> Result<HashMap<RunnerId, Runner>, StoreError> {
+    let ids = sorted_unique(builds.iter().filter_map(|build| build.runner));
+    Ok(tx.runners().find_all(&ids)?.into_iter().map(|runner| (runner.id, runner)).collect())
+}
+
 /// Loads the views of a page of builds, with at most four queries.
 pub fn page(tx: &mut dyn Tx, builds: Paged<Build>) -> Result<Paged<BuildView>, StoreError> {
     let Paged { items: builds, total } = builds;
-    let mut ids: Vec<PipelineId> = builds.iter().map(|build| build.pipeline).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let (pipelines, commits) = match ids.is_empty() {
-        true => (vec![], vec![]),
-        false => (tx.pipelines().find_all(&ids)?, tx.pipelines().commits(&ids)?),
-    };
+    let ids = sorted_unique(builds.iter().map(|build| build.pipeline));
+    let pipelines = tx.pipelines().find_all(&ids)?.into_iter();
     let pipelines: HashMap<PipelineId, Pipeline> =
-        pipelines.into_iter().map(|pipeline| (pipeline.id, pipeline)).collect();
-    let commits: HashMap<PipelineId, CommitFacts> = commits.into_iter().collect();
+        pipelines.map(|pipeline| (pipeline.id, pipeline)).collect();
+    let commits: HashMap<PipelineId, CommitFacts> =
+        tx.pipelines().commits(&ids)?.into_iter().collect();
     let users = load_users(tx, builds.iter().filter_map(|build| build.user))?;
-    let mut ids: Vec<RunnerId> = builds.iter().filter_map(|build| build.runner).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let runners = if ids.is_empty() { vec![] } else { tx.runners().find_all(&ids)? };
-    let runners: HashMap<RunnerId, Runner> =
-        runners.into_iter().map(|runner| (runner.id, runner)).collect();
+    let runners = load_runners(tx, &builds)?;
     // A build is deleted together with its pipeline, so every pipeline exists.
     let view = |build: Build| {
         Some(BuildView {

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use hexforge_domain::event::{Event, EventTarget};
-use hexforge_domain::id::{IssueId, MilestoneId, NoteId, UserId};
+use hexforge_domain::id::{IssueId, MilestoneId, NoteId};
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
 
 use super::note::{self, NoteView};
+use super::user::load_users;
 
 /// One entry of an activity feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +36,7 @@ pub mod kind {
 /// Loads the views of a page of events.
 pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, StoreError> {
     let Paged { items: events, total } = events;
-    let mut ids: Vec<UserId> = events.iter().map(|event| event.author).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let authors = if ids.is_empty() { vec![] } else { tx.users().find_all(&ids)? };
-    let authors: HashMap<UserId, User> = authors.into_iter().map(|user| (user.id, user)).collect();
+    let authors = load_users(tx, events.iter().map(|event| event.author))?;
     let titles = Titles::load(tx, &events)?;
     let mut notes = load_notes(tx, &events)?;
     // An event is deleted together with its author, so every author exists.
@@ -70,18 +68,11 @@ struct Titles {
 impl Titles {
     fn load(tx: &mut dyn Tx, events: &[Event]) -> Result<Self, StoreError> {
         let targets = || events.iter().filter_map(|event| event.target.as_ref());
-        let mut issues: Vec<IssueId> = targets().filter_map(|target| target.issue).collect();
-        issues.sort_unstable();
-        issues.dedup();
-        let issues = if issues.is_empty() { vec![] } else { tx.issues().find_all(&issues)? };
-        let milestones: Vec<MilestoneId> = targets()
-            .filter_map(|target| id_of_kind(target, kind::MILESTONE))
-            .map(MilestoneId)
-            .collect();
-        let milestones = match milestones[..] {
-            [] => vec![],
-            _ => tx.milestones().find_all(&milestones)?,
-        };
+        let issues = sorted_unique(targets().filter_map(|target| target.issue));
+        let issues = tx.issues().find_all(&issues)?;
+        let milestones = targets().filter_map(|target| id_of_kind(target, kind::MILESTONE));
+        let milestones: Vec<MilestoneId> = milestones.map(MilestoneId).collect();
+        let milestones = tx.milestones().find_all(&milestones)?;
         Ok(Self {
             issues: issues.into_iter().map(|i| (i.id, i.title.as_str().to_owned())).collect(),
             milestones: (milestones.into_iter())
@@ -105,9 +96,6 @@ fn load_notes(tx: &mut dyn Tx, events: &[Event]) -> Result<HashMap<NoteId, NoteV
     let targets = events.iter().filter_map(|event| event.target.as_ref());
     let ids: Vec<NoteId> =
         targets.filter_map(|target| id_of_kind(target, kind::NOTE)).map(NoteId).collect();
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
     let found = tx.notes().find_all(&ids)?;
     let views = note::page(tx, Paged { items: found, total: 0 })?;
     Ok(views.items.into_iter().map(|view| (view.note.id, view)).collect())

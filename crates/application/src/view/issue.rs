@@ -10,7 +10,10 @@ use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::subscription::Subscribed;
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
+
+use super::user::load_users;
 
 /// An issue with all related rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +64,8 @@ pub fn page(
         labels.entry(issue).or_default().push(title.into_string());
     }
     let milestones = load_milestones(tx, &issues)?;
-    let users = load_users(tx, &issues)?;
+    let users = issues.iter().flat_map(|issue| issue.assignee.into_iter().chain([issue.author]));
+    let users = load_users(tx, users)?;
     let subscriptions = Subscriptions::load(tx, reader, &ids)?;
     let votes: HashMap<IssueId, Votes> = tx.issues().votes(&ids)?.into_iter().collect();
     let paths = load_paths(tx, project, &issues)?;
@@ -115,23 +119,9 @@ fn load_milestones(
     tx: &mut dyn Tx,
     issues: &[Issue],
 ) -> Result<HashMap<MilestoneId, Milestone>, StoreError> {
-    let mut ids: Vec<MilestoneId> = issues.iter().filter_map(|issue| issue.milestone).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    if ids.is_empty() {
-        return Ok(HashMap::new());
-    }
+    let ids = sorted_unique(issues.iter().filter_map(|issue| issue.milestone));
     let found = tx.milestones().find_all(&ids)?;
     Ok(found.into_iter().map(|milestone| (milestone.id, milestone)).collect())
-}
-
-fn load_users(tx: &mut dyn Tx, issues: &[Issue]) -> Result<HashMap<UserId, User>, StoreError> {
-    let authors = issues.iter().map(|issue| issue.author);
-    let mut ids: Vec<UserId> =
-        authors.chain(issues.iter().filter_map(|issue| issue.assignee)).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(tx.users().find_all(&ids)?.into_iter().map(|user| (user.id, user)).collect())
 }
 
 /// Returns the paths of the projects of issues, with the namespace.
@@ -143,16 +133,11 @@ fn load_paths(
     let projects = match project {
         Some(project) => vec![project.clone()],
         None => {
-            let mut ids: Vec<ProjectId> = issues.iter().map(|issue| issue.project).collect();
-            ids.sort_unstable();
-            ids.dedup();
+            let ids = sorted_unique(issues.iter().map(|issue| issue.project));
             tx.projects().find_all(&ids)?
         }
     };
-    let mut namespaces: Vec<NamespaceId> =
-        projects.iter().map(|project| project.namespace).collect();
-    namespaces.sort_unstable();
-    namespaces.dedup();
+    let namespaces = sorted_unique(projects.iter().map(|project| project.namespace));
     let namespaces: HashMap<NamespaceId, String> =
         (tx.namespaces().find_all(&namespaces)?.into_iter())
             .map(|namespace| (namespace.id, namespace.path.as_str().to_owned()))

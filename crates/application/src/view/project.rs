@@ -6,13 +6,16 @@ use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::{Membership, is_in_force};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::ProjectFacts;
+use hexforge_domain::outbox::project::ProjectCard;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::share::Share;
-use hexforge_domain::project::{CoverageExpression, Project};
+use hexforge_domain::project::{CoverageExpression, Description, Project};
 use hexforge_domain::text::Secret;
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
 
+use super::user::load_users;
 use crate::access::Requester;
 
 /// The namespace of a project and the owner of the namespace.
@@ -64,6 +67,23 @@ pub struct PlacedProject {
     pub project: Project,
     /// The namespace of the project.
     pub place: Place,
+}
+
+impl PlacedProject {
+    /// Returns the project as hook events show it.
+    pub(crate) fn card(&self) -> ProjectCard {
+        let project = &self.project;
+        ProjectCard {
+            id: project.id,
+            name: project.name.as_str().to_owned(),
+            description: project.description.clone().map(Description::into_string),
+            namespace: self.place.namespace.name.clone(),
+            path_with_namespace: self.place.path_of(project),
+            visibility: project.visibility,
+            avatar: project.avatar.clone(),
+            default_branch: project.default_branch.as_ref().map(|name| name.as_str().to_owned()),
+        }
+    }
 }
 
 /// A project with all related rows.
@@ -189,21 +209,12 @@ impl Places {
         tx: &mut dyn Tx,
         projects: impl IntoIterator<Item = &'a Project>,
     ) -> Result<Self, StoreError> {
-        let mut ids: Vec<NamespaceId> =
-            projects.into_iter().map(|project| project.namespace).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        if ids.is_empty() {
-            return Ok(Self { namespaces: HashMap::new(), owners: HashMap::new() });
-        }
+        let ids = sorted_unique(projects.into_iter().map(|project| project.namespace));
         let namespaces = tx.namespaces().find_all(&ids)?;
-        let owners: Vec<UserId> =
-            namespaces.iter().filter_map(|namespace| namespace.owner).collect();
-        let owners = if owners.is_empty() { vec![] } else { tx.users().find_all(&owners)? };
-        Ok(Self {
-            namespaces: namespaces.into_iter().map(|namespace| (namespace.id, namespace)).collect(),
-            owners: owners.into_iter().map(|owner| (owner.id, owner)).collect(),
-        })
+        let owners = load_users(tx, namespaces.iter().filter_map(|namespace| namespace.owner))?;
+        let namespaces =
+            namespaces.into_iter().map(|namespace| (namespace.id, namespace)).collect();
+        Ok(Self { namespaces, owners })
     }
 
     /// Adds the namespace to a project. Never returns `None` in practice: every project has a namespace, and the

@@ -6,6 +6,7 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::text::Secret;
+use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::{Identity, User};
 
 /// All fields, for administrators and for users reading their own account.
@@ -77,4 +78,13 @@ pub fn full_page(tx: &mut dyn Tx, users: Paged<User>) -> Result<Paged<FullUser>,
         personal_projects: projects.get(&user.id).copied().unwrap_or(0),
         user,
     }))
+}
+
+/// Loads the users with these ids, with at most one query.
+pub(crate) fn load_users(
+    tx: &mut dyn Tx,
+    ids: impl IntoIterator<Item = UserId>,
+) -> Result<HashMap<UserId, User>, StoreError> {
+    let found = tx.users().find_all(&sorted_unique(ids))?;
+    Ok(found.into_iter().map(|user| (user.id, user)).collect())
 }
