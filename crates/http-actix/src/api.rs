@@ -16,6 +16,7 @@ use hexforge_application::app::App;
 use hexforge_application::basic_auth;
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
+use hexforge_application::retry;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::id::UserId;
@@ -44,9 +45,6 @@ const TIME_FOR_BODY: Duration = Duration::from_secs(60);
 
 /// The time limit for a call that searches a history.
 const TIME_FOR_SEARCH: Duration = Duration::from_secs(10);
-
-/// The maximum number of attempts of a use case whose transaction conflicts with others.
-const TRIES: u32 = 4;
 
 /// A call as handlers get it, with the type of its parameters: parsed, but the caller is not signed in and the
 /// parameters are not read.
@@ -93,42 +91,27 @@ impl<P> FromRequest for Api<P> {
 }
 
 /// A call that takes a file, in the parameter `file`. The file is not read yet, so all other parameters, tokens among
-/// them, have to come before it.
-pub struct ApiWithFile<P = ()>(pub Api<P>, pub Option<FilePart>);
+/// them, have to come before it. The artifacts of a build have their own size limit.
+pub struct ApiWithFile<P = (), const ARTIFACTS: bool = false>(pub Api<P>, pub Option<FilePart>);
 
-impl<P> FromRequest for ApiWithFile<P> {
+/// Like [`ApiWithFile`], for the artifacts of a build.
+pub type ApiWithArtifacts<P = ()> = ApiWithFile<P, true>;
+
+impl<P, const ARTIFACTS: bool> FromRequest for ApiWithFile<P, ARTIFACTS> {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let wanted = |shared: &Shared| Some(wanted_file(shared, shared.settings.max_upload));
-            let (api, file) = read(&request, payload, wanted).await?;
+            let (api, file) = read(&request, payload, |Shared { settings, limiter, .. }| {
+                let max = if ARTIFACTS { settings.max_artifacts } else { settings.max_upload };
+                Some(WantedFile { field: "file", max, transfer: limiter.transfer })
+            })
+            .await?;
             Ok(Self(api, file))
         })
     }
-}
-
-/// Like [`ApiWithFile`], for the artifacts of a build, which have their own size limit.
-pub struct ApiWithArtifacts<P = ()>(pub Api<P>, pub Option<FilePart>);
-
-impl<P> FromRequest for ApiWithArtifacts<P> {
-    type Error = ApiError;
-    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let (request, payload) = (request.clone(), payload.take());
-        Box::pin(async move {
-            let wanted = |shared: &Shared| Some(wanted_file(shared, shared.settings.max_artifacts));
-            let (api, file) = read(&request, payload, wanted).await?;
-            Ok(Self(api, file))
-        })
-    }
-}
-
-fn wanted_file(shared: &Shared, max: u64) -> WantedFile {
-    WantedFile { field: "file", max, transfer: shared.limiter.transfer }
 }
 
 /// A call whose body is not parsed into parameters: bytes of any type and of bounded length.
@@ -435,13 +418,7 @@ impl ApiRequest {
 
 /// Runs a use case, again if its transaction conflicts with others.
 fn attempt<T>(work: &impl Fn(&App, &Call) -> ApiResult<T>, app: &App, call: &Call) -> ApiResult<T> {
-    let mut tries = 1;
-    loop {
-        match work(app, call) {
-            Err(error) if error.is_busy() && tries < TRIES => tries += 1,
-            outcome => return outcome,
-        }
-    }
+    retry::while_busy(retry::TRIES, ApiError::is_busy, || work(app, call))
 }
 
 /// Waits for a permit; 503 if there is none in time.

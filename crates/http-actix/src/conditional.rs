@@ -8,6 +8,7 @@
 use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{CACHE_CONTROL, ETAG, HeaderMap, IF_NONE_MATCH};
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::hex;
 use sha2::{Digest, Sha256};
 
 /// The `Cache-Control` of responses with an entity tag: only the client caches them, and it revalidates each use.
@@ -49,15 +50,13 @@ impl ETag {
 
 /// A digest of 128 bits, so that nobody can find two states with the same tag.
 fn digest(parts: &[&[u8]]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut hash = Sha256::new();
     for part in parts {
         // The length comes first, so that other parts with the same concatenation have another digest.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    hash.finalize()[..16].iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
+    hex::encode(&hash.finalize()[..16])
 }
 
 /// The entity tags that a client sent in `If-None-Match`.

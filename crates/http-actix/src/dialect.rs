@@ -57,8 +57,8 @@ impl Dialect {
         }
     }
 
-    /// Row 1: the status after a branch was created.
-    pub fn created_branch(self) -> StatusCode {
+    /// Rows 1 to 3: the status after a branch, a label or a list of a board was created.
+    pub fn created(self) -> StatusCode {
         match self {
             Self::Specification => StatusCode::OK,
             Self::Original => StatusCode::CREATED,
@@ -82,22 +82,6 @@ impl Dialect {
             Self::Original => StatusCode::METHOD_NOT_ALLOWED,
         };
         ApiError::message(status, text::branch_deletion_refused(kept))
-    }
-
-    /// Row 2: the status after a label was created.
-    pub fn created_label(self) -> StatusCode {
-        match self {
-            Self::Specification => StatusCode::OK,
-            Self::Original => StatusCode::CREATED,
-        }
-    }
-
-    /// Row 3: the status after a list of a board was created.
-    pub fn created_board_list(self) -> StatusCode {
-        match self {
-            Self::Specification => StatusCode::OK,
-            Self::Original => StatusCode::CREATED,
-        }
     }
 
     /// Row 6: the parameters of which an update of a label needs at least one.

@@ -12,6 +12,7 @@ use hexforge_application::limiter::Limiter;
 use hexforge_application::public_key::{self, KeyHolder};
 use hexforge_application::push;
 use hexforge_application::repository;
+use hexforge_application::retry;
 use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{Conversation, ProtocolVersion, Service};
@@ -39,9 +40,6 @@ const STDERR: u32 = 1;
 
 /// The maximum time to send the exit status to a client.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The number of attempts when the store or repository is busy.
-const TRIES: u32 = 4;
 
 const BUSY: &str = "Too many clients are served at this moment. Please try again later.";
 const STOPPING: &str = "The server is being stopped. Please try again later.";
@@ -328,15 +326,8 @@ where
     E: Busyness + Send + 'static,
 {
     let app = Arc::clone(app);
-    let done = tokio::task::spawn_blocking(move || {
-        let mut tries = 1;
-        loop {
-            match work(&app) {
-                Err(error) if error.is_busy() && tries < TRIES => tries += 1,
-                outcome => return outcome,
-            }
-        }
-    });
+    let retried = move || retry::while_busy(retry::TRIES, E::is_busy, || work(&app));
+    let done = tokio::task::spawn_blocking(retried);
     done.await.unwrap_or_else(|error| Err(E::from(internal(error))))
 }
 

@@ -2,7 +2,7 @@
 
 use actix_web::web;
 
-use crate::api::{Api, ApiWithArtifacts, ApiWithBytes, ApiWithFile};
+use crate::api::{Api, ApiWithBytes, ApiWithFile};
 use crate::openapi::{self as doc, Param};
 use crate::params::Parameters;
 
@@ -18,16 +18,10 @@ impl<P: Parameters> Takes for Api<P> {
     }
 }
 
-impl<P: Parameters> Takes for ApiWithFile<P> {
+impl<P: Parameters, const ARTIFACTS: bool> Takes for ApiWithFile<P, ARTIFACTS> {
     fn describe(to: &mut Vec<Param>) {
         P::describe(to);
         to.push(doc::file("file").needed());
-    }
-}
-
-impl<P: Parameters> Takes for ApiWithArtifacts<P> {
-    fn describe(to: &mut Vec<Param>) {
-        ApiWithFile::<P>::describe(to);
     }
 }
 

@@ -1,5 +1,6 @@
 //! URLs in responses and payloads.
 
+use hexforge_domain::hex;
 use hexforge_domain::id::UserId;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::user::User;
@@ -90,7 +91,7 @@ impl Links {
         match file {
             Some(file) => format!("{}/uploads/user/avatar/{user}/{file}", self.external_url),
             None => {
-                let hash = hex(&Md5::digest(email.as_bytes()));
+                let hash = hex::encode(&Md5::digest(email.as_bytes()));
                 format!("{}{hash}?s=80&d=identicon", self.gravatar)
             }
         }
@@ -106,12 +107,6 @@ fn host_of(url: &str) -> &str {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
         Some(_) | None => authority,
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, web};
 use hexforge_application::app::App;
 use hexforge_application::basic_auth::{self, BuildCaller};
 use hexforge_application::error::Error;
+use hexforge_application::retry;
 use hexforge_application::session::Attempt;
 use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::id::ProjectId;
@@ -18,9 +19,6 @@ use crate::client::client_address;
 use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
 use crate::work;
-
-/// The maximum number of attempts if a transaction conflicts with others.
-const TRIES: u32 = 4;
 
 /// The caller, and the restrictions of its credentials.
 #[derive(Clone, Copy, Debug)]
@@ -117,11 +115,6 @@ fn with_retries<T, E: Into<ErrorAnswer>>(
     app: &App,
     task: impl Fn(&App) -> Result<T, E>,
 ) -> Result<T, ErrorAnswer> {
-    let mut tries = 1;
-    loop {
-        match task(app).map_err(Into::into) {
-            Err(ErrorAnswer::Busy) if tries < TRIES => tries += 1,
-            outcome => return outcome,
-        }
-    }
+    let is_busy = |error: &ErrorAnswer| matches!(error, ErrorAnswer::Busy);
+    retry::while_busy(retry::TRIES, is_busy, || task(app).map_err(Into::into))
 }

@@ -200,12 +200,8 @@ pub(super) fn date(text: &str) -> Option<NaiveDate> {
     let text = text.trim();
     let read = |text: &str, form| NaiveDate::parse_from_str(text, form).ok();
     let day = text.get(..10).and_then(|day| read(day, "%Y-%m-%d"));
-    let is_moment = || {
-        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
-        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
-        let is_local = |form: &&str| NaiveDateTime::parse_from_str(local, form).is_ok();
-        text.len() == 10 || with_offset(text).is_some() || forms.iter().any(is_local)
-    };
+    let is_moment =
+        || text.len() == 10 || with_offset(text).is_some() || without_offset(text).is_some();
     match day {
         Some(day) => is_moment().then_some(day),
         None => {
@@ -231,16 +227,20 @@ fn with_offset(text: &str) -> Option<DateTime<FixedOffset>> {
         .ok()
 }
 
+/// Parses a time without an offset from UTC.
+fn without_offset(text: &str) -> Option<NaiveDateTime> {
+    let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
+    let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
+    forms.into_iter().find_map(|form| NaiveDateTime::parse_from_str(local, form).ok())
+}
+
 /// Parses a time, with microsecond precision. Without an offset it is UTC, without a time of day it is midnight.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let moment = with_offset(text).map(|moment| moment.to_utc());
     let moment = moment.or_else(|| {
-        let local = text.trim_end_matches('Z').trim_end_matches(" UTC");
-        let forms = ["%FT%T%.f", "%F %T%.f", "%FT%H:%M", "%F %H:%M"];
-        let parsed = |form| NaiveDateTime::parse_from_str(local, form).ok();
         let midnight = || date(text).filter(|_| text.len() == 10)?.and_hms_opt(0, 0, 0);
-        Some(forms.into_iter().find_map(parsed).or_else(midnight)?.and_utc())
+        Some(without_offset(text).or_else(midnight)?.and_utc())
     })?;
     // The databases and the API can represent only these years.
     let year = moment.year();

@@ -19,7 +19,7 @@ pub fn declare(calls: &mut Calls) {
     calls.add(boards.list::<BoardJson<'_>>());
     let lists = "/projects/{id}/boards/{board_id}/lists";
     calls.add(call::get(lists, "Lists the lists of a board", list_lists).list::<ListJson<'_>>());
-    let made = calls.dialect().created_board_list();
+    let made = calls.dialect().created();
     calls.add(
         call::post(lists, "Creates a list of a board", create_list).with::<ListJson<'_>>(made),
     );
@@ -76,7 +76,7 @@ async fn create_list(
             board::add_list(app, actor, &named, board, label)
         })
         .await?;
-    respond::with(api.dialect().created_board_list(), ListJson::from(&made))
+    respond::with(api.dialect().created(), ListJson::from(&made))
 }
 
 async fn get_list(api: Api<ListRef>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {

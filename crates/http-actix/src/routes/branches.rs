@@ -21,7 +21,7 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Branches");
     let all = "/projects/{id}/repository/branches";
-    let made = calls.dialect().created_branch();
+    let made = calls.dialect().created();
     calls.add(call::get(all, "Lists the branches of a project", list).list::<BranchJson>());
     calls.add(call::post(all, "Creates a branch", create).with::<BranchJson>(made));
     let one = "/projects/{id}/repository/branches/{branch:.+}";
@@ -68,7 +68,7 @@ async fn create(api: Api<NewBranch>, ProjectPath(named): ProjectPath) -> ApiResu
             Ok(branch::create(app, actor, &named, &name, &from)?)
         })
         .await?;
-    respond::with(api.dialect().created_branch(), BranchJson::from(made))
+    respond::with(api.dialect().created(), BranchJson::from(made))
 }
 
 /// The branch that was removed.

@@ -17,7 +17,7 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Labels of groups");
     let all = "/groups/{id}/labels";
-    let made = calls.dialect().created_label();
+    let made = calls.dialect().created();
     calls.add(call::get(all, "Lists the labels of a group", list).list::<LabelJson<'_>>());
     calls.add(call::post(all, "Creates a label of a group", create).with::<LabelJson<'_>>(made));
     calls.add(call::put(all, "Updates a label of a group", update).ok::<LabelJson<'_>>());
@@ -56,7 +56,7 @@ async fn create(api: Api<NewLabel>, GroupPath(named): GroupPath) -> ApiResult<Ht
             label::create(app, actor, &named, rule, &fields)
         })
         .await?;
-    respond::with(api.dialect().created_label(), LabelJson::from(&made))
+    respond::with(api.dialect().created(), LabelJson::from(&made))
 }
 
 async fn update(api: Api<Changes>, GroupPath(named): GroupPath) -> ApiResult<HttpResponse> {

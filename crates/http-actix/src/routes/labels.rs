@@ -20,7 +20,7 @@ use crate::respond;
 pub fn declare(calls: &mut Calls) {
     calls.section("Labels");
     let all = "/projects/{id}/labels";
-    let made = calls.dialect().created_label();
+    let made = calls.dialect().created();
     calls.add(call::get(all, "Lists the labels of a project", list).list::<LabelJson<'_>>());
     calls.add(call::post(all, "Creates a label", create).with::<LabelJson<'_>>(made));
     calls.add(call::put(all, "Updates a label", update).ok::<LabelJson<'_>>());
@@ -68,7 +68,7 @@ async fn create(api: Api<LabelFields>, ProjectPath(named): ProjectPath) -> ApiRe
     let (dialect, rule) = (api.dialect(), api.dialect().color_rule());
     let made =
         api.run(move |app, actor, fields| label::create(app, actor, &named, rule, &fields)).await?;
-    respond::with(dialect.created_label(), LabelJson::from(&made))
+    respond::with(dialect.created(), LabelJson::from(&made))
 }
 
 async fn update(

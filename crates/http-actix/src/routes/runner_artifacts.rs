@@ -11,7 +11,7 @@ use hexforge_domain::text::limit;
 
 use super::runner_builds::{build_token, read_id};
 use super::{VERSION, builds};
-use crate::api::{Api, ApiRequest, ApiWithArtifacts};
+use crate::api::{Api, ApiRequest, ApiWithArtifacts, ApiWithFile};
 use crate::call::{self, Calls};
 use crate::entities::runner::AssignmentJson;
 use crate::error::{ApiError, ApiResult};
@@ -60,7 +60,7 @@ async fn receive(
     request: HttpRequest,
     id: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
-    let (ApiWithArtifacts(api, file), id) = (call, read_id(&id));
+    let (ApiWithFile(api, file), id) = (call, read_id(&id));
     let (Token { token }, expiry) = api.read()?;
     let token = build_token(&request, token);
     let checked_token = token.clone();
