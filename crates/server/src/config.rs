@@ -11,6 +11,7 @@ mod tests;
 pub use settings::{Config, LogFormat, Overrides};
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,6 +46,11 @@ impl Config {
         Self::parse(chosen)
     }
 
+    /// The public base URL. Without a setting it is the address of the HTTP server.
+    pub fn external_url(&self, address: SocketAddr) -> String {
+        self.external_url.clone().unwrap_or_else(|| format!("http://{address}"))
+    }
+
     /// The least rate and the longest pause of a transfer; slower ones lose their permit.
     pub fn transfer_limits(&self) -> TransferLimits {
         TransferLimits {
@@ -58,7 +64,7 @@ impl Config {
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut effective = self.clone();
-        effective.external_url.get_or_insert_with(|| format!("http://{}", self.listen));
+        effective.external_url = Some(self.external_url(self.listen));
         effective.lines().iter().try_for_each(|line| f.write_str(line))
     }
 }

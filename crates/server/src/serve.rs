@@ -50,7 +50,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     let address = listener.local_addr().context("the address of the HTTP socket cannot be read")?;
     let ssh = config.ssh_listen.map(|address| ssh::Prepared::new(address, config, &store));
     let ssh = ssh.transpose()?;
-    let external_url = config.external_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    let external_url = config.external_url(address);
     app.settings.external_url.clone_from(&external_url);
     first_start::prepare(&app, config, terminal)?;
     finish_removals(app.clone());

@@ -7,7 +7,7 @@ mod clock;
 mod maintenance;
 mod passwords;
 pub mod permissions;
-mod project_folders;
+pub mod project_folders;
 mod public_keys;
 mod ref_cache;
 mod secrets;

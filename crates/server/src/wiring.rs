@@ -83,10 +83,7 @@ pub fn wire(
         vault,
         yaml: Arc::new(SaphyrReader),
         settings: Settings {
-            external_url: config
-                .external_url
-                .clone()
-                .unwrap_or_else(|| format!("http://{}", config.listen)),
+            external_url: config.external_url(config.listen),
             default_projects_limit: ProjectsLimit(config.default_projects_limit),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
             hook_timeout: Duration::from_secs(config.hook_timeout),

@@ -22,6 +22,7 @@ use super::file::{Header, Kind, Writer};
 use super::progress::Progress;
 use super::snapshot_store::SnapshotStore;
 use crate::storage;
+use crate::system::project_folders::{entries, subfolders};
 use crate::system::{FsBuildFiles, FsUploads, trash};
 
 /// How many projects one query looks up.
@@ -133,9 +134,8 @@ impl<W: Write> Copy<'_, W> {
     /// Writes the directories of all projects below a root directory, if the database has the project.
     pub fn write_projects(&mut self, snapshot: &mut Snapshot, root: &str) -> Result<()> {
         let data = self.data;
-        let folders = entries(&data.join(root))?.into_iter().filter(|folder| is_subfolder(folder));
-        let folders = folders.flat_map(|folder| entries(&folder).unwrap_or_default());
-        let folders = folders.filter(|folder| is_subfolder(folder));
+        let folders = subfolders(&data.join(root))?.into_iter();
+        let folders = folders.flat_map(|folder| subfolders(&folder).unwrap_or_default());
         let folders = folders.flat_map(|folder| entries(&folder).unwrap_or_default());
         let mut folders = folders.filter_map(|folder| Some((project_of(&folder)?, folder)));
         loop {
@@ -341,20 +341,6 @@ impl<W: Write> Write for Counted<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
     }
-}
-
-/// Lists a directory. Empty if it does not exist.
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(vec![]),
-        entries => entries?.map(|entry| entry.map(|entry| entry.path())).collect(),
-    }
-}
-
-/// Whether a directory is a level above the directories of projects: its name is two hex digits.
-fn is_subfolder(folder: &Path) -> bool {
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Parses the project id from the name of a directory.

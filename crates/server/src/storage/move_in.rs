@@ -1,7 +1,7 @@
 //! Moves packs and files from a data folder into an object store, once.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
 
 use super::{Check, ObjectStorage, PACKS, local_packs, object_storage};
 use crate::config::Config;
+use crate::system::project_folders::entries;
 use crate::system::{FsBuildFiles, FsUploads};
 
 /// The time between two progress lines.
@@ -161,8 +162,4 @@ fn copy_file(from: &Path, mut to: Box<dyn NewFile>) -> Result<()> {
             read => to.append(&chunk[..read])?,
         }
     }
-}
-
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect()
 }

@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::hex;
+use hexforge_domain::id::{self, ProjectId};
 
 /// The directory for files that are still being written.
 const RECEIVING: &str = "receiving";
@@ -55,7 +56,7 @@ impl ProjectFolders {
 
     /// Removes unfinished files that are older than [`INTERRUPTED`].
     pub fn remove_interrupted(&self) -> io::Result<()> {
-        for path in entries(&self.receiving(), |_| true)? {
+        for path in entries(&self.receiving())? {
             let begun = fs::metadata(&path).and_then(|found| found.modified());
             let age = begun.ok().and_then(|begun| begun.elapsed().ok());
             if age.is_some_and(|age| age > INTERRUPTED) {
@@ -83,25 +84,28 @@ pub(super) fn sync_up_to(folder: &Path, root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Lists the entries of a directory whose names pass a test. Empty if the directory does not exist.
-fn entries(folder: &Path, wanted: fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
-    let found = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        found => found?,
-    };
-    let paths = found.map(|entry| entry.map(|entry| entry.path()));
-    let named = |path: &PathBuf| path.file_name().and_then(OsStr::to_str).is_some_and(wanted);
-    paths.filter(|path| path.as_ref().map_or(true, named)).collect()
+/// Lists a directory. Empty if it does not exist.
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(vec![]),
+        found => found?.map(|entry| entry.map(|entry| entry.path())).collect(),
+    }
 }
 
-fn subfolders(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    entries(folder, |name| name.len() == 2 && name.bytes().all(|b| b.is_ascii_hexdigit()))
+/// Lists the subdirectories above the directories of projects: their names are two hex digits.
+pub(crate) fn subfolders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = entries(folder)?;
+    found.retain(|path| name(path).is_some_and(|name| hex::parse::<1>(name).is_some()));
+    Ok(found)
 }
 
 fn ids(subfolder: &Path) -> io::Result<Vec<ProjectId>> {
-    let folders = entries(subfolder, |name| name.bytes().all(|b| b.is_ascii_digit()))?;
-    let names = folders.iter().filter_map(|path| path.file_name().and_then(OsStr::to_str));
-    Ok(names.filter_map(|name| name.parse().ok()).map(ProjectId).collect())
+    let found = entries(subfolder)?;
+    Ok(found.iter().filter_map(|path| id::parse(name(path)?)).map(ProjectId).collect())
+}
+
+fn name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(OsStr::to_str)
 }
 
 /// Logs a warning for a directory that cannot be read, so that the others are still listed.

@@ -7,6 +7,13 @@ use sha2::{Digest, Sha256};
 
 /// 64 characters that need no escaping in URLs, headers or shells; each stands for six random bits.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Encodes bytes as the text of a token: six bits of each byte become one character.
+pub(super) fn token_text(bytes: &[u8]) -> Secret {
+    let text: String = bytes.iter().map(|b| char::from(ALPHABET[usize::from(b & 63)])).collect();
+    Secret::new(text)
+}
+
 /// 192 random bits.
 const LENGTH: usize = 32;
 
@@ -17,9 +24,7 @@ impl Secrets for SystemSecrets {
     fn token(&self) -> Secret {
         let mut random = [0; LENGTH];
         getrandom::fill(&mut random).expect("the operating system has random numbers");
-        let text: String =
-            random.iter().map(|b| char::from(ALPHABET[usize::from(b & 63)])).collect();
-        Secret::new(text)
+        token_text(&random)
     }
 
     fn digest(&self, token: &str) -> TokenHash {

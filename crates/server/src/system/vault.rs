@@ -15,14 +15,12 @@ use hexforge_domain::text::Secret;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 
+use super::secrets::token_text;
 use super::{make_folders, random_name};
 
 /// The file that holds the key.
 const FILE: &str = "secret.key";
 const KEY_LENGTH: usize = 32;
-/// Letters, digits, `-` and `_`: no character needs escaping in a URL, a header or a shell.
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 /// The master key of an installation.
 #[derive(Clone)]
 pub struct InstallationKey([u8; KEY_LENGTH]);
@@ -90,10 +88,7 @@ impl Vault for KeyVault {
     }
 
     fn token(&self, subject: &str) -> Secret {
-        let proof = hmac::sign(&self.tokens, subject.as_bytes());
-        let text: String =
-            proof.as_ref().iter().map(|b| char::from(ALPHABET[usize::from(b & 63)])).collect();
-        Secret::new(text)
+        token_text(hmac::sign(&self.tokens, subject.as_bytes()).as_ref())
     }
 
     fn is_token(&self, subject: &str, text: &str) -> bool {
