@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::pack::{Pack, PackName};
-use hexforge_domain::ports::files::is_storage_full;
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_pack_store::FolderPacks;
 use tempfile::NamedTempFile;
@@ -68,7 +67,7 @@ impl CachedPacks {
 
     /// Uploads a pack to the object store without caching it, unless it is stored there with the same size.
     pub fn upload(&self, name: PackName, data: &Path, index: &Path) -> Result<(), PackError> {
-        let bytes = fs::metadata(data).map_err(local_error)?.len();
+        let bytes = fs::metadata(data)?.len();
         match self.check_stored(&Pack { name, bytes, objects: 0 }) {
             Err(PackError::Missing(_) | PackError::Damaged(..)) => {
                 self.upload_files(name, data, index)
@@ -179,7 +178,7 @@ impl CachedPacks {
         let name = pack.name;
         let (data, index) = self.find_both(pack)?;
         let (data, index) = (self.download(name, &data)?, self.download(name, &index)?);
-        let is_intact = index::belongs_to(index.path(), data.path()).map_err(local_error)?;
+        let is_intact = index::belongs_to(index.path(), data.path())?;
         if !is_intact {
             return Err(PackError::Damaged(
                 name,
@@ -191,7 +190,7 @@ impl CachedPacks {
             self.folder.remove(stored.name)?;
             return Err(PackError::Damaged(name, format!("its SHA-256 is {}", stored.name)));
         }
-        self.record(name).map_err(local_error)
+        Ok(self.record(name)?)
     }
 
     fn find(&self, key: &str) -> Result<Option<ObjectInfo>, PackError> {
@@ -201,7 +200,7 @@ impl CachedPacks {
     fn download(&self, name: PackName, stored: &ObjectInfo) -> Result<NamedTempFile, PackError> {
         let made = fs::create_dir_all(&self.incoming);
         let made = made.and_then(|()| NamedTempFile::new_in(&self.incoming));
-        let mut file = made.map_err(local_error)?;
+        let mut file = made?;
         match self.bucket.download(stored, &mut file) {
             Err(BucketError::Missing(_)) => Err(PackError::Missing(name)),
             outcome => outcome.map(|()| file).map_err(to_pack_error),
@@ -212,7 +211,7 @@ impl CachedPacks {
 impl PackStore for CachedPacks {
     fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError> {
         let pack = self.folder.put(data, index, objects)?;
-        self.record(pack.name).map_err(local_error)?;
+        self.record(pack.name)?;
         self.upload_files(pack.name, data, index)?;
         Ok(pack)
     }
@@ -299,15 +298,7 @@ fn to_pack_error(error: BucketError) -> PackError {
     match error {
         BucketError::Missing(key) => PackError::Failed(format!("{key} is missing")),
         BucketError::Unreachable(text) => PackError::Unreachable(text),
-        BucketError::Local(error) => local_error(error),
+        BucketError::Local(error) => error.into(),
         BucketError::Address(text) => PackError::Failed(text),
-    }
-}
-
-fn local_error(error: io::Error) -> PackError {
-    if is_storage_full(&error) {
-        PackError::Full(error.to_string())
-    } else {
-        PackError::Failed(error.to_string())
     }
 }

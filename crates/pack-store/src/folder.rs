@@ -124,7 +124,7 @@ impl FolderPacks {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(PackError::Missing(pack.name));
             }
-            found => found.map_err(to_pack_error)?.len(),
+            found => found?.len(),
         };
         if length != pack.bytes {
             let reason = format!("it has {length} bytes instead of {}", pack.bytes);
@@ -133,7 +133,7 @@ impl FolderPacks {
         if !self.verifies_digests || self.verified.get(&pack.name).is_some() {
             return Ok(());
         }
-        let (found, _) = hash_pack(path).map_err(to_pack_error)?;
+        let (found, _) = hash_pack(path)?;
         if found != pack.name {
             return Err(PackError::Damaged(pack.name, format!("its SHA-256 is {found}")));
         }
@@ -144,8 +144,8 @@ impl FolderPacks {
 
 impl PackStore for FolderPacks {
     fn put(&self, data: &Path, index: &Path, objects: u64) -> Result<Pack, PackError> {
-        let (name, bytes) = hash_pack(data).map_err(to_pack_error)?;
-        self.store_files(name, data, index).map_err(to_pack_error)?;
+        let (name, bytes) = hash_pack(data)?;
+        self.store_files(name, data, index)?;
         self.verified.insert(name, ());
         Ok(Pack { name, bytes, objects })
     }
@@ -158,12 +158,12 @@ impl PackStore for FolderPacks {
 
     fn stored_at(&self, name: PackName) -> Result<Option<Timestamp>, PackError> {
         let path = self.path(name);
-        if !path.with_extension("idx").try_exists().map_err(to_pack_error)? {
+        if !path.with_extension("idx").try_exists()? {
             return Ok(None);
         }
         match fs::metadata(path).and_then(|found| found.modified()) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            changed => Ok(Some(changed.map_err(to_pack_error)?.into())),
+            changed => Ok(Some(changed?.into())),
         }
     }
 
@@ -171,8 +171,8 @@ impl PackStore for FolderPacks {
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        for subfolder in entries(&self.folder).map_err(to_pack_error)? {
-            for file in entries(&subfolder).map_err(to_pack_error)? {
+        for subfolder in entries(&self.folder)? {
+            for file in entries(&subfolder)? {
                 if file.extension().is_none_or(|extension| extension != "pack") {
                     continue;
                 }
@@ -193,20 +193,12 @@ impl PackStore for FolderPacks {
         for file in [path.with_extension("idx"), path] {
             match fs::remove_file(file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(to_pack_error(error));
+                    return Err(error.into());
                 }
                 Ok(()) | Err(_) => (),
             }
         }
         Ok(())
-    }
-}
-
-fn to_pack_error(error: io::Error) -> PackError {
-    if is_storage_full(&error) {
-        PackError::Full(error.to_string())
-    } else {
-        PackError::Failed(error.to_string())
     }
 }
 

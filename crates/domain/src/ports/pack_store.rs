@@ -1,9 +1,11 @@
 //! The port to the pack store.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Timestamp;
 use crate::pack::{Pack, PackName};
+use crate::ports::files::is_storage_full;
 use crate::ports::git_error::GitError;
 
 /// Stores packs under the SHA-256 of their bytes. A stored pack never changes. Rows record which repositories use it,
@@ -49,6 +51,13 @@ pub enum PackError {
     /// Anything else.
     #[error("packs cannot be stored or read: {0}")]
     Failed(String),
+}
+
+impl From<io::Error> for PackError {
+    fn from(error: io::Error) -> Self {
+        let make = if is_storage_full(&error) { Self::Full } else { Self::Failed };
+        make(error.to_string())
+    }
 }
 
 impl From<PackError> for GitError {

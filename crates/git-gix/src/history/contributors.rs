@@ -7,7 +7,7 @@
 mod count;
 mod header;
 mod jobs;
-mod lines;
+pub(crate) mod lines;
 mod new_commits;
 mod read;
 mod stored;

@@ -6,13 +6,11 @@ use gix::objs::tree::EntryKind;
 use hexforge_domain::ports::git::GitError;
 
 use crate::error::failed;
+use crate::history::contributors::lines::is_binary;
 
 /// Larger files are not read and count as binary. git has the same rule from 512 MiB on, which is too much memory for
 /// each of many concurrent requests.
 const BIG_FILE: u64 = 32 << 20;
-
-/// As in git, a file with a zero byte among its first 8000 bytes is binary.
-const LOOKED_AT: usize = 8000;
 
 /// A file, link or submodule in a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +63,4 @@ pub(super) fn bytes(repo: &gix::Repository, entry: &Entry) -> Result<Option<Vec<
 
 pub(super) fn size(repo: &gix::Repository, entry: &Entry) -> Result<u64, GitError> {
     Ok(repo.find_header(entry.id).map_err(failed)?.size())
-}
-
-pub(super) fn is_binary(bytes: &[u8]) -> bool {
-    bytes[..bytes.len().min(LOOKED_AT)].contains(&0)
 }

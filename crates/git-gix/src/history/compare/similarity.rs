@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use super::content::is_binary;
+use crate::history::contributors::lines::is_binary;
 
 /// The similarity of identical files.
 pub(super) const SAME: u64 = 60_000;

@@ -19,7 +19,7 @@ impl Lines {
     }
 }
 
-/// Returns whether content is binary and so not counted. As in git, a zero byte among the first 8000 bytes decides.
+/// Returns whether content is binary. As in git, a zero byte among the first 8000 bytes decides.
 pub(crate) fn is_binary(content: &[u8]) -> bool {
     content[..content.len().min(8000)].contains(&0)
 }
