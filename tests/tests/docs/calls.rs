@@ -125,7 +125,9 @@ fn every_row_of_the_dialects_has_its_function() {
     }
     let (mut functions, mut sorted) = (functions, named);
     functions.sort_unstable();
+    // Several rows may have one function.
     sorted.sort_unstable();
+    sorted.dedup();
     assert_eq!(sorted, functions, "the rows, and the functions of the code");
     let changelog = page("docs/changelog.md");
     let sentence = format!("all {} rows", rows.len());
