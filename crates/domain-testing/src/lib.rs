@@ -2,7 +2,7 @@
 //!
 //! - [`fakes`] has an implementation of every port in memory, for tests of use cases.
 //! - [`builders`] creates valid values; a test sets only the fields that it is about.
-//! - [`contract`] has the tests that every implementation of the [`Store`](hexforge_domain::ports::store::Store) has to
+//! - [`contract`] has the tests that every implementation of the [`Store`] has to
 //!   pass. [`uploads_contract`] and [`build_files_contract`] have those of the two ports to files.
 
 pub mod build_files_contract;
