@@ -74,7 +74,7 @@ pub trait Projects {
     /// Creates a project that is not archived and has no stars. Increments the fork counter of its source.
     /// # Errors
     /// [`StoreError::Duplicate`]`("name")` or `("path")` when the namespace has a project with that name or path; see
-    /// [`clashing`](Self::clashing).
+    /// [`find_clashing`](Self::find_clashing).
     fn insert(&mut self, new: NewProject) -> Result<Project, StoreError>;
 
     /// Returns whether a project was created as a fork, so that its repository began as a copy. Stays true when the
