@@ -267,7 +267,7 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
 
 /// Unique values that are about to be given to a user.
 struct Claims<'a> {
-    /// The user who may hold the values already; `None` for a new account.
+    /// The account whose own values do not count as taken; `None` for a new account.
     user: Option<UserId>,
     email: Option<&'a EmailAddress>,
     username: Option<&'a Username>,

@@ -1,4 +1,4 @@
-//! Reads the commit and the CI configuration of a new pipeline from the repository. Nothing is stored here.
+//! Reads the commit and the CI configuration of a new pipeline from the repository. This module writes no rows.
 
 use std::io::{self, Write};
 

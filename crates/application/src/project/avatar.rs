@@ -100,7 +100,7 @@ pub struct AvatarFile {
     pub content: Vec<u8>,
 }
 
-/// Returns the avatar of a project to those who may read the project. For all others it does not exist.
+/// Returns the avatar of a project to a reader of the project. Other callers get the error of a missing file.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<AvatarFile, Error> {
     let missing = || Error::NotFound(Entity::Record);
     let found = app.store.read(|tx| app.requester(actor).project(tx, ProjectAbility::Read, named));

@@ -1,4 +1,4 @@
-//! Uploaded files that texts of a project link to: receives them, and serves them to those who may read the project.
+//! Uploaded files that texts of a project link to: receives them, and serves them to readers of the project.
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::policy::Actor;
@@ -55,8 +55,8 @@ impl UploadInProgress {
     }
 }
 
-/// Opens an uploaded file for those who may read the project. For all others it does not exist, whichever part of the
-/// URL is wrong.
+/// Opens an uploaded file for a reader of the project. Other callers get the error of a missing file,
+/// and so does a URL of which any part is wrong.
 pub fn open(
     app: &App,
     actor: Actor,

@@ -192,8 +192,8 @@ fn readable_sources(
     reader.readable(tx, sources)
 }
 
-/// Returns whether a share is shown: only while it gives access. Then everybody who may see the project may also see
-/// the group, so that no hidden group is revealed.
+/// Returns whether a share is shown. An expired or locked share gives no access, so showing it could reveal a hidden
+/// group; an active share makes the group visible to all readers of the project.
 fn is_shown(share: &Share, place: &Place, reader: Requester) -> bool {
     is_in_force(share.share.expires_at, reader.today) && !place.namespace.share_with_group_lock
 }

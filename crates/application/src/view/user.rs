@@ -50,7 +50,7 @@ pub enum UserPage {
     Full(Paged<FullUser>),
 }
 
-/// A user who has just signed in, with the new private token.
+/// The result of a sign-in: the user and the new private token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginView {
     /// The user.

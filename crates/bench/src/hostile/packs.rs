@@ -63,7 +63,7 @@ fn id_of(kind: &str, data: &[u8]) -> String {
     hex(&Sha1::new().chain_update(header).chain_update(data).finalize())
 }
 
-/// Builds a chain of `length` deltas, each of which results in a commit. Also returns the id of the last commit.
+/// Builds a delta chain of this length. Every delta produces a commit object. Also returns the id of the last commit.
 pub(super) fn delta_chain(length: usize) -> (Vec<u8>, String) {
     let mut pack = PackBuilder::default();
     pack.add(TREE, None, b"");
