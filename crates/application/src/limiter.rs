@@ -188,21 +188,21 @@ impl Limiter {
     /// Runs a short call of a holder on the current thread, and charges the holder for its processor time.
     pub fn run_call<T>(&self, holder: Holder, work: impl FnOnce() -> T) -> T {
         self.threads.mark_as_request_thread();
-        let begin = self.threads.current_thread_time();
-        let outcome = work();
-        let used = self.threads.current_thread_time().saturating_sub(begin);
+        let (outcome, used) = self.measure(work);
         self.spending().end_call(holder, used, self.epoch.elapsed());
         outcome
+    }
+
+    /// Runs short work on the current thread, and returns the processor time that it used.
+    pub fn measure<T>(&self, work: impl FnOnce() -> T) -> (T, Duration) {
+        let begin = Instant::now();
+        let outcome = work();
+        (outcome, self.threads.time_of_work(begin.elapsed()))
     }
 
     /// Marks the current thread as one that serves connections, see [`WorkThreads::mark_as_connection_thread`].
     pub fn mark_as_connection_thread(&self) {
         self.threads.mark_as_connection_thread();
-    }
-
-    /// Returns the processor time that the current thread has used.
-    pub fn current_thread_time(&self) -> Duration {
-        self.threads.current_thread_time()
     }
 
     /// Charges a holder for processor time that its calls have used.

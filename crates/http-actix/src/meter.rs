@@ -57,9 +57,8 @@ impl Meter {
     pub(crate) async fn measure<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
         let measured = poll_fn(|cx| {
-            let begin = self.0.limiter.current_thread_time();
-            let polled = work.as_mut().poll(cx);
-            self.add(self.0.limiter.current_thread_time().saturating_sub(begin));
+            let (polled, used) = self.0.limiter.measure(|| work.as_mut().poll(cx));
+            self.add(used);
             polled
         });
         let outcome = CURRENT.scope(self.clone(), measured).await;

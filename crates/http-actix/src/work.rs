@@ -12,7 +12,8 @@ use tokio::sync::oneshot;
 use crate::error::{ApiError, ApiResult};
 use crate::meter::Meter;
 
-/// Runs short work on the blocking thread pool. The permit is returned when the work is done.
+/// Runs short work on the blocking thread pool. The permit is returned when the work is done, also if the future was
+/// dropped before.
 pub(crate) async fn run_short<T: Send + 'static>(
     limiter: &Arc<Limiter>,
     permit: Permit,
@@ -23,11 +24,12 @@ pub(crate) async fn run_short<T: Send + 'static>(
     let payer = Meter::current().map_or(permit.caller().holder(), |meter| meter.account().1);
     let done = web::block(move || {
         let _entered = span.enter();
-        let outcome = limiter.run_call(payer, work);
-        drop(permit);
-        outcome
+        // The permit is part of the result, so that the connection's thread returns it: the next call often belongs to
+        // the same thread, which then does not have to be woken a second time.
+        (limiter.run_call(payer, work), permit)
     });
-    done.await.map_err(|error| ApiError::internal(&error))
+    let (outcome, _permit) = done.await.map_err(|error| ApiError::internal(&error))?;
+    Ok(outcome)
 }
 
 /// Runs long work and waits for its outcome. The work continues if the future is dropped.

@@ -17,11 +17,11 @@ const GRACE_SECONDS: u64 = 30;
 /// database. Its threads start on demand. Long work has threads of its own.
 const BLOCKING_THREADS: usize = 256;
 
-/// The default number of workers, the threads that serve connections. A request passes its worker
-/// several times, and waits each time for the worker's other connections. If all processors are
-/// busy, even a short wait takes long, so there are more workers than processors.
+/// The default number of workers, the threads that serve connections: one per processor. With more
+/// workers each of them would sleep and wake up for nearly every request, which costs more than the
+/// wait for other connections of the same worker.
 fn default_workers() -> usize {
-    6 * std::thread::available_parallelism().map_or(1, usize::from)
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Builds a server on a bound socket, with the given or the default number of workers. It runs when

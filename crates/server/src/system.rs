@@ -11,6 +11,7 @@ pub mod project_folders;
 mod public_keys;
 mod ref_cache;
 mod secrets;
+mod short_work;
 pub mod trash;
 mod uploads;
 mod vault;

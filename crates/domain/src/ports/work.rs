@@ -49,4 +49,11 @@ pub trait WorkThreads: Debug + Send + Sync {
     fn current_thread_time(&self) -> Duration {
         Duration::ZERO
     }
+
+    /// Returns the processor time of work that ended just now on the current thread and took this long. It costs less
+    /// than two calls of [`current_thread_time`](Self::current_thread_time), but for short work it may return the
+    /// elapsed time, which is longer.
+    fn time_of_work(&self, _elapsed: Duration) -> Duration {
+        Duration::ZERO
+    }
 }

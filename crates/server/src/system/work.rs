@@ -26,6 +26,7 @@ use rustix::process::{Pid, setpriority_process};
 use rustix::thread::gettid;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::short_work::time_of_work;
 use super::waits::{SchedulerFile, Waits};
 use super::write_threads::delegated_time;
 
@@ -280,6 +281,10 @@ impl WorkThreads for PriorityThreads {
 
     fn current_thread_time(&self) -> Duration {
         thread_time() + delegated_time()
+    }
+
+    fn time_of_work(&self, elapsed: Duration) -> Duration {
+        time_of_work(elapsed)
     }
 }
 
