@@ -29,7 +29,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Serve(Serve { print_config: false }) => {
             logging::start(&config)?;
-            memory::restart_with_mmap_threshold();
+            memory::restart_with_settings();
             serve::run(&config, &mut std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
