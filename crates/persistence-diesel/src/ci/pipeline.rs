@@ -246,7 +246,7 @@ impl Pipelines for DieselTx<'_> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows: Vec<CommitRow> = self.by_ids(&ids, |conn, ids| {
             pipelines::table
-                .filter(pipelines::id.eq_any(ids))
+                .filter(pipelines::id.among(ids))
                 .select((
                     pipelines::id,
                     pipelines::commit_message,

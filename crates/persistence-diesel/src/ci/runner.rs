@@ -13,6 +13,7 @@ use crate::database::backend;
 use crate::database::schema::{runner_projects, runner_registration, runners, runners_tokens};
 use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
 #[derive(Queryable)]
@@ -92,7 +93,7 @@ impl Runners for DieselTx<'_> {
     fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows: Vec<RunnerRow> = self
-            .by_ids(&ids, |conn, ids| runners::table.filter(runners::id.eq_any(ids)).load(conn))?;
+            .by_ids(&ids, |conn, ids| runners::table.filter(runners::id.among(ids)).load(conn))?;
         self.convert_rows(rows)
     }
 
@@ -174,7 +175,7 @@ impl Runners for DieselTx<'_> {
         let ids: Vec<i64> = runners.iter().map(|id| id.0).collect();
         let mut rows: Vec<(i64, i64)> = self.by_ids(&ids, |conn, ids| {
             runner_projects::table
-                .filter(runner_projects::runner_id.eq_any(ids))
+                .filter(runner_projects::runner_id.among(ids))
                 .select((runner_projects::runner_id, runner_projects::project_id))
                 .load(conn)
         })?;

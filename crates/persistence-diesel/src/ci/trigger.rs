@@ -13,6 +13,7 @@ use hexforge_domain::trigger::{Trigger, TriggerRequest};
 use crate::database::schema::{projects, trigger_requests, triggers};
 use crate::database::time::{to_naive, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::sql::Sql;
 
@@ -52,9 +53,8 @@ impl Triggers for DieselTx<'_> {
         let fitting = Sql::new("SELECT id FROM triggers WHERE project_id = ").id(project.0);
         let total = self.total(&format!("triggers of {project}"), &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
-        let mut rows: Vec<TriggerRow> = self.by_ids(&ids, |conn, ids| {
-            triggers::table.filter(triggers::id.eq_any(ids)).load(conn)
-        })?;
+        let mut rows: Vec<TriggerRow> = self
+            .by_ids(&ids, |conn, ids| triggers::table.filter(triggers::id.among(ids)).load(conn))?;
         page::arrange(&mut rows, &ids, |row| row.id);
         Ok(Paged { items: rows.into_iter().map(Trigger::from).collect(), total })
     }

@@ -11,6 +11,7 @@ use hexforge_domain::variable::{Variable, VariableKey};
 use crate::database::backend;
 use crate::database::schema::variables;
 use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::sql::Sql;
 
@@ -40,7 +41,7 @@ impl Variables for DieselTx<'_> {
         let total = self.total(&format!("variables of {project}"), &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
         let mut rows: Vec<VariableRow> = self.by_ids(&ids, |conn, ids| {
-            variables::table.filter(variables::id.eq_any(ids)).load(conn)
+            variables::table.filter(variables::id.among(ids)).load(conn)
         })?;
         page::arrange(&mut rows, &ids, |row| row.id);
         Ok(Paged { items: rows.into_iter().map(Variable::from).collect(), total })

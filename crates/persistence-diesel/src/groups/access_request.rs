@@ -14,6 +14,7 @@ use hexforge_domain::user::User;
 use crate::database::schema::{access_requests, users};
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 use crate::users::user::UserRow;
 
@@ -44,7 +45,7 @@ impl AccessRequests for DieselTx<'_> {
         let rows: Vec<(UserRow, NaiveDateTime)> = self.by_ids(&ids, |conn, ids| {
             let requests = access_requests::table
                 .inner_join(users::table)
-                .filter(access_requests::user_id.eq_any(ids))
+                .filter(access_requests::user_id.among(ids))
                 .order(access_requests::user_id.desc())
                 .select((UserRow::as_select(), access_requests::requested_at));
             match source {

@@ -15,6 +15,7 @@ use crate::database::backend;
 use crate::database::schema::hook_lanes;
 use crate::database::time::{to_naive, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
 /// A row of `hook_lanes`.
@@ -103,7 +104,7 @@ impl DieselTx<'_> {
     fn lanes(&mut self, ids: &[i64]) -> Result<BTreeMap<i64, LaneRow>, StoreError> {
         let rows: Vec<LaneRow> = self.by_ids(ids, |conn, ids| {
             hook_lanes::table
-                .filter(hook_lanes::id.eq_any(ids))
+                .filter(hook_lanes::id.among(ids))
                 .select(LaneRow::as_select())
                 .load(conn)
         })?;

@@ -17,6 +17,7 @@ use crate::database::schema::repository_tasks;
 use crate::database::seal::{Purpose, Seals};
 use crate::database::time::{to_naive, to_naive_opt};
 use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
 const IMPORT: &str = "import";
@@ -224,7 +225,7 @@ impl RepositoryTasks for DieselTx<'_> {
         let ids = sorted_unique(projects.iter().map(|id| id.0));
         let rows: Vec<(i64, bool, Option<String>)> = self.by_ids(&ids, |conn, ids| {
             repository_tasks::table
-                .filter(repository_tasks::project_id.eq_any(ids))
+                .filter(repository_tasks::project_id.among(ids))
                 .filter(repository_tasks::kind.eq(IMPORT))
                 .order((repository_tasks::project_id, repository_tasks::id))
                 .select((

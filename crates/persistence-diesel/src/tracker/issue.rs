@@ -459,8 +459,9 @@ impl Issues for DieselTx<'_> {
     }
 
     fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError> {
+        let issues: Vec<i64> = issues.iter().map(|issue| issue.0).collect();
         let votes = Sql::new("SELECT issue_id, name, count(*) FROM awards WHERE issue_id IN (")
-            .ids(issues.iter().map(|issue| issue.0).collect())
+            .few_ids(&issues)
             .sql(") AND name IN ('thumbsup', 'thumbsdown') GROUP BY issue_id, name");
         let rows: Vec<(i64, String, i64)> =
             self.run(|conn| votes.rows::<(BigInt, Text, BigInt)>().load(conn))?;

@@ -187,7 +187,7 @@ impl Labels for DieselTx<'_> {
         let subscribed: Vec<i64> = self.by_ids(&ids, |conn, ids| {
             label_subscriptions::table
                 .filter(label_subscriptions::user_id.eq(user.0))
-                .filter(label_subscriptions::label_id.eq_any(ids))
+                .filter(label_subscriptions::label_id.among(ids))
                 .select(label_subscriptions::label_id)
                 .load(conn)
         })?;
