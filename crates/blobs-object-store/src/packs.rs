@@ -267,8 +267,30 @@ impl PackStore for CachedPacks {
     }
 
     fn remove(&self, name: PackName) -> Result<(), PackError> {
-        self.bucket.remove(vec![index_key(name), data_key(name)]).map_err(to_pack_error)?;
+        let keys = vec![index_key(name), summary_key(name), data_key(name)];
+        self.bucket.remove(keys).map_err(to_pack_error)?;
         self.evict(name)
+    }
+
+    fn put_summary(&self, name: PackName, summary: &[u8]) -> Result<(), PackError> {
+        if self.find(&data_key(name))?.is_none() {
+            return Ok(());
+        }
+        self.folder.put_summary(name, summary)?;
+        let put = self.bucket.put(&summary_key(name), summary.to_vec().into());
+        put.map_err(to_pack_error)
+    }
+
+    fn summary(&self, name: PackName) -> Result<Option<Vec<u8>>, PackError> {
+        if let Some(summary) = self.folder.summary(name)? {
+            return Ok(Some(summary));
+        }
+        let key = summary_key(name);
+        let Some(found) = self.find(&key)? else { return Ok(None) };
+        let summary = self.bucket.get(&key, 0..found.bytes.min(FolderPacks::MAX_SUMMARY));
+        let summary = summary.map_err(to_pack_error)?.to_vec();
+        self.folder.put_summary(name, &summary)?;
+        Ok(Some(summary))
     }
 }
 
@@ -287,6 +309,10 @@ fn data_key(name: PackName) -> String {
 
 fn index_key(name: PackName) -> String {
     key(name, "idx")
+}
+
+fn summary_key(name: PackName) -> String {
+    key(name, "summary")
 }
 
 fn key(name: PackName, extension: &str) -> String {

@@ -10,12 +10,13 @@ use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::pack_store::{PackError, PackStore};
 
 /// All test cases.
-pub const CASES: [fn(&World<'_>); 5] = [
+pub const CASES: [fn(&World<'_>); 6] = [
     a_pack_is_stored_under_the_sha_256_of_its_bytes,
     a_pack_made_of_an_old_file_is_stored_from_now_on,
     a_removed_pack_is_missing,
     a_pack_that_was_never_stored_is_missing,
     a_visit_ends_with_its_failure,
+    a_summary_is_stored_with_its_pack,
 ];
 
 /// The SHA-256 of `abc`.
@@ -127,4 +128,24 @@ fn a_visit_ends_with_its_failure(world: &World<'_>) {
         Err(PackError::Failed("enough".into()))
     });
     assert_eq!((visited, count), (Err(PackError::Failed("enough".into())), 1));
+}
+
+fn a_summary_is_stored_with_its_pack(world: &World<'_>) {
+    let (pack, other) = (world.store_pack("abc"), world.store_pack("other"));
+    assert_eq!(world.store.summary(pack.name), Ok(None));
+    for summary in [&b"one"[..], b"", b"two"] {
+        world.store.put_summary(pack.name, summary).expect("it can be stored");
+        assert_eq!(world.store.summary(pack.name), Ok(Some(summary.to_vec())));
+    }
+    assert_eq!((world.reopen)().summary(pack.name), Ok(Some(b"two".to_vec())));
+    assert_eq!(world.store.summary(other.name), Ok(None));
+    let mut names = vec![pack.name, other.name];
+    names.sort();
+    assert_eq!(world.names(), names, "a summary is not a pack");
+    world.store.remove(pack.name).expect("it can be removed");
+    assert_eq!(world.store.summary(pack.name), Ok(None));
+    world.store.put_summary(pack.name, b"late").expect("the pack need not exist");
+    assert_eq!(world.store.summary(pack.name), Ok(None));
+    assert_eq!(world.store_pack("abc"), pack);
+    assert_eq!(world.store.summary(pack.name), Ok(None));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +19,10 @@ use crate::digest::hash_pack;
 /// The maximum number of packs that are remembered as verified.
 const MAX_VERIFIED: usize = 100_000;
 
-/// Stores packs as `<first two hex digits>/<name>.pack`, each with its index beside it.
+/// The extension of summaries.
+const SUMMARY: &str = "summary";
+
+/// Stores packs as `<first two hex digits>/<name>.pack`, each with its index and its summary beside it.
 ///
 /// Each process verifies the SHA-256 of a pack when it uses the pack for the first time.
 pub struct FolderPacks {
@@ -32,6 +35,9 @@ pub struct FolderPacks {
 }
 
 impl FolderPacks {
+    /// The number of bytes that are read of a summary at most.
+    pub const MAX_SUMMARY: u64 = 8 << 20;
+
     /// Creates a store on a folder. The folder is created when the first pack is stored.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let (folder, verified) = (folder.into(), Cache::new(MAX_VERIFIED));
@@ -190,7 +196,7 @@ impl PackStore for FolderPacks {
     fn remove(&self, name: PackName) -> Result<(), PackError> {
         self.verified.remove(&name);
         let path = self.path(name);
-        for file in [path.with_extension("idx"), path] {
+        for file in [path.with_extension("idx"), path.with_extension(SUMMARY), path] {
             match fs::remove_file(file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(error.into());
@@ -199,6 +205,32 @@ impl PackStore for FolderPacks {
             }
         }
         Ok(())
+    }
+
+    fn put_summary(&self, name: PackName, summary: &[u8]) -> Result<(), PackError> {
+        let path = self.path(name);
+        if !path.try_exists()? {
+            return Ok(());
+        }
+        let mut new = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(&self.folder))?;
+        new.write_all(summary)?;
+        let stored = path.with_extension(SUMMARY);
+        new.persist(&stored).map_err(|error| error.error)?;
+        // The pack may have been removed meanwhile; nothing would remove its summary then.
+        if !path.try_exists()? {
+            fs::remove_file(stored)?;
+        }
+        Ok(())
+    }
+
+    fn summary(&self, name: PackName) -> Result<Option<Vec<u8>>, PackError> {
+        let file = match File::open(self.path(name).with_extension(SUMMARY)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let mut summary = Vec::new();
+        file.take(Self::MAX_SUMMARY).read_to_end(&mut summary)?;
+        Ok(Some(summary))
     }
 }
 

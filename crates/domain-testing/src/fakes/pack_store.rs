@@ -53,4 +53,12 @@ impl PackStore for FakePackStore {
         self.packs().remove(&name);
         Ok(())
     }
+
+    fn put_summary(&self, _: PackName, _: &[u8]) -> Result<(), PackError> {
+        Ok(())
+    }
+
+    fn summary(&self, _: PackName) -> Result<Option<Vec<u8>>, PackError> {
+        Ok(None)
+    }
 }

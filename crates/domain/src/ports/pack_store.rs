@@ -29,8 +29,15 @@ pub trait PackStore: Send + Sync {
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,
     ) -> Result<(), PackError>;
 
-    /// Removes a pack and its index; does nothing when the pack is missing.
+    /// Removes a pack, its index and its summary; does nothing when the pack is missing.
     fn remove(&self, name: PackName) -> Result<(), PackError>;
+
+    /// Stores the summary of a stored pack, or replaces it. A summary is derived from the pack, so it is not synced and
+    /// may be lost at any time. Does nothing when the pack is missing.
+    fn put_summary(&self, name: PackName, summary: &[u8]) -> Result<(), PackError>;
+
+    /// The summary of a pack; `None` when the store has none. The store does not check its content.
+    fn summary(&self, name: PackName) -> Result<Option<Vec<u8>>, PackError>;
 }
 
 /// Why a pack could not be stored or read.
