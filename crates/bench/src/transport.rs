@@ -23,6 +23,9 @@ use hexforge_tests::ref_rows::adopt_repository;
 /// How long to wait before the processor time of a server is read, so that it can clean up.
 const CLEANING_UP: Duration = Duration::from_millis(20);
 
+/// The refspecs of a push of all branches and tags.
+const ALL_REFS: [&str; 2] = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
+
 /// The plan of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
@@ -190,8 +193,8 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn reads(&mut self) -> Result<()> {
-        let plain = self.copy_to_sides("plain", false)?;
-        self.copy_to_sides("bitmap", true)?;
+        let plain = self.copy_to_sides("plain")?;
+        self.arrive_at_sides("bitmap")?;
         let clone = ["clone", "-q", "--bare"];
         let goals = Goals { wall: Some(1.0), cpu: Some(0.2), bytes: None };
         self.measure_fetch("clone with a bitmap", "bitmap", &clone, None, goals)?;
@@ -236,7 +239,7 @@ impl Bench<'_> {
     }
 
     fn pushes(&mut self) -> Result<()> {
-        self.copy_to_sides("pushed", false)?;
+        self.copy_to_sides("pushed")?;
         let client = self.client_without(0)?;
         let wall = Goals { wall: Some(1.0), ..Goals::default() };
         let mut number = 0;
@@ -257,27 +260,38 @@ impl Bench<'_> {
                 git(Some(&folder), &["config", "core.fsync", "committed,reference"])?;
             }
             let url = bench.sides[side].url(&name);
-            let refs = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
-            bench.run(side, bench.source, &["push", "-q", &url, refs[0], refs[1]])
+            bench.run(side, bench.source, &[&["push", "-q", &url], &ALL_REFS[..]].concat())
         })
     }
 
-    /// Copies the repository to both sides.
-    fn copy_to_sides(&self, name: &str, bitmap: bool) -> Result<Vec<PathBuf>> {
+    /// Pushes the repository to hexforge, and copies it to the backend, where git makes a bitmap.
+    fn arrive_at_sides(&self, name: &str) -> Result<()> {
+        let [hexforge, backend] = &self.sides;
+        (hexforge.folder)(name)?;
+        let push = ["push", "-q", &hexforge.url(name)];
+        git(Some(self.source), &[&push[..], &ALL_REFS].concat())?;
+        let folder = self.copy_to(backend, name)?;
+        git(Some(&folder), &["repack", "-adqb"])
+    }
+
+    /// Copies the repository to both sides, without a bitmap.
+    fn copy_to_sides(&self, name: &str) -> Result<Vec<PathBuf>> {
         let mut folders = vec![];
         for side in &self.sides {
-            let folder = (side.folder)(name)?;
-            std::fs::create_dir_all(folder.parent().context("the repository path has no parent")?)?;
-            copy(self.source, &folder)?;
-            git(Some(&folder), &["config", "http.receivepack", "true"])?;
-            git(Some(&folder), &["config", "core.fsync", "committed,reference"])?;
-            if bitmap {
-                git(Some(&folder), &["repack", "-adqb"])?;
-            }
+            let folder = self.copy_to(side, name)?;
             (side.adopt)(&folder);
             folders.push(folder);
         }
         Ok(folders)
+    }
+
+    fn copy_to(&self, side: &Side<'_>, name: &str) -> Result<PathBuf> {
+        let folder = (side.folder)(name)?;
+        std::fs::create_dir_all(folder.parent().context("the repository path has no parent")?)?;
+        copy(self.source, &folder)?;
+        git(Some(&folder), &["config", "http.receivepack", "true"])?;
+        git(Some(&folder), &["config", "core.fsync", "committed,reference"])?;
+        Ok(folder)
     }
 
     /// Creates a client repository that has all but the newest commits.

@@ -4,6 +4,7 @@ pub(crate) mod annotation;
 pub(crate) mod archive;
 pub(crate) mod blob;
 pub(crate) mod commit;
+pub(crate) mod links;
 pub(crate) mod objects;
 pub(crate) mod peel;
 pub(crate) mod revision;

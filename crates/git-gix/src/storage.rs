@@ -7,6 +7,7 @@ pub(crate) mod open;
 pub(crate) mod open_repositories;
 pub(crate) mod pack_file;
 pub(crate) mod pack_index;
+pub(crate) mod pack_summary;
 pub mod refs;
 pub(crate) mod repository;
 pub mod rewind;

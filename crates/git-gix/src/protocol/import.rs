@@ -92,7 +92,7 @@ impl HttpImports {
         let bounds = self.bounds(deadline);
         let taken = pack::index(&mut response, scratch.path(), &bounds)?;
         let accepted = self.store.accepted_faults();
-        pack::check(&listing, scratch.path(), &taken.objects, &bounds, accepted)?;
+        let summary = pack::check(&listing, scratch.path(), &taken.objects, &bounds, accepted)?;
         let (refs, head) = listing.resolve(scratch.path()).map_err(|error| failed(&error))?;
         if self.stopped.load(Ordering::Relaxed) {
             return Err(stream::server_stopped());
@@ -100,6 +100,7 @@ impl HttpImports {
         let ReceivedPack { data, index, objects } = taken;
         let stored = self.store.store_pack(&data, &index, objects.len());
         let pack = stored.map_err(|error| failed(&error))?;
+        self.store.put_summary(&pack, summary.as_ref());
         Ok(Imported { head, refs, packs: vec![pack] })
     }
 }

@@ -15,7 +15,7 @@ mod spill;
 mod tests;
 mod whole;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -68,13 +68,37 @@ impl std::fmt::Debug for NewObjects {
 impl NewObjects {
     /// The kind of an object, if it is in this pack.
     pub(crate) fn kind_of(&self, id: &gix::oid) -> Option<Kind> {
-        let found = self.kinds.binary_search_by(|(one, _)| one.as_ref().cmp(id));
-        found.ok().map(|at| self.kinds[at].1)
+        self.number_of(id).map(|number| self.kinds[number].1)
+    }
+
+    /// The number of an object in the order of the ids, if it is in this pack.
+    pub(crate) fn number_of(&self, id: &gix::oid) -> Option<usize> {
+        self.kinds.binary_search_by(|(one, _)| one.as_ref().cmp(id)).ok()
+    }
+
+    /// The object with this number.
+    pub(crate) fn id_of(&self, number: usize) -> ObjectId {
+        self.kinds[number].0
     }
 
     /// The number of objects.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Whether each delta comes after its base. A base that is named by its distance always comes first.
+    pub(crate) fn are_in_order(&self) -> bool {
+        let mut first_uses = HashMap::new();
+        for entry in &self.entries {
+            if let EntryData::RefDelta(base) = entry.stored {
+                let first: &mut u64 = first_uses.entry(base).or_insert(entry.offset);
+                *first = entry.offset.min(*first);
+            }
+        }
+        let is_late = |(entry, id): (&Entry, &ObjectId)| {
+            first_uses.get(id).is_some_and(|first| *first < entry.offset)
+        };
+        first_uses.is_empty() || !self.entries.iter().zip(&self.ids).any(is_late)
     }
 
     /// The existing objects that the sender used as delta bases.

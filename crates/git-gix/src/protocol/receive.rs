@@ -98,7 +98,7 @@ impl IncomingPush {
         if self.request.commands.iter().all(|command| command.change.new.is_none()) {
             return Ok(());
         }
-        let quarantine = match Quarantine::fill(repository, from, &self.stop) {
+        let mut quarantine = match Quarantine::fill(repository, from, &self.stop) {
             Ok(quarantine) => quarantine,
             Err(QuarantineError::Invalid(reason)) => {
                 self.fail_unpack(reason);
@@ -118,15 +118,16 @@ impl IncomingPush {
                 let accepted = self.shared.accepted_faults();
                 check::pack(view, objects, &quarantine.bounds, accepted, Some(&reachable))
             }
-            None => Ok(()),
+            None => Ok(None),
         };
-        let checked = checked.and_then(|()| {
+        let checked = checked.and_then(|summary| {
             let tips = TipCheck { view, objects, reachable: &reachable };
             let pending = self.pending_changes();
             let refused = tips.refused_names(pending.iter())?;
             self.refuse_pending(MISSING, |change| refused.contains(change.name.as_str()));
-            Ok(())
+            Ok(summary)
         });
+        let checked = checked.map(|summary| quarantine.summary = summary);
         self.quarantine = Some(quarantine);
         match checked {
             Ok(()) => Ok(()),

@@ -6,6 +6,7 @@
 //! already stored in the form in which they are sent.
 
 mod advertise;
+mod closure;
 mod compressed;
 mod delta;
 mod depth;
@@ -15,6 +16,7 @@ mod objects;
 mod output;
 mod pack;
 pub(crate) mod packs;
+mod parts;
 mod plan;
 mod plans;
 mod reachable;

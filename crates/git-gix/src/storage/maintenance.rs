@@ -6,6 +6,7 @@
 mod chains;
 mod choice;
 mod merge;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,7 @@ use hexforge_domain::ports::git::{GitError, MergedPacks};
 use crate::error::failed;
 use crate::protocol::upload::packs;
 use crate::storage::open::OpenRepository;
+use crate::storage::pack_file::PackFiles;
 use crate::storage::store::Shared;
 
 /// Merges the small packs of a repository into one and stores it. Returns `None` when no packs are worth merging.
@@ -40,26 +42,33 @@ pub(crate) fn merge_packs(
     for pack in &small {
         staged.link_pack(&*shared.packs, pack)?;
     }
-    let files = merge(&staged, &small)?;
+    let open = |pack: &'_ Pack| {
+        let index = staged.pack_path(pack.name).with_extension("idx");
+        packs::Pack::open(&index).ok_or_else(|| {
+            GitError::Corrupt(format!("the index of the pack {} cannot be read", pack.name))
+        })
+    };
+    let opened = small.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let repo = staged.handle();
+    let files = merge(&staged, &repo, &opened)?;
     let pack = shared.store_pack(&files.data, &files.index, files.objects)?;
+    let opened: Vec<_> = small.iter().zip(opened).collect();
+    match summary::merged(shared, &repo, &opened, files.is_in_order) {
+        Ok(summary) => shared.put_summary(&pack, summary.as_ref()),
+        Err(error) => tracing::warn!(%project, %error, "merged packs cannot be summarized"),
+    }
     tracing::debug!(%project, merged = small.len(), objects = pack.objects, "packs were merged");
     Ok(Some(MergedPacks { pack, replaced: small.iter().map(|pack| pack.name).collect() }))
 }
 
 fn merge(
     staged: &OpenRepository,
-    small: &[Pack],
-) -> Result<crate::storage::pack_file::PackFiles, GitError> {
-    let open = |pack: &Pack| {
-        packs::Pack::open(&staged.pack_path(pack.name).with_extension("idx")).ok_or_else(|| {
-            GitError::Corrupt(format!("the index of the pack {} cannot be read", pack.name))
-        })
-    };
-    let opened = small.iter().map(open).collect::<Result<Vec<_>, _>>()?;
-    let repo = staged.handle();
+    repo: &gix::Repository,
+    packs: &[packs::Pack],
+) -> Result<PackFiles, GitError> {
     let read = |id: gix::ObjectId| {
         let object = repo.find_object(id).map_err(failed)?;
         Ok((object.kind, object.data.clone()))
     };
-    merge::merge(&opened, staged.git_dir(), &read)
+    merge::merge(packs, staged.git_dir(), &read)
 }

@@ -24,6 +24,8 @@ pub(crate) struct PackFiles {
     pub(crate) index: PathBuf,
     /// The number of objects.
     pub(crate) objects: usize,
+    /// Whether each delta comes after its base.
+    pub(crate) is_in_order: bool,
 }
 
 /// Writes one pack file.
@@ -32,6 +34,7 @@ pub(crate) struct PackWriter {
     data: PathBuf,
     written: u64,
     objects: Vec<Indexed>,
+    is_in_order: bool,
 }
 
 impl PackWriter {
@@ -40,7 +43,7 @@ impl PackWriter {
         let data = folder.join("pack-new.pack");
         let file = BufWriter::with_capacity(BUFFER, File::create_new(&data).map_err(io_failed)?);
         let to = Hashed { inner: file, hasher: gix::hash::hasher(gix::hash::Kind::Sha1) };
-        let mut writer = Self { to, data, written: 0, objects: Vec::new() };
+        let mut writer = Self { to, data, written: 0, objects: Vec::new(), is_in_order: true };
         writer.put(&data::header::encode(data::Version::V2, objects))?;
         Ok(writer)
     }
@@ -63,7 +66,7 @@ impl PackWriter {
         self.put_entry(id, header_of(kind), data.len() as u64, &compressed)
     }
 
-    /// Writes an entry whose data is already compressed.
+    /// Writes an entry whose data is already compressed. The base of a delta is named by its id only if it follows.
     pub(crate) fn put_entry(
         &mut self,
         id: ObjectId,
@@ -71,6 +74,7 @@ impl PackWriter {
         size: u64,
         compressed: &[u8],
     ) -> Result<(), GitError> {
+        self.is_in_order &= !matches!(header, Header::RefDelta { .. });
         let mut bytes = Vec::with_capacity(32);
         header.write_to(size, &mut bytes).map_err(io_failed)?;
         let mut crc = Crc::new();
@@ -83,7 +87,7 @@ impl PackWriter {
 
     /// Writes the checksum of the pack, and then its index.
     pub(crate) fn finish(self) -> Result<PackFiles, GitError> {
-        let Self { to, data, objects, .. } = self;
+        let Self { to, data, objects, is_in_order, .. } = self;
         let count = objects.len();
         let checksum = to.hasher.try_finalize().map_err(failed)?;
         let mut file = to.inner;
@@ -93,7 +97,7 @@ impl PackWriter {
         pack_index::write(objects, &checksum, &mut file)
             .and_then(|()| file.flush())
             .map_err(io_failed)?;
-        Ok(PackFiles { data, index, objects: count })
+        Ok(PackFiles { data, index, objects: count, is_in_order })
     }
 
     fn put(&mut self, data: &[u8]) -> Result<(), GitError> {

@@ -35,6 +35,7 @@ use crate::storage::layout::Layout;
 use crate::storage::maintenance;
 use crate::storage::open::{LinkOutcome, OpenRepository};
 use crate::storage::open_repositories::OpenRepositories;
+use crate::storage::pack_summary::PackSummary;
 use crate::storage::refs::export;
 use crate::storage::repository::GixRepository;
 use crate::storage::scratch::ScratchPool;
@@ -345,6 +346,25 @@ impl Shared {
         objects: usize,
     ) -> Result<Pack, GitError> {
         Ok(self.packs.put(data, index, objects as u64)?)
+    }
+
+    /// Stores the summary of a pack, if there is one. A failure is only logged: fetches are slower without a summary.
+    pub(crate) fn put_summary(&self, pack: &Pack, summary: Option<&PackSummary>) {
+        let Some(bytes) = summary.and_then(|summary| summary.encode(pack.objects)) else { return };
+        if let Err(error) = self.packs.put_summary(pack.name, &bytes) {
+            tracing::warn!(pack = %pack.name, %error, "the summary of a pack cannot be stored");
+        }
+    }
+
+    /// Returns the stored summary of a pack with this number of objects.
+    pub(crate) fn summary(&self, name: PackName, objects: u64) -> Option<PackSummary> {
+        match self.packs.summary(name) {
+            Ok(bytes) => PackSummary::decode(&bytes?, objects),
+            Err(error) => {
+                tracing::warn!(pack = %name, %error, "the summary of a pack cannot be read");
+                None
+            }
+        }
     }
 
     /// Removes the pack links of a repository unless it is in use. Returns whether there were any.

@@ -9,6 +9,7 @@ mod answer;
 #[allow(dead_code, reason = "the tests of imports use all of it")]
 mod backend;
 mod client;
+mod clones;
 mod commits;
 mod contents;
 mod copies;
@@ -48,6 +49,11 @@ fn fetches_send_what_git_sends() {
     check_seeds("fetch", 150, generate, &|operations| {
         scenario::run_fetches(operations, under_test)
     });
+}
+
+#[test]
+fn clones_after_each_push_send_what_git_sends() {
+    check_seeds("clone", 60, generate, &|operations| clones::run_clones(operations, under_test()));
 }
 
 #[test]

@@ -106,6 +106,11 @@ impl Server {
         report.expect("the push is answered")
     }
 
+    /// Opens the store again, without anything that it kept in memory.
+    pub fn reopen(&mut self) {
+        self.store = open_store(&self.data);
+    }
+
     /// Reorganizes the repository with git. The store notices the change, or is opened again.
     pub fn maintain(&mut self, how: Maintenance, reopen: bool) {
         let folder = self.path();
@@ -136,7 +141,7 @@ impl Server {
             refs::forget_packs(&folder);
         }
         if reopen {
-            self.store = open_store(&self.data);
+            self.reopen();
         }
         self.stored = self.list_stored();
     }

@@ -14,6 +14,7 @@ use crate::protocol::intake::{self, Bounds, IntakeError, NewObjects, ReceivedPac
 use crate::protocol::limits::StopReason;
 use crate::protocol::receive::{self, check::CheckError, fsck::AcceptedFaults};
 use crate::storage::open::open_folder;
+use crate::storage::pack_summary::PackSummary;
 
 /// Receives and indexes a pack in a scratch repository.
 pub(crate) fn index(
@@ -45,16 +46,17 @@ fn stop_error(stopped: StopReason) -> ImportError {
 }
 
 /// Checks all objects like those of a push: they must be valid and complete. Every ref must point
-/// to an existing object, and every branch to a commit.
+/// to an existing object, and every branch to a commit. Returns the summary of the pack.
 pub(crate) fn check(
     listing: &Listing,
     repository: &Path,
     objects: &NewObjects,
     bounds: &Bounds,
     accepted: &AcceptedFaults,
-) -> Result<(), ImportError> {
+) -> Result<Option<PackSummary>, ImportError> {
     let repo = open_folder(repository).map_err(|error| failed(&error))?.to_thread_local();
-    receive::check::pack(&repo, objects, bounds, accepted, None).map_err(|error| match error {
+    let checked = receive::check::pack(&repo, objects, bounds, accepted, None);
+    let summary = checked.map_err(|error| match error {
         CheckError::Missing => invalid_answer("objects are missing"),
         CheckError::Forbidden(what) => invalid_answer(&what),
         CheckError::Stopped(stopped) => stop_error(stopped),
@@ -75,5 +77,5 @@ pub(crate) fn check(
             )));
         }
     }
-    Ok(())
+    Ok(summary)
 }

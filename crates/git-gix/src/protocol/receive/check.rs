@@ -19,6 +19,7 @@ use crate::content::commit::to_gix;
 use crate::error::failed;
 use crate::protocol::intake::{Bounds, IntakeError, NewObjects};
 use crate::protocol::limits::StopReason;
+use crate::storage::pack_summary::{LEAST_OBJECTS, PackSummary, SummaryBuilder};
 
 /// The size limit of a tree in bytes. Trees in use are smaller.
 const LARGEST_TREE: u64 = 32 << 20;
@@ -71,14 +72,15 @@ impl From<GitError> for CheckError {
 }
 
 /// Checks all objects of a pack. Objects outside the pack that they refer to must be among the
-/// reachable ones, if `reachable` is given.
+/// reachable ones, if `reachable` is given. Returns the summary of a pack that is worth one.
 pub(crate) fn pack(
     view: &gix::Repository,
     objects: &NewObjects,
     bounds: &Bounds,
     accepted: &AcceptedFaults,
     reachable: Option<&ReachableObjects<'_>>,
-) -> Result<(), CheckError> {
+) -> Result<Option<PackSummary>, CheckError> {
+    let is_large = objects.len() >= LEAST_OBJECTS;
     let mut check = Check {
         repo: view,
         objects,
@@ -89,6 +91,7 @@ pub(crate) fn pack(
         outside: HashMap::default(),
         read_by_git: HashSet::default(),
         special_bytes: 0,
+        links: is_large.then(|| SummaryBuilder::new(objects.len())),
     };
     // The bases of deltas are checked first: an error message about the result of a delta would reveal its base.
     for base in objects.bases() {
@@ -98,7 +101,11 @@ pub(crate) fn pack(
     check.check_outside_reachable()?;
     let each = |id: ObjectId, kind, data: &[u8]| check.check_object(&id, kind, data);
     objects.each_but_blobs(bounds, fits, each)?;
-    check.check_outside_reachable()
+    check.check_outside_reachable()?;
+    let finish = |links: SummaryBuilder| {
+        links.finish(|number| objects.id_of(number), objects.are_in_order())
+    };
+    Ok(check.links.and_then(finish))
 }
 
 /// Checks that an object is small enough to be read into memory.
@@ -168,6 +175,8 @@ struct Check<'a> {
     /// The `.gitmodules` and `.gitattributes` files that were checked.
     read_by_git: HashSet<ObjectId>,
     special_bytes: u64,
+    /// Collects the references, if the pack gets a summary.
+    links: Option<SummaryBuilder>,
 }
 
 impl Check<'_> {
@@ -298,9 +307,20 @@ impl Check<'_> {
                     self.check_outside_reachable()?;
                     self.found.clear();
                 }
-                self.found.insert(id.to_owned(), kind);
+                if self.found.insert(id.to_owned(), kind).is_none() {
+                    self.note_link(id);
+                }
                 Ok(())
             }
+        }
+    }
+
+    /// Notes the first reference to an object for the summary.
+    fn note_link(&mut self, id: &gix::oid) {
+        let Some(links) = &mut self.links else { return };
+        match self.objects.number_of(id) {
+            Some(number) => links.link(number),
+            None => links.link_outside(id.to_owned()),
         }
     }
 

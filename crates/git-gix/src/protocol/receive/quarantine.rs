@@ -12,6 +12,7 @@ use crate::error::io_failed;
 use crate::protocol::intake::{self, Bounds, IntakeError, NewObjects, ReceivedPack, SizeLimit};
 use crate::protocol::limits::{PushLimits, StopReason, StopSignal};
 use crate::storage::open::OpenRepository;
+use crate::storage::pack_summary::PackSummary;
 use crate::storage::repository::{GixRepository, RepositoryHandle};
 use crate::storage::store::Shared;
 
@@ -20,6 +21,8 @@ pub(super) struct Quarantine {
     staged: Arc<OpenRepository>,
     /// The pack and its index, if the push has objects.
     files: Option<ReceivedPack>,
+    /// The summary of the pack, once it was checked.
+    pub(super) summary: Option<PackSummary>,
     /// A view of the new objects and of the existing ones.
     pub(super) view: gix::Repository,
     pub(super) bounds: Bounds,
@@ -60,7 +63,7 @@ impl Quarantine {
             shared.memory.share(repository.caller()),
         );
         let files = index_pack(&view, from, &bounds)?;
-        Ok(Self { staged, files, view, bounds })
+        Ok(Self { staged, files, summary: None, view, bounds })
     }
 
     /// The new objects, if the push has any.
@@ -86,6 +89,7 @@ impl Quarantine {
             return Ok(None);
         };
         let pack = shared.store_pack(&data, &index, objects.len())?;
+        shared.put_summary(&pack, self.summary.as_ref());
         shared.register_staged(project, pack.name, &self.staged);
         Ok(Some(pack))
     }

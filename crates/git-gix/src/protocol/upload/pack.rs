@@ -30,6 +30,9 @@ use crate::content::blob;
 use crate::error::{failed, io_failed, reader_gone};
 use crate::storage::pack_index::header_of;
 
+/// The number of bytes of a pack that are sent and hashed at once.
+const PIECE: usize = 1 << 16;
+
 /// Larger objects are not compared with an earlier version, in bytes.
 const MOST_COMPARED: u64 = 1 << 20;
 
@@ -59,8 +62,8 @@ pub(super) fn write(
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
-    let entries = plan.entries();
-    let count = u32::try_from(entries.len())
+    let (entries, packs) = (plan.entries(), &source.packs);
+    let count = u32::try_from(plan.count(packs))
         .map_err(|_| GitError::Failed("more objects than a pack can have".into()))?;
     let checksum = plan.checksum();
     let hasher = checksum.is_none().then(|| gix::hash::hasher(gix::hash::Kind::Sha1));
@@ -76,6 +79,9 @@ pub(super) fn write(
         buffer: Vec::new(),
     };
     writer.sink.put(&data::header::encode(data::Version::V2, count))?;
+    if let Some(pack) = plan.whole_pack(packs) {
+        writer.write_pack(pack)?;
+    }
     for at in 0..entries.len() {
         writer.write_after_bases(at)?;
     }
@@ -135,6 +141,8 @@ enum Base {
     None,
     /// The base is sent too; its index in the plan.
     Sent(usize),
+    /// The base is in the pack that is sent as it is stored, at this offset.
+    InWholePack(u64),
     /// The client has the base, and it is not sent.
     Known(ObjectId),
     /// The client cannot be relied on to have the base.
@@ -156,6 +164,21 @@ struct Writer<'a, 'to> {
 }
 
 impl Writer<'_, '_> {
+    /// Sends all entries of a pack as they are stored. The distances between them stay the same, so each delta finds
+    /// its base.
+    fn write_pack(&mut self, pack: &Pack) -> Result<(), GitError> {
+        let stored = pack
+            .data()
+            .and_then(|data| data.entry_slice(self.sink.written..data.pack_end() as u64));
+        let corrupt =
+            || GitError::Corrupt(format!("the pack {} is too short", pack.path().display()));
+        for piece in stored.ok_or_else(corrupt)?.chunks(PIECE) {
+            self.sink.put(piece)?;
+        }
+        self.begun += pack.index.num_objects();
+        Ok(())
+    }
+
     /// Sends an object, and before it the bases that it needs and that were not sent yet: a delta never comes before
     /// its base. Some clients fail on packs in which one does, if they have that base already.
     fn write_after_bases(&mut self, at: usize) -> Result<(), GitError> {
@@ -176,7 +199,11 @@ impl Writer<'_, '_> {
                     }
                     open.push(base);
                 }
-                Base::None | Base::Sent(_) | Base::Known(_) | Base::Missing => {
+                Base::None
+                | Base::Sent(_)
+                | Base::InWholePack(_)
+                | Base::Known(_)
+                | Base::Missing => {
                     self.plan.record_offset(next, self.sink.written);
                     self.write_entry(next, stored)?;
                     self.sent[next] = true;
@@ -212,7 +239,9 @@ impl Writer<'_, '_> {
 
     /// Decides whether the base of a delta is in this pack, with the client, or unavailable.
     fn classify_base(&self, id: ObjectId) -> Base {
-        if let Some(sent) = self.plan.find_id(&self.source.packs, id) {
+        if let Some(offset) = self.plan.offset_in_whole_pack(&self.source.packs, id) {
+            Base::InWholePack(offset)
+        } else if let Some(sent) = self.plan.find_id(&self.source.packs, id) {
             Base::Sent(sent)
         } else if self.deltas.thin && self.known.ids.contains(&id) {
             Base::Known(id)
@@ -230,6 +259,9 @@ impl Writer<'_, '_> {
                 base_distance: self.sink.written - self.plan.recorded_offset(base),
             },
             Base::Sent(base) => Header::RefDelta { base_id: self.plan.entries()[base].id },
+            Base::InWholePack(offset) => {
+                Header::OfsDelta { base_distance: self.sink.written - offset }
+            }
             Base::Known(base_id) => Header::RefDelta { base_id },
             Base::Missing => return self.write_recompressed(at),
         };

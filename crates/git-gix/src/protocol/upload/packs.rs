@@ -14,6 +14,7 @@ use gix::odb::pack;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
+use super::parts::Parts;
 use crate::error::{failed, io_failed};
 
 /// A pack and its index.
@@ -22,6 +23,9 @@ pub(crate) struct Pack {
     data: OnceLock<Option<pack::data::File>>,
     /// Positions in the index, in the order of the offsets in the pack.
     by_offset: OnceLock<Vec<u32>>,
+    pub(super) parts: Parts,
+    /// Set once the stored summary was read.
+    pub(super) summary_loaded: OnceLock<()>,
 }
 
 impl Pack {
@@ -29,7 +33,8 @@ impl Pack {
     pub(crate) fn open(index: &Path) -> Option<Self> {
         // A pack that cannot be opened may just have been removed by a repack; its objects are then in another pack.
         let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
-        Some(Self { index, data: OnceLock::new(), by_offset: OnceLock::new() })
+        let (data, by_offset, summary_loaded) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Some(Self { index, data, by_offset, parts: Parts::default(), summary_loaded })
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -137,6 +142,11 @@ impl Packs {
             (std::cmp::Reverse(pack.index.num_objects()), pack.index.path().to_owned())
         });
         Ok(Self { packs, folders })
+    }
+
+    /// The pack with the most objects, if it can be read.
+    pub(super) fn largest(&self) -> Option<&Pack> {
+        self.packs.first().map(Arc::as_ref).filter(|pack| pack.data().is_some())
     }
 
     pub(super) fn get(&self, pack: u32) -> &Pack {

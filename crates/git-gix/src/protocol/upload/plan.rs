@@ -8,13 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gix::ObjectId;
 use gix::hashtable::HashSet;
+use gix::odb::pack::data;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
-use super::packs::{Packs, Place};
+use super::closure::Closure;
+use super::packs::{Pack, Packs, Place};
 
 /// The content of the pack that is sent: objects in the order in which they are sent.
 pub(super) struct Plan {
+    /// Whether the largest pack is sent as it is stored, before the entries.
+    sends_largest: bool,
     entries: Vec<Entry>,
     /// The offset of each object in the sent pack. Every writer of the plan computes the same
     /// offsets, and records an offset before it is looked up.
@@ -42,10 +46,48 @@ impl Plan {
     /// Makes the plan to send these objects.
     pub(super) fn of(source: &Source, ids: Vec<ObjectId>) -> Result<Self, GitError> {
         let packs = &source.packs;
-        let mut entries: Vec<Entry> = ids
+        let entries = ids
             .into_iter()
             .map(|id| Entry { place: packs.find_open(id), id, length: None })
             .collect();
+        Self::in_order(packs, entries)
+    }
+
+    /// Makes the plan to send these objects. `by_offset`: whether the client accepts bases named by their distance.
+    pub(super) fn of_closure(
+        source: &Source,
+        closure: Closure,
+        by_offset: bool,
+    ) -> Result<Self, GitError> {
+        let packs = &source.packs;
+        let Closure { in_pack, is_in_order, others } = closure;
+        let unreadable = || GitError::Corrupt("the largest pack cannot be read".into());
+        let largest = packs.largest().ok_or_else(unreadable)?;
+        let data = largest.data().ok_or_else(unreadable)?;
+        let has_each_once = data.num_objects() == largest.index.num_objects();
+        if in_pack.is_none() && is_in_order && by_offset && has_each_once {
+            let is_stored_pack = others.is_empty() && data.version() == data::Version::V2;
+            let plan = Self::of(source, others.into_iter().collect())?;
+            if is_stored_pack {
+                plan.note_checksum(data.checksum());
+            }
+            return Ok(Self { sends_largest: true, ..plan });
+        }
+        let mut entries = Vec::new();
+        for &at in largest.by_offset() {
+            if in_pack.as_ref().is_none_or(|in_pack| in_pack.contains(at)) {
+                let place = Place::new(0, largest.index.pack_offset_at_index(at));
+                let id = largest.index.oid_at_index(at).to_owned();
+                entries.push(Entry { place: Some(place), id, length: None });
+            }
+        }
+        let entry_of = |id| Entry { place: packs.find_open(id), id, length: None };
+        entries.extend(others.into_iter().map(entry_of));
+        Self::in_order(packs, entries)
+    }
+
+    /// Sorts the entries by their places, and measures them.
+    fn in_order(packs: &Packs, mut entries: Vec<Entry>) -> Result<Self, GitError> {
         entries.sort_unstable_by_key(|entry| (entry.place, entry.id));
         if let Some(twice) = entries.windows(2).find(|pair| pair[0].id == pair[1].id) {
             return Err(GitError::Failed(format!("{} would be sent twice", twice[0].id)));
@@ -56,7 +98,7 @@ impl Plan {
             measure(packs, run);
         }
         let sent_at = entries.iter().map(|_| AtomicU64::new(0)).collect();
-        Ok(Self { entries, sent_at, checksum: OnceLock::new() })
+        Ok(Self { sends_largest: false, entries, sent_at, checksum: OnceLock::new() })
     }
 
     /// Whether all packs that the plan copies from can still be read. Another process may have removed one.
@@ -65,11 +107,26 @@ impl Plan {
         let mut packs =
             self.entries.chunk_by(|a, b| a.place.map(Place::pack) == b.place.map(Place::pack));
         packs.all(|run| run[0].place.is_none_or(is_open))
+            && (!self.sends_largest || source.packs.largest().is_some())
+    }
+
+    /// The largest pack, if all of it is sent.
+    pub(super) fn whole_pack<'a>(&self, packs: &'a Packs) -> Option<&'a Pack> {
+        packs.largest().filter(|_| self.sends_largest)
+    }
+
+    /// The number of objects that are sent.
+    pub(super) fn count(&self, packs: &Packs) -> usize {
+        let whole = self.whole_pack(packs).map_or(0, |pack| pack.index.num_objects() as usize);
+        whole + self.entries.len()
     }
 
     /// The objects that are sent.
-    pub(super) fn ids(&self) -> HashSet<ObjectId> {
-        self.entries.iter().map(|entry| entry.id).collect()
+    pub(super) fn ids(&self, packs: &Packs) -> HashSet<ObjectId> {
+        let whole = self.whole_pack(packs).into_iter().flat_map(|pack| {
+            (0..pack.index.num_objects()).map(|at| pack.index.oid_at_index(at).to_owned())
+        });
+        self.entries.iter().map(|entry| entry.id).chain(whole).collect()
     }
 
     /// An estimate of the memory that the plan takes, in bytes.
@@ -120,6 +177,12 @@ impl Plan {
     pub(super) fn find_id(&self, packs: &Packs, id: ObjectId) -> Option<usize> {
         let key = (packs.find_open(id), id);
         self.entries.binary_search_by_key(&key, |entry| (entry.place, entry.id)).ok()
+    }
+
+    /// The offset of this object in the largest pack, if all of that pack is sent.
+    pub(super) fn offset_in_whole_pack(&self, packs: &Packs, id: ObjectId) -> Option<u64> {
+        let pack = self.whole_pack(packs)?;
+        pack.index.lookup(id).map(|at| pack.index.pack_offset_at_index(at))
     }
 
     /// Records the offset of an entry in the sent pack.

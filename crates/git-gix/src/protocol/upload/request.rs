@@ -51,6 +51,11 @@ impl Depth {
 }
 
 impl Request {
+    /// Whether the client wants all objects that are reachable from the wanted ones, if it has none yet.
+    pub(super) fn is_complete(&self) -> bool {
+        self.filter == Filter::All && !self.depth.is_requested()
+    }
+
     /// Adds a wanted object. Access to it is checked later.
     pub(super) fn want(&mut self, id: ObjectId) {
         if self.wanted.insert(id) {

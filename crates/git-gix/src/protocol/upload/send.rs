@@ -6,12 +6,14 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
+use super::closure::Closure;
 use super::depth::ShallowBoundary;
 use super::filter::Filter;
 use super::known::KnownObjects;
 use super::objects::{Collector, Roots, Selection};
 use super::output::Output;
 use super::pack::{self, ClientState, Deltas};
+use super::packs::Pack;
 use super::plan::Plan;
 use super::plans;
 use super::refs::Listing;
@@ -72,13 +74,16 @@ fn try_pack(
         None
     };
     let verify = |plan: &Plan| match &client {
-        Some(client) => client.check_sent(source.repo()?, request, ends, &plan.ids()),
+        Some(client) => client.check_sent(source.repo()?, request, ends, &plan.ids(&source.packs)),
         None => Ok(()),
     };
     let by_offset = request.ofs_delta;
     if request.common.is_empty() && request.shallow.is_empty() {
         let name = plans::request_key(source, listing, request, ends)?;
-        let make = |output: &mut Output<'_>| Ok(answer.plan(output)?.0);
+        let make = |output: &mut Output<'_>| match source.packs.largest() {
+            Some(pack) if request.is_complete() => answer.plan_clone(pack, output),
+            Some(_) | None => Ok(answer.plan(output)?.0),
+        };
         let plan = source.shared.plans.get_or_compute(name, source.caller, output, make)?;
         if plan.packs_are_open(source) {
             verify(&plan)?;
@@ -111,13 +116,29 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
+    /// A handle for reading many objects once each, so only delta bases are cached.
+    fn repo(&self) -> Result<gix::Repository, GitError> {
+        let mut repo = self.source.repo()?.clone();
+        repo.object_cache_size(None);
+        repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASE_CACHE_BYTES)));
+        Ok(repo)
+    }
+
+    /// Computes the objects of a complete clone. `pack` is the largest pack.
+    fn plan_clone(&self, pack: &Pack, output: &mut Output<'_>) -> Result<Plan, GitError> {
+        let Self { source, listing, request, .. } = *self;
+        let repo = self.repo()?;
+        let mut closure = Closure::find(source, &repo, pack, &request.wants, output)?;
+        if request.include_tag {
+            closure.add_tags(&repo, pack, listing)?;
+        }
+        Plan::of_closure(source, closure, request.ofs_delta)
+    }
+
     /// Computes the objects to send, and some of those that the client has.
     fn plan(&self, output: &mut Output<'_>) -> Result<(Plan, KnownObjects), GitError> {
         let Self { source, listing, request, ends } = *self;
-        let mut repo = source.repo()?.clone();
-        // Each object is read once, so only delta bases are cached.
-        repo.object_cache_size(None);
-        repo.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASE_CACHE_BYTES)));
+        let repo = self.repo()?;
         let mut roots = Roots::of(&repo, &request.wants)?;
         roots.commits.extend(&ends.wants);
         // The client also has the commits that stop being shallow.
@@ -165,7 +186,7 @@ fn send_plan(
     deltas: Deltas,
     output: &mut Output<'_>,
 ) -> Result<(), GitError> {
-    let count = plan.entries().len();
+    let count = plan.count(&source.packs);
     output.send_progress(&format!("Enumerating objects: {count}, done.\n"))?;
     pack::write(source, plan, client, deltas, output)?;
     output.send_progress(&format!("Total {count}\n"))

@@ -186,10 +186,15 @@ fn fetch(source: &Source, wire: &mut Wire<'_>) -> Result<(), GitError> {
     }
     reachable::check(source, &listing, &request.wants)?;
     let repo = source.repo()?;
-    let wants = Roots::of(repo, &request.wants)?.commits;
+    // A clone does not need the commits: reading them takes as long as all else, if it wants many refs.
+    let is_negotiated = options.haves && !options.done;
+    let wants = match request.depth.is_requested() || is_negotiated {
+        true => Roots::of(repo, &request.wants)?.commits,
+        false => Vec::new(),
+    };
     // Computed before the first line of the answer, so that the request can still be refused with an error.
     let ends = depth::shallow_boundary(source, &listing, &request, &wants)?;
-    if options.haves && !options.done {
+    if is_negotiated {
         wire.write_line("acknowledgments")?;
         if request.common.is_empty() {
             wire.write_line("NAK")?;
