@@ -11,12 +11,11 @@ use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::{ROOT, Restrictions};
 use hexforge_tests::{Backend, Forge, ForgeOptions};
 
-/// Processors with a clock that the test controls.
+/// Processors whose use the test controls.
 #[derive(Debug, Default)]
 struct SetProcessors {
     are_busy: AtomicBool,
-    /// The milliseconds that pass between two readings of the clock.
-    pace: AtomicU64,
+    /// The milliseconds of processor time that all work seems to use.
     milliseconds: AtomicU64,
 }
 
@@ -29,9 +28,8 @@ impl WorkThreads for SetProcessors {
         self.are_busy.load(Ordering::Relaxed)
     }
 
-    fn current_thread_time(&self) -> Duration {
-        let pace = self.pace.load(Ordering::Relaxed);
-        Duration::from_millis(self.milliseconds.fetch_add(pace, Ordering::Relaxed))
+    fn time_of_work(&self, _: Duration) -> Duration {
+        Duration::from_millis(self.milliseconds.load(Ordering::Relaxed))
     }
 }
 
@@ -46,8 +44,8 @@ fn callers_who_use_more_than_their_share_pause_while_processors_are_busy() {
     let options = ForgeOptions { backend: Backend::Fake, dialect: Dialect::Specification };
     let forge = Forge::start_restricted(options, restrictions).expect("the fake is always there");
     let [(_, ada), (_, bob)] = ["ada", "bob"].map(|name| forge.user(name));
-    let paused = |token: &str, pace: u64| {
-        processors.pace.store(pace, Ordering::Relaxed);
+    let paused = |token: &str, milliseconds: u64| {
+        processors.milliseconds.store(milliseconds, Ordering::Relaxed);
         let begin = Instant::now();
         forge.get("/user").token(token).send().expect(200);
         begin.elapsed() >= ProcessorTimeAccounts::LONGEST_PAUSE / 2
