@@ -23,6 +23,9 @@ use hexforge_tests::ref_rows::adopt_repository;
 /// How long to wait before the processor time of a server is read, so that it can clean up.
 const CLEANING_UP: Duration = Duration::from_millis(20);
 
+/// How long to wait for the background work after a push at most.
+const LONGEST_BACKGROUND_WORK: Duration = Duration::from_secs(120);
+
 /// The refspecs of a push of all branches and tags.
 const ALL_REFS: [&str; 2] = ["refs/heads/*:refs/heads/*", "refs/tags/*:refs/tags/*"];
 
@@ -271,7 +274,9 @@ impl Bench<'_> {
         let push = ["push", "-q", &hexforge.url(name)];
         git(Some(self.source), &[&push[..], &ALL_REFS].concat())?;
         let folder = self.copy_to(backend, name)?;
-        git(Some(&folder), &["repack", "-adqb"])
+        git(Some(&folder), &["repack", "-adqb"])?;
+        wait_until_idle(hexforge);
+        Ok(())
     }
 
     /// Copies the repository to both sides, without a bitmap.
@@ -402,6 +407,19 @@ impl Bench<'_> {
         let cpu = processor_time(&[self.sides[side].pid]).saturating_sub(before);
         let bytes = std::fs::metadata(pack).map_or(0, |metadata| metadata.len());
         Ok(OperationCost { wall, cpu, bytes })
+    }
+}
+
+/// Waits until a server has finished its background work, such as counting the contributors of a push.
+fn wait_until_idle(side: &Side<'_>) {
+    let until = Instant::now() + LONGEST_BACKGROUND_WORK;
+    let used = || processor_time(&[side.pid]);
+    while Instant::now() < until {
+        let before = used();
+        std::thread::sleep(Duration::from_millis(500));
+        if used().saturating_sub(before) < Duration::from_millis(20) {
+            return;
+        }
     }
 }
 
