@@ -235,9 +235,9 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
     ),
     (
         "scaling",
-        "six for each processor",
+        "one for each processor",
         "server/src/http.rs",
-        "6 * std::thread::available_parallelism",
+        "{\n    std::thread::available_parallelism()",
     ),
     ("scaling", "20 connections for reads", CONNECTIONS, "READERS: u32 = 20"),
     ("scaling", "PostgreSQL 20 and 10", CONNECTIONS, "WRITERS: u32 = 10"),
