@@ -203,7 +203,8 @@ struct InsideWalk<'a> {
     known: Option<&'a Part>,
     met: HashSet<ObjectId>,
     positions: Positions,
-    /// The objects at which the walk began and the roots of the known part, except those that the walk met again.
+    /// The roots of the new part: the first objects of the walk and the roots of the known part. An object to which the
+    /// walk comes again is removed.
     roots: HashSet<ObjectId>,
     /// The objects outside of the pack to which the walk came.
     outside: HashSet<ObjectId>,
@@ -245,7 +246,8 @@ impl<'a> InsideWalk<'a> {
         !self.open.is_empty()
     }
 
-    /// The objects of the known part and those that the walk met; `None` for all objects of the pack.
+    /// Returns the objects of the known part and the objects that the walk met. Returns `None` if these are all objects
+    /// of the pack.
     fn objects(&self) -> Option<Positions> {
         let is_whole = self.known.is_some_and(Part::is_whole)
             || self.positions.count() == self.pack.index.num_objects();
