@@ -11,6 +11,7 @@ pub mod files;
 pub mod git;
 pub mod git_error;
 pub mod git_transport;
+pub mod git_writes;
 pub mod imports;
 pub mod maintenance;
 pub mod outgoing;

@@ -7,8 +7,13 @@ pub mod contributor;
 pub mod port;
 pub mod task;
 pub mod tree;
+pub mod write;
 
 pub use archive::{Archive, ArchiveFormat};
 pub use compare::{Comparison, FileDiff};
 pub use contributor::{Contributor, Contributors};
 pub use tree::{EntryKind, TreeEntry};
+pub use write::{
+    ChangeError, CommitOutcome, CommitText, FileChange, FileMode, MergeOutcome, PathEntry,
+    PickOutcome, WrittenCommit,
+};

@@ -18,12 +18,14 @@ mod block;
 mod content;
 mod error;
 mod history;
+mod merge;
 mod protocol;
 mod storage;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 mod text;
+mod writes;
 
 pub use protocol::import::{HttpImports, ImportLimits};
 pub use protocol::limits::PushLimits;

@@ -215,6 +215,9 @@ impl From<Error> for ApiError {
             Error::Git(GitError::Protocol(what)) => {
                 Self::message(StatusCode::BAD_REQUEST, format!("400 (Bad request) {what}"))
             }
+            Error::Git(GitError::Invalid(what)) => {
+                Self::message(StatusCode::BAD_REQUEST, format!("400 (Bad request) {what}"))
+            }
             Error::Git(
                 error @ (GitError::Corrupt(_)
                 | GitError::Failed(_)

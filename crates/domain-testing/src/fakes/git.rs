@@ -38,19 +38,22 @@ pub struct FakeGit {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     /// The projects whose repositories have content.
     projects: HashSet<ProjectId>,
     /// The objects of all repositories. Forks share them, as they share packs.
-    stored: Stored,
-    made: u64,
+    pub(super) stored: Stored,
+    pub(super) made: u64,
     on_tree_read: Option<Arc<dyn Fn() + Send + Sync>>,
     last_caller: Option<Caller>,
 }
 
+/// The contents of files by path.
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
 #[derive(Clone, Default)]
-struct Stored {
-    commits: HashMap<ObjectId, (Commit, BTreeMap<String, Vec<u8>>)>,
+pub(super) struct Stored {
+    pub(super) commits: HashMap<ObjectId, (Commit, Files)>,
     annotations: HashMap<ObjectId, (ObjectId, String)>,
 }
 
@@ -119,12 +122,12 @@ impl FakeGit {
         self.state().last_caller
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no test panics while it holds the repositories")
     }
 }
 
-fn id_of(number: u64) -> ObjectId {
+pub(super) fn id_of(number: u64) -> ObjectId {
     let mut bytes = [0; 20];
     bytes[..8].copy_from_slice(&number.to_be_bytes());
     bytes[19] = 1;
@@ -166,26 +169,26 @@ impl GitStore for FakeGit {
     }
 }
 
-struct FakeRepository {
-    git: FakeGit,
+pub(super) struct FakeRepository {
+    pub(super) git: FakeGit,
     refs: Arc<Snapshot>,
 }
 
 impl FakeRepository {
-    fn stored(&self) -> Stored {
+    pub(super) fn stored(&self) -> Stored {
         self.git.state().stored.clone()
     }
 }
 
 impl Stored {
-    fn commit_of(&self, mut id: ObjectId) -> Option<Commit> {
+    pub(super) fn commit_of(&self, mut id: ObjectId) -> Option<Commit> {
         while let Some((target, _)) = self.annotations.get(&id) {
             id = *target;
         }
         self.commits.get(&id).map(|(commit, _)| commit.clone())
     }
 
-    fn reachable(&self, from: &[ObjectId]) -> HashSet<ObjectId> {
+    pub(super) fn reachable(&self, from: &[ObjectId]) -> HashSet<ObjectId> {
         let (mut seen, mut next) = (HashSet::new(), from.to_vec());
         while let Some(id) = next.pop() {
             if seen.insert(id)
@@ -205,7 +208,7 @@ impl Stored {
         commits
     }
 
-    fn files(&self, commit: ObjectId) -> BTreeMap<String, Vec<u8>> {
+    pub(super) fn files(&self, commit: ObjectId) -> Files {
         self.commits.get(&commit).map(|(_, files)| files.clone()).unwrap_or_default()
     }
 

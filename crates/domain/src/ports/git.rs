@@ -15,6 +15,7 @@ use crate::paging::{Page, Paged};
 use crate::ports::files::ProjectFiles;
 pub use crate::ports::git_error::GitError;
 use crate::ports::git_transport::GitTransport;
+use crate::ports::git_writes::GitWrites;
 use crate::push::ChangedPaths;
 use crate::refs::Snapshot;
 pub use crate::refs::ref_change::RefChange;
@@ -55,9 +56,9 @@ pub struct MergedPacks {
 }
 
 /// One repository.
-pub trait Repository: GitRefs + GitObjects + GitHistory + GitTransport + Send {}
+pub trait Repository: GitRefs + GitObjects + GitHistory + GitWrites + GitTransport + Send {}
 
-impl<T: GitRefs + GitObjects + GitHistory + GitTransport + Send> Repository for T {}
+impl<T: GitRefs + GitObjects + GitHistory + GitWrites + GitTransport + Send> Repository for T {}
 
 /// Branches, tags and HEAD.
 pub trait GitRefs {

@@ -18,6 +18,9 @@ pub enum GitError {
     /// The work takes longer than one call may. Repeating the call continues it.
     #[error("the operation is not finished yet; repeat the request to continue it")]
     Unfinished,
+    /// The caller passed a value that cannot be stored.
+    #[error("{0}")]
+    Invalid(String),
     /// The client violated the git protocol.
     #[error("the client violated the git protocol: {0}")]
     Protocol(String),

@@ -20,13 +20,13 @@ pub(crate) use files::changed_paths;
 
 mod ancestry;
 mod containing;
-mod content;
+pub(crate) mod content;
 pub(crate) mod distance;
 mod effort;
 mod files;
 mod order;
 mod quote;
-mod renames;
+pub(crate) mod renames;
 mod similarity;
 #[cfg(test)]
 mod tests;
@@ -164,25 +164,36 @@ fn merge_base(
     one: ObjectId,
     two: ObjectId,
 ) -> Result<Option<ObjectId>, GitError> {
+    Ok(best_merge_bases(repo, one, two)?.first().copied())
+}
+
+/// The common ancestors that are not ancestors of another common ancestor, newest first.
+pub(crate) fn best_merge_bases(
+    repo: &gix::Repository,
+    one: ObjectId,
+    two: ObjectId,
+) -> Result<Vec<ObjectId>, GitError> {
     // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph = repo.revision_graph(commit_graph.as_ref());
     let found = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
     let mut bases: Vec<ObjectId> = found.iter().map(|base| base.detach()).collect();
     bases.sort_by_key(|base| Reverse(graph.get(base).map(|commit| commit.commit_time)));
+    if bases.len() < 2 {
+        return Ok(bases);
+    }
     // Where commit dates are wrong, gix also returns ancestors of other bases, because it follows only the first parent
     // of a merge. Such bases are skipped.
-    for &base in bases.iter().take(MOST_BASES) {
+    bases.truncate(MOST_BASES);
+    let mut best = Vec::new();
+    for &base in &bases {
         let others: Vec<ObjectId> = bases.iter().copied().filter(|other| *other != base).collect();
-        if others.is_empty() {
-            break;
-        }
         let common = repo.merge_bases_many_with_graph(base, &others, &mut graph).map_err(failed)?;
         if common.iter().all(|common| *common != base) {
-            return Ok(Some(base));
+            best.push(base);
         }
     }
-    Ok(bases.first().copied())
+    Ok(if best.is_empty() { bases } else { best })
 }
 
 /// The maximum number of bases that are checked. Real histories have two or three.
@@ -243,7 +254,10 @@ fn read_newest(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Vec<Commit>, 
     Ok(commits)
 }
 
-fn require_commits(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), GitError> {
+pub(crate) fn require_commits(
+    repo: &gix::Repository,
+    commits: &[ObjectId],
+) -> Result<(), GitError> {
     for &id in commits {
         match repo.try_find_header(id).map_err(failed)? {
             Some(header) if header.kind() == gix::object::Kind::Commit => {}
@@ -253,7 +267,7 @@ fn require_commits(repo: &gix::Repository, commits: &[ObjectId]) -> Result<(), G
     Ok(())
 }
 
-fn with_object_cache(repo: &gix::Repository) -> gix::Repository {
+pub(crate) fn with_object_cache(repo: &gix::Repository) -> gix::Repository {
     let mut repo = repo.clone();
     repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo

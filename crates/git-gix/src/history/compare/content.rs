@@ -10,14 +10,14 @@ use crate::history::contributors::lines::is_binary;
 
 /// Larger files are not read and count as binary. git has the same rule from 512 MiB on, which is too much memory for
 /// each of many concurrent requests.
-const BIG_FILE: u64 = 32 << 20;
+pub(crate) const BIG_FILE: u64 = 32 << 20;
 
 /// A file, link or submodule in a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) path: BString,
-    pub(super) kind: EntryKind,
-    pub(super) id: ObjectId,
+pub(crate) struct Entry {
+    pub(crate) path: BString,
+    pub(crate) kind: EntryKind,
+    pub(crate) id: ObjectId,
 }
 
 impl Entry {

@@ -37,22 +37,22 @@ impl Effort {
     }
 
     /// Returns whether there is time left.
-    pub(super) fn has_time(&self) -> bool {
+    pub(crate) fn has_time(&self) -> bool {
         self.note_outcome(Instant::now() < self.until)
     }
 
     /// Takes this number of bytes from the budget for rename detection. Returns `false` if it does not suffice.
-    pub(super) fn may_read(&self, bytes: u64) -> bool {
+    pub(crate) fn may_read(&self, bytes: u64) -> bool {
         self.note_outcome(subtract(&self.reading, bytes))
     }
 
     /// Takes this number of bytes from the budget for output. Returns `false` if it does not suffice.
-    pub(super) fn may_show(&self, bytes: usize) -> bool {
+    pub(crate) fn may_show(&self, bytes: usize) -> bool {
         self.note_outcome(subtract(&self.showing, bytes as u64))
     }
 
     /// Returns whether another change may be listed after this many.
-    pub(super) fn may_list(&self, entries: usize) -> bool {
+    pub(crate) fn may_list(&self, entries: usize) -> bool {
         self.note_outcome(entries < self.changes)
     }
 

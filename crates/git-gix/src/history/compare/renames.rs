@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use gix::ObjectId;
+use gix::bstr::{BStr, BString};
 use hexforge_domain::ports::git::GitError;
 
 use super::content::{self, Entry};
@@ -14,6 +15,9 @@ use super::similarity::{Pieces, RENAMED, SAME, differ_in_size};
 
 /// The maximum number of files on each side, as in git: beyond its square, the most similar files are not searched.
 const MOST_FILES: usize = 1000;
+
+/// Like [`MOST_FILES`], for merges.
+const MOST_FILES_IN_MERGES: usize = 7000;
 
 /// The number of most similar deleted files that are considered for each added one.
 const CANDIDATES: usize = 4;
@@ -25,6 +29,16 @@ const MOST_PIECES: usize = 8 << 20;
 /// The number of deleted files with identical content that are considered, as in git.
 const MOST_SAME: usize = 100;
 
+/// Which renames a merge needs.
+pub(crate) struct MergeRenames<'a> {
+    /// For each deleted entry, whether the merge needs its rename. Other entries are matched only by identical content.
+    pub(crate) relevant: &'a [bool],
+    /// Guesses the new folders of renamed folders from the renames found by identical content.
+    pub(crate) guess_folders: &'a FolderGuess<'a>,
+}
+
+type FolderGuess<'a> = dyn Fn(&[Option<usize>]) -> HashMap<BString, BString> + 'a;
+
 /// Returns the index of the renamed deleted entry for each added entry, as far as the effort allows.
 pub(super) fn find(
     repo: &gix::Repository,
@@ -32,11 +46,33 @@ pub(super) fn find(
     added: &[&Entry],
     effort: &Effort,
 ) -> Result<Vec<Option<usize>>, GitError> {
+    find_with(repo, deleted, added, None, effort)
+}
+
+/// Like [`find`], with git's rules for merges.
+pub(crate) fn find_for_merge(
+    repo: &gix::Repository,
+    deleted: &[&Entry],
+    added: &[&Entry],
+    needs: &MergeRenames<'_>,
+    effort: &Effort,
+) -> Result<Vec<Option<usize>>, GitError> {
+    find_with(repo, deleted, added, Some(needs), effort)
+}
+
+fn find_with(
+    repo: &gix::Repository,
+    deleted: &[&Entry],
+    added: &[&Entry],
+    needs: Option<&MergeRenames<'_>>,
+    effort: &Effort,
+) -> Result<Vec<Option<usize>>, GitError> {
     let mut renames = Renames {
         repo,
         effort,
         deleted,
         added,
+        needs,
         found: vec![None; added.len()],
         used: vec![false; deleted.len()],
         sizes: HashMap::new(),
@@ -56,6 +92,7 @@ struct Renames<'a> {
     effort: &'a Effort,
     deleted: &'a [&'a Entry],
     added: &'a [&'a Entry],
+    needs: Option<&'a MergeRenames<'a>>,
     found: Vec<Option<usize>>,
     used: Vec<bool>,
     sizes: HashMap<ObjectId, u64>,
@@ -72,6 +109,11 @@ impl Renames<'_> {
     /// The indices of deleted entries that are not part of a rename yet.
     fn unmatched_deleted(&self) -> Vec<usize> {
         (0..self.deleted.len()).filter(|&at| !self.used[at]).collect()
+    }
+
+    /// Whether the rename of a deleted entry is needed.
+    fn is_relevant(&self, deleted: usize) -> bool {
+        self.needs.is_none_or(|needs| needs.relevant.get(deleted).is_none_or(|needed| *needed))
     }
 
     /// The indices of added entries that are not part of a rename yet.
@@ -105,11 +147,25 @@ impl Renames<'_> {
         let (left, open) = (self.unmatched_deleted(), self.unmatched_added());
         let sources = unique_names(self.deleted, &left);
         let targets = unique_names(self.added, &open);
+        let folders =
+            self.needs.map(|needs| (needs.guess_folders)(&self.found)).unwrap_or_default();
+        let paths: HashMap<&[u8], usize> = match folders.is_empty() {
+            true => HashMap::new(),
+            false => open.iter().map(|&at| (self.added[at].path.as_slice(), at)).collect(),
+        };
         let least = (RENAMED + SAME) / 2;
         for source in left {
             let name = file_name(self.deleted[source]);
-            if sources[name].is_some()
-                && let Some(&Some(target)) = targets.get(name)
+            let Some(unique) = targets.get(name).filter(|_| self.is_relevant(source)) else {
+                continue;
+            };
+            let target = match (sources[name], *unique) {
+                (Some(_), Some(target)) => Some(target),
+                _ => guessed_path(self.deleted[source], &folders)
+                    .and_then(|path| paths.get(path.as_slice()).copied()),
+            };
+            if let Some(target) = target
+                && self.found[target].is_none()
                 && self.similarity(source, target, least, &mut None)? >= least
             {
                 self.record(source, target);
@@ -119,8 +175,10 @@ impl Renames<'_> {
     }
 
     fn match_most_similar(&mut self) -> Result<(), GitError> {
-        let (left, open) = (self.unmatched_deleted(), self.unmatched_added());
-        if left.len() * open.len() > MOST_FILES * MOST_FILES {
+        let (mut left, open) = (self.unmatched_deleted(), self.unmatched_added());
+        left.retain(|&source| self.is_relevant(source));
+        let most = if self.needs.is_some() { MOST_FILES_IN_MERGES } else { MOST_FILES };
+        if left.len() * open.len() > most * most {
             return Ok(());
         }
         let mut candidates = Vec::new();
@@ -225,6 +283,19 @@ fn keep_best(best: &mut Vec<Candidate>, candidate: Candidate) {
 
 fn file_name(entry: &Entry) -> &[u8] {
     entry.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
+}
+
+/// The path of a file in the folder to which its own folder was probably renamed.
+fn guessed_path(entry: &Entry, folders: &HashMap<BString, BString>) -> Option<BString> {
+    let name = file_name(entry);
+    let folder = &entry.path[..entry.path.len() - name.len()];
+    let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+    let mut path = folders.get(BStr::new(folder))?.clone();
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    Some(path)
 }
 
 fn has_same_name(one: &Entry, two: &Entry) -> bool {

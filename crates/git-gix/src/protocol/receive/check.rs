@@ -363,7 +363,7 @@ impl SpecialFile {
 }
 
 /// Whether a file or directory with this name can be checked out without harm.
-fn is_good_name(name: &BStr) -> bool {
+pub(crate) fn is_good_name(name: &BStr) -> bool {
     // Windows treats backslashes as slashes.
     let mut parts = name.split_str(b"\\").filter(|part| !part.is_empty());
     gix::validate::path::component(name, None, ALL_PLATFORMS).is_ok()
