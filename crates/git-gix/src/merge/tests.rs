@@ -93,10 +93,12 @@ fn merge_with_git(folder: &Path, ours: &str, theirs: &str) -> Option<ObjectId> {
     git.current_dir(folder).args(["merge-tree", "--write-tree", "--no-messages", ours, theirs]);
     let output = git.stdin(Stdio::null()).output().expect("git starts");
     let text = String::from_utf8_lossy(&output.stdout);
+    let why = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
+        Some(128) if why.contains("unrelated histories") => None,
         Some(0) => Some(id(text.lines().next().expect("git prints the tree"))),
         Some(1) => None,
-        code => panic!("{code:?} {}", String::from_utf8_lossy(&output.stderr)),
+        code => panic!("{code:?} {why}"),
     }
 }
 
