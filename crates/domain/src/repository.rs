@@ -4,6 +4,7 @@
 pub mod archive;
 pub mod compare;
 pub mod contributor;
+pub mod log;
 pub mod port;
 pub mod task;
 pub mod tree;
@@ -12,6 +13,7 @@ pub mod write;
 pub use archive::{Archive, ArchiveFormat};
 pub use compare::{Comparison, FileDiff};
 pub use contributor::{Contributor, Contributors};
+pub use log::LogQuery;
 pub use tree::{EntryKind, TreeEntry};
 pub use write::{
     ChangeError, CommitOutcome, CommitText, FileChange, FileMode, MergeOutcome, PathEntry,

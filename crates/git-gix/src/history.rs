@@ -3,24 +3,28 @@
 pub(crate) mod compare;
 pub(crate) mod contributors;
 pub(crate) mod lineage;
+pub(crate) mod log;
 pub(crate) mod reachable;
 
 use std::io::Write;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, GitHistory};
 use hexforge_domain::push::ChangedPaths;
-use hexforge_domain::repository::{Archive, Comparison, Contributors};
+use hexforge_domain::repository::{Archive, Comparison, Contributors, LogQuery};
 
 use crate::content::archive;
-use crate::content::commit::to_gix;
+use crate::content::commit::{from_gix, to_gix};
 use crate::history::compare::{Effort, PUSH_LIMITS, REQUEST_LIMITS};
 use crate::storage::repository::GixRepository;
 
 /// The maximum time that a request waits for an unfinished count of contributors.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// The time limit of a log.
+const LONGEST_LOG: Duration = Duration::from_secs(20);
 
 impl GitHistory for GixRepository {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
@@ -50,6 +54,19 @@ impl GitHistory for GixRepository {
         let effort = Effort::new(PUSH_LIMITS);
         let ancestry = self.ancestry();
         compare::commits_between(handle.repo(), ancestry, &hidden, to_gix(to), limit, &effort)
+    }
+
+    fn log(&self, query: &LogQuery) -> Result<Vec<Commit>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        let ids = log::list(repo, query, Instant::now() + LONGEST_LOG)?;
+        ids.into_iter().map(|id| self.shared().commit(self.project(), repo, id)).collect()
+    }
+
+    fn last_commit(&self, from: ObjectId, path: &str) -> Result<Option<ObjectId>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        let query = LogQuery { path: Some(path.to_owned()), limit: 1, ..LogQuery::all(from) };
+        let ids = log::list(repo, &query, Instant::now() + LONGEST_LOG)?;
+        Ok(ids.first().map(|id| from_gix(id)))
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {

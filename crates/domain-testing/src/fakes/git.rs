@@ -25,7 +25,7 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::push::{ChangedPaths, truncated_for_event};
 use hexforge_domain::refs::{Ref, Snapshot};
 use hexforge_domain::repository::{
-    Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, TreeEntry,
+    Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, LogQuery, TreeEntry,
 };
 use hexforge_domain::tag::{Tag, TagName};
 
@@ -206,6 +206,21 @@ impl Stored {
         let mut commits: Vec<Commit> = new.filter_map(|id| self.commit_of(id)).collect();
         commits.sort_by_key(|commit| (commit.committer.at, commit.id));
         commits
+    }
+
+    /// Returns whether a commit differs from all its parents at a path.
+    fn is_changed_by(&self, commit: &Commit, path: &str) -> bool {
+        let below = |files: Files| -> Files {
+            let is_at = |file: &str| {
+                file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            files.into_iter().filter(|(file, _)| is_at(file)).collect()
+        };
+        let after = below(self.files(commit.id));
+        match commit.parents.as_slice() {
+            [] => !after.is_empty(),
+            parents => parents.iter().all(|parent| below(self.files(*parent)) != after),
+        }
     }
 
     pub(super) fn files(&self, commit: ObjectId) -> Files {
@@ -427,6 +442,27 @@ impl GitHistory for FakeRepository {
         let truncated =
             newest.map(|commit| Commit { message: truncated_for_event(commit.message), ..commit });
         Ok((total as u64, truncated.collect()))
+    }
+
+    fn log(&self, query: &LogQuery) -> Result<Vec<Commit>, GitError> {
+        let stored = self.stored();
+        stored.commit_of(query.from).ok_or(GitError::Missing)?;
+        let mut commits = stored.between(&[], query.from);
+        commits.reverse();
+        let path = query.path.as_deref().map_or("", |path| path.trim_end_matches('/'));
+        commits.retain(|commit| {
+            let at = commit.committer.at;
+            query.since.is_none_or(|since| at >= since)
+                && query.until.is_none_or(|until| at <= until)
+                && (path.is_empty() || stored.is_changed_by(commit, path))
+        });
+        let skip = usize::try_from(query.skip).unwrap_or(usize::MAX);
+        Ok(commits.into_iter().skip(skip).take(query.limit).collect())
+    }
+
+    fn last_commit(&self, from: ObjectId, path: &str) -> Result<Option<ObjectId>, GitError> {
+        let query = LogQuery { path: Some(path.to_owned()), limit: 1, ..LogQuery::all(from) };
+        Ok(self.log(&query)?.first().map(|commit| commit.id))
     }
 
     fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {

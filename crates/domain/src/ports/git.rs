@@ -19,7 +19,7 @@ use crate::ports::git_writes::GitWrites;
 use crate::push::ChangedPaths;
 use crate::refs::Snapshot;
 pub use crate::refs::ref_change::RefChange;
-use crate::repository::{Archive, Comparison, Contributors, TreeEntry};
+use crate::repository::{Archive, Comparison, Contributors, LogQuery, TreeEntry};
 use crate::tag::{Tag, TagName};
 
 /// All repositories.
@@ -154,6 +154,18 @@ pub trait GitHistory {
         to: ObjectId,
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError>;
+
+    /// Lists commits, always the waiting commit with the latest committer date next: a commit waits from when one of its
+    /// children was listed or passed over. With a path, history is simplified as git does by default: when a merge equals
+    /// one of its parents at the path, only that parent is followed and the merge is not listed.
+    /// # Errors
+    /// [`GitError::Missing`] when the commit does not exist; [`GitError::TooLarge`] when the walk takes too long.
+    fn log(&self, query: &LogQuery) -> Result<Vec<Commit>, GitError>;
+
+    /// The last commit up to `from` that changed the file or folder at a path.
+    /// # Errors
+    /// Those of [`log`](Self::log).
+    fn last_commit(&self, from: ObjectId, path: &str) -> Result<Option<ObjectId>, GitError>;
 
     /// The paths that a commit added, changed or removed, at most [`EVENT_PATHS`](crate::push::EVENT_PATHS) of each
     /// kind. For a huge commit the lists may be shorter, and a renamed file may appear as one added and one removed
