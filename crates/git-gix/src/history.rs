@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, GitHistory};
 use hexforge_domain::push::ChangedPaths;
-use hexforge_domain::repository::{Archive, Comparison, Contributors, LogQuery};
+use hexforge_domain::repository::{
+    Archive, CommitStats, Comparison, Contributors, FileDiff, LogQuery,
+};
 
 use crate::content::archive;
 use crate::content::commit::{from_gix, to_gix};
@@ -54,6 +56,47 @@ impl GitHistory for GixRepository {
         let effort = Effort::new(PUSH_LIMITS);
         let ancestry = self.ancestry();
         compare::commits_between(handle.repo(), ancestry, &hidden, to_gix(to), limit, &effort)
+    }
+
+    fn merge_base(&self, one: ObjectId, two: ObjectId) -> Result<Option<ObjectId>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        let base = compare::find_merge_base(repo, to_gix(one), to_gix(two))?;
+        Ok(base.map(|base| from_gix(&base)))
+    }
+
+    fn commits_not_in(
+        &self,
+        start: ObjectId,
+        head: ObjectId,
+        limit: usize,
+    ) -> Result<Vec<Commit>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        let effort = Effort::new(REQUEST_LIMITS);
+        compare::commits_not_in(repo, to_gix(start), to_gix(head), limit, &effort)
+    }
+
+    fn commits_among(
+        &self,
+        wanted: &[ObjectId],
+        old: ObjectId,
+        new: ObjectId,
+    ) -> Result<Vec<ObjectId>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        let effort = Effort::new(PUSH_LIMITS);
+        let found = compare::commit_ids_between(repo, to_gix(old), to_gix(new), &effort)?;
+        Ok(wanted.iter().copied().filter(|id| found.contains(&to_gix(*id))).collect())
+    }
+
+    fn commit_diff(&self, commit: ObjectId) -> Result<Vec<FileDiff>, GitError> {
+        let repo = &compare::with_object_cache(self.handle().ok_or(GitError::Missing)?.repo());
+        compare::require_commits(repo, &[to_gix(commit)])?;
+        compare::commit_diff(repo, to_gix(commit), &Effort::new(REQUEST_LIMITS))
+    }
+
+    fn commit_stats(&self, commit: ObjectId) -> Result<CommitStats, GitError> {
+        let repo = &compare::with_object_cache(self.handle().ok_or(GitError::Missing)?.repo());
+        compare::require_commits(repo, &[to_gix(commit)])?;
+        compare::commit_stats(repo, to_gix(commit), &Effort::new(REQUEST_LIMITS))
     }
 
     fn log(&self, query: &LogQuery) -> Result<Vec<Commit>, GitError> {

@@ -25,7 +25,8 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::push::{ChangedPaths, truncated_for_event};
 use hexforge_domain::refs::{Ref, Snapshot};
 use hexforge_domain::repository::{
-    Archive, Comparison, Contributor, Contributors, EntryKind, FileDiff, LogQuery, TreeEntry,
+    Archive, CommitStats, Comparison, Contributor, Contributors, EntryKind, FileDiff, LogQuery,
+    TreeEntry,
 };
 use hexforge_domain::tag::{Tag, TagName};
 
@@ -406,6 +407,23 @@ impl GitTransport for FakeRepository {
     }
 }
 
+/// The files that differ, without their texts.
+fn diffs(before: &Files, after: &Files) -> Vec<FileDiff> {
+    let paths: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
+    let mode = |there: bool| there.then_some(0o100_644);
+    let diff = |path: &String| FileDiff {
+        old_path: path.clone(),
+        new_path: path.clone(),
+        old_mode: mode(before.contains_key(path)),
+        new_mode: mode(after.contains_key(path)),
+        renamed: false,
+        text: String::new(),
+        too_large: false,
+    };
+    changed.map(diff).collect()
+}
+
 fn no_clients() -> GitError {
     GitError::Failed("repositories in memory serve no clients".into())
 }
@@ -413,21 +431,69 @@ fn no_clients() -> GitError {
 impl GitHistory for FakeRepository {
     fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
         let stored = self.stored();
-        let (before, after) = (stored.files(from), stored.files(to));
-        let paths: std::collections::BTreeSet<&String> =
-            before.keys().chain(after.keys()).collect();
-        let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
-        let mode = |there: bool| there.then_some(0o100_644);
-        let diff = |path: &String| FileDiff {
-            old_path: path.clone(),
-            new_path: path.clone(),
-            old_mode: mode(before.contains_key(path)),
-            new_mode: mode(after.contains_key(path)),
-            renamed: false,
-            text: String::new(),
-        };
-        let diffs = changed.map(diff).collect();
+        let diffs = diffs(&stored.files(from), &stored.files(to));
         Ok(Arc::new(Comparison::new(stored.between(&[from], to), diffs)))
+    }
+
+    fn merge_base(&self, one: ObjectId, two: ObjectId) -> Result<Option<ObjectId>, GitError> {
+        let stored = self.stored();
+        for commit in [one, two] {
+            stored.commit_of(commit).ok_or(GitError::Missing)?;
+        }
+        Ok(stored.merge_base(one, two))
+    }
+
+    fn commits_not_in(
+        &self,
+        start: ObjectId,
+        head: ObjectId,
+        limit: usize,
+    ) -> Result<Vec<Commit>, GitError> {
+        let stored = self.stored();
+        for commit in [start, head] {
+            stored.commit_of(commit).ok_or(GitError::Missing)?;
+        }
+        Ok(stored.between(&[start], head).into_iter().rev().take(limit).collect())
+    }
+
+    fn commits_among(
+        &self,
+        wanted: &[ObjectId],
+        old: ObjectId,
+        new: ObjectId,
+    ) -> Result<Vec<ObjectId>, GitError> {
+        let stored = self.stored();
+        for commit in [old, new] {
+            stored.commit_of(commit).ok_or(GitError::Missing)?;
+        }
+        let (found, hidden) = (stored.reachable(&[new]), stored.reachable(&[old]));
+        let is_new = |id: &ObjectId| found.contains(id) && !hidden.contains(id);
+        Ok(wanted.iter().copied().filter(is_new).collect())
+    }
+
+    fn commit_diff(&self, commit: ObjectId) -> Result<Vec<FileDiff>, GitError> {
+        let stored = self.stored();
+        let parents = stored.commit_of(commit).ok_or(GitError::Missing)?.parents;
+        let before = parents.first().map(|parent| stored.files(*parent)).unwrap_or_default();
+        Ok(diffs(&before, &stored.files(commit)))
+    }
+
+    /// Changed files count as replaced.
+    fn commit_stats(&self, commit: ObjectId) -> Result<CommitStats, GitError> {
+        let stored = self.stored();
+        let parents = stored.commit_of(commit).ok_or(GitError::Missing)?.parents;
+        let before = parents.first().map(|parent| stored.files(*parent)).unwrap_or_default();
+        let after = stored.files(commit);
+        let lines = |files: &Files, path: &String| {
+            let text = files.get(path).map(|bytes| String::from_utf8_lossy(bytes).lines().count());
+            text.unwrap_or_default() as u64
+        };
+        let mut stats = CommitStats { complete: true, ..CommitStats::default() };
+        for FileDiff { new_path, .. } in diffs(&before, &after) {
+            stats.additions += lines(&after, &new_path);
+            stats.deletions += lines(&before, &new_path);
+        }
+        Ok(stats)
     }
 
     fn commits_between(

@@ -19,7 +19,9 @@ use crate::ports::git_writes::GitWrites;
 use crate::push::ChangedPaths;
 use crate::refs::Snapshot;
 pub use crate::refs::ref_change::RefChange;
-use crate::repository::{Archive, Comparison, Contributors, LogQuery, TreeEntry};
+use crate::repository::{
+    Archive, CommitStats, Comparison, Contributors, FileDiff, LogQuery, TreeEntry,
+};
 use crate::tag::{Tag, TagName};
 
 /// All repositories.
@@ -154,6 +156,46 @@ pub trait GitHistory {
         to: ObjectId,
         limit: usize,
     ) -> Result<(u64, Vec<Commit>), GitError>;
+
+    /// The best common ancestor of two commits; the newest if there are several.
+    /// # Errors
+    /// [`GitError::Missing`] when a commit does not exist.
+    fn merge_base(&self, one: ObjectId, two: ObjectId) -> Result<Option<ObjectId>, GitError>;
+
+    /// The newest `limit` commits that are reachable from `head` and not from `start`, newest first, and never a commit
+    /// before its children.
+    /// # Errors
+    /// [`GitError::Missing`] when a commit does not exist; [`GitError::TooLarge`] when the walk takes too long, or when
+    /// the messages take too much memory.
+    fn commits_not_in(
+        &self,
+        start: ObjectId,
+        head: ObjectId,
+        limit: usize,
+    ) -> Result<Vec<Commit>, GitError>;
+
+    /// Those of the `wanted` commits that are reachable from `new` and not from `old`, in their order. One walk serves
+    /// all of them.
+    /// # Errors
+    /// [`GitError::Missing`] when `old` or `new` does not exist; [`GitError::TooLarge`] when the walk takes too long.
+    fn commits_among(
+        &self,
+        wanted: &[ObjectId],
+        old: ObjectId,
+        new: ObjectId,
+    ) -> Result<Vec<ObjectId>, GitError>;
+
+    /// The diff of a commit against its first parent, ordered by path and cut as [`ShownDiffs`](crate::repository::ShownDiffs)
+    /// says. All files of a root commit are new.
+    /// # Errors
+    /// [`GitError::Missing`] when the commit does not exist.
+    fn commit_diff(&self, commit: ObjectId) -> Result<Vec<FileDiff>, GitError>;
+
+    /// The number of lines that a commit changed against its first parent. Renamed files are compared with their old
+    /// version, and binary files do not count.
+    /// # Errors
+    /// [`GitError::Missing`] when the commit does not exist.
+    fn commit_stats(&self, commit: ObjectId) -> Result<CommitStats, GitError>;
 
     /// Lists commits, always the waiting commit with the latest committer date next: a commit waits from when one of its
     /// children was listed or passed over. With a path, history is simplified as git does by default: when a merge equals

@@ -51,6 +51,50 @@ pub struct FileDiff {
     /// The unified diff from the `---` line on; empty when there is no textual change or the diff
     /// is too long.
     pub text: String,
+    /// Whether the text is left out because it is too long.
+    pub too_large: bool,
+}
+
+/// The part of a commit's diff that the API shows: at most 100 files, and only as long as the texts have fewer than
+/// 5,000 lines and 512,000 bytes in total.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownDiffs {
+    diffs: Vec<FileDiff>,
+    lines: usize,
+    bytes: usize,
+}
+
+impl ShownDiffs {
+    /// Adds the next file. Returns `false` when it is over the limits; then it and all following files are left out.
+    pub fn push(&mut self, diff: FileDiff) -> bool {
+        let lines = self.lines + diff.text.lines().count();
+        let bytes = self.bytes + diff.text.len();
+        if self.diffs.len() >= Comparison::MANY_FILES
+            || lines >= Comparison::MANY_LINES
+            || bytes >= Comparison::MANY_BYTES
+        {
+            return false;
+        }
+        (self.lines, self.bytes) = (lines, bytes);
+        self.diffs.push(diff);
+        true
+    }
+
+    /// The files.
+    pub fn into_diffs(self) -> Vec<FileDiff> {
+        self.diffs
+    }
+}
+
+/// The number of changed lines of a commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommitStats {
+    /// The number of added lines.
+    pub additions: u64,
+    /// The number of removed lines.
+    pub deletions: u64,
+    /// Whether all files were counted. Counting a huge commit may take too long.
+    pub complete: bool,
 }
 
 #[cfg(test)]
@@ -66,6 +110,7 @@ mod tests {
             new_mode: Some(0o100_644),
             renamed: false,
             text: text.to_owned(),
+            too_large: false,
         };
         for (files, text, overflow) in [
             (100, "", false),
@@ -82,6 +127,29 @@ mod tests {
                 "{files} × {}",
                 text.len()
             );
+        }
+    }
+    #[test]
+    fn the_file_that_reaches_a_limit_and_all_after_it_are_left_out() {
+        let diff = |text: String| FileDiff {
+            old_path: "x".into(),
+            new_path: "x".into(),
+            old_mode: None,
+            new_mode: Some(0o100_644),
+            renamed: false,
+            text,
+            too_large: false,
+        };
+        for (texts, shown) in [
+            (vec![String::new(); 101], 100),
+            (vec!["+\n".repeat(5000)], 0),
+            (vec!["+\n".repeat(4999), String::new(), "+\n".into(), String::new()], 2),
+            (vec!["x".repeat(511_999), "x".into()], 1),
+        ] {
+            let mut diffs = ShownDiffs::default();
+            let pushed =
+                texts.into_iter().take_while(|text| diffs.push(diff(text.clone()))).count();
+            assert_eq!((pushed, diffs.into_diffs().len()), (shown, shown));
         }
     }
 }

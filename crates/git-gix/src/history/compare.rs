@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::time::Duration;
 
 use gix::ObjectId;
+use gix::hashtable::HashSet;
 use gix::objs::Find;
 use hexforge_domain::commit::{Commit, Signature};
 use hexforge_domain::ports::git::GitError;
@@ -16,7 +17,7 @@ use crate::protocol::limits::StopSignal;
 
 pub(crate) use containing::first_containing;
 pub(crate) use effort::{Effort, Limits};
-pub(crate) use files::changed_paths;
+pub(crate) use files::{changed_paths, commit_diff, commit_stats};
 
 mod ancestry;
 mod containing;
@@ -99,6 +100,54 @@ pub(crate) fn commits_between(
     let commits = order::oldest_first(&found);
     let newest = &commits[commits.len().saturating_sub(limit)..];
     Ok((commits.len() as u64, read_newest(repo, newest)?))
+}
+
+/// Returns the newest `limit` commits that are reachable from `head` and not from `start`, newest first.
+/// # Errors
+/// [`GitError::TooLarge`] when a limit of the effort is reached.
+pub(crate) fn commits_not_in(
+    repo: &gix::Repository,
+    start: ObjectId,
+    head: ObjectId,
+    limit: usize,
+    effort: &Effort,
+) -> Result<Vec<Commit>, GitError> {
+    require_commits(repo, &[start, head])?;
+    let repo = &with_object_cache(repo);
+    let found = walk::visible_commits(repo, &[start], head, effort)?.ok_or(GitError::TooLarge)?;
+    let ids = order::oldest_first(&found);
+    let newest = &ids[ids.len().saturating_sub(limit)..];
+    let mut commits = read_until_limit(repo, newest, effort)?;
+    if effort.is_spent() {
+        return Err(GitError::TooLarge);
+    }
+    commits.reverse();
+    Ok(commits)
+}
+
+/// Returns the ids of the commits that are reachable from `to` and not from `from`.
+/// # Errors
+/// [`GitError::TooLarge`] when the time is up.
+pub(crate) fn commit_ids_between(
+    repo: &gix::Repository,
+    from: ObjectId,
+    to: ObjectId,
+    effort: &Effort,
+) -> Result<HashSet<ObjectId>, GitError> {
+    require_commits(repo, &[from, to])?;
+    let repo = &with_object_cache(repo);
+    let found = walk::visible_commits(repo, &[from], to, effort)?.ok_or(GitError::TooLarge)?;
+    Ok(found.into_iter().map(|commit| commit.id).collect())
+}
+
+/// Returns the newest of the best common ancestors.
+pub(crate) fn find_merge_base(
+    repo: &gix::Repository,
+    one: ObjectId,
+    two: ObjectId,
+) -> Result<Option<ObjectId>, GitError> {
+    require_commits(repo, &[one, two])?;
+    merge_base(&with_object_cache(repo), one, two)
 }
 
 /// Returns whether `ancestor` is reachable from `descendant`.

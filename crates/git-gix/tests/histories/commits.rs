@@ -17,7 +17,7 @@ use crate::process::parse_id;
 use crate::readings::{Reader, to_domain};
 use crate::support::Random;
 
-const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+pub const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// How often the same question is asked: later answers come from a cache.
 const TIMES: usize = 4;
@@ -45,17 +45,20 @@ impl Reader<'_> {
             self.check(&question, answer, &is_ancestor)?;
         }
         self.check_changed_paths(to)?;
+        self.check_commit_diff(to)?;
+        self.check_log(to, random)?;
+        self.check_request(from, to, all)?;
         self.check_branches(from, to)
     }
 
     /// Returns the commit and its ancestors.
-    fn ancestors(&self, of: ObjectId) -> Ids {
+    pub fn ancestors(&self, of: ObjectId) -> Ids {
         let objects = &self.history.objects;
         let all = objects.closure([of], &Ids::new());
         all.into_iter().filter(|&id| objects.is_commit(id)).collect()
     }
 
-    fn between(&self, hidden: &[ObjectId], to: ObjectId) -> Ids {
+    pub fn between(&self, hidden: &[ObjectId], to: ObjectId) -> Ids {
         let mut found = self.ancestors(to);
         for &hidden in hidden {
             found = &found - &self.ancestors(hidden);
@@ -86,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// Checks commits that are listed oldest first.
-    fn check_list(
+    pub fn check_list(
         &self,
         question: &str,
         hidden: &[ObjectId],
@@ -151,7 +154,7 @@ impl Reader<'_> {
     }
 
     /// Returns the newest merge bases. If several have the same date, each of them is right.
-    fn newest_bases(&self, from: ObjectId, to: ObjectId) -> Vec<String> {
+    pub fn newest_bases(&self, from: ObjectId, to: ObjectId) -> Vec<String> {
         let common = &self.ancestors(from) & &self.ancestors(to);
         let parents = |id: &ObjectId| self.history.objects.get(*id).parents.clone();
         let older = self.history.objects.closure(common.iter().flat_map(parents), &Ids::new());
@@ -165,7 +168,7 @@ impl Reader<'_> {
     }
 
     /// The entries of `git diff`, each with its text from the `---` line on.
-    fn diffs_by_git(&self, base: &str, to: ObjectId) -> Vec<FileDiff> {
+    pub fn diffs_by_git(&self, base: &str, to: ObjectId) -> Vec<FileDiff> {
         let to = to.to_string();
         let arguments = ["diff", "-M50%", "--raw", "--patch", "--no-abbrev", base, &to];
         let mut diffs = Vec::new();
@@ -287,6 +290,7 @@ fn add_raw(line: &str, diffs: &mut Vec<FileDiff>) {
         new_mode,
         renamed,
         text: String::new(),
+        too_large: false,
     };
     match header[4] {
         "T" => diffs.extend([diff(old, None), diff(None, new)]),

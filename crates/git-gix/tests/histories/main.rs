@@ -17,6 +17,7 @@ mod depth;
 mod files;
 mod history;
 mod interpret;
+mod logs;
 mod objects;
 mod operation;
 mod oracle;

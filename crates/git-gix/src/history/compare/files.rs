@@ -11,12 +11,14 @@ use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::push::{ChangedPaths, EVENT_PATHS};
-use hexforge_domain::repository::FileDiff;
+use hexforge_domain::repository::{CommitStats, FileDiff, ShownDiffs};
 
-use super::content::Entry;
+use super::content::{self, Content, Entry};
 use super::effort::Effort;
+use super::unified::DiffText;
 use super::{renames, unified};
 use crate::error::failed;
+use crate::history::contributors::lines;
 use crate::text;
 
 /// The old and the new version of an entry.
@@ -32,19 +34,94 @@ pub(super) fn file_diffs(
     to: ObjectId,
     effort: &Effort,
 ) -> Result<Vec<FileDiff>, GitError> {
-    let pairs = with_renames(repo, changed_entries(repo, base, to, effort)?, effort)?;
-    let mut diffs = Vec::with_capacity(pairs.len());
-    for Pair { old, new } in pairs {
-        match (&old, &new) {
-            // As in git, a change of type (file, link, submodule) is shown as a deletion and an addition.
-            (Some(before), Some(after)) if !before.is_same_type(after) => {
-                diffs.push(file_diff(repo, old.as_ref(), None, effort)?);
-                diffs.push(file_diff(repo, None, new.as_ref(), effort)?);
-            }
-            _ => diffs.push(file_diff(repo, old.as_ref(), new.as_ref(), effort)?),
+    let mut diffs = Vec::new();
+    each_file_diff(repo, base, to, effort, |diff| {
+        diffs.push(diff);
+        true
+    })?;
+    Ok(diffs)
+}
+
+/// Calls `each` with the diffs between two commits, sorted by path, until it returns `false`.
+fn each_file_diff(
+    repo: &gix::Repository,
+    base: Option<ObjectId>,
+    to: ObjectId,
+    effort: &Effort,
+    mut each: impl FnMut(FileDiff) -> bool,
+) -> Result<(), GitError> {
+    for pair in changed_pairs(repo, base, to, effort)? {
+        if !each(file_diff(repo, pair.old.as_ref(), pair.new.as_ref(), effort)?) {
+            break;
         }
     }
-    Ok(diffs)
+    Ok(())
+}
+
+/// Returns the changed entries of two commits with renames, sorted by path. As in git, a change of type (file, link,
+/// submodule) is a deletion and an addition.
+fn changed_pairs(
+    repo: &gix::Repository,
+    base: Option<ObjectId>,
+    to: ObjectId,
+    effort: &Effort,
+) -> Result<Vec<Pair>, GitError> {
+    let found = with_renames(repo, changed_entries(repo, base, to, effort)?, effort)?;
+    let mut pairs = Vec::with_capacity(found.len());
+    for Pair { old, new } in found {
+        match (&old, &new) {
+            (Some(before), Some(after)) if !before.is_same_type(after) => {
+                pairs.extend([Pair { old, new: None }, Pair { old: None, new }]);
+            }
+            _ => pairs.push(Pair { old, new }),
+        }
+    }
+    Ok(pairs)
+}
+
+/// Returns the diff of a commit against its first parent, as far as it is shown.
+pub(crate) fn commit_diff(
+    repo: &gix::Repository,
+    commit: ObjectId,
+    effort: &Effort,
+) -> Result<Vec<FileDiff>, GitError> {
+    let parent = first_parent(repo, commit)?;
+    let mut shown = ShownDiffs::default();
+    each_file_diff(repo, parent, commit, effort, |diff| shown.push(diff))?;
+    Ok(shown.into_diffs())
+}
+
+/// Counts the lines that a commit changed against its first parent, until a limit is reached.
+pub(crate) fn commit_stats(
+    repo: &gix::Repository,
+    commit: ObjectId,
+    effort: &Effort,
+) -> Result<CommitStats, GitError> {
+    let mut stats = CommitStats::default();
+    for Pair { old, new } in changed_pairs(repo, first_parent(repo, commit)?, commit, effort)? {
+        if !effort.has_time() {
+            break;
+        }
+        if old.as_ref().map(|entry| entry.id) == new.as_ref().map(|entry| entry.id) {
+            continue;
+        }
+        let read = |entry: Option<Entry>| match entry {
+            Some(entry) => content::read(repo, &entry),
+            None => Ok(Content::Text(Vec::new())),
+        };
+        if let (Content::Text(before), Content::Text(after)) = (read(old)?, read(new)?) {
+            let lines = lines::compare(&before, &after);
+            stats.additions += lines.added;
+            stats.deletions += lines.removed;
+        }
+    }
+    stats.complete = !effort.is_spent();
+    Ok(stats)
+}
+
+fn first_parent(repo: &gix::Repository, commit: ObjectId) -> Result<Option<ObjectId>, GitError> {
+    let commit = repo.find_commit(commit).map_err(failed)?;
+    Ok(commit.parent_ids().next().map(gix::Id::detach))
 }
 
 /// Returns the paths that a commit added, modified and removed compared with its first parent, at most [`EVENT_PATHS`]
@@ -54,8 +131,7 @@ pub(crate) fn changed_paths(
     commit: ObjectId,
     effort: &Effort,
 ) -> Result<ChangedPaths, GitError> {
-    let parent = repo.find_commit(commit).map_err(failed)?.parent_ids().next();
-    let pairs = changed_entries(repo, parent.map(gix::Id::detach), commit, effort)?;
+    let pairs = changed_entries(repo, first_parent(repo, commit)?, commit, effort)?;
     let mut paths = ChangedPaths::default();
     for Pair { old, new } in with_renames(repo, pairs, effort)? {
         let (list, entry) = match (&old, &new) {
@@ -79,8 +155,14 @@ fn file_diff(
     new: Option<&Entry>,
     effort: &Effort,
 ) -> Result<FileDiff, GitError> {
-    let shown = |text: Vec<u8>| if effort.may_show(text.len()) { text } else { Vec::new() };
-    let text = if effort.has_time() { shown(unified::text(repo, old, new)?) } else { Vec::new() };
+    let text = match effort.has_time() {
+        true => unified::text(repo, old, new)?,
+        false => DiffText::TooLarge,
+    };
+    let text = match text {
+        DiffText::Text(text) if effort.may_show(text.len()) => Some(text),
+        DiffText::Text(_) | DiffText::TooLarge => None,
+    };
     let path = |entry: Option<&Entry>| entry.map(|entry| text::path(&entry.path));
     Ok(FileDiff {
         old_path: path(old.or(new)).unwrap_or_default(),
@@ -88,7 +170,8 @@ fn file_diff(
         old_mode: old.map(Entry::mode),
         new_mode: new.map(Entry::mode),
         renamed: matches!((old, new), (Some(old), Some(new)) if old.path != new.path),
-        text: text::decode(&text),
+        too_large: text.is_none(),
+        text: text::decode(&text.unwrap_or_default()),
     })
 }
 

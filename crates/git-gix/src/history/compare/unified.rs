@@ -19,14 +19,22 @@ const LONGEST_HEADING: usize = 80;
 
 const MISSING: &str = "/dev/null";
 
-/// Returns the diff. It is empty when only the name or the mode changed, or when it would be too long.
+/// The diff of a file.
+pub(super) enum DiffText {
+    /// The diff. It is empty when only the name or the mode changed.
+    Text(Vec<u8>),
+    /// The diff is too long.
+    TooLarge,
+}
+
+/// Returns the diff of a file.
 pub(super) fn text(
     repo: &gix::Repository,
     old: Option<&Entry>,
     new: Option<&Entry>,
-) -> Result<Vec<u8>, GitError> {
+) -> Result<DiffText, GitError> {
     if old.map(|entry| entry.id) == new.map(|entry| entry.id) {
-        return Ok(Vec::new());
+        return Ok(DiffText::Text(Vec::new()));
     }
     let label = |prefix, entry: Option<&Entry>| match entry {
         Some(entry) => quoted(prefix, &entry.path),
@@ -38,11 +46,12 @@ pub(super) fn text(
         None => Ok(Content::Text(Vec::new())),
     };
     let (Content::Text(old), Content::Text(new)) = (read(old)?, read(new)?) else {
-        return Ok(format!("Binary files {old_label} and {new_label} differ\n").into_bytes());
+        let text = format!("Binary files {old_label} and {new_label} differ\n");
+        return Ok(DiffText::Text(text.into_bytes()));
     };
-    let hunks = hunks(&old, &new);
+    let Some(hunks) = hunks(&old, &new) else { return Ok(DiffText::TooLarge) };
     if hunks.is_empty() {
-        return Ok(hunks);
+        return Ok(DiffText::Text(hunks));
     }
     let mut text = Vec::with_capacity(hunks.len() + old_label.len() + new_label.len() + 12);
     for (sign, label) in [("---", old_label), ("+++", new_label)] {
@@ -51,18 +60,18 @@ pub(super) fn text(
         text.extend_from_slice(format!("{sign} {label}{end}\n").as_bytes());
     }
     text.extend_from_slice(&hunks);
-    Ok(text)
+    Ok(DiffText::Text(text))
 }
 
-/// Returns the hunks, or nothing when they are too long.
-fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
+/// Returns the hunks, or `None` when they are too long.
+fn hunks(old: &[u8], new: &[u8]) -> Option<Vec<u8>> {
     // At least the difference in length was added or removed.
     if old.len().abs_diff(new.len()) >= LONGEST_FILE_DIFF {
-        return Vec::new();
+        return None;
     }
     let input = InternedInput::new(old, new);
     if differ_too_much(&input.before, &input.after) {
-        return Vec::new();
+        return None;
     }
     let diff = diff_with_slider_heuristics(Algorithm::Myers, &input);
     let mut writer =
@@ -76,13 +85,13 @@ fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
         }
         group.push(hunk);
         if writer.size >= LONGEST_FILE_DIFF {
-            return Vec::new();
+            return None;
         }
     }
     if !group.is_empty() {
         writer.write_hunk(&group);
     }
-    if writer.size >= LONGEST_FILE_DIFF { Vec::new() } else { writer.text }
+    (writer.size < LONGEST_FILE_DIFF).then_some(writer.text)
 }
 
 struct Writer<'a> {

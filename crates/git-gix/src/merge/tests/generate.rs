@@ -112,7 +112,7 @@ fn edit(random: &mut Random, files: &mut Files) -> String {
             files.remove(&path);
             format!("remove {path}")
         }
-        1 | 2 | 3 => {
+        1..=3 => {
             let to = format!("{}{}", random.pick(&FOLDERS), random.pick(&NAMES));
             if let Some(mut file) = files.remove(&path) {
                 if random.one_in(2) {

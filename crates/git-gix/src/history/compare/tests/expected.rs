@@ -46,6 +46,7 @@ fn raw(output: &[u8]) -> Vec<FileDiff> {
             new_mode,
             renamed,
             text: String::new(),
+            too_large: false,
         };
         let (old, new) = (mode(parts[0]), mode(parts[1]));
         if parts[4] == "T" {
