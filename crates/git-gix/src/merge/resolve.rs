@@ -112,7 +112,9 @@ impl Resolver<'_, '_> {
         let type_changed = !is_deleted && is_file(old.stages[other]) != is_file(new.stages[*side]);
         let collides = new.file_mask & 1 << other != 0 && !type_changed;
         if collides && !is_deleted {
-            self.merge_into_collision(rename, &old)?;
+            if !self.merge_into_collision(rename, &old)? && !self.keeps_conflicts() {
+                return Ok(false);
+            }
         } else if is_deleted && !self.keeps_conflicts() {
             // The other side removed the file.
             return Ok(false);
@@ -140,20 +142,23 @@ impl Resolver<'_, '_> {
         Ok(true)
     }
 
-    /// Merges a renamed file where the other side has another file at the new path.
-    fn merge_into_collision(&mut self, rename: &Rename, old: &PathInfo) -> Result<(), GitError> {
+    /// Merges a renamed file where the other side has another file at the new path. Returns `false` for a conflict.
+    fn merge_into_collision(&mut self, rename: &Rename, old: &PathInfo) -> Result<bool, GitError> {
         let Rename { from, to, side } = rename;
         let other = 3 - side;
         let renamed = self.paths.get(to).and_then(|new| new.stages[*side]);
-        let (Some(renamed), Some(kept)) = (renamed, old.stages[other]) else { return Ok(()) };
+        let (Some(renamed), Some(kept)) = (renamed, old.stages[other]) else {
+            return Ok(true);
+        };
         let mut names = [from.clone(), from.clone(), from.clone()];
         names[*side].clone_from(to);
         let (one, two) = if *side == OURS { (renamed, kept) } else { (kept, renamed) };
-        if one.is_same_type(&two) {
-            let merged = self.contents.merge(old.stages[0], one, two, &names, 1)?;
-            self.set_stage(rename, Some(merged.version));
+        if !one.is_same_type(&two) {
+            return Ok(true);
         }
-        Ok(())
+        let merged = self.contents.merge(old.stages[0], one, two, &names, 1)?;
+        self.set_stage(rename, Some(merged.version));
+        Ok(merged.is_clean)
     }
 
     fn remove(&mut self, path: &BString) {
