@@ -11,6 +11,7 @@ mod deliveries;
 mod emails;
 mod events;
 mod git;
+mod git_history;
 mod git_writes;
 mod group_labels;
 mod groups;

@@ -8,9 +8,9 @@
 //! - Attributes are ignored: a file with `merge=union`, `merge=ours`, `-merge` or a driver is merged as text.
 //! - Files over 32 MiB are not read. If both sides changed such a file, that is a conflict, as for binary files.
 //! - A submodule that both sides changed is a conflict, as in git when the submodule is not checked out.
-//! - A file that is renamed to a path where the other side added a file is a conflict if its content conflicts. Where
-//!   both files at the new path are equal, git reports no conflict, but writes conflict markers into the file or loses
-//!   the content of a side.
+//! - A renamed file whose content conflicts is a conflict at every new path, and so is a file that the rename of its
+//!   folder would move. Where both sides had another file at the new path, git prints the conflict and forgets it: the
+//!   result has conflict markers, or lacks the content of a side.
 //! - When most files of a folder are known to have moved to another folder, git skips further files that it would need
 //!   only to find out where the folder went. Here they are matched.
 

@@ -2,6 +2,7 @@
 //! have no text, and an archive is the list of its files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,19 +16,14 @@ use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::git::{
-    Blob, Depth, GitError, GitHistory, GitObjects, GitRefs, GitStore, MergedPacks, Repository,
-    Resolved,
+    Blob, Depth, GitError, GitObjects, GitRefs, GitStore, MergedPacks, Repository, Resolved,
 };
 use hexforge_domain::ports::git_transport::{
     Conversation, DisconnectSignal, GitTransport, ProtocolVersion, ReceivedPush, Service,
 };
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::push::{ChangedPaths, truncated_for_event};
 use hexforge_domain::refs::{Ref, Snapshot};
-use hexforge_domain::repository::{
-    Archive, CommitStats, Comparison, Contributor, Contributors, EntryKind, FileDiff, LogQuery,
-    TreeEntry,
-};
+use hexforge_domain::repository::{EntryKind, TreeEntry};
 use hexforge_domain::tag::{Tag, TagName};
 
 /// The repositories of all projects. Refs are stored in a [`Store`].
@@ -128,6 +124,18 @@ impl FakeGit {
     }
 }
 
+/// The id of a blob. Equal contents have the same id.
+pub(super) fn blob_id(content: &[u8]) -> ObjectId {
+    let mut bytes = [0; 20];
+    for (salt, part) in bytes.chunks_mut(8).enumerate() {
+        let mut hasher = DefaultHasher::new();
+        (salt, content).hash(&mut hasher);
+        let length = part.len();
+        part.copy_from_slice(&hasher.finish().to_be_bytes()[..length]);
+    }
+    ObjectId::from_bytes(bytes)
+}
+
 pub(super) fn id_of(number: u64) -> ObjectId {
     let mut bytes = [0; 20];
     bytes[..8].copy_from_slice(&number.to_be_bytes());
@@ -201,7 +209,7 @@ impl Stored {
         seen
     }
 
-    fn between(&self, hidden: &[ObjectId], to: ObjectId) -> Vec<Commit> {
+    pub(super) fn between(&self, hidden: &[ObjectId], to: ObjectId) -> Vec<Commit> {
         let hidden = self.reachable(hidden);
         let new = self.reachable(&[to]).into_iter().filter(|id| !hidden.contains(id));
         let mut commits: Vec<Commit> = new.filter_map(|id| self.commit_of(id)).collect();
@@ -209,19 +217,10 @@ impl Stored {
         commits
     }
 
-    /// Returns whether a commit differs from all its parents at a path.
-    fn is_changed_by(&self, commit: &Commit, path: &str) -> bool {
-        let below = |files: Files| -> Files {
-            let is_at = |file: &str| {
-                file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            };
-            files.into_iter().filter(|(file, _)| is_at(file)).collect()
-        };
-        let after = below(self.files(commit.id));
-        match commit.parents.as_slice() {
-            [] => !after.is_empty(),
-            parents => parents.iter().all(|parent| below(self.files(*parent)) != after),
-        }
+    /// The content of a blob, from any commit that has it.
+    fn blob(&self, id: ObjectId) -> Option<Vec<u8>> {
+        let mut contents = self.commits.values().flat_map(|(_, files)| files.values());
+        contents.find(|content| blob_id(content) == id).cloned()
     }
 
     pub(super) fn files(&self, commit: ObjectId) -> Files {
@@ -339,7 +338,8 @@ impl GitObjects for FakeRepository {
         let folder = path.trim_end_matches('/');
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let mut entries = BTreeMap::new();
-        for path in self.stored().files(commit).keys() {
+        let files = self.stored().files(commit);
+        for path in files.keys() {
             let Some(rest) = path.strip_prefix(&prefix) else { continue };
             for (at, _) in rest.match_indices('/') {
                 let shown = depth == Depth::Recursive || !rest[..at].contains('/');
@@ -353,7 +353,12 @@ impl GitObjects for FakeRepository {
         }
         let entry = |(path, kind): (String, EntryKind)| {
             let mode = if kind == EntryKind::Tree { 0o040_000 } else { 0o100_644 };
-            TreeEntry { id: commit, kind, mode, path }
+            TreeEntry {
+                id: files.get(&path).map_or(commit, |content| blob_id(content)),
+                kind,
+                mode,
+                path,
+            }
         };
         let mut entries: Vec<TreeEntry> = entries.into_iter().map(entry).collect();
         entries.sort_by_key(|entry| entry.kind);
@@ -365,16 +370,20 @@ impl GitObjects for FakeRepository {
         if let Some(call) = on_tree_read {
             call();
         }
-        let size = self.stored().files(commit).get(path).map(|bytes| bytes.len() as u64);
-        Ok(size.map(|size| Blob { id: commit, size }))
+        let files = self.stored().files(commit);
+        let blob = |content: &Vec<u8>| Blob { id: blob_id(content), size: content.len() as u64 };
+        Ok(files.get(path).map(blob))
     }
 
-    fn find_blob(&self, _: &str) -> Result<Option<Blob>, GitError> {
-        Ok(None)
+    fn find_blob(&self, name: &str) -> Result<Option<Blob>, GitError> {
+        let id = ObjectId::parse(name);
+        let content = id.and_then(|id| self.stored().blob(id));
+        Ok(id.zip(content).map(|(id, content)| Blob { id, size: content.len() as u64 }))
     }
 
-    fn write_blob(&self, _: ObjectId, _: &mut dyn Write) -> Result<(), GitError> {
-        Err(GitError::Missing)
+    fn write_blob(&self, id: ObjectId, to: &mut dyn Write) -> Result<(), GitError> {
+        let content = self.stored().blob(id).ok_or(GitError::Missing)?;
+        to.write_all(&content).map_err(GitError::ReaderGone)
     }
 }
 
@@ -407,167 +416,6 @@ impl GitTransport for FakeRepository {
     }
 }
 
-/// The files that differ, without their texts.
-fn diffs(before: &Files, after: &Files) -> Vec<FileDiff> {
-    let paths: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
-    let mode = |there: bool| there.then_some(0o100_644);
-    let diff = |path: &String| FileDiff {
-        old_path: path.clone(),
-        new_path: path.clone(),
-        old_mode: mode(before.contains_key(path)),
-        new_mode: mode(after.contains_key(path)),
-        renamed: false,
-        text: String::new(),
-        too_large: false,
-    };
-    changed.map(diff).collect()
-}
-
 fn no_clients() -> GitError {
     GitError::Failed("repositories in memory serve no clients".into())
-}
-
-impl GitHistory for FakeRepository {
-    fn compare(&self, from: ObjectId, to: ObjectId) -> Result<Arc<Comparison>, GitError> {
-        let stored = self.stored();
-        let diffs = diffs(&stored.files(from), &stored.files(to));
-        Ok(Arc::new(Comparison::new(stored.between(&[from], to), diffs)))
-    }
-
-    fn merge_base(&self, one: ObjectId, two: ObjectId) -> Result<Option<ObjectId>, GitError> {
-        let stored = self.stored();
-        for commit in [one, two] {
-            stored.commit_of(commit).ok_or(GitError::Missing)?;
-        }
-        Ok(stored.merge_base(one, two))
-    }
-
-    fn commits_not_in(
-        &self,
-        start: ObjectId,
-        head: ObjectId,
-        limit: usize,
-    ) -> Result<Vec<Commit>, GitError> {
-        let stored = self.stored();
-        for commit in [start, head] {
-            stored.commit_of(commit).ok_or(GitError::Missing)?;
-        }
-        Ok(stored.between(&[start], head).into_iter().rev().take(limit).collect())
-    }
-
-    fn commits_among(
-        &self,
-        wanted: &[ObjectId],
-        old: ObjectId,
-        new: ObjectId,
-    ) -> Result<Vec<ObjectId>, GitError> {
-        let stored = self.stored();
-        for commit in [old, new] {
-            stored.commit_of(commit).ok_or(GitError::Missing)?;
-        }
-        let (found, hidden) = (stored.reachable(&[new]), stored.reachable(&[old]));
-        let is_new = |id: &ObjectId| found.contains(id) && !hidden.contains(id);
-        Ok(wanted.iter().copied().filter(is_new).collect())
-    }
-
-    fn commit_diff(&self, commit: ObjectId) -> Result<Vec<FileDiff>, GitError> {
-        let stored = self.stored();
-        let parents = stored.commit_of(commit).ok_or(GitError::Missing)?.parents;
-        let before = parents.first().map(|parent| stored.files(*parent)).unwrap_or_default();
-        Ok(diffs(&before, &stored.files(commit)))
-    }
-
-    /// Changed files count as replaced.
-    fn commit_stats(&self, commit: ObjectId) -> Result<CommitStats, GitError> {
-        let stored = self.stored();
-        let parents = stored.commit_of(commit).ok_or(GitError::Missing)?.parents;
-        let before = parents.first().map(|parent| stored.files(*parent)).unwrap_or_default();
-        let after = stored.files(commit);
-        let lines = |files: &Files, path: &String| {
-            let text = files.get(path).map(|bytes| String::from_utf8_lossy(bytes).lines().count());
-            text.unwrap_or_default() as u64
-        };
-        let mut stats = CommitStats { complete: true, ..CommitStats::default() };
-        for FileDiff { new_path, .. } in diffs(&before, &after) {
-            stats.additions += lines(&after, &new_path);
-            stats.deletions += lines(&before, &new_path);
-        }
-        Ok(stats)
-    }
-
-    fn commits_between(
-        &self,
-        hidden: &[ObjectId],
-        to: ObjectId,
-        limit: usize,
-    ) -> Result<(u64, Vec<Commit>), GitError> {
-        let mut commits = self.stored().between(hidden, to);
-        let total = commits.len();
-        let newest = commits.split_off(total.saturating_sub(limit)).into_iter();
-        let truncated =
-            newest.map(|commit| Commit { message: truncated_for_event(commit.message), ..commit });
-        Ok((total as u64, truncated.collect()))
-    }
-
-    fn log(&self, query: &LogQuery) -> Result<Vec<Commit>, GitError> {
-        let stored = self.stored();
-        stored.commit_of(query.from).ok_or(GitError::Missing)?;
-        let mut commits = stored.between(&[], query.from);
-        commits.reverse();
-        let path = query.path.as_deref().map_or("", |path| path.trim_end_matches('/'));
-        commits.retain(|commit| {
-            let at = commit.committer.at;
-            query.since.is_none_or(|since| at >= since)
-                && query.until.is_none_or(|until| at <= until)
-                && (path.is_empty() || stored.is_changed_by(commit, path))
-        });
-        let skip = usize::try_from(query.skip).unwrap_or(usize::MAX);
-        Ok(commits.into_iter().skip(skip).take(query.limit).collect())
-    }
-
-    fn last_commit(&self, from: ObjectId, path: &str) -> Result<Option<ObjectId>, GitError> {
-        let query = LogQuery { path: Some(path.to_owned()), limit: 1, ..LogQuery::all(from) };
-        Ok(self.log(&query)?.first().map(|commit| commit.id))
-    }
-
-    fn changed_paths(&self, commit: ObjectId) -> Result<ChangedPaths, GitError> {
-        let stored = self.stored();
-        let parent = stored.commit_of(commit).and_then(|commit| commit.parents.first().copied());
-        let before = parent.map(|parent| stored.files(parent)).unwrap_or_default();
-        let after = stored.files(commit);
-        let mut paths = ChangedPaths::default();
-        for (path, bytes) in &after {
-            match before.get(path) {
-                None => paths.added.push(path.clone()),
-                Some(other) if other != bytes => paths.modified.push(path.clone()),
-                Some(_) => (),
-            }
-        }
-        paths.removed = before.into_keys().filter(|path| !after.contains_key(path)).collect();
-        Ok(paths)
-    }
-
-    fn is_ancestor(&self, ancestor: ObjectId, descendant: ObjectId) -> Result<bool, GitError> {
-        Ok(self.stored().reachable(&[descendant]).contains(&ancestor))
-    }
-
-    fn write_archive(&self, archive: &Archive, to: &mut dyn Write) -> Result<(), GitError> {
-        for path in self.stored().files(archive.commit).keys() {
-            writeln!(to, "{}/{path}", archive.folder).map_err(GitError::ReaderGone)?;
-        }
-        Ok(())
-    }
-
-    fn contributors(&self, tip: ObjectId) -> Result<Contributors, GitError> {
-        let commits = self.stored().between(&[], tip);
-        let authors = commits.last().map(|newest| Contributor {
-            name: newest.author.name.clone(),
-            email: newest.author.email.clone(),
-            commits: commits.len() as u64,
-            additions: 0,
-            deletions: 0,
-        });
-        Ok(Contributors { authors: authors.into_iter().collect(), complete: true })
-    }
 }

@@ -13,13 +13,13 @@ use hexforge_domain::repository::{
     PickOutcome, WrittenCommit,
 };
 
-use super::git::{FakeRepository, Files, Stored, id_of};
+use super::git::{FakeRepository, Files, Stored, blob_id, id_of};
 
 impl GitWrites for FakeRepository {
     fn path_entry(&self, commit: ObjectId, path: &str) -> Result<PathEntry, GitError> {
         let stored = self.stored();
         stored.commit_of(commit).ok_or(GitError::Missing)?;
-        Ok(entry(&stored.files(commit), commit, path))
+        Ok(entry(&stored.files(commit), path))
     }
 
     fn write_commit(
@@ -135,11 +135,11 @@ fn merge_files(base: &Files, ours: &Files, theirs: &Files) -> Option<Files> {
     Some(merged)
 }
 
-fn entry(files: &Files, commit: ObjectId, path: &str) -> PathEntry {
+fn entry(files: &Files, path: &str) -> PathEntry {
     let is_behind =
         |file: &String| path.strip_prefix(file).is_some_and(|rest| rest.starts_with('/'));
-    if files.contains_key(path) {
-        PathEntry::File { id: commit, mode: FileMode::Plain }
+    if let Some(content) = files.get(path) {
+        PathEntry::File { id: blob_id(content), mode: FileMode::Plain }
     } else if files.keys().any(|file| file.starts_with(&format!("{path}/"))) {
         PathEntry::Folder
     } else if files.keys().any(is_behind) {
@@ -150,11 +150,10 @@ fn entry(files: &Files, commit: ObjectId, path: &str) -> PathEntry {
 }
 
 fn apply(files: &mut Files, change: &FileChange) -> Result<(), ChangeError> {
-    let at = |files: &Files, path: &str| entry(files, ObjectId::ZERO, path);
     match change {
         FileChange::Write { path, content, .. } => {
             check_path(path)?;
-            match at(files, path) {
+            match entry(files, path) {
                 PathEntry::Missing | PathEntry::File { .. } => {
                     files.insert(path.clone(), content.clone());
                 }
@@ -169,7 +168,7 @@ fn apply(files: &mut Files, change: &FileChange) -> Result<(), ChangeError> {
         FileChange::Move { from, to, content } => {
             check_path(to)?;
             let kept = files.get(from).cloned().ok_or(ChangeError::NotFound)?;
-            if at(files, to) != PathEntry::Missing {
+            if entry(files, to) != PathEntry::Missing {
                 return Err(ChangeError::Taken);
             }
             files.remove(from);

@@ -109,6 +109,9 @@ pub enum ChangeError {
     /// The path has a component that is empty, `.`, `..`, or `.git` in any spelling, or it contains a NUL byte.
     #[error("the path is not valid")]
     InvalidPath,
+    /// Git itself interprets the file (`.gitmodules` or `.gitattributes`), and a push of it would be refused.
+    #[error("the content is not valid for a file of this name")]
+    InvalidContent,
 }
 
 /// The outcome of a merge.

@@ -1,7 +1,7 @@
 //! Writes commits with file changes.
 
 use gix::ObjectId;
-use gix::bstr::ByteSlice;
+use gix::bstr::{BStr, ByteSlice};
 use gix::object::Kind;
 use gix::objs::WriteTo;
 use gix::objs::tree::EntryKind;
@@ -14,7 +14,8 @@ use hexforge_domain::repository::{
 use super::{NewObjects, TreeEditor};
 use crate::content::commit::{from_gix, to_gix};
 use crate::error::io_failed;
-use crate::protocol::receive::check::is_good_name;
+use crate::protocol::receive::check::{is_good_name, is_refused_file, is_special_file};
+use crate::protocol::receive::fsck::AcceptedFaults;
 use crate::storage::store::Shared;
 
 /// The maximum length of a path in bytes, as in most file systems.
@@ -31,7 +32,7 @@ pub(super) fn write_changes(
     check_text(text)?;
     let mut objects = NewObjects::default();
     for (number, change) in changes.iter().enumerate() {
-        if let Err(why) = apply(&mut editor, change, &mut objects)? {
+        if let Err(why) = apply(&mut editor, change, &mut objects, shared.accepted_faults())? {
             return Ok(CommitOutcome::Impossible { change: number, why });
         }
     }
@@ -90,6 +91,7 @@ fn apply(
     editor: &mut TreeEditor<'_>,
     change: &FileChange,
     objects: &mut NewObjects,
+    accepted: &AcceptedFaults,
 ) -> Result<Result<(), ChangeError>, GitError> {
     match change {
         FileChange::Write { path, content, mode } => {
@@ -103,8 +105,12 @@ fn apply(
                     return Ok(Err(ChangeError::Taken));
                 }
             };
+            let kind = kind_of(mode.unwrap_or(kept));
+            if is_refused_file(file_name(path), kind, content, accepted) {
+                return Ok(Err(ChangeError::InvalidContent));
+            }
             let id = objects.add(Kind::Blob, content.clone())?;
-            editor.set(path.as_bytes(), kind_of(mode.unwrap_or(kept)).into(), id)?;
+            editor.set(path.as_bytes(), kind.into(), id)?;
         }
         FileChange::Remove { path } => match editor.path_entry(path.as_bytes())? {
             PathEntry::File { .. } | PathEntry::Submodule(_) => editor.remove(path.as_bytes())?,
@@ -122,15 +128,31 @@ fn apply(
             if editor.path_entry(to.as_bytes())? != PathEntry::Missing {
                 return Ok(Err(ChangeError::Taken));
             }
+            let (id, kind) = (to_gix(id), kind_of(mode));
+            let is_refused = match content {
+                Some(content) => is_refused_file(file_name(to), kind, content, accepted),
+                // A file that git does not interpret need not be read, and may be large.
+                None if !is_special_file(file_name(to)) => false,
+                None => {
+                    is_refused_file(file_name(to), kind, &editor.read_blob(id, objects)?, accepted)
+                }
+            };
+            if is_refused {
+                return Ok(Err(ChangeError::InvalidContent));
+            }
             let id = match content {
                 Some(content) => objects.add(Kind::Blob, content.clone())?,
-                None => to_gix(id),
+                None => id,
             };
             editor.remove(from.as_bytes())?;
-            editor.set(to.as_bytes(), kind_of(mode).into(), id)?;
+            editor.set(to.as_bytes(), kind.into(), id)?;
         }
     }
     Ok(Ok(()))
+}
+
+fn file_name(path: &str) -> &BStr {
+    path.rsplit('/').next().unwrap_or(path).into()
 }
 
 fn kind_of(mode: FileMode) -> EntryKind {

@@ -18,6 +18,9 @@ use crate::error::{failed, io_failed};
 /// Folders that are nested deeper are refused, because they are written recursively.
 const DEEPEST: usize = 2000;
 
+/// The largest blob that is read as a whole.
+const LARGEST_TEXT: u64 = 16 << 20;
+
 /// A tree that is being changed.
 pub(crate) struct TreeEditor<'r> {
     repo: Option<&'r gix::Repository>,
@@ -69,6 +72,23 @@ impl<'r> TreeEditor<'r> {
                 }
             }
         })
+    }
+
+    /// Reads a blob that is new or stored. Blobs over 16 MiB are refused.
+    pub(crate) fn read_blob(
+        &self,
+        id: ObjectId,
+        objects: &NewObjects,
+    ) -> Result<Vec<u8>, GitError> {
+        if let Some(data) = objects.data(&id) {
+            return Ok(data.to_vec());
+        }
+        let repo = self.repo.ok_or(GitError::Missing)?;
+        if repo.find_header(id).map_err(failed)?.size() > LARGEST_TEXT {
+            return Err(GitError::TooLarge);
+        }
+        let mut blob = repo.find_object(id).map_err(failed)?;
+        Ok(std::mem::take(&mut blob.data))
     }
 
     /// Sets an entry. Missing folders are created, and files in the way are replaced.

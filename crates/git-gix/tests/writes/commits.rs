@@ -151,6 +151,36 @@ fn impossible_changes_are_refused_by_number() {
 }
 
 #[test]
+fn files_that_git_interprets_are_checked_as_in_pushes() {
+    let (world, tip) = world();
+    let evil = "[submodule \"x\"]\n\tpath = x\n\turl = --upload-pack=evil\n";
+    let good = "[submodule \"x\"]\n\tpath = x\n\turl = https://example.com/x\n";
+    let link = |path: &str| FileChange::Write {
+        path: path.into(),
+        content: b"x".to_vec(),
+        mode: Some(FileMode::Link),
+    };
+    for (changes, refused) in [
+        (vec![write(".gitmodules", evil)], Some(0)),
+        (vec![write(".gitmodules", good)], None),
+        (vec![link(".gitmodules")], Some(0)),
+        (vec![write("x", evil)], None),
+        (vec![write("x", evil), rename("x", ".gitmodules")], Some(1)),
+        (vec![write(".gitattributes", &"a".repeat(3000))], Some(0)),
+    ] {
+        let outcome = world.open().write_commit(Some(tip), &changes, &text("x")).expect("a parent");
+        let found = match outcome {
+            CommitOutcome::Written(_) => None,
+            CommitOutcome::Impossible { change, why } => {
+                assert_eq!(why, ChangeError::InvalidContent);
+                Some(change)
+            }
+        };
+        assert_eq!(found, refused, "{changes:?}");
+    }
+}
+
+#[test]
 fn forged_headers_and_missing_parents_are_refused() {
     let (world, tip) = world();
     for name in ["a\nauthor b", "a\0b", "a <b", "a>"] {

@@ -362,6 +362,30 @@ impl SpecialFile {
     }
 }
 
+/// Whether git itself interprets files of this name.
+pub(crate) fn is_special_file(name: &BStr) -> bool {
+    SpecialFile::of(name).is_some()
+}
+
+/// Whether a new file is one that git itself interprets and refuses, by the rules for pushes.
+pub(crate) fn is_refused_file(
+    name: &BStr,
+    kind: EntryKind,
+    content: &[u8],
+    accepted: &AcceptedFaults,
+) -> bool {
+    let fsck = Fsck { accepted };
+    let checked = match SpecialFile::of(name) {
+        Some(SpecialFile::Modules) if kind == EntryKind::Link => {
+            fsck.report(Fault::GitmodulesSymlink)
+        }
+        Some(SpecialFile::Modules) => fsck.check_modules(content),
+        Some(SpecialFile::Attributes) if kind != EntryKind::Link => fsck.check_attributes(content),
+        Some(SpecialFile::Attributes) | None => Ok(()),
+    };
+    checked.is_err()
+}
+
 /// Whether a file or directory with this name can be checked out without harm.
 pub(crate) fn is_good_name(name: &BStr) -> bool {
     // Windows treats backslashes as slashes.
