@@ -11,7 +11,8 @@ use super::text::{self, Markers};
 use super::{Labels, OURS, THEIRS};
 use crate::error::failed;
 use crate::history::compare::Effort;
-use crate::history::compare::content::{BIG_FILE, is_binary};
+use crate::history::compare::content::BIG_FILE;
+use crate::history::contributors::lines::is_binary;
 use crate::writes::NewObjects;
 
 /// The length of conflict markers. It grows by two for each nested merge.
