@@ -58,6 +58,23 @@ impl Status {
         }
     }
 
+    /// The status of a commit, from the statuses of all its pipelines. `None` without any pipeline.
+    pub fn of_pipelines(pipelines: &[Status]) -> Option<Status> {
+        use Status::{Canceled, Created, Pending, Running, Skipped, Success};
+        let all = |among: &[Status]| pipelines.iter().all(|status| among.contains(status));
+        let any = |among: &[Status]| pipelines.iter().any(|status| among.contains(status));
+        Some(match pipelines {
+            [] => return None,
+            _ if all(&[Success]) => Success,
+            _ if all(&[Created]) => Created,
+            _ if all(&[Success, Skipped]) => Skipped,
+            _ if all(&[Success, Skipped, Canceled]) => Canceled,
+            _ if all(&[Created, Skipped, Pending]) => Pending,
+            _ if any(&[Running, Pending, Created]) => Running,
+            _ => Status::Failed,
+        })
+    }
+
     /// The status of a build after a transition.
     ///
     /// # Errors
@@ -165,6 +182,30 @@ impl Transition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// commits_files.md 2.1.
+    #[test]
+    fn the_pipelines_of_a_commit_have_one_status() {
+        use Status::*;
+        for (pipelines, expected) in [
+            (&[][..], None),
+            (&[Success, Success], Some(Success)),
+            (&[Created, Created], Some(Created)),
+            (&[Success, Skipped], Some(Skipped)),
+            (&[Skipped], Some(Skipped)),
+            (&[Success, Skipped, Canceled], Some(Canceled)),
+            (&[Canceled], Some(Canceled)),
+            (&[Created, Skipped, Pending], Some(Pending)),
+            (&[Pending], Some(Pending)),
+            (&[Success, Pending], Some(Running)),
+            (&[Failed, Created], Some(Running)),
+            (&[Running, Failed], Some(Running)),
+            (&[Success, Failed], Some(Failed)),
+            (&[Failed, Canceled, Skipped], Some(Failed)),
+        ] {
+            assert_eq!(Status::of_pipelines(pipelines), expected, "{pipelines:?}");
+        }
+    }
 
     #[test]
     fn every_status_is_found_by_its_word() {

@@ -71,6 +71,11 @@ impl PushFacts {
         }
     }
 
+    /// Returns whether the actor may add commits to a branch, which need not exist.
+    pub fn may_commit_to(&self, branch: &str) -> bool {
+        self.may_push && self.check_branch(branch, RefAction::FastForward).is_ok()
+    }
+
     fn check_branch(&self, name: &str, action: RefAction) -> Result<(), PushRefusal> {
         let mut levels = self
             .protections
