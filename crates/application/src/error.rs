@@ -13,7 +13,9 @@ use hexforge_domain::user::ProjectsLimit;
 
 mod reason;
 
-pub use reason::{Conflict, ForbiddenReason, ListRefusal, Missing, Refusal};
+pub use reason::{
+    ActionRefusal, Conflict, FileRefusal, ForbiddenReason, ListRefusal, Missing, Refusal,
+};
 
 /// The error type of all use cases.
 #[derive(Debug, thiserror::Error)]

@@ -102,6 +102,25 @@ pub(crate) fn change_refs_with_release(
     into_pushed(update.commit(app, repository.refs())?)
 }
 
+/// Moves branches to commits that were written on top of them. `refs` are those that the commits were written for.
+pub(crate) fn advance_branches(
+    app: &App,
+    actor: Actor,
+    project: ProjectId,
+    refs: &Snapshot,
+    proposal: Proposal,
+) -> Result<PushOutcome, Error> {
+    let action = |old: Option<ObjectId>| match old {
+        Some(_) => RefAction::FastForward,
+        None => RefAction::Create,
+    };
+    let actions = proposal.changes.iter();
+    let actions = actions.map(|change| (change.name.clone(), action(change.old))).collect();
+    let kind = ChangeKind::Push;
+    let update = RefUpdate { actor, project, proposal, actions, kind, release: None };
+    into_pushed(update.commit(app, refs)?)
+}
+
 /// Removes a tag without checking the push rules: the API has its own rule for tags.
 pub(crate) fn remove_tag(
     app: &App,
@@ -327,7 +346,7 @@ impl RefUpdate {
 }
 
 /// Loads the facts for the push rules.
-fn push_facts(
+pub(crate) fn push_facts(
     tx: &mut dyn Tx,
     requester: Requester,
     project: &Project,

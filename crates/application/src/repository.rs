@@ -1,5 +1,7 @@
 //! Reads the contents of repositories: trees, blobs, archives, comparisons and contributors.
 
+pub mod commits;
+pub mod files;
 pub(crate) mod open;
 pub mod packs;
 pub(crate) mod sight;

@@ -70,6 +70,49 @@ pub enum ListRefusal {
     Position,
 }
 
+/// Why an action of a commit with several actions cannot be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionRefusal {
+    #[error("the action has no path")]
+    NoPath,
+    #[error("the path `{0}` contains `..`")]
+    Traversal(String),
+    #[error("the path `{0}` contains characters or components that are not allowed")]
+    PathCharacters(String),
+    #[error("the repository is empty, so there is no file for the action `{0}`")]
+    EmptyRepository(String),
+    #[error("there is no file `{path}` for the action `{action}`")]
+    NotFound {
+        /// The name of the action.
+        action: String,
+        /// The path of the file.
+        path: String,
+    },
+    #[error("the path `{0}` is taken")]
+    Exists(String),
+    #[error("the action that moves a file to `{0}` has no previous path")]
+    NoPreviousPath(String),
+    #[error("the new path `{0}` of a moved file is taken")]
+    DestinationExists(String),
+    #[error("the action `{0}` is unknown")]
+    UnknownAction(String),
+}
+
+/// Why the change of a single file is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileRefusal {
+    #[error("the path contains `..`")]
+    Traversal,
+    #[error("the path contains characters or components that are not allowed")]
+    PathCharacters,
+    #[error("the path is taken")]
+    Exists,
+    #[error("the path leads out of the repository or is not valid in git")]
+    InvalidPath,
+    #[error("the file does not exist")]
+    NotFound,
+}
+
 /// Why a domain rule does not allow a change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -91,6 +134,22 @@ pub enum Refusal {
     TagMoved(String),
     #[error("the rules for pushes do not allow the change: {0}")]
     Push(PushRefusal),
+    #[error("the branch is protected against pushes of the caller")]
+    BranchProtected,
+    #[error("there is no branch of this name to commit to")]
+    NotOnBranch,
+    #[error(transparent)]
+    Action(ActionRefusal),
+    #[error(transparent)]
+    File(FileRefusal),
+    #[error("git does not accept this content in the file `{0}`")]
+    FileContent(String),
+    #[error("the name or the e-mail address of the author is invalid")]
+    Author,
+    #[error("the commit conflicts with the branch, or the branch contains the change already")]
+    CherryPick,
+    #[error("the history is too large to search it")]
+    LargeHistory,
     #[error("the repository has reached its size limit")]
     RepositoryFull,
     #[error("the folder has too many entries to list them")]

@@ -2,7 +2,7 @@
 
 use hexforge_application::branch::DeletionRefusal;
 use hexforge_application::error::{
-    Conflict, Entity, ForbiddenReason, ListRefusal, Missing, Refusal,
+    ActionRefusal, Conflict, Entity, FileRefusal, ForbiddenReason, ListRefusal, Missing, Refusal,
 };
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::user::ProjectsLimit;
@@ -120,6 +120,16 @@ pub fn refusal(refusal: &Refusal) -> String {
             return format!("Could not update tag {name}. Please refresh and try again.");
         }
         Refusal::Push(refusal) => return format!("GitLab: {refusal}"),
+        Refusal::BranchProtected => "You are not allowed to push into this branch",
+        Refusal::NotOnBranch => "You can only create or edit files when you are on a branch",
+        Refusal::Action(refusal) => return action_refusal(refusal),
+        Refusal::File(refusal) => file_refusal(*refusal),
+        Refusal::FileContent(path) => {
+            return format!("The content of the file `{path}` is not valid in git");
+        }
+        Refusal::Author => "Invalid author",
+        Refusal::CherryPick => CHERRY_PICK,
+        Refusal::LargeHistory => "The history is too large to search it",
         Refusal::RepositoryFull => "The repository has reached its size limit",
         Refusal::TooManyEntries => "There are too many entries to list them",
         Refusal::SharingDisabled => "The project sharing with group is disabled",
@@ -130,6 +140,59 @@ pub fn refusal(refusal: &Refusal) -> String {
         Refusal::StatusTransition { by, from } => return status_transition(*by, *from),
     };
     text.to_owned()
+}
+
+/// The 21 spaces are part of the text.
+const CHERRY_PICK: &str = "Sorry, we cannot cherry-pick this commit automatically.
+                     A cherry-pick may have already been performed with this commit, or a more \
+recent commit may have updated some of its content.";
+
+fn action_refusal(refusal: &ActionRefusal) -> String {
+    match refusal {
+        ActionRefusal::NoPath => "You must specify a file_path.".to_owned(),
+        ActionRefusal::Traversal(path) => format!(
+            "Your changes could not be committed, because the file name, `{path}` cannot include \
+             directory traversal."
+        ),
+        ActionRefusal::PathCharacters(path) => format!(
+            "Your changes could not be committed, because the file name, `{path}` can contain \
+             only letters, digits, '_', '-', '@' and '.'. Separate directories with a '/'."
+        ),
+        ActionRefusal::EmptyRepository(action) => format!("No files to {action}."),
+        // The original service appends a `d` to every action.
+        ActionRefusal::NotFound { action, path } => {
+            format!("File to be {action}d `{path}` does not exist.")
+        }
+        ActionRefusal::Exists(path) => format!(
+            "Your changes could not be committed because a file with the name `{path}` already \
+             exists."
+        ),
+        ActionRefusal::NoPreviousPath(path) => {
+            format!("You must supply the original file path when moving file `{path}`.")
+        }
+        ActionRefusal::DestinationExists(path) => {
+            format!("Move destination `{path}` already exists.")
+        }
+        ActionRefusal::UnknownAction(action) => format!("Unknown action type `{action}`."),
+    }
+}
+
+fn file_refusal(refusal: FileRefusal) -> &'static str {
+    match refusal {
+        FileRefusal::Traversal => {
+            "Your changes could not be committed, because the file name cannot include directory \
+             traversal."
+        }
+        FileRefusal::PathCharacters => {
+            "Your changes could not be committed, because the file name can contain only letters, \
+             digits, '_', '-', '@' and '.'. Separate directories with a '/'."
+        }
+        FileRefusal::Exists => {
+            "Your changes could not be committed because a file with the same name already exists"
+        }
+        FileRefusal::InvalidPath => "Invalid path",
+        FileRefusal::NotFound => "A file with this name doesn't exist",
+    }
 }
 
 fn status_transition(by: Transition, from: Option<Status>) -> String {
@@ -178,6 +241,17 @@ mod tests {
                 Refusal::Push(PushRefusal::Protected),
                 "GitLab: You are not allowed to push code to protected branches on this project.",
             ),
+            (Refusal::BranchProtected, "You are not allowed to push into this branch"),
+            (Refusal::NotOnBranch, "You can only create or edit files when you are on a branch"),
+            (Refusal::FileContent("x".into()), "The content of the file `x` is not valid in git"),
+            (Refusal::Author, "Invalid author"),
+            (
+                Refusal::CherryPick,
+                "Sorry, we cannot cherry-pick this commit automatically.\n                     \
+                 A cherry-pick may have already been performed with this commit, or a more recent \
+                 commit may have updated some of its content.",
+            ),
+            (Refusal::LargeHistory, "The history is too large to search it"),
             (Refusal::RepositoryFull, "The repository has reached its size limit"),
             (Refusal::TooManyEntries, "There are too many entries to list them"),
             (Refusal::SharingDisabled, "The project sharing with group is disabled"),
@@ -192,6 +266,68 @@ mod tests {
             ),
         ] {
             assert_eq!(refusal(&refused), text, "{refused:?}");
+        }
+    }
+
+    /// commits_files.md 5.1.
+    #[test]
+    fn refused_actions_have_the_texts_that_clients_know() {
+        use ActionRefusal::*;
+        let missing = |action: &str| NotFound { action: action.into(), path: "x".into() };
+        for (refused, text) in [
+            (NoPath, "You must specify a file_path."),
+            (
+                Traversal("../x".into()),
+                "Your changes could not be committed, because the file name, `../x` cannot \
+                 include directory traversal.",
+            ),
+            (
+                PathCharacters("x y".into()),
+                "Your changes could not be committed, because the file name, `x y` can contain \
+                 only letters, digits, '_', '-', '@' and '.'. Separate directories with a '/'.",
+            ),
+            (EmptyRepository("update".into()), "No files to update."),
+            (missing("update"), "File to be updated `x` does not exist."),
+            (missing("dance"), "File to be danced `x` does not exist."),
+            (
+                Exists("x".into()),
+                "Your changes could not be committed because a file with the name `x` already \
+                 exists.",
+            ),
+            (
+                NoPreviousPath("x".into()),
+                "You must supply the original file path when moving file `x`.",
+            ),
+            (DestinationExists("x".into()), "Move destination `x` already exists."),
+            (UnknownAction("dance".into()), "Unknown action type `dance`."),
+        ] {
+            assert_eq!(refusal(&Refusal::Action(refused)), text);
+        }
+    }
+
+    /// commits_files.md 6.2.
+    #[test]
+    fn refused_files_have_the_texts_that_clients_know() {
+        for (refused, text) in [
+            (
+                FileRefusal::Traversal,
+                "Your changes could not be committed, because the file name cannot include \
+                 directory traversal.",
+            ),
+            (
+                FileRefusal::PathCharacters,
+                "Your changes could not be committed, because the file name can contain only \
+                 letters, digits, '_', '-', '@' and '.'. Separate directories with a '/'.",
+            ),
+            (
+                FileRefusal::Exists,
+                "Your changes could not be committed because a file with the same name already \
+                 exists",
+            ),
+            (FileRefusal::InvalidPath, "Invalid path"),
+            (FileRefusal::NotFound, "A file with this name doesn't exist"),
+        ] {
+            assert_eq!(refusal(&Refusal::File(refused)), text);
         }
     }
 

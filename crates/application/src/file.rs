@@ -1,0 +1,185 @@
+//! Creates, changes and removes single files, each with one commit.
+
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::repository::{ChangeError, CommitOutcome, CommitText, FileChange, PathEntry};
+use hexforge_domain::text::limit;
+
+use crate::app::App;
+use crate::branch;
+use crate::commit::target::{self, Target};
+use crate::commit::{AuthorFields, has_only_letters, people};
+use crate::error::{Error, FileRefusal, Refusal};
+
+/// The commit that changes a file.
+pub struct FileCommit {
+    /// The path of the file, without leading slashes.
+    pub path: String,
+    /// The name of the branch.
+    pub branch: String,
+    /// The message of the commit.
+    pub message: String,
+    /// The author of the commit.
+    pub author: AuthorFields,
+}
+
+/// The change of the file.
+pub enum Edit {
+    /// Creates the file with this content.
+    Create(Vec<u8>),
+    /// Writes this content, also if there is no file yet.
+    Update(Vec<u8>),
+    /// Removes the file.
+    Delete,
+}
+
+/// Returns the project if the actor may push to it. Calls check this before they read the parameters.
+pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, Error> {
+    branch::project_to_push(app, actor, named)
+}
+
+/// Changes a file with one commit.
+pub fn commit(
+    app: &App,
+    actor: Actor,
+    project: &Project,
+    new: &FileCommit,
+    edit: Edit,
+) -> Result<(), Error> {
+    let (rule, path) = (Rule::of(&edit), tidy(&new.path));
+    let changes = [match edit {
+        Edit::Create(content) | Edit::Update(content) => {
+            FileChange::Write { path: path.clone(), content: with_line_feeds(content), mode: None }
+        }
+        // A path that is not tidy names no file.
+        Edit::Delete => FileChange::Remove { path: new.path.clone() },
+    }];
+    target::commit_to(app, actor, project, &new.branch, |target| {
+        rule.check(target, &new.path, &path)?;
+        let (author, committer) = people::signatures(app, actor, &new.author)?;
+        let text = CommitText { message: new.message.clone(), author, committer };
+        match target.repository.write_commit(target.tip, &changes, &text)? {
+            CommitOutcome::Written(written) => Ok((written, text)),
+            CommitOutcome::Impossible { why, .. } => Err(rule.impossible(why, &path)),
+        }
+    })?;
+    Ok(())
+}
+
+/// The rules that the calls have for paths.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Create,
+    Update,
+    Delete,
+}
+
+impl Rule {
+    fn of(edit: &Edit) -> Self {
+        match edit {
+            Edit::Create(_) => Rule::Create,
+            Edit::Update(_) => Rule::Update,
+            Edit::Delete => Rule::Delete,
+        }
+    }
+
+    /// Checks the path as it is given, and what the branch has at the tidy path.
+    fn check(self, target: &Target, given: &str, path: &str) -> Result<(), Error> {
+        self.check_path(given, path)?;
+        let is_allowed = match (self, target.entry(path)?) {
+            (Rule::Create | Rule::Update, PathEntry::Missing)
+            | (Rule::Update, PathEntry::File { .. }) => true,
+            (Rule::Create | Rule::Update, _) => false,
+            (Rule::Delete, PathEntry::File { .. } | PathEntry::Submodule(_)) => given == path,
+            (Rule::Delete, _) => false,
+        };
+        match self {
+            _ if is_allowed => Ok(()),
+            Rule::Create | Rule::Update => Err(refused(FileRefusal::Exists)),
+            Rule::Delete => Err(refused(FileRefusal::NotFound)),
+        }
+    }
+
+    fn check_path(self, given: &str, path: &str) -> Result<(), Error> {
+        let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
+        let is_odd = path.is_empty() || given.len() > limit::LOOKUP || path.split('/').any(is_git);
+        let refusal = match self {
+            Rule::Create if given.contains("..") => FileRefusal::Traversal,
+            Rule::Create if is_odd || !has_only_letters(given) => FileRefusal::PathCharacters,
+            Rule::Create => return Ok(()),
+            Rule::Update | Rule::Delete => {
+                let leads_out = path.split('/').any(|part| part == "..");
+                if !is_odd && !leads_out && !given.contains('\0') {
+                    return Ok(());
+                }
+                FileRefusal::InvalidPath
+            }
+        };
+        Err(refused(refusal))
+    }
+
+    /// The error for a change that git refuses.
+    fn impossible(self, why: ChangeError, path: &str) -> Error {
+        refused(match (why, self) {
+            (ChangeError::NotFound, _) => FileRefusal::NotFound,
+            (ChangeError::Taken, _) => FileRefusal::Exists,
+            (ChangeError::InvalidPath, Rule::Create) => FileRefusal::PathCharacters,
+            (ChangeError::InvalidPath, Rule::Update | Rule::Delete) => FileRefusal::InvalidPath,
+            (ChangeError::InvalidContent, _) => {
+                return Error::Refused(Refusal::FileContent(path.to_owned()));
+            }
+        })
+    }
+}
+
+fn refused(refusal: FileRefusal) -> Error {
+    Error::Refused(Refusal::File(refusal))
+}
+
+/// Removes empty components and `.` from a path.
+fn tidy(path: &str) -> String {
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Replaces CRLF by LF, unless the content is binary.
+fn with_line_feeds(mut content: Vec<u8>) -> Vec<u8> {
+    if content.contains(&0) || !content.contains(&b'\r') {
+        return content;
+    }
+    let (mut kept, length) = (0, content.len());
+    for at in 0..length {
+        let byte = content[at];
+        if byte == b'\r' && content.get(at + 1) == Some(&b'\n') {
+            continue;
+        }
+        content[kept] = byte;
+        kept += 1;
+    }
+    content.truncate(kept);
+    content
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_gets_line_feeds_and_binary_content_stays() {
+        for (given, expected) in [
+            (&b"a\r\nb\r\n"[..], &b"a\nb\n"[..]),
+            (b"a\rb\r\r\n\r", b"a\rb\r\n\r"),
+            (b"a\r\n\0", b"a\r\n\0"),
+            (b"\n", b"\n"),
+        ] {
+            assert_eq!(with_line_feeds(given.to_vec()), expected);
+        }
+    }
+
+    #[test]
+    fn paths_are_tidied() {
+        for (given, expected) in [("a//b", "a/b"), ("./a/b", "a/b"), ("a/", "a"), (".", "")] {
+            assert_eq!(tidy(given), expected);
+        }
+    }
+}
