@@ -31,7 +31,8 @@ pub(crate) struct Call {
     pub(crate) takes: Vec<Param>,
     pub(crate) body: Option<&'static str>,
     pub(crate) headers: Vec<&'static str>,
-    pub(crate) pages: bool,
+    /// The number of the first page, if the call takes `page` and `per_page`.
+    pub(crate) first_page: Option<u8>,
     pub(crate) is_open: bool,
     pub(crate) answers: Vec<Answer>,
     pub(crate) schemas: Schemas,
@@ -102,7 +103,7 @@ impl Call {
             takes,
             body: None,
             headers: Vec::new(),
-            pages: false,
+            first_page: None,
             is_open: false,
             answers: Vec::new(),
             schemas: Schemas::new(),
@@ -151,7 +152,13 @@ impl Call {
 
     /// The call takes the parameters `page` and `per_page`.
     pub(crate) fn paged(mut self) -> Self {
-        self.pages = true;
+        self.first_page = Some(1);
+        self
+    }
+
+    /// Like [`paged`](Self::paged), with pages that are counted from 0.
+    pub(crate) fn paged_from_zero(mut self) -> Self {
+        self.first_page = Some(0);
         self
     }
 
@@ -184,6 +191,12 @@ impl Call {
     pub(crate) fn list<T: ToSchema>(mut self) -> Self {
         let schema = self.schema::<T>();
         self.paged().answer(StatusCode::OK, Content::List(vec![schema]))
+    }
+
+    /// 200 with all values of this type.
+    pub(crate) fn whole_list<T: ToSchema>(mut self) -> Self {
+        let schema = self.schema::<T>();
+        self.answer(StatusCode::OK, Content::List(vec![schema]))
     }
 
     /// The last response may have, or list, values of this type instead.

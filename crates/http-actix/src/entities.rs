@@ -9,6 +9,7 @@ pub mod commit_status;
 pub mod delivery;
 pub mod email;
 pub mod event;
+pub mod file;
 pub mod hook;
 pub mod issue;
 pub mod key;

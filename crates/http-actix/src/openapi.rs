@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 pub use param::Param;
 pub(crate) use param::{
-    boolean, date, file, integer, integers, map, moment, one_of, several_of, text, texts,
+    boolean, date, file, integer, integers, map, moment, objects, one_of, several_of, text, texts,
 };
 
 use crate::dialect::Dialect;

@@ -20,6 +20,13 @@ impl Params {
         Page::Numbered { number, size }
     }
 
+    /// The number of entries before the requested page, and the size of the page, in a list whose pages are counted
+    /// from 0.
+    pub fn page_from_zero(&self) -> (u64, u64) {
+        let size = self.count("per_page").unwrap_or(DEFAULT_SIZE).min(MAX_SIZE);
+        (self.count("page").unwrap_or(0).saturating_mul(size), size)
+    }
+
     /// A number from 1 on; anything else counts as not given.
     fn count(&self, name: &str) -> Option<u64> {
         let text = self.lenient_text(name)?;
@@ -36,6 +43,11 @@ impl ApiRequest {
     /// The requested page.
     pub fn page(&self) -> Page {
         self.params().page()
+    }
+
+    /// The position and size of the requested page, counted from 0.
+    pub fn page_from_zero(&self) -> (u64, u64) {
+        self.params().page_from_zero()
     }
 
     /// The requested page of a list that belongs to one entity, such as a user's keys.

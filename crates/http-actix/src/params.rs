@@ -1,5 +1,6 @@
 //! The parameters of a call: query, form, multipart and JSON body as one flat set.
 
+pub mod actions;
 mod body;
 mod credentials;
 pub mod declared;
@@ -7,6 +8,7 @@ mod encoded;
 mod file;
 mod form;
 mod json;
+pub(crate) mod lenient_base64;
 mod parameter;
 pub mod picked;
 mod reader;
@@ -25,6 +27,7 @@ use std::collections::HashMap;
 
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
+use actix_web::http::StatusCode;
 use hexforge_domain::text::{limit, within};
 use serde_json::Value;
 
@@ -110,6 +113,17 @@ impl Params {
             Some(Value::String(text)) => Ok(Some(text.clone())),
             _ => self.possibly_empty_text(name),
         }
+    }
+
+    /// A date with a time in ISO 8601. Another text is an error.
+    pub fn timestamp(&self, name: &str) -> ApiResult<Option<hexforge_domain::Timestamp>> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let refused = || {
+            let form = "YYYY-MM-DDTHH:MM:SSZ";
+            let text = format!("\"{name}\" must be a timestamp in ISO 8601 format: {form}");
+            ApiError::message(StatusCode::BAD_REQUEST, text)
+        };
+        reader::timestamp(&text).map(Some).ok_or_else(refused)
     }
 
     /// A date with a time. Another text is an error.

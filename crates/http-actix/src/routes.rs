@@ -6,7 +6,9 @@ mod branches;
 mod builds;
 mod ci_lint;
 mod commit_statuses;
+mod commits;
 mod emails;
+mod files;
 mod fork_links;
 mod group_labels;
 mod groups;
@@ -87,6 +89,8 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         notes::declare,
         milestones::declare,
         builds::declare,
+        commits::declare,
+        files::declare,
         commit_statuses::declare,
         triggers::declare,
         variables::declare,

@@ -3,8 +3,11 @@
 use std::fmt;
 
 use chrono::{DateTime, Datelike, FixedOffset, Timelike};
+use hexforge_application::repository::commits::CommitView;
+use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::{Commit, ObjectId, title_of};
 use hexforge_domain::pipeline::CommitFacts;
+use hexforge_domain::repository::CommitStats;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -122,6 +125,41 @@ impl From<&Commit> for CommitJson {
             created_at: GitTime(commit.committer.at),
             message: commit.message.clone(),
             id,
+        }
+    }
+}
+
+/// A commit with its dates, its statistics and the status of its pipelines.
+#[derive(Serialize, ToSchema)]
+pub struct CommitDetailJson {
+    #[serde(flatten)]
+    commit: CommitJson,
+    parent_ids: Vec<String>,
+    committed_date: GitTime,
+    authored_date: GitTime,
+    stats: CommitStatsJson,
+    status: Option<&'static str>,
+}
+
+/// The number of changed lines of a commit.
+#[derive(Serialize, ToSchema)]
+struct CommitStatsJson {
+    additions: u64,
+    deletions: u64,
+    total: u64,
+}
+
+impl From<&CommitView> for CommitDetailJson {
+    fn from(view: &CommitView) -> Self {
+        let CommitView { commit, stats, status } = view;
+        let CommitStats { additions, deletions, .. } = *stats;
+        Self {
+            commit: CommitJson::from(commit),
+            parent_ids: commit.parents.iter().map(ToString::to_string).collect(),
+            committed_date: GitTime(commit.committer.at),
+            authored_date: GitTime(commit.author.at),
+            stats: CommitStatsJson { additions, deletions, total: additions + deletions },
+            status: status.map(Status::as_str),
         }
     }
 }

@@ -93,6 +93,38 @@ impl<'a> From<&'a FileDiff> for FileDiffJson<'a> {
     }
 }
 
+/// The diff of one file of a commit.
+#[derive(Serialize, ToSchema)]
+pub struct CommitDiffJson<'a> {
+    diff: &'a str,
+    new_path: &'a str,
+    old_path: &'a str,
+    a_mode: String,
+    b_mode: String,
+    new_file: bool,
+    renamed_file: bool,
+    deleted_file: bool,
+    /// True or null, never false.
+    too_large: Option<bool>,
+}
+
+impl<'a> From<&'a FileDiff> for CommitDiffJson<'a> {
+    fn from(file: &'a FileDiff) -> Self {
+        let shown = FileDiffJson::from(file);
+        Self {
+            diff: shown.diff,
+            new_path: shown.new_path,
+            old_path: shown.old_path,
+            a_mode: shown.a_mode,
+            b_mode: shown.b_mode,
+            new_file: shown.new_file,
+            renamed_file: shown.renamed_file,
+            deleted_file: shown.deleted_file,
+            too_large: file.too_large.then_some(true),
+        }
+    }
+}
+
 /// An author with the number of commits and changed lines.
 #[derive(Serialize, ToSchema)]
 pub struct ContributorJson {

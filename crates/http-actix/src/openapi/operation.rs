@@ -66,9 +66,9 @@ impl Call {
         if in_query {
             all.extend(self.takes.iter().filter_map(Param::in_query));
         }
-        if self.pages {
-            for name in ["page", "per_page"] {
-                let schema = json!({ "type": "integer", "minimum": 1 });
+        if let Some(first) = self.first_page {
+            for (name, minimum) in [("page", first), ("per_page", 1)] {
+                let schema = json!({ "type": "integer", "minimum": minimum });
                 all.push(
                     json!({ "name": name, "in": "query", "required": false, "schema": schema }),
                 );

@@ -20,6 +20,7 @@ enum Kind {
     Integers,
     Texts(usize),
     Map(usize),
+    Objects(&'static [&'static str]),
     File,
     OneOf(&'static [&'static str]),
     SomeOf(&'static [&'static str]),
@@ -69,6 +70,11 @@ pub(crate) const fn map(name: &'static str, max: usize) -> Param {
     param(name, Kind::Map(max))
 }
 
+/// A list of objects with these members, which are texts.
+pub(crate) const fn objects(name: &'static str, members: &'static [&'static str]) -> Param {
+    param(name, Kind::Objects(members))
+}
+
 /// A file.
 pub(crate) const fn file(name: &'static str) -> Param {
     param(name, Kind::File)
@@ -109,7 +115,7 @@ impl Param {
     /// The description as a query parameter; `None` if it can only be sent in a body.
     pub(super) fn in_query(&self) -> Option<Value> {
         let name = match self.kind {
-            Kind::File | Kind::Map(_) => return None,
+            Kind::File | Kind::Map(_) | Kind::Objects(_) => return None,
             Kind::Integers | Kind::Texts(_) | Kind::SomeOf(_) => format!("{}[]", self.name),
             Kind::Text(_)
             | Kind::Integer
@@ -133,6 +139,12 @@ impl Param {
             Kind::Integers => json!({ "type": "array", "items": { "type": "integer" } }),
             Kind::Texts(max) => json!({ "type": "array", "items": string(max) }),
             Kind::Map(max) => json!({ "type": "object", "additionalProperties": string(max) }),
+            Kind::Objects(members) => {
+                let members =
+                    members.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" })));
+                let members: serde_json::Map<String, Value> = members.collect();
+                json!({ "type": "array", "items": { "type": "object", "properties": members } })
+            }
             Kind::File => json!({ "type": "string", "format": "binary" }),
             Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
             Kind::SomeOf(words) => {

@@ -1,7 +1,9 @@
 //! Rules of *declared* parameters: the response names all invalid parameters, in the order of declaration.
 
 use chrono::NaiveDate;
+use hexforge_application::commit::Action;
 
+use super::actions;
 use super::parameter::Rule;
 use crate::openapi as doc;
 
@@ -64,6 +66,11 @@ pub fn several_of(
     Rule::new(doc::several_of(name, words), |from, param| {
         from.several_of(param.name(), param.words())
     })
+}
+
+/// The actions of a commit. Everything else is invalid, null included.
+pub fn actions(name: &'static str) -> Rule<Option<Vec<Action>>> {
+    Rule::new(doc::objects(name, actions::MEMBERS), |from, param| from.actions(param.name()))
 }
 
 /// A whole number in the path, under its name in the pattern.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{MAX_PARAMS, too_many};
 use crate::error::{ApiError, ApiResult};
@@ -52,8 +52,12 @@ fn invalid_encoding() -> ApiError {
     ApiError::bad_request("a parameter has an invalid %-encoding")
 }
 
-/// Adds a parameter: `name[]=` and `name[0]=` append to a list, other names replace an earlier value.
+/// Adds a parameter: `name[]=` and `name[0]=` append to a list, `name[][key]=` adds to the last object of a list, other
+/// names replace an earlier value.
 pub(super) fn insert(values: &mut HashMap<String, Value>, name: &str, value: String) {
+    if let Some((name, key)) = member_of_list(name) {
+        return insert_member(values, name, key, value);
+    }
     let list = name
         .strip_suffix(']')
         .and_then(|name| name.rsplit_once('['))
@@ -70,6 +74,28 @@ pub(super) fn insert(values: &mut HashMap<String, Value>, name: &str, value: Str
     }
 }
 
+/// The list and the key of a name like `list[][key]`.
+fn member_of_list(name: &str) -> Option<(&str, &str)> {
+    let (list, key) = name.strip_suffix(']')?.rsplit_once("[][")?;
+    (!list.is_empty() && !list.contains('[') && !key.is_empty()).then_some((list, key))
+}
+
+/// Adds a member to the last object of a list. A key that the object has already begins the next object.
+fn insert_member(values: &mut HashMap<String, Value>, list: &str, key: &str, value: String) {
+    let (key, value) = (key.to_owned(), Value::String(value));
+    let items = values.entry(list.to_owned()).or_insert_with(|| Value::Array(vec![]));
+    if !items.is_array() {
+        *items = Value::Array(vec![]);
+    }
+    let Value::Array(items) = items else { return };
+    match items.last_mut() {
+        Some(Value::Object(members)) if !members.contains_key(&key) => {
+            members.insert(key, value);
+        }
+        _ => items.push(Value::Object(Map::from_iter([(key, value)]))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +107,15 @@ mod tests {
             insert(&mut values, &name, value);
         }
         Ok(Value::Object(values.into_iter().collect()))
+    }
+
+    #[test]
+    fn a_repeated_key_begins_the_next_object() {
+        let query = "a[][x]=1&a[][y]=2&a[][x]=3&b[][]=4&[][x]=5&c[d][][x]=6";
+        assert_eq!(
+            parsed(query).expect("well formed")["a"],
+            json!([{"x": "1", "y": "2"}, {"x": "3"}])
+        );
     }
 
     #[test]

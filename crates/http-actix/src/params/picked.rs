@@ -24,6 +24,21 @@ pub fn needed_text(name: &'static str, max: usize) -> Rule<String> {
     })
 }
 
+/// A required text with any characters, NUL included; a blank one counts as not given.
+pub fn needed_content(name: &'static str, max: usize) -> Rule<String> {
+    Rule::new(doc::text(name, max).needed(), |from, param| {
+        from.pick(|params| {
+            let text = params.log(param.name())?.filter(|text| !text.trim().is_empty());
+            Ok(text.ok_or(Error::NotGiven(param.name()))?)
+        })
+    })
+}
+
+/// A date with a time in ISO 8601; a blank text counts as not given.
+pub fn timestamp(name: &'static str) -> Rule<Option<Timestamp>> {
+    Rule::new(doc::moment(name), |from, param| from.pick(|params| params.timestamp(param.name())))
+}
+
 /// A text that may be empty; null counts as not given.
 pub fn possibly_empty_text(name: &'static str, max: usize) -> Rule<Option<String>> {
     Rule::new(doc::text(name, max), |from, param| {

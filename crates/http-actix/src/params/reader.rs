@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::num::{IntErrorKind, ParseIntError};
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime};
+use hexforge_application::commit::Action;
 use hexforge_domain::Timestamp;
 use hexforge_domain::text::{limit, within};
 use serde_json::Value;
 
-use super::{Params, boolean};
+use super::{Params, actions, boolean};
 use crate::dialect::Dialect;
 use crate::error::{ApiError, ApiResult};
 
@@ -179,6 +180,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub(super) fn actions(&mut self, name: &str) -> Option<Vec<Action>> {
+        let given = self.params.values.get(name)?;
+        actions::parse(given).or_else(|| self.invalid(name))
+    }
+
     /// A text; an empty one counts as not given.
     fn nonempty_text(&mut self, name: &str) -> Option<String> {
         self.text(name).filter(|text| !text.is_empty())
@@ -248,6 +254,17 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
         return None;
     }
     Timestamp::from_timestamp_micros(moment.timestamp_micros())
+}
+
+/// Parses a time in ISO 8601, or a date, which means its midnight. Without an offset it is UTC.
+pub(super) fn timestamp(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let with_offset = || DateTime::parse_from_str(text, "%FT%T%.f%#z").ok();
+    let without_offset = || NaiveDateTime::parse_from_str(text, "%FT%T%.f").ok();
+    let day = || NaiveDate::parse_from_str(text, "%F").ok()?.and_hms_opt(0, 0, 0);
+    let moment = with_offset().map(|moment| moment.to_utc());
+    let moment = moment.or_else(|| without_offset().or_else(day).map(|moment| moment.and_utc()))?;
+    (1..=9999).contains(&moment.year()).then_some(moment)
 }
 
 /// Parses a whole number of any length. One that does not fit becomes the smallest or largest `i64`, which no id is.
@@ -395,6 +412,27 @@ mod tests {
         }
         for text in ["", "soon", "2016-13-01", "2016-10-05T10:00:00junk", "0000-01-01T00:00:00Z"] {
             assert_eq!(moment(text), None, "{text}");
+        }
+    }
+
+    /// commits_files.md 2.2.
+    #[test]
+    fn timestamps_have_the_forms_of_iso_8601() {
+        for (text, seconds) in [
+            ("2016-01-31T10:00:00Z", 1_454_234_400),
+            ("2016-01-31T12:00:00+02:00", 1_454_234_400),
+            ("2016-01-31T12:00:00+0200", 1_454_234_400),
+            ("2016-01-31T12:00:00+02", 1_454_234_400),
+            ("2016-01-31T10:00:00.5Z", 1_454_234_400),
+            ("2016-01-31T10:00:00", 1_454_234_400),
+            (" 2016-01-31 ", 1_454_198_400),
+        ] {
+            assert_eq!(timestamp(text).map(|at| at.timestamp()), Some(seconds), "{text}");
+        }
+        for text in
+            ["soon", "2016-13-01", "31.1.2016", "2016-01-31T10:00:00junk", "2016-01-31T25:00:00Z"]
+        {
+            assert_eq!(timestamp(text), None, "{text}");
         }
     }
 
