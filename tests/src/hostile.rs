@@ -91,7 +91,7 @@ fn assert_no_server_error<T>(outcome: Result<T, GitError>) -> Option<T> {
         Ok(value) => Some(value),
         Err(GitError::Protocol(_) | GitError::Missing | GitError::TooLarge) => None,
         Err(GitError::ReaderGone(_) | GitError::Busy | GitError::Unfinished) => None,
-        Err(GitError::Conflict(_)) => None,
+        Err(GitError::Conflict(_) | GitError::Invalid(_)) => None,
         Err(
             error @ (GitError::Failed(_)
             | GitError::Corrupt(_)
