@@ -9,6 +9,7 @@ mod file;
 mod form;
 mod json;
 pub(crate) mod lenient_base64;
+mod moment;
 mod parameter;
 pub mod picked;
 mod reader;
@@ -123,14 +124,14 @@ impl Params {
             let text = format!("\"{name}\" must be a timestamp in ISO 8601 format: {form}");
             ApiError::message(StatusCode::BAD_REQUEST, text)
         };
-        reader::timestamp(&text).map(Some).ok_or_else(refused)
+        moment::timestamp(&text).map(Some).ok_or_else(refused)
     }
 
     /// A date with a time. Another text is an error.
     pub fn moment(&self, name: &str) -> ApiResult<Option<hexforge_domain::Timestamp>> {
         match self.text(name)? {
             None => Ok(None),
-            Some(text) => reader::moment(&text).map(Some).ok_or_else(|| invalid(name)),
+            Some(text) => moment::moment(&text).map(Some).ok_or_else(|| invalid(name)),
         }
     }
 
@@ -148,7 +149,7 @@ impl Params {
     pub fn day(&self, name: &str) -> ApiResult<Option<chrono::NaiveDate>> {
         match self.text(name)? {
             None => Ok(None),
-            Some(text) => reader::date(&text).map(Some).ok_or_else(|| invalid(name)),
+            Some(text) => moment::date(&text).map(Some).ok_or_else(|| invalid(name)),
         }
     }
 
