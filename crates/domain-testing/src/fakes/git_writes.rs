@@ -163,7 +163,10 @@ fn apply(files: &mut Files, change: &FileChange) -> Result<(), ChangeError> {
             }
         }
         FileChange::Remove { path } => {
-            files.remove(path).ok_or(ChangeError::NotFound)?;
+            if files.remove(path).is_none() {
+                check_path(path)?;
+                return Err(ChangeError::NotFound);
+            }
         }
         FileChange::Move { from, to, content } => {
             check_path(to)?;

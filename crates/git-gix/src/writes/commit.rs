@@ -115,7 +115,12 @@ fn apply(
         FileChange::Remove { path } => match editor.path_entry(path.as_bytes())? {
             PathEntry::File { .. } | PathEntry::Submodule(_) => editor.remove(path.as_bytes())?,
             PathEntry::Missing | PathEntry::BehindFile | PathEntry::Folder => {
-                return Ok(Err(ChangeError::NotFound));
+                let is_good = is_good_path(path);
+                return Ok(Err(if is_good {
+                    ChangeError::NotFound
+                } else {
+                    ChangeError::InvalidPath
+                }));
             }
         },
         FileChange::Move { from, to, content } => {
