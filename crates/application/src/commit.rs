@@ -42,6 +42,7 @@ pub fn create(
 ) -> Result<CommitView, Error> {
     let project = project_to_push(app, actor, named)?;
     let NewCommit { branch, message, actions, author } = new;
+    people::check_lengths(&message, &author)?;
     let plan = Plan::new(actions);
     let (commit, stats) = target::commit_to(app, actor, &project, &branch, |target| {
         plan.check(target)?;

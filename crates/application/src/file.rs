@@ -46,13 +46,13 @@ pub fn commit(
     new: &FileCommit,
     edit: Edit,
 ) -> Result<(), Error> {
+    people::check_lengths(&new.message, &new.author)?;
     let (rule, path) = (Rule::of(&edit), tidy(&new.path));
     let changes = [match edit {
         Edit::Create(content) | Edit::Update(content) => {
             FileChange::Write { path: path.clone(), content: with_line_feeds(content), mode: None }
         }
-        // A path that is not tidy names no file.
-        Edit::Delete => FileChange::Remove { path: new.path.clone() },
+        Edit::Delete => FileChange::Remove { path: path.clone() },
     }];
     target::commit_to(app, actor, project, &new.branch, |target| {
         rule.check(target, &new.path, &path)?;
@@ -86,17 +86,14 @@ impl Rule {
     /// Checks the path as it is given, and what the branch has at the tidy path.
     fn check(self, target: &Target, given: &str, path: &str) -> Result<(), Error> {
         self.check_path(given, path)?;
-        let is_allowed = match (self, target.entry(path)?) {
+        match (self, target.entry(path)?) {
             (Rule::Create | Rule::Update, PathEntry::Missing)
-            | (Rule::Update, PathEntry::File { .. }) => true,
-            (Rule::Create | Rule::Update, _) => false,
-            (Rule::Delete, PathEntry::File { .. } | PathEntry::Submodule(_)) => given == path,
-            (Rule::Delete, _) => false,
-        };
-        match self {
-            _ if is_allowed => Ok(()),
-            Rule::Create | Rule::Update => Err(refused(FileRefusal::Exists)),
-            Rule::Delete => Err(refused(FileRefusal::NotFound)),
+            | (Rule::Update, PathEntry::File { .. }) => Ok(()),
+            (Rule::Create | Rule::Update, _) => Err(refused(FileRefusal::Exists)),
+            // A path that is not tidy names no file. Whether there is a file is decided by its removal, which also
+            // knows all spellings of `.git`.
+            (Rule::Delete, _) if given == path => Ok(()),
+            (Rule::Delete, _) => Err(refused(FileRefusal::NotFound)),
         }
     }
 
@@ -121,8 +118,10 @@ impl Rule {
     /// The error for a change that git refuses.
     fn impossible(self, why: ChangeError, path: &str) -> Error {
         refused(match (why, self) {
-            (ChangeError::NotFound, _) => FileRefusal::NotFound,
-            (ChangeError::Taken, _) => FileRefusal::Exists,
+            (ChangeError::NotFound, _) | (ChangeError::Taken, Rule::Delete) => {
+                FileRefusal::NotFound
+            }
+            (ChangeError::Taken, Rule::Create | Rule::Update) => FileRefusal::Exists,
             (ChangeError::InvalidPath, Rule::Create) => FileRefusal::PathCharacters,
             (ChangeError::InvalidPath, Rule::Update | Rule::Delete) => FileRefusal::InvalidPath,
             (ChangeError::InvalidContent, _) => {

@@ -98,7 +98,7 @@ pub fn title_of(message: &str) -> String {
     const LONGEST: usize = 100;
     const SHORTENED: usize = 80;
     let first = message.trim_start_matches('\n').lines().next().unwrap_or_default();
-    if first.is_empty() {
+    if first.trim().is_empty() {
         return "--no commit message".to_owned();
     }
     match first.char_indices().nth(LONGEST) {
@@ -133,6 +133,7 @@ mod tests {
         for (message, title) in [
             ("Fix it\n\nAnd more.\n", "Fix it".to_owned()),
             ("", "--no commit message".to_owned()),
+            (" \n", "--no commit message".to_owned()),
             (&"x".repeat(100), "x".repeat(100)),
             (&long, format!("{}…", "x".repeat(80))),
         ] {

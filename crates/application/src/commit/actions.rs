@@ -1,5 +1,7 @@
 //! The actions of a commit: their checks in the order of the reference, and the file changes that they make.
 
+use std::collections::HashSet;
+
 use hexforge_domain::repository::{ChangeError, FileChange, PathEntry};
 use hexforge_domain::text::limit;
 
@@ -60,9 +62,20 @@ impl Plan {
         &self.changes
     }
 
-    /// Checks each action against the branch before the commit.
+    /// Checks each action against the branch before the commit. A file that an earlier action removed cannot be used
+    /// again.
     pub(super) fn check(&self, target: &Target) -> Result<(), Error> {
-        self.steps.iter().try_for_each(|step| step.check(target))
+        let mut removed = HashSet::new();
+        for step in &self.steps {
+            step.check(target)?;
+            if removed.contains(step.source()) {
+                return Err(step.not_found());
+            }
+            if matches!(step.kind, Some(Kind::Delete | Kind::Move)) {
+                removed.insert(step.source());
+            }
+        }
+        Ok(())
     }
 
     /// The error for a change that an earlier action of the same commit makes impossible.
@@ -129,12 +142,17 @@ impl Step {
         }
     }
 
-    fn not_found(&self) -> Error {
-        let path = match self.kind {
-            Some(Kind::Move) => self.previous.as_ref().unwrap_or(&self.path),
+    /// The path of the file that the action needs.
+    fn source(&self) -> &str {
+        match (self.kind, &self.previous) {
+            (Some(Kind::Move), Some(previous)) => previous,
             _ => &self.path,
-        };
-        refused(ActionRefusal::NotFound { action: self.action.clone(), path: path.clone() })
+        }
+    }
+
+    fn not_found(&self) -> Error {
+        let (action, path) = (self.action.clone(), self.source().to_owned());
+        refused(ActionRefusal::NotFound { action, path })
     }
 
     fn taken(&self) -> Error {

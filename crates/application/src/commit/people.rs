@@ -2,6 +2,7 @@
 
 use hexforge_domain::commit::Signature;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::text::{limit, within_field};
 
 use crate::access;
 use crate::app::App;
@@ -14,6 +15,15 @@ pub struct AuthorFields {
     pub email: Option<String>,
     /// The name.
     pub name: Option<String>,
+}
+
+/// Checks the lengths of the texts of a commit.
+pub(crate) fn check_lengths(message: &str, author: &AuthorFields) -> Result<(), Error> {
+    within_field("commit_message", message, limit::LONG)?;
+    for (field, given) in [("author_email", &author.email), ("author_name", &author.name)] {
+        within_field(field, given.as_deref().unwrap_or_default(), limit::SHORT)?;
+    }
+    Ok(())
 }
 
 /// Returns the author and the committer. The committer is the caller, and so is the author unless one is given.

@@ -1,6 +1,6 @@
 //! Single files of repositories. Permission to read or write the code is checked before the parameters.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -132,13 +132,15 @@ async fn send(
     let end = json.split_off(at + EMPTY_CONTENT.len() - 1);
     let size = (json.len() + end.len()) as u64 + blob.size.div_ceil(3) * 4;
     let permit = api.permit(|limiter| &limiter.blobs, actor).await?;
-    let write = move |mut to: &mut dyn Write| {
+    let write = move |to: &mut dyn Write| {
+        // The encoder needs a writer that takes every piece as a whole.
+        let mut to = BufWriter::new(to);
         to.write_all(&json).map_err(GitError::ReaderGone)?;
         let mut encoder = EncoderWriter::new(&mut to, &STANDARD);
         repository.write_blob(blob.id, &mut encoder)?;
         encoder.finish().map_err(GitError::ReaderGone)?;
         drop(encoder);
-        to.write_all(&end).map_err(GitError::ReaderGone)
+        to.write_all(&end).and_then(|()| to.flush()).map_err(GitError::ReaderGone)
     };
     let body = stream::start(api.limiter(), permit, write).await?;
     let mut response = HttpResponse::Ok();
