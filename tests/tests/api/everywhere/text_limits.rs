@@ -55,6 +55,10 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/fork/{id}", &["namespace"]),
     ("POST /api/v3/projects/{id}/repository/branches", &["ref"]),
     ("POST /api/v3/projects/{id}/repository/tags", &["ref"]),
+    ("POST /api/v3/projects/{id}/repository/commits", &["branch_name"]),
+    ("POST /api/v3/projects/{id}/repository/commits/{sha}/cherry_pick", &["branch"]),
+    ("POST /api/v3/projects/{id}/repository/files", &["branch_name", "encoding"]),
+    ("PUT /api/v3/projects/{id}/repository/files", &["branch_name", "encoding"]),
     ("PUT /api/v3/projects/{id}/labels", &["name"]),
     ("PUT /api/v3/groups/{id}/labels", &["name"]),
     ("POST /api/v3/projects/{id}/pipeline", &["ref"]),
@@ -69,6 +73,8 @@ const NOT_STORED: &[(&str, &[&str])] = &[
 
 /// Texts whose limits have their own cases, or exceed the largest body.
 const ELSEWHERE: &[(&str, &[&str])] = &[
+    ("POST /api/v3/projects/{id}/repository/files", &["content"]),
+    ("PUT /api/v3/projects/{id}/repository/files", &["content"]),
     ("POST /api/v3/projects/{id}/trigger/builds", &["variables{}"]),
     ("POST /api/v3/projects/{id}/issues", &["labels"]),
     ("PUT /api/v3/projects/{id}/issues/{issue_id}", &["labels"]),
@@ -93,6 +99,17 @@ const PROFILE: &[&str] = &[
     "twitter",
     "website_url",
 ];
+
+/// The texts of a commit.
+const COMMIT: &[&str] = &["commit_message", "author_name", "author_email"];
+
+/// The fields of a call that writes a file.
+fn file_fields(path: &str) -> Value {
+    json!({
+        "file_path": path, "branch_name": "master", "content": "x", "commit_message": "x",
+        "author_name": "Ada", "author_email": "ada@example.com",
+    })
+}
 
 fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     let path = |rest: &str| format!("{}{rest}", fixture.cast.path);
@@ -384,6 +401,33 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             &path("/variables/FIXED"),
             nothing,
             refused_as_too_long(&["value"]),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/repository/commits",
+            &path("/repository/commits"),
+            &path("/repository/commits"),
+            |_| {
+                let mut fields = file_fields("unused");
+                fields["actions"] = json!([]);
+                fields
+            },
+            refused_as_too_long(COMMIT),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/repository/files",
+            &path("/repository/files"),
+            &path("/repository/commits"),
+            |n| file_fields(&format!("limit-{n}")),
+            [&refused_as_too_long(COMMIT)[..], &[("file_path", Prescribed(400, "only letters"))]]
+                .concat(),
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/repository/files",
+            &path("/repository/files"),
+            &path("/repository/commits"),
+            |_| file_fields("limit"),
+            [&refused_as_too_long(COMMIT)[..], &[("file_path", Prescribed(400, "Invalid path"))]]
+                .concat(),
         ),
         call(
             "POST /ci/api/v1/runners/register",

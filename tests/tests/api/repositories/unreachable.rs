@@ -30,6 +30,9 @@ fn calls(fixture: &ProjectFixture, [commit, path, blob]: [&str; 3]) -> Vec<Strin
         format!("{base}/archive.tar.gz?sha={commit}"),
         format!("{base}/commits/{commit}/statuses"),
         format!("{base}/commits/{commit}/builds"),
+        format!("{base}/commits/{commit}"),
+        format!("{base}/commits/{short}/diff"),
+        format!("{base}/files?ref={commit}&file_path={path}"),
     ]
 }
 
