@@ -17,6 +17,7 @@
 mod bases;
 mod collect;
 mod content;
+mod histogram;
 mod renames;
 mod resolve;
 #[cfg(test)]

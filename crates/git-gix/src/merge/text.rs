@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
-use gix::diff::blob::{Algorithm, Diff, Hunk, InternedInput};
+use gix::diff::blob::{Hunk, InternedInput};
 
+use super::histogram;
 use crate::history::compare::distance::differ_too_much;
 
 /// The number of lines between two conflicts up to which they become one.
@@ -57,9 +58,7 @@ fn changes(before: &[u8], after: &[u8]) -> Option<Vec<Hunk>> {
     if differ_too_much(&input.before, &input.after) {
         return None;
     }
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_no_heuristic(&input);
-    Some(diff.hunks().collect())
+    Some(histogram::diff(&input).hunks().collect())
 }
 
 /// Where the lines of a region come from.

@@ -195,6 +195,12 @@ fn new_file(random: &mut Random, number: usize) -> File {
     if random.one_in(30) {
         return File { mode: "100644", content: vec![] };
     }
+    // Few different lines, so that there are many ways to compare two versions.
+    if random.one_in(5) {
+        let words = ["a\n", "b\n", "}\n", "\n", "    return;\n"];
+        let content = (0..5 + random.below(60)).map(|_| words[random.below(5)]).collect::<String>();
+        return File { mode: "100644", content: content.into_bytes() };
+    }
     let mut content = String::new();
     for line in 0..3 + random.below(30) {
         let _ = match random.below(6) {
