@@ -2,8 +2,11 @@
 
 pub mod commands;
 pub mod port;
+pub mod pushed_commits;
 pub mod source;
 pub mod system;
+pub mod task_list;
+mod title_diff;
 
 pub use source::NoteSource;
 

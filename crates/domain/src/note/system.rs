@@ -1,10 +1,14 @@
-//! System notes: the texts that describe a change of an issue.
+//! System notes: the texts that describe a change of an issue or merge request.
 
 use super::NoteBody;
+use super::pushed_commits::PushedCommits;
+use super::task_list::TaskChange;
+use super::title_diff::mark_changes;
+use crate::commit::ObjectId;
 use crate::id::LabelId;
 use crate::issue::IssueCommand;
 
-/// A change of an issue that creates a system note.
+/// A change of an issue or merge request that creates a system note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SystemNote<'a> {
     /// The issue was closed or reopened.
@@ -37,6 +41,29 @@ pub enum SystemNote<'a> {
     MovedTo(&'a str),
     /// The issue was moved from another project; the text is the reference of the old issue.
     MovedFrom(&'a str),
+    /// The merge request was merged.
+    Merged,
+    /// The title of the merge request was marked as work in progress (`true`), or the mark was removed (`false`).
+    WorkInProgress(bool),
+    /// The target branch of the merge request was changed.
+    TargetBranch {
+        /// The previous branch.
+        from: &'a str,
+        /// The new branch.
+        to: &'a str,
+    },
+    /// The source branch of the merge request was deleted.
+    SourceDeleted(&'a str),
+    /// The source branch of the merge request was created again.
+    SourceRestored(&'a str),
+    /// Commits were pushed to the source branch of the merge request.
+    Commits(PushedCommits<'a>),
+    /// The merge request will be merged when the pipeline of this commit succeeds.
+    AutomaticMerge(ObjectId),
+    /// The automatic merge was canceled.
+    AutomaticMergeCanceled,
+    /// An item of a task list in the description was ticked or unticked.
+    Task(TaskChange<'a>),
 }
 
 impl SystemNote<'_> {
@@ -47,7 +74,10 @@ impl SystemNote<'_> {
             SystemNote::State(IssueCommand::Reopen) => "reopened".to_owned(),
             SystemNote::ClosedVia(name) => format!("closed via {name}"),
             SystemNote::MentionedIn(name) => format!("mentioned in {name}"),
-            SystemNote::Title { from, to } => format!("changed title from **{from}** to **{to}**"),
+            SystemNote::Title { from, to } => {
+                let (from, to) = mark_changes(from, to);
+                format!("changed title from **{from}** to **{to}**")
+            }
             SystemNote::Assignee(Some(username)) => format!("assigned to @{username}"),
             SystemNote::Assignee(None) => "removed assignee".to_owned(),
             SystemNote::Milestone(Some(iid)) => format!("changed milestone to %{iid}"),
@@ -57,6 +87,23 @@ impl SystemNote<'_> {
             SystemNote::Confidential(false) => "made the issue visible to everyone".to_owned(),
             SystemNote::MovedTo(name) => format!("moved to {name}"),
             SystemNote::MovedFrom(name) => format!("moved from {name}"),
+            SystemNote::Merged => "merged".to_owned(),
+            SystemNote::WorkInProgress(true) => "marked as a **Work In Progress**".to_owned(),
+            SystemNote::WorkInProgress(false) => "unmarked as a Work In Progress".to_owned(),
+            SystemNote::TargetBranch { from, to } => {
+                format!("changed target branch from `{from}` to `{to}`")
+            }
+            SystemNote::SourceDeleted(branch) => format!("deleted source branch `{branch}`"),
+            SystemNote::SourceRestored(branch) => format!("restored source branch `{branch}`"),
+            SystemNote::Commits(pushed) => pushed.describe(),
+            SystemNote::AutomaticMerge(head) => {
+                format!("enabled an automatic merge when the build for {head} succeeds")
+            }
+            SystemNote::AutomaticMergeCanceled => "canceled the automatic merge".to_owned(),
+            SystemNote::Task(TaskChange { text, complete }) => {
+                let state = if *complete { "completed" } else { "incomplete" };
+                format!("marked the task **{text}** as {state}")
+            }
         })
     }
 }
@@ -86,7 +133,10 @@ mod tests {
             (SystemNote::State(IssueCommand::Reopen), "reopened"),
             (SystemNote::ClosedVia("commit 1a"), "closed via commit 1a"),
             (SystemNote::MentionedIn("issue #1"), "mentioned in issue #1"),
-            (SystemNote::Title { from: "a", to: "b" }, "changed title from **a** to **b**"),
+            (
+                SystemNote::Title { from: "Old title", to: "New title" },
+                "changed title from **{-Old-} title** to **{+New+} title**",
+            ),
             (SystemNote::Assignee(Some("ada")), "assigned to @ada"),
             (SystemNote::Assignee(None), "removed assignee"),
             (SystemNote::Milestone(Some(3)), "changed milestone to %3"),
@@ -102,6 +152,29 @@ mod tests {
             (SystemNote::Confidential(false), "made the issue visible to everyone"),
             (SystemNote::MovedTo("a/b#1"), "moved to a/b#1"),
             (SystemNote::MovedFrom("a/b#1"), "moved from a/b#1"),
+            (SystemNote::Merged, "merged"),
+            (SystemNote::WorkInProgress(true), "marked as a **Work In Progress**"),
+            (SystemNote::WorkInProgress(false), "unmarked as a Work In Progress"),
+            (
+                SystemNote::TargetBranch { from: "master", to: "stable" },
+                "changed target branch from `master` to `stable`",
+            ),
+            (SystemNote::SourceDeleted("x"), "deleted source branch `x`"),
+            (SystemNote::SourceRestored("x"), "restored source branch `x`"),
+            (
+                SystemNote::AutomaticMerge(ObjectId::ZERO),
+                "enabled an automatic merge when the build for \
+                 0000000000000000000000000000000000000000 succeeds",
+            ),
+            (SystemNote::AutomaticMergeCanceled, "canceled the automatic merge"),
+            (
+                SystemNote::Task(TaskChange { text: "paint", complete: true }),
+                "marked the task **paint** as completed",
+            ),
+            (
+                SystemNote::Task(TaskChange { text: "paint", complete: false }),
+                "marked the task **paint** as incomplete",
+            ),
         ] {
             assert_eq!(note.body().as_str(), body);
         }

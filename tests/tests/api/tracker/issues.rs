@@ -217,7 +217,7 @@ fn an_issue_is_changed_and_that_is_written_down(forge: &Forge) {
     }
     assert_eq!(changed, expected);
     let written = [
-        "changed title from **before** to **after**".to_owned(),
+        "changed title from **{-before-}** to **{+after+}**".to_owned(),
         "assigned to @guest".to_owned(),
         "changed milestone to %1".to_owned(),
         "made the issue confidential".to_owned(),
