@@ -50,6 +50,10 @@ ids! {
     MilestoneId,
     /// An issue, unique in the whole service. Users see its number in the project (`iid`) instead.
     IssueId,
+    /// A merge request, unique in the whole service. Users see its number in the target project (`iid`) instead.
+    MergeRequestId,
+    /// A version of a merge request: its commits and changes at one time.
+    MergeRequestVersionId,
     /// A note on an issue.
     NoteId,
     /// An emoji award: the reaction of a user to an issue.

@@ -3,6 +3,7 @@
 
 pub mod ci;
 pub mod group;
+pub mod merge_request;
 pub mod project;
 pub mod push;
 pub mod request;

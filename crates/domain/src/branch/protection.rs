@@ -38,6 +38,11 @@ impl Protection {
     pub fn push_level(&self) -> AccessLevel {
         if self.developers.push { AccessLevel::Developer } else { AccessLevel::Master }
     }
+
+    /// The lowest access level that may merge merge requests into the branch.
+    pub fn merge_level(&self) -> AccessLevel {
+        if self.developers.merge { AccessLevel::Developer } else { AccessLevel::Master }
+    }
 }
 
 /// The combined effect of all protections on one branch.

@@ -76,6 +76,15 @@ impl PushFacts {
         self.may_push && self.check_branch(branch, RefAction::FastForward).is_ok()
     }
 
+    /// Returns whether the actor may merge a merge request into a branch: who may push to it or merge into it.
+    pub fn may_merge_into(&self, branch: &str) -> bool {
+        let mut covering = self.protections.iter().filter(|one| one.covers(branch)).peekable();
+        let is_protected = covering.peek().is_some();
+        let reaches =
+            |one: &Protection| self.level >= Some(one.push_level().min(one.merge_level()));
+        self.may_push && (!is_protected || self.admin || covering.any(reaches))
+    }
+
     fn check_branch(&self, name: &str, action: RefAction) -> Result<(), PushRefusal> {
         let mut levels = self
             .protections
@@ -161,6 +170,28 @@ mod tests {
             (&developer, RefKind::Other, Delete, Ok(())),
         ] {
             assert_eq!(facts.check(&kind, action), expected, "{facts:?} {kind:?} {action:?}");
+        }
+    }
+
+    /// Reference section 6.2 of merge requests.
+    #[test]
+    fn merging_takes_the_right_to_push_or_to_merge() {
+        let rights = |push, merge| DeveloperRights { push, merge };
+        for (level, admin, developers, unprotected, protected) in [
+            (None, false, rights(true, true), false, false),
+            (Some(AccessLevel::Reporter), false, rights(true, true), false, false),
+            (Some(Developer), false, rights(false, false), true, false),
+            (Some(Developer), false, rights(true, false), true, true),
+            (Some(Developer), false, rights(false, true), true, true),
+            (Some(Master), false, rights(false, false), true, true),
+            (None, true, rights(false, false), true, true),
+        ] {
+            let mut facts = facts(level, admin, false);
+            facts.protections[0].developers = developers;
+            let found = (facts.may_merge_into("x"), facts.may_merge_into("p"));
+            assert_eq!(found, (unprotected, protected), "{level:?} {admin} {developers:?}");
+            facts.may_push = false;
+            assert!(!facts.may_merge_into("x") && !facts.may_merge_into("p"), "archived");
         }
     }
 
