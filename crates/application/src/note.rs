@@ -5,7 +5,8 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{IssueId, NoteId, UserId};
-use hexforge_domain::issue::award::{Award, EmojiName};
+use hexforge_domain::issuable::Issuable;
+use hexforge_domain::issuable::award::{Award, EmojiName};
 use hexforge_domain::issue::{Issue, mention};
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
@@ -38,7 +39,7 @@ pub fn list(
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
         let issue = find_issue(tx, &tracker, issue, Entity::Notes)?;
-        let notes = tx.notes().list(issue.id, note_reader(&tracker)?, page)?;
+        let notes = tx.notes().list(issue.id.into(), note_reader(&tracker)?, page)?;
         Ok(view::page(tx, notes)?)
     })
 }
@@ -71,10 +72,10 @@ pub fn get(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<N
 pub enum NoteOutcome {
     /// A note was written.
     Note(Box<NoteView>),
-    /// An emoji was awarded to the issue.
+    /// An emoji was awarded.
     Award(Award, Box<User>),
-    /// No note: the text consisted of commands only, which this user applied to this issue.
-    Commands(IssueId, Box<User>, Timestamp),
+    /// No note: the text consisted of commands only, which this user applied.
+    Commands(Issuable, Box<User>, Timestamp),
 }
 
 /// The parsed text of a new note. It is parsed before the transaction, because parsing time grows with the text and
@@ -116,20 +117,21 @@ pub fn create(
         let now = app.clock.now();
         let editor = Editor { user: author, tracker: &tracker, now };
         if let Some(emoji) = emoji.filter(|_| issue.author != author) {
-            let award = tx.issues().award(issue.id, author, &emoji, now)?;
+            let award = tx.issuables().award(issue.id.into(), author, &emoji, now)?;
             return Ok(NoteOutcome::Award(award, Box::new(find_user(tx, author)?)));
         }
         let Some(body) = body else {
             let issue = commands::apply(tx, editor, issue, &commands)?;
             let by = Box::new(find_user(tx, author)?);
-            return Ok(NoteOutcome::Commands(issue.id, by, now));
+            return Ok(NoteOutcome::Commands(issue.id.into(), by, now));
         };
         // Only owners may set the creation time.
         let created_at = fields.created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
         let created_at = created_at.unwrap_or(now);
         let new = NewNote {
             project: tracker.project.id,
-            issue: issue.id,
+            on: issue.id.into(),
+            position: None,
             author,
             body,
             system: false,
@@ -138,8 +140,9 @@ pub fn create(
             at: created_at,
         };
         let note = tx.notes().insert(new)?;
-        tx.issues().participate(issue.id, author)?;
-        tx.issues().mention(issue.id, &mention::mentioned_usernames(note.body.as_str()))?;
+        tx.issuables().participate(issue.id.into(), author)?;
+        tx.issuables()
+            .mention(issue.id.into(), &mention::mentioned_usernames(note.body.as_str()))?;
         let issue = Issue { updated_at: now, ..issue };
         tx.issues().update(&issue)?;
         let about = EventSubject::Note(&note, &issue);
@@ -171,7 +174,8 @@ pub fn update(
         let note =
             Note { body: body?, updated_by: Some(user), updated_at: app.clock.now(), ..note };
         tx.notes().update(&note)?;
-        tx.issues().mention(issue.id, &mention::mentioned_usernames(note.body.as_str()))?;
+        tx.issuables()
+            .mention(issue.id.into(), &mention::mentioned_usernames(note.body.as_str()))?;
         mentions.write_notes(
             tx,
             Editor { user, tracker: &tracker, now: note.updated_at },
@@ -207,7 +211,7 @@ fn find_issue(
 
 fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Issue, Note), Error> {
     let issue = find_issue(tx, tracker, id.issue, Entity::Note)?;
-    let note = tx.notes().find(issue.id, id.note, note_reader(tracker)?)?;
+    let note = tx.notes().find(issue.id.into(), id.note, note_reader(tracker)?)?;
     Ok((issue, note.ok_or(Error::NotFound(Entity::Record))?))
 }
 

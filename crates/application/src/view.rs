@@ -8,4 +8,5 @@ pub mod issue;
 pub mod label;
 pub mod note;
 pub mod project;
+pub(crate) mod subscription;
 pub mod user;

@@ -2,6 +2,7 @@
 
 mod group;
 mod issue;
+mod merge_request;
 mod pipeline;
 mod project;
 mod repository;
@@ -10,6 +11,7 @@ pub use group::{GroupBuilder, a_group, a_member, join_group, join_project};
 pub use issue::{
     a_label, a_milestone, a_note, a_title, an_issue, an_issue_at, insert_label, label_in,
 };
+pub use merge_request::{a_merge_request, a_request_branch};
 pub use pipeline::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external};
 pub use project::{
     ProjectBuilder, a_hook, a_hook_url, a_project, a_share, a_system_hook, home_of, share,

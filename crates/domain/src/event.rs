@@ -6,7 +6,8 @@ pub mod port;
 pub use action::EventAction;
 
 use crate::Timestamp;
-use crate::id::{EventId, IssueId, ProjectId, UserId};
+use crate::id::{EventId, ProjectId, UserId};
+use crate::issuable::Issuable;
 use crate::push::Push;
 
 /// An event to be stored.
@@ -35,9 +36,9 @@ pub struct EventTarget {
     pub id: Option<i64>,
     /// The title at the time of the event.
     pub title: Option<String>,
-    /// The issue that is the object or to which it belongs. The event is hidden from users who may not see the issue,
-    /// and is deleted with it.
-    pub issue: Option<IssueId>,
+    /// The issue or merge request that is the object or to which it belongs. The event is deleted with it. Events of
+    /// an issue are hidden from users who may not see the issue.
+    pub belongs_to: Option<Issuable>,
 }
 
 /// A stored event.

@@ -54,9 +54,9 @@ ids! {
     MergeRequestId,
     /// A version of a merge request: its commits and changes at one time.
     MergeRequestVersionId,
-    /// A note on an issue.
+    /// A note on an issue, merge request or commit.
     NoteId,
-    /// An emoji award: the reaction of a user to an issue.
+    /// An emoji award: the reaction of a user to an issue or merge request.
     AwardId,
     /// The board of a project.
     BoardId,

@@ -1,6 +1,5 @@
 //! Issues: the entity, its input type, and the values that belong to it.
 
-pub mod award;
 pub mod closing;
 pub mod label_list;
 pub mod mention;

@@ -49,6 +49,7 @@ pub mod group;
 pub mod hex;
 pub mod hook;
 pub mod id;
+pub mod issuable;
 pub mod issue;
 pub mod label;
 pub mod limiter;

@@ -1,18 +1,22 @@
-//! Notes: comments of users on issues, and system notes about changes of issues.
+//! Notes: comments of users on issues, merge requests and commits, and system notes about changes.
 
 pub mod commands;
+pub mod noteable;
 pub mod port;
+pub mod position;
 pub mod pushed_commits;
 pub mod source;
 pub mod system;
 pub mod task_list;
 mod title_diff;
 
+pub use noteable::Noteable;
+pub use position::{NoteLine, NotePosition};
 pub use source::NoteSource;
 
 use crate::Timestamp;
 use crate::field_errors::FieldErrors;
-use crate::id::{IssueId, NoteId, ProjectId, UserId};
+use crate::id::{NoteId, ProjectId, UserId};
 use crate::text::{Blank, limit, within_field};
 
 /// A note as it is stored.
@@ -20,10 +24,12 @@ use crate::text::{Blank, limit, within_field};
 pub struct Note {
     /// Assigned by the store, never reused.
     pub id: NoteId,
-    /// The project of the issue.
+    /// The project of the issue, merge request or commit.
     pub project: ProjectId,
-    /// The issue.
-    pub issue: IssueId,
+    /// The issue, merge request or commit.
+    pub on: Noteable,
+    /// The line of the commit's diff, if the note is about one.
+    pub position: Option<NotePosition>,
     /// The author of the comment, or the user whose change a system note describes.
     pub author: UserId,
     /// The last editor, if the note was edited.
@@ -32,7 +38,8 @@ pub struct Note {
     pub body: NoteBody,
     /// Whether this is a system note.
     pub system: bool,
-    /// The issue or commit that mentioned the issue, if this is a system note about a mention.
+    /// The issue, merge request or commit that mentioned [`on`](Self::on), if this is a system note
+    /// about a mention.
     pub source: Option<NoteSource>,
     /// The creation time.
     pub created_at: Timestamp,
@@ -45,8 +52,10 @@ pub struct Note {
 pub struct NewNote {
     /// See [`Note::project`].
     pub project: ProjectId,
-    /// See [`Note::issue`].
-    pub issue: IssueId,
+    /// See [`Note::on`].
+    pub on: Noteable,
+    /// See [`Note::position`].
+    pub position: Option<NotePosition>,
     /// See [`Note::author`].
     pub author: UserId,
     /// See [`Note::body`].

@@ -1,8 +1,8 @@
-//! Subscriptions of users to labels and issues.
+//! Subscriptions of users to labels, issues and merge requests.
 
 use crate::change::Change;
 
-/// The subscription state of one user for one label or issue.
+/// The subscription state of one user for one label, issue or merge request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subscribed {
     /// Subscribed.
@@ -14,9 +14,9 @@ pub enum Subscribed {
 /// A change of the subscription that a request may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubscriptionCommand {
-    /// Subscribe to the label or issue.
+    /// Subscribe to the label, issue or merge request.
     Subscribe,
-    /// Unsubscribe from the label or issue.
+    /// Unsubscribe from the label, issue or merge request.
     Unsubscribe,
 }
 

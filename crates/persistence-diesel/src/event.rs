@@ -4,7 +4,8 @@ use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::event::{Event, EventAction, EventTarget, NewEvent};
-use hexforge_domain::id::{EventId, IssueId, ProjectId, UserId};
+use hexforge_domain::id::{EventId, IssueId, MergeRequestId, ProjectId, UserId};
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
@@ -31,6 +32,7 @@ struct EventRow {
     data: Option<String>,
     created_at: NaiveDateTime,
     issue_id: Option<i64>,
+    merge_request_id: Option<i64>,
 }
 
 impl TryFrom<EventRow> for Event {
@@ -38,13 +40,15 @@ impl TryFrom<EventRow> for Event {
 
     fn try_from(row: EventRow) -> Result<Self, StoreError> {
         let (id, title) = (row.target_id, row.target_title);
-        let issue = row.issue_id.map(IssueId);
+        let issue = row.issue_id.map(|id| Issuable::Issue(IssueId(id)));
+        let merge_request = row.merge_request_id.map(MergeRequestId);
+        let belongs_to = issue.or(merge_request.map(Issuable::MergeRequest));
         Ok(Event {
             id: EventId(row.id),
             project: ProjectId(row.project_id),
             author: UserId(row.author_id),
             action: EventAction::parse(&row.action).ok_or(StoreError::Corrupt("event action"))?,
-            target: row.target_type.map(|kind| EventTarget { kind, id, title, issue }),
+            target: row.target_type.map(|kind| EventTarget { kind, id, title, belongs_to }),
             push: row.data.as_deref().map(read_push).transpose()?,
             created_at: to_utc(row.created_at),
         })
@@ -58,6 +62,7 @@ fn read_push(data: &str) -> Result<Box<Push>, StoreError> {
 impl Events for DieselTx<'_> {
     fn insert(&mut self, new: NewEvent) -> Result<Event, StoreError> {
         let target = new.target.as_ref();
+        let belongs_to = target.and_then(|target| target.belongs_to);
         let values = (
             events::project_id.eq(new.project.0),
             events::author_id.eq(new.author.0),
@@ -65,7 +70,9 @@ impl Events for DieselTx<'_> {
             events::target_type.eq(target.map(|target| target.kind.as_str())),
             events::target_id.eq(target.and_then(|target| target.id)),
             events::target_title.eq(target.and_then(|target| target.title.as_deref())),
-            events::issue_id.eq(target.and_then(|target| target.issue).map(|issue| issue.0)),
+            events::issue_id.eq(belongs_to.and_then(Issuable::issue).map(|id| id.0)),
+            events::merge_request_id
+                .eq(belongs_to.and_then(Issuable::merge_request).map(|id| id.0)),
             events::data.eq(new.push.as_deref().map(json::to_text)),
             events::created_at.eq(to_naive(new.at)),
         );

@@ -248,7 +248,7 @@ fn write_issue(
     let new = NewIssue { assignee: Some(other), ..an_issue(project, user, "an issue") };
     let issue = tx.issues().insert(new)?;
     tx.issues().set_labels(issue.id, &[label.id])?;
-    tx.issues().participate(issue.id, user)?;
+    tx.issuables().participate(issue.id.into(), user)?;
     tx.events().insert(an_event(project, user))?;
     tx.projects().record_activity(project, a_moment())
 }
@@ -350,7 +350,7 @@ fn assert_counters_are_right(store: &dyn Store) {
                 assert_eq!(counts, (open, issues.len() - open), "{project:?}");
             }
             for issue in issues {
-                let notes = tx.notes().list(issue.id, None, Page::Whole)?.total;
+                let notes = tx.notes().list(issue.id.into(), None, Page::Whole)?.total;
                 assert_eq!(u64::from(issue.user_notes_count), notes, "{issue:?}");
             }
         }

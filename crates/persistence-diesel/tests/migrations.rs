@@ -8,18 +8,22 @@ use std::thread;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_migrations::MigrationHarness;
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::issuable::award::EmojiName;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::namespace::Namespace;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::Starred;
+use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
-    a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member, a_moment, a_pipeline,
-    a_project, a_protection, a_release, a_runner, a_share, a_system_hook, a_user, an_event,
-    an_import, home_of,
+    a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member, a_merge_request, a_moment,
+    a_note, a_pipeline, a_project, a_protection, a_release, a_request_branch, a_runner, a_share,
+    a_system_hook, a_user, an_event, an_import, an_issue, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -122,6 +126,20 @@ fn fill(database: &TestDatabase) {
         let sealed = Sealed(vec![1]);
         tx.triggers().record_use(trigger.id, pipeline.id, &sealed, a_moment())?;
         tx.variables().insert(source.id, &VariableKey::stored("A".into()), &sealed)?;
+        let issue = tx.issues().insert(an_issue(source.id, ada.id, "an issue"))?.id;
+        let request =
+            tx.merge_requests().insert(a_merge_request(source.id, ada.id, "a request"))?;
+        let commit = Noteable::Commit { project: source.id, id: ObjectId::ZERO };
+        for on in [issue.into(), request.id.into(), commit] {
+            tx.notes().insert(a_note(source.id, on, ada.id, "a note"))?;
+        }
+        let emoji = EmojiName::from_note(":+1:").expect("an emoji");
+        for on in [issue.into(), request.id.into()] {
+            tx.issuables().award(on, ada.id, &emoji, a_moment())?;
+        }
+        let branch = a_request_branch("master");
+        let task = TaskKind::MergeAutomatically { branch, head: ObjectId::ZERO };
+        tx.repository_tasks().insert(source.id, &task, a_moment())?;
         tx.events().insert(an_event(source.id, ada.id)).map(drop)
     });
     filled.expect("something in every table");
@@ -184,6 +202,29 @@ fn projects_outlive_what_is_known_of_their_repositories() {
         let store: &dyn Store = &store;
         let found: Result<_, StoreError> = store.read(|tx| tx.projects().find_all(&[site.id]));
         assert_eq!(found.expect("the schema is complete"), [site]);
+    }
+}
+
+/// Notes and awards of issues survive the migration to notes on merge requests and commits, and its reversal.
+#[test]
+fn notes_on_issues_outlive_those_on_merge_requests_and_commits() {
+    for database in databases() {
+        fill(&database);
+        let rows = || {
+            let sql = "SELECT body || ' ' || name FROM notes JOIN awards ON awards.issue_id = notes.issue_id";
+            database.texts(sql)
+        };
+        let before = rows();
+        assert_eq!(before, ["a note thumbsup"]);
+        assert_eq!(database.number("SELECT count(*) FROM notes"), 3);
+        let (names, _) = migrations::names().expect("the migrations are compiled in");
+        let first = names.iter().position(|name| name.ends_with("_merge_requests"));
+        let since = names.len() - first.expect("they came by a migration");
+        (0..since).for_each(|_| revert_last(&database));
+        assert_eq!(rows(), before);
+        assert_eq!(database.number("SELECT count(*) FROM notes"), 1);
+        migrations::run(&mut connect(&database.url)).expect("it can be applied again");
+        assert_eq!(rows(), before);
     }
 }
 

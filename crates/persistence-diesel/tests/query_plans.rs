@@ -2,27 +2,21 @@
 
 mod support;
 
-use std::cell::RefCell;
-
 use diesel::connection::SimpleConnection;
-use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
-use diesel::prelude::*;
-use diesel::sql_types::Text;
 use hexforge_domain::build::{BuildFilter, StatusFilter};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId, UserId,
+    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, PipelineId, ProjectId, UserId,
 };
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::NewIssue;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::milestone::MilestoneFilter;
-use hexforge_domain::note::NoteSource;
-use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
@@ -40,68 +34,7 @@ use hexforge_persistence_diesel::Options;
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
 use support::connect;
-
-const PAGE: Page = Page::Numbered { number: 2, size: 20 };
-
-thread_local! {
-    /// The queries that this thread ran.
-    static QUERIES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-fn record_queries() -> Option<Box<dyn Instrumentation>> {
-    Some(Box::new(|event: InstrumentationEvent<'_>| {
-        if let InstrumentationEvent::StartQuery { query, .. } = event {
-            let query = query.to_string();
-            if query.starts_with("SELECT") || query.starts_with("WITH") {
-                QUERIES.with_borrow_mut(|queries| queries.push(query));
-            }
-        }
-    }))
-}
-
-#[derive(QueryableByName)]
-struct Step {
-    #[diesel(sql_type = Text)]
-    detail: String,
-}
-
-/// Returns the queries that `read` runs on an empty store, with their plans.
-fn plans(read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send) -> Vec<(String, String)> {
-    plans_in(&TestDatabase::sqlite(), read)
-}
-
-/// Like [`plans`], on an existing database.
-fn plans_in(
-    database: &TestDatabase,
-    read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send,
-) -> Vec<(String, String)> {
-    set_default_instrumentation(record_queries).expect("no thread panics while it sets this");
-    let store = database.open(Options::default());
-    QUERIES.take();
-    let store: &dyn Store = &store;
-    store.read(read).expect("a store can be read");
-    let queries = QUERIES.take();
-    let DbConn::Sqlite(mut conn) = connect(&database.url) else { panic!("a SQLite database") };
-    let plan = |query: String| {
-        let steps: Vec<Step> = diesel::sql_query(format!("EXPLAIN QUERY PLAN {query}"))
-            .load(&mut conn)
-            .expect("what was run can be explained");
-        let steps = steps.into_iter().map(|step| step.detail).collect::<Vec<_>>().join("; ");
-        (query, steps)
-    };
-    queries.into_iter().map(plan).collect()
-}
-
-/// Checks that all queries of a list, for its total and its page, use the index and do not sort.
-fn assert_goes_by(index: &str, read: impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send) {
-    let plans = plans(read);
-    assert!(!plans.is_empty());
-    // The query for the change counter does not read the list.
-    for (_, plan) in plans.into_iter().filter(|(query, _)| !query.contains("list_changes")) {
-        assert!(plan.contains(index), "{index}: {plan}");
-        assert!(!plan.contains("USE TEMP B-TREE"), "{index}: {plan}");
-    }
-}
+use support::plans::{PAGE, assert_goes_by, plans, plans_in};
 
 fn list_users(filter: UserFilter) -> impl FnOnce(&mut dyn Tx) -> Result<(), StoreError> + Send {
     // On an empty store, only the queries for the total and the ids run.
@@ -580,8 +513,10 @@ fn nothing_about_issues_scans_a_table() {
             }
         }
         tx.issues().labels_of(&issues)?;
-        tx.issues().subscriptions(user, &issues)?;
-        tx.issues().participations(user, &issues)?;
+        let on: Vec<Issuable> = issues.iter().map(|id| Issuable::from(*id)).collect();
+        tx.issuables().subscriptions(user, &on)?;
+        tx.issuables().participations(user, &on)?;
+        tx.issuables().votes(&on)?;
         tx.issues().find_all(&issues)?;
         tx.labels().list(project, PAGE)?;
         tx.labels().subscribed(user, &labels)?;
@@ -595,14 +530,6 @@ fn nothing_about_issues_scans_a_table() {
         tx.group_labels().counts(&labels, ListAudience::Viewer(viewer), a_day())?;
         tx.group_labels().counts(&labels, ListAudience::Unrestricted, a_day())?;
         tx.issues().find_by_iids(project, &[1, 2])?;
-        tx.issues().votes(&issues)?;
-        tx.notes().list(IssueId(1), None, PAGE)?;
-        let reader = Some(NoteReader { viewer, today: a_day() });
-        tx.notes().list(IssueId(1), reader, PAGE)?;
-        tx.notes().find(IssueId(1), NoteId(1), reader)?;
-        let id = ObjectId::ZERO;
-        tx.notes().mentioned_by(NoteSource::Commit { project, id }, &issues)?;
-        tx.notes().mentioned_by(NoteSource::Issue { project, issue: IssueId(9) }, &issues)?;
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE)?;
         tx.boards().find(project)?;
         tx.boards().lists(BoardId(1), PAGE)?;
@@ -634,10 +561,9 @@ fn nothing_about_issues_scans_a_table() {
 }
 
 #[test]
-fn labels_notes_milestones_and_lists_go_by_the_index_of_their_order() {
+fn labels_milestones_and_lists_go_by_the_index_of_their_order() {
     let project = ProjectId(1);
     assert_goes_by("(project_id=?)", |tx| tx.labels().list(project, PAGE).map(|_| ()));
-    assert_goes_by("notes_of_issue", |tx| tx.notes().list(IssueId(1), None, PAGE).map(|_| ()));
     assert_goes_by("milestones_of_project", |tx| {
         tx.milestones().list(project, &MilestoneFilter::default(), PAGE).map(|_| ())
     });

@@ -8,17 +8,21 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{IssueId, PipelineId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
+use hexforge_domain::merge_request::NewVersion;
+use hexforge_domain::merge_request::version::VersionCommits;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::{CoverageExpression, Starred};
 use hexforge_domain::refs::Ref;
 use hexforge_domain::removal::Step;
+use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
-    a_build, a_definition, a_group, a_hook, a_member, a_milestone, a_moment, a_note, a_pipeline,
-    a_project, a_protection, a_release, a_runner, a_share, a_user, an_event, an_import, an_issue,
-    home_of, insert_label,
+    a_build, a_definition, a_group, a_hook, a_member, a_merge_request, a_milestone, a_moment,
+    a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_share, a_user, an_event,
+    an_import, an_issue, home_of, insert_label,
 };
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DatabaseUrl, Options};
@@ -77,6 +81,16 @@ fn insert_one_of_each(
     tx.issues().set_labels(issue, &[label.id])?;
     tx.notes().insert(a_note(project, issue, user, "a note"))?;
     tx.events().insert(an_event(project, user))?;
+    let request = tx.merge_requests().insert(a_merge_request(project, user, "a request"))?.id;
+    tx.merge_requests().set_labels(request, &[label.id])?;
+    let commits = VersionCommits::default();
+    let version = NewVersion { request, commits, size: None, at: a_moment() };
+    tx.merge_requests().insert_version(version)?;
+    tx.issuables().subscribe(request.into(), user, Subscribed::Yes)?;
+    tx.issuables().participate(request.into(), user)?;
+    tx.notes().insert(a_note(project, request, user, "a note"))?;
+    let commit = Noteable::Commit { project, id: ObjectId::ZERO };
+    tx.notes().insert(a_note(project, commit, user, "a note"))?;
     let board = tx.boards().insert(project)?;
     tx.boards().insert_list(board.id, label.id, a_moment())?;
     let pipeline = tx.pipelines().insert(a_pipeline(project))?;
@@ -125,6 +139,14 @@ fn insert_many(database: &TestDatabase, project: ProjectId, issue: IssueId, pipe
             format!("{project}, {issue}, {user}, 'many', FALSE, {now}, {now}"),
         ),
         (
+            "merge_requests",
+            "project_id, iid, source_project_id, source_branch, target_branch, author_id, title, state, \
+             merge_status, seen_source, seen_target, created_at, updated_at",
+            format!(
+                "{project}, i, {project}, 'a' || i, 'b', {user}, 'many', 'opened', 'unchecked', 0, 0, {now}, {now}"
+            ),
+        ),
+        (
             "events",
             "project_id, author_id, action, created_at",
             format!("{project}, {user}, 'created', {now}"),
@@ -145,6 +167,14 @@ fn insert_many(database: &TestDatabase, project: ProjectId, issue: IssueId, pipe
     ] {
         database.execute(&format!(
             "INSERT INTO {table} ({columns}) {numbers} SELECT {values} FROM numbers"
+        ));
+    }
+    for (table, columns, values) in [
+        ("merge_request_versions", "merge_request_id, created_at", format!("id, {now}")),
+        ("merge_request_participants", "merge_request_id, user_id", "id, author_id".to_owned()),
+    ] {
+        database.execute(&format!(
+            "INSERT INTO {table} ({columns}) SELECT {values} FROM merge_requests WHERE title = 'many'"
         ));
     }
     database.execute(&format!(

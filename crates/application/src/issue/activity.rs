@@ -33,12 +33,12 @@ pub fn record_event(
     about: EventSubject<'_>,
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let (project, kind, id, title, issue) = match about {
+    let (project, kind, id, title, belongs_to) = match about {
         EventSubject::Issue(issue) => {
-            (issue.project, kind::ISSUE, issue.id.0, &issue.title, Some(issue.id))
+            (issue.project, kind::ISSUE, issue.id.0, &issue.title, Some(issue.id.into()))
         }
         EventSubject::Note(note, issue) => {
-            (issue.project, kind::NOTE, note.id.0, &issue.title, Some(issue.id))
+            (issue.project, kind::NOTE, note.id.0, &issue.title, Some(issue.id.into()))
         }
         EventSubject::Milestone(milestone) => {
             (milestone.project, kind::MILESTONE, milestone.id.0, &milestone.title, None)
@@ -48,7 +48,7 @@ pub fn record_event(
         kind: kind.to_owned(),
         id: Some(id),
         title: Some(title.as_str().to_owned()),
-        issue,
+        belongs_to,
     };
     let new = NewEvent { project, author, action, target: Some(target), push: None, at };
     tx.events().insert(new)?;
@@ -64,7 +64,8 @@ pub(crate) fn add_system_note(
 ) -> Result<(), StoreError> {
     let new = NewNote {
         project: issue.project,
-        issue: issue.id,
+        on: issue.id.into(),
+        position: None,
         author: editor.user,
         body: note.body(),
         system: true,

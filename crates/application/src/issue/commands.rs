@@ -31,7 +31,7 @@ pub(crate) fn apply(
     let titles = titles.into_iter().map(|(_, _, title)| title).collect();
     let values = CommandValues::read(tx, issue.project, titles, commands)?;
     if let Some(subscribed) = values.subscribed {
-        tx.issues().subscribe(issue.id, editor.user, subscribed)?;
+        tx.issuables().subscribe(issue.id.into(), editor.user, subscribed)?;
     }
     if editor.tracker.authorize(IssueAbility::Update, &issue).is_err() {
         return Ok(issue);

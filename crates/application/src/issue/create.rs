@@ -96,7 +96,7 @@ fn add_command_values(
 
 /// Makes the author of an issue and the users mentioned in its description participants.
 pub(super) fn add_participants(tx: &mut dyn Tx, issue: &Issue) -> Result<(), StoreError> {
-    tx.issues().participate(issue.id, issue.author)?;
+    tx.issuables().participate(issue.id.into(), issue.author)?;
     let text = issue.description.as_ref().map_or("", LongText::as_str);
-    tx.issues().mention(issue.id, &mention::mentioned_usernames(text))
+    tx.issuables().mention(issue.id.into(), &mention::mentioned_usernames(text))
 }

@@ -6,7 +6,7 @@ use hexforge_domain::id::{IssueId, ProjectId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::reference::{IssueReference, references};
 use hexforge_domain::note::system::SystemNote;
-use hexforge_domain::note::{NewNote, NoteSource};
+use hexforge_domain::note::{NewNote, NoteSource, Noteable};
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
@@ -183,13 +183,14 @@ impl Mention<'_> {
             return Ok(());
         }
         issues.sort_by_key(|issue| issue.iid);
-        let ids: Vec<IssueId> = issues.iter().map(|issue| issue.id).collect();
+        let ids: Vec<Noteable> = issues.iter().map(|issue| issue.id.into()).collect();
         let noted = tx.notes().mentioned_by(self.source(), &ids)?;
         let name = self.name_in(tx, &tracker.project)?;
-        for issue in issues.iter().filter(|issue| !noted.contains(&issue.id)) {
+        for issue in issues.iter().filter(|issue| !noted.contains(&issue.id.into())) {
             tx.notes().insert(NewNote {
                 project: issue.project,
-                issue: issue.id,
+                on: issue.id.into(),
+                position: None,
                 author: self.author,
                 body: SystemNote::MentionedIn(&name).body(),
                 system: true,

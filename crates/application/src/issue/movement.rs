@@ -126,13 +126,14 @@ fn copy(
     let labels: Vec<LabelId> = labels.iter().map(|label| label.id).collect();
     tx.issues().set_labels(new.id, &labels)?;
     add_participants(tx, &new)?;
-    for note in tx.notes().list(old.id, None, Page::Whole)?.items {
+    for note in tx.notes().list(old.id.into(), None, Page::Whole)?.items {
         if !note.system {
-            tx.issues().participate(new.id, note.author)?;
+            tx.issuables().participate(new.id.into(), note.author)?;
         }
         tx.notes().insert(NewNote {
             project,
-            issue: new.id,
+            on: new.id.into(),
+            position: None,
             author: note.author,
             body: note.body,
             system: note.system,

@@ -27,7 +27,7 @@ pub fn apply(
         let Change::Applied(state) = view::subscribed(tx, user, &issue)?.apply(command) else {
             return Ok(Change::Unchanged);
         };
-        tx.issues().subscribe(id, user, state)?;
+        tx.issuables().subscribe(id.into(), user, state)?;
         Ok(Change::Applied(view::load(tx, user, &tracker.project, issue)?))
     })
 }

@@ -186,7 +186,7 @@ impl Editor<'_> {
         }
         if after.description != before.description {
             let text = after.description.as_ref().map_or("", LongText::as_str);
-            tx.issues().mention(after.id, &mention::mentioned_usernames(text))?;
+            tx.issuables().mention(after.id.into(), &mention::mentioned_usernames(text))?;
         }
         activity::record_issue_hook_event(tx, self, &after, IssueAction::Update)?;
         Ok(after)

@@ -81,6 +81,11 @@ pub fn run_claimed(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
             merged::remove(app, task.project, *user).map_err(Failure::from)
         }
         TaskKind::Import { url, .. } => import(app, task.project, url.reveal()),
+        TaskKind::RefreshMergeRequests(_)
+        | TaskKind::CloseRequestsOfFork { .. }
+        | TaskKind::MergeAutomatically { .. } => {
+            Err(Failure::Final("tasks of merge requests are not supported yet".to_owned()))
+        }
     };
     let (outcome, again) = match done {
         Ok(()) => (Outcome::Done, None),

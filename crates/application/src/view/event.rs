@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use hexforge_domain::event::{Event, EventTarget};
-use hexforge_domain::id::{IssueId, MilestoneId, NoteId};
+use hexforge_domain::id::{MilestoneId, NoteId};
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::unique::sorted_unique;
@@ -27,8 +28,12 @@ pub struct EventView {
 pub mod kind {
     /// An issue.
     pub const ISSUE: &str = "Issue";
+    /// A merge request.
+    pub const MERGE_REQUEST: &str = "MergeRequest";
     /// A note.
     pub const NOTE: &str = "Note";
+    /// A note on a line of a commit's diff.
+    pub const DIFF_NOTE: &str = "LegacyDiffNote";
     /// A milestone.
     pub const MILESTONE: &str = "Milestone";
 }
@@ -42,8 +47,8 @@ pub fn page(tx: &mut dyn Tx, events: Paged<Event>) -> Result<Paged<EventView>, S
     // An event is deleted together with its author, so every author exists.
     let view = |mut event: Event| {
         let author = authors.get(&event.author)?.clone();
-        let note = event.target.as_ref().and_then(|target| id_of_kind(target, kind::NOTE));
-        let note = note.and_then(|id| notes.remove(&NoteId(id)));
+        let note = event.target.as_ref().and_then(note_of);
+        let note = note.and_then(|id| notes.remove(&id));
         if let Some(target) = &mut event.target
             && let Some(title) = titles.current(target)
         {
@@ -59,22 +64,36 @@ fn id_of_kind(target: &EventTarget, kind: &str) -> Option<i64> {
     target.id.filter(|_| target.kind == kind)
 }
 
+/// Returns the note that is the target.
+fn note_of(target: &EventTarget) -> Option<NoteId> {
+    let id = id_of_kind(target, kind::NOTE).or_else(|| id_of_kind(target, kind::DIFF_NOTE));
+    id.map(NoteId)
+}
+
 /// The current titles of event targets.
 struct Titles {
-    issues: HashMap<IssueId, String>,
+    issuables: HashMap<Issuable, String>,
     milestones: HashMap<MilestoneId, String>,
 }
 
 impl Titles {
     fn load(tx: &mut dyn Tx, events: &[Event]) -> Result<Self, StoreError> {
         let targets = || events.iter().filter_map(|event| event.target.as_ref());
-        let issues = sorted_unique(targets().filter_map(|target| target.issue));
+        let issues = sorted_unique(targets().filter_map(|target| target.belongs_to?.issue()));
         let issues = tx.issues().find_all(&issues)?;
+        let issues =
+            issues.into_iter().map(|issue| (issue.id.into(), issue.title.as_str().to_owned()));
+        let merge_requests =
+            sorted_unique(targets().filter_map(|target| target.belongs_to?.merge_request()));
+        let merge_requests = tx.merge_requests().find_all(&merge_requests)?;
+        let merge_requests = merge_requests.into_iter().map(|merge_request| {
+            (merge_request.id.into(), merge_request.title.as_str().to_owned())
+        });
         let milestones = targets().filter_map(|target| id_of_kind(target, kind::MILESTONE));
         let milestones: Vec<MilestoneId> = milestones.map(MilestoneId).collect();
         let milestones = tx.milestones().find_all(&milestones)?;
         Ok(Self {
-            issues: issues.into_iter().map(|i| (i.id, i.title.as_str().to_owned())).collect(),
+            issuables: issues.chain(merge_requests).collect(),
             milestones: (milestones.into_iter())
                 .map(|milestone| (milestone.id, milestone.title.as_str().to_owned()))
                 .collect(),
@@ -82,8 +101,8 @@ impl Titles {
     }
 
     fn current(&self, target: &EventTarget) -> Option<String> {
-        match target.issue {
-            Some(issue) => self.issues.get(&issue).cloned(),
+        match target.belongs_to {
+            Some(issuable) => self.issuables.get(&issuable).cloned(),
             None => {
                 let id = id_of_kind(target, kind::MILESTONE)?;
                 self.milestones.get(&MilestoneId(id)).cloned()
@@ -94,8 +113,7 @@ impl Titles {
 
 fn load_notes(tx: &mut dyn Tx, events: &[Event]) -> Result<HashMap<NoteId, NoteView>, StoreError> {
     let targets = events.iter().filter_map(|event| event.target.as_ref());
-    let ids: Vec<NoteId> =
-        targets.filter_map(|target| id_of_kind(target, kind::NOTE)).map(NoteId).collect();
+    let ids: Vec<NoteId> = targets.filter_map(note_of).collect();
     let found = tx.notes().find_all(&ids)?;
     let views = note::page(tx, Paged { items: found, total: 0 })?;
     Ok(views.items.into_iter().map(|view| (view.note.id, view)).collect())

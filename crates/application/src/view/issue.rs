@@ -1,10 +1,11 @@
 //! Issues with all related rows, in a bounded number of queries for any page size.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use hexforge_domain::id::{IssueId, MilestoneId, NamespaceId, ProjectId, UserId};
+use hexforge_domain::issuable::Issuable;
+use hexforge_domain::issuable::award::Votes;
 use hexforge_domain::issue::Issue;
-use hexforge_domain::issue::award::Votes;
 use hexforge_domain::milestone::Milestone;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -13,6 +14,7 @@ use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
 
+use super::subscription::Subscriptions;
 use super::user::load_users;
 
 /// An issue with all related rows.
@@ -66,8 +68,9 @@ pub fn page(
     let milestones = load_milestones(tx, &issues)?;
     let users = issues.iter().flat_map(|issue| issue.assignee.into_iter().chain([issue.author]));
     let users = load_users(tx, users)?;
-    let subscriptions = Subscriptions::load(tx, reader, &ids)?;
-    let votes: HashMap<IssueId, Votes> = tx.issues().votes(&ids)?.into_iter().collect();
+    let issuables: Vec<Issuable> = ids.iter().copied().map(Issuable::from).collect();
+    let subscriptions = Subscriptions::load(tx, reader, &issuables)?;
+    let votes: HashMap<Issuable, Votes> = tx.issuables().votes(&issuables)?.into_iter().collect();
     let paths = load_paths(tx, project, &issues)?;
     // An issue is deleted together with its project, its author and its assignee. The deletion of many rows takes
     // several steps: until it is done, issues whose project or user is missing are left out here.
@@ -80,8 +83,8 @@ pub fn page(
                 None => None,
             },
             author: users.get(&issue.author)?.clone(),
-            subscribed: subscriptions.state_for(reader, &issue).as_bool(),
-            votes: votes.get(&issue.id).copied().unwrap_or_default(),
+            subscribed: subscriptions.state_for(issue.id.into(), issue.concerns(reader)).as_bool(),
+            votes: votes.get(&issue.id.into()).copied().unwrap_or_default(),
             project_path: paths.get(&issue.project)?.clone(),
             issue,
         })
@@ -91,28 +94,8 @@ pub fn page(
 
 /// Returns whether a user is subscribed to an issue: by choice, or by default as a participant.
 pub fn subscribed(tx: &mut dyn Tx, user: UserId, issue: &Issue) -> Result<Subscribed, StoreError> {
-    Ok(Subscriptions::load(tx, user, &[issue.id])?.state_for(user, issue))
-}
-
-/// The subscriptions of one user to several issues.
-struct Subscriptions {
-    chosen: HashMap<IssueId, Subscribed>,
-    participates: HashSet<IssueId>,
-}
-
-impl Subscriptions {
-    fn load(tx: &mut dyn Tx, user: UserId, ids: &[IssueId]) -> Result<Self, StoreError> {
-        Ok(Self {
-            chosen: tx.issues().subscriptions(user, ids)?.into_iter().collect(),
-            participates: tx.issues().participations(user, ids)?.into_iter().collect(),
-        })
-    }
-
-    fn state_for(&self, user: UserId, issue: &Issue) -> Subscribed {
-        let participates = issue.concerns(user) || self.participates.contains(&issue.id);
-        let chosen = self.chosen.get(&issue.id).copied();
-        chosen.unwrap_or(Subscribed::from_bool(participates))
-    }
+    let id = Issuable::from(issue.id);
+    Ok(Subscriptions::load(tx, user, &[id])?.state_for(id, issue.concerns(user)))
 }
 
 fn load_milestones(

@@ -2,11 +2,11 @@
 
 use super::a_moment;
 use hexforge_domain::Timestamp;
-use hexforge_domain::id::{IssueId, ProjectId, UserId};
+use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::{NewIssue, Title};
 use hexforge_domain::label::{Label, LabelTitle, NewLabel};
 use hexforge_domain::milestone::NewMilestone;
-use hexforge_domain::note::{NewNote, NoteBody};
+use hexforge_domain::note::{NewNote, NoteBody, Noteable};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 
 /// Parses a title. Panics if it is invalid.
@@ -65,11 +65,12 @@ pub fn an_issue_at(project: ProjectId, author: UserId, moment: Timestamp) -> New
     NewIssue { created_at: moment, at: moment, ..an_issue(project, author, "an issue") }
 }
 
-/// A note of a user on an issue.
-pub fn a_note(project: ProjectId, issue: IssueId, author: UserId, body: &str) -> NewNote {
+/// A note of a user on an issue, merge request or commit.
+pub fn a_note(project: ProjectId, on: impl Into<Noteable>, author: UserId, body: &str) -> NewNote {
     NewNote {
         project,
-        issue,
+        on: on.into(),
+        position: None,
         author,
         body: NoteBody::parse(body).expect("tests use good notes"),
         system: false,

@@ -57,7 +57,8 @@ fn assert_authored(store: &dyn Store, author: UserId, events: &[Event]) {
 pub fn an_event_keeps_its_target_and_its_data(store: &dyn Store) {
     let (project, author) = a_public_project(store, "ada");
     let target = |id: Option<i64>, title: Option<&str>| {
-        Some(EventTarget { kind: "Issue".into(), id, title: title.map(str::to_owned), issue: None })
+        let title = title.map(str::to_owned);
+        Some(EventTarget { kind: "Issue".into(), id, title, belongs_to: None })
     };
     let bare = Push {
         checkout: None,

@@ -28,7 +28,7 @@ pub fn events_about_confidential_issues_are_visible_to_few(store: &dyn Store) {
                     kind: kind.into(),
                     id: Some(issue.id.0),
                     title: None,
-                    issue: Some(issue.id),
+                    belongs_to: Some(issue.id.into()),
                 };
                 let action = EventAction::Opened;
                 let target = Some(target);

@@ -8,7 +8,6 @@ use crate::builders::{
 };
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{IssueId, LabelId, ProjectId};
-use hexforge_domain::issue::award::{EmojiName, Votes};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::{Issue, IssueState, NewIssue};
 use hexforge_domain::label::LabelCounts;
@@ -240,39 +239,13 @@ pub fn labels_of_issues_come_by_title(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.issues().labels_of(&[])), []);
 }
 
-/// The subscriptions of other users do not change.
-pub fn subscriptions_to_issues_are_those_of_one_user(store: &dyn Store) {
-    let (project, ada) = a_project_with_owner(store, "ada");
-    let bob = a_user("bob").stored_in(store).id;
-    let issue = write(store, |tx| tx.issues().insert(an_issue(project, ada, "an issue"))).id;
-    let chosen = |user| read(store, |tx| tx.issues().subscriptions(user, &[issue]));
-    assert_eq!(chosen(ada), []);
-    for subscribed in [Subscribed::No, Subscribed::Yes, Subscribed::Yes, Subscribed::No] {
-        write(store, |tx| tx.issues().subscribe(issue, ada, subscribed));
-        assert_eq!((chosen(ada), chosen(bob)), (vec![(issue, subscribed)], vec![]));
-    }
-}
-
-/// Unknown usernames are ignored.
-pub fn authors_of_notes_and_mentioned_users_participate(store: &dyn Store) {
-    let (project, ada) = a_project_with_owner(store, "ada");
-    let [bob, eve] = ["bob", "eve"].map(|name| a_user(name).stored_in(store).id);
-    let [one, two] = ["one", "two"]
-        .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
-    write(store, |tx| {
-        tx.issues().participate(one, ada)?;
-        tx.issues().participate(one, ada)?;
-        tx.issues().mention(one, &["bob", "nobody", "Eve"])?;
-        tx.issues().mention(one, &["bob"])?;
-        tx.issues().mention(two, &[])
-    });
-    let part = |user| read(store, |tx| tx.issues().participations(user, &[one, two]));
-    assert_eq!((part(ada), part(bob), part(eve)), (vec![one], vec![one], vec![]));
-}
-
 fn event_on(project: ProjectId, author: hexforge_domain::id::UserId, issue: IssueId) -> NewEvent {
-    let target =
-        EventTarget { kind: "Issue".into(), id: Some(issue.0), title: None, issue: Some(issue) };
+    let target = EventTarget {
+        kind: "Issue".into(),
+        id: Some(issue.0),
+        title: None,
+        belongs_to: Some(issue.into()),
+    };
     NewEvent { action: EventAction::Opened, target: Some(target), ..an_event(project, author) }
 }
 
@@ -284,8 +257,8 @@ pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
         for title in ["gone", "stays"] {
             let issue = tx.issues().insert(an_issue(project, ada, title))?.id;
             tx.notes().insert(a_note(project, issue, ada, "a note"))?;
-            tx.issues().subscribe(issue, ada, Subscribed::Yes)?;
-            tx.issues().participate(issue, ada)?;
+            tx.issuables().subscribe(issue.into(), ada, Subscribed::Yes)?;
+            tx.issuables().participate(issue.into(), ada)?;
             tx.events().insert(event_on(project, ada, issue))?;
             issues.push(issue);
         }
@@ -299,9 +272,9 @@ pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
         assert_eq!(tx.issues().find(project, gone)?, None);
         assert_eq!(tx.issues().find(project, stays)?.and_then(|issue| issue.moved_to), None);
         for (issue, expected) in [(gone, 0), (stays, 1)] {
-            assert_eq!(tx.notes().list(issue, None, Page::Whole)?.total, expected);
-            assert_eq!(tx.issues().subscriptions(ada, &[issue])?.len() as u64, expected);
-            assert_eq!(tx.issues().participations(ada, &[issue])?.len() as u64, expected);
+            assert_eq!(tx.notes().list(issue.into(), None, Page::Whole)?.total, expected);
+            assert_eq!(tx.issuables().subscriptions(ada, &[issue.into()])?.len() as u64, expected);
+            assert_eq!(tx.issuables().participations(ada, &[issue.into()])?.len() as u64, expected);
         }
         let events = tx.events().of_project(project, Clearance::All, a_day(), Page::Whole)?;
         assert_eq!(events.total, 1);
@@ -346,41 +319,11 @@ pub fn issues_and_notes_of_a_deleted_user_are_deleted_and_not_counted(store: &dy
     read(store, |tx| {
         let issue = tx.issues().find(project, stays)?.expect("ada is there");
         assert_eq!(issue.user_notes_count, 1);
-        assert_eq!(tx.notes().list(stays, None, Page::Whole)?.total, 1);
+        assert_eq!(tx.notes().list(stays.into(), None, Page::Whole)?.total, 1);
         let events = tx.events().of_project(project, Clearance::All, a_day(), Page::Whole)?;
         assert_eq!(events.total, 0);
         Ok(())
     });
-}
-
-/// A user can award each emoji once, and only thumbs count as votes.
-pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
-    let (project, ada) = a_project_with_owner(store, "ada");
-    let bob = a_user("bob").stored_in(store).id;
-    let [one, two] = ["one", "two"]
-        .map(|title| write(store, |tx| tx.issues().insert(an_issue(project, ada, title))).id);
-    let award = |issue, user, name: &str, moment| {
-        let name = EmojiName::from_note(name).expect("an emoji");
-        write(store, |tx| tx.issues().award(issue, user, &name, moment))
-    };
-    let first = award(one, bob, ":+1:", at(1));
-    assert_eq!((first.issue, first.user, first.created_at), (one, bob, at(1)));
-    assert_eq!(award(one, bob, ":thumbsup:", at(2)), first);
-    assert_eq!(award(one, ada, ":+1:", at(3)).name.as_str(), "thumbsup");
-    award(one, bob, ":tada:", at(4));
-    award(two, bob, ":-1:", at(5));
-    let votes = |issues: &[IssueId]| {
-        let mut votes = read(store, |tx| tx.issues().votes(issues));
-        votes.retain(|(_, votes)| *votes != Votes::default());
-        votes.sort_by_key(|(issue, _)| *issue);
-        votes
-    };
-    let expected = vec![(one, Votes { up: 2, down: 0 }), (two, Votes { up: 0, down: 1 })];
-    assert_eq!(votes(&[one, two, IssueId(i64::MAX)]), expected);
-    write(store, |tx| tx.users().delete(bob));
-    assert_eq!(votes(&[one, two]), vec![(one, Votes { up: 1, down: 0 })]);
-    write(store, |tx| tx.issues().delete(one));
-    assert_eq!(votes(&[one]), vec![]);
 }
 
 /// Only issues of the project are found.

@@ -31,7 +31,8 @@ pub fn a_note_has_every_field(store: &dyn Store) {
     let expected = Note {
         id: made.id,
         project,
-        issue,
+        on: issue.into(),
+        position: None,
         author: ada,
         updated_by: None,
         body: new.body,
@@ -45,8 +46,8 @@ pub fn a_note_has_every_field(store: &dyn Store) {
     let changed = Note { body, updated_by: Some(bob), updated_at: at(9), ..made };
     write(store, |tx| tx.notes().update(&changed));
     read(store, |tx| {
-        assert_eq!(tx.notes().find(issue, changed.id, None)?, Some(changed.clone()));
-        assert_eq!(tx.notes().find(IssueId(i64::MAX), changed.id, None)?, None);
+        assert_eq!(tx.notes().find(issue.into(), changed.id, None)?, Some(changed.clone()));
+        assert_eq!(tx.notes().find(IssueId(i64::MAX).into(), changed.id, None)?, None);
         assert_eq!(
             tx.notes().find_all(&[changed.id, NoteId(i64::MAX)])?,
             std::slice::from_ref(&changed)
@@ -67,12 +68,12 @@ pub fn notes_are_listed_oldest_first_and_counted(store: &dyn Store) {
         notes.push(write(store, |tx| tx.notes().insert(new)));
         write(store, |tx| tx.notes().insert(a_note(project, other, ada, &body)));
     }
-    assert_pages(store, &notes, |tx, page| tx.notes().list(issue, None, page));
+    assert_pages(store, &notes, |tx, page| tx.notes().list(issue.into(), None, page));
     assert_eq!(count(store, project, issue), 3);
     for note in [&notes[1], &notes[0], &notes[0]] {
         write(store, |tx| tx.notes().delete(note));
     }
-    assert_pages(store, &notes[2..], |tx, page| tx.notes().list(issue, None, page));
+    assert_pages(store, &notes[2..], |tx, page| tx.notes().list(issue.into(), None, page));
     assert_eq!((count(store, project, issue), count(store, project, other)), (2, 4));
 }
 
@@ -83,9 +84,10 @@ pub fn a_deleted_note_takes_its_events_along(store: &dyn Store) {
         let issue = tx.issues().insert(an_issue(project, ada, "an issue"))?.id;
         let [one, two] = [1, 2].map(|_| a_note(project, issue, ada, "a note"));
         let (one, two) = (tx.notes().insert(one)?, tx.notes().insert(two)?);
+        let on = Some(issue.into());
         for (kind, id) in [("Issue", one.id.0), ("Note", one.id.0), ("Note", two.id.0)] {
             let target =
-                EventTarget { kind: kind.into(), id: Some(id), title: None, issue: Some(issue) };
+                EventTarget { kind: kind.into(), id: Some(id), title: None, belongs_to: on };
             let action = EventAction::CommentedOn;
             tx.events().insert(NewEvent {
                 action,
@@ -141,17 +143,17 @@ pub fn mentions_are_visible_to_readers_of_their_source(store: &dyn Store) {
         (reader(bob), vec![0, 1, 2]),
     ] {
         let expected: Vec<Note> = seen.iter().map(|at| notes[*at].clone()).collect();
-        assert_pages(store, &expected, |tx, page| tx.notes().list(issue, reader, page));
+        assert_pages(store, &expected, |tx, page| tx.notes().list(issue.into(), reader, page));
         for (at, note) in notes.iter().enumerate() {
-            let found = read(store, |tx| tx.notes().find(issue, note.id, reader));
+            let found = read(store, |tx| tx.notes().find(issue.into(), note.id, reader));
             assert_eq!(found.is_some(), seen.contains(&at), "{at} {reader:?}");
         }
     }
-    let mentioned =
-        read(store, |tx| tx.notes().mentioned_by(sources[3], &[issue, IssueId(i64::MAX)]));
-    assert_eq!(mentioned, [issue]);
+    let among = [issue.into(), IssueId(i64::MAX).into()];
+    let mentioned = read(store, |tx| tx.notes().mentioned_by(sources[3], &among));
+    assert_eq!(mentioned, [issue.into()]);
     let again = NewNote { source: Some(sources[0]), ..a_note(open, issue, ada, "again") };
     assert_duplicate(store, "source", |tx| tx.notes().insert(again));
     write(store, |tx| tx.projects().delete(shut));
-    assert_pages(store, &notes[..3], |tx, page| tx.notes().list(issue, None, page));
+    assert_pages(store, &notes[..3], |tx, page| tx.notes().list(issue.into(), None, page));
 }

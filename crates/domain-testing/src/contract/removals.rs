@@ -5,9 +5,9 @@
 use super::check::{insider, read, write};
 use super::deliveries::{ALL, claim_lanes, insert_deliveries};
 use crate::builders::{
-    a_build, a_day, a_definition, a_group, a_hook, a_label, a_milestone, a_moment, a_note,
-    a_pipeline, a_project, a_protection, a_release, a_runner, a_user, an_event, an_issue, at,
-    home_of, insert_label,
+    a_build, a_day, a_definition, a_group, a_hook, a_label, a_merge_request, a_milestone, a_moment,
+    a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_user, an_event, an_issue,
+    at, home_of, insert_label,
 };
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::{Build, NewBuild};
@@ -71,6 +71,9 @@ fn insert_rows_of_each_kind(
     let issue = tx.issues().insert(new)?;
     tx.issues().set_labels(issue.id, &[label.id])?;
     tx.notes().insert(a_note(project, issue.id, user, "a note"))?;
+    let request = tx.merge_requests().insert(a_merge_request(project, user, "a request"))?;
+    tx.merge_requests().set_labels(request.id, &[label.id])?;
+    tx.notes().insert(a_note(project, request.id, user, "a note"))?;
     let pipeline = tx.pipelines().insert(a_pipeline(project))?;
     let definition = tx.builds().define(pipeline.id, &a_definition())?;
     let build = tx.builds().insert(a_build(&pipeline, definition, "test"))?;
@@ -177,7 +180,7 @@ pub fn a_removed_group_is_hidden_before_its_rows_are_deleted(store: &dyn Store) 
 pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store).id);
     let project = a_project("site", home_of(store, bob), bob).public().stored_in(store).id;
-    let (label, his) = write(store, |tx| {
+    let (label, his, request) = write(store, |tx| {
         let label = insert_label(tx, project, "bug")?.id;
         let his = tx.issues().insert(an_issue(project, bob, "by bob"))?;
         tx.issues().set_labels(his.id, &[label])?;
@@ -185,6 +188,14 @@ pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
             tx.notes().insert(a_note(project, his.id, ada, "a note"))?;
         }
         tx.notes().insert(a_note(project, his.id, bob, "a note"))?;
+        let request = tx.merge_requests().insert(a_merge_request(project, bob, "by bob"))?;
+        for number in 0..MANY {
+            tx.notes().insert(a_note(project, request.id, ada, "a note"))?;
+            if number % 10 == 0 {
+                let hers = tx.merge_requests().insert(a_merge_request(project, ada, "by ada"))?;
+                tx.merge_requests().set_labels(hers.id, &[label])?;
+            }
+        }
         for number in 0..3 {
             let by_her = an_issue(project, ada, "by ada");
             let for_her = NewIssue { assignee: Some(ada), ..an_issue(project, bob, "for ada") };
@@ -197,7 +208,7 @@ pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
         let definition = tx.builds().define(pipeline.id, &a_definition())?;
         let build = a_build(&pipeline, definition, "test");
         tx.builds().insert(NewBuild { user: Some(ada), ..build })?;
-        Ok((label, his.id))
+        Ok((label, his.id, request))
     });
     write(store, |tx| tx.users().delete(ada));
     assert_eq!(read(store, |tx| tx.users().find(ada)), None);
@@ -214,6 +225,9 @@ pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
         let all = IssueFilter::newest_first(IssueScope::Project(project), Clearance::All, a_day());
         assert_eq!(tx.issues().list(&all, Page::Whole)?.total, 1);
         assert_eq!(counts(tx, label)?, one);
+        assert_eq!(tx.merge_requests().find(project, request.id)?.as_ref(), Some(&request));
+        let open = tx.merge_requests().open_counts(&[label], None)?;
+        assert!(open.iter().all(|(_, count)| *count == 0), "{open:?}");
         Ok(())
     });
 }

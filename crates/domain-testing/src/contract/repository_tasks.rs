@@ -1,9 +1,11 @@
 //! Repository tasks; see [`RepositoryTasks`](hexforge_domain::repository::port::RepositoryTasks).
 
 use super::check::{read, write};
-use crate::builders::{a_group, a_project, a_user, an_import, at};
+use crate::builders::{a_group, a_project, a_request_branch, a_user, an_import, at};
 use chrono::TimeDelta;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::merge_request::BranchPush;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::repository::task::{
     ImportState, MAX_ATTEMPTS, NEVER_FINISHED, RepositoryTask, TaskKind,
@@ -48,10 +50,17 @@ fn fail_task(store: &dyn Store, id: RepositoryTaskId, reason: &str, again: Optio
 pub fn a_claimed_task_has_every_field(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let url = "https://u:p%20@example.com/🦀.git?a='b'";
+    let branch = a_request_branch("a \"b\" 🦀");
+    let (old, new) = (Some(ObjectId::ZERO), Some(ObjectId::from_bytes([255; 20])));
+    let push = BranchPush { branch, old, new, user: ada, version: i64::MAX };
     for kind in [
         TaskKind::Copy { source: two },
         TaskKind::Import { url: Secret::new(url), user: ada },
         TaskKind::RemoveMerged { user: ada },
+        TaskKind::RefreshMergeRequests(BranchPush { old: None, ..push.clone() }),
+        TaskKind::RefreshMergeRequests(BranchPush { new: None, ..push.clone() }),
+        TaskKind::CloseRequestsOfFork { source: two, user: ada },
+        TaskKind::MergeAutomatically { branch: push.branch, head: ObjectId::ZERO },
     ] {
         let id = insert_task(store, one, &kind, 0);
         let expected = RepositoryTask { id, project: one, kind, tries: 1 };
@@ -259,7 +268,7 @@ pub fn a_copy_task_is_kept_without_its_source(store: &dyn Store) {
     assert_eq!(claim_task(store, 0), None, "that of the project went with it");
 }
 
-/// Tasks are deleted with the user on whose behalf they run.
+/// Tasks are deleted with the user on whose behalf they run. Work on merge requests is done without the user.
 pub fn a_task_is_deleted_with_its_user(store: &dyn Store) {
     let (ada, [one, two]) = a_site(store);
     let bob = a_user("cid").stored_in(store).id;
@@ -267,9 +276,15 @@ pub fn a_task_is_deleted_with_its_user(store: &dyn Store) {
     insert_task(store, two, &TaskKind::RemoveMerged { user: ada }, 0);
     let others = insert_task(store, one, &an_import(bob), 0);
     let nobodys = insert_task(store, two, &TaskKind::Copy { source: one }, 0);
+    let closing = TaskKind::CloseRequestsOfFork { source: one, user: ada };
+    let closing = insert_task(store, two, &closing, 0);
     write(store, |tx| tx.users().delete(ada));
-    let order: Vec<_> = std::iter::from_fn(|| claim_id(store, 0)).collect();
-    assert_eq!(order, [others, nobodys]);
+    let mut order = Vec::new();
+    while let Some(id) = claim_id(store, 0) {
+        finish_task(store, id);
+        order.push(id);
+    }
+    assert_eq!(order, [others, nobodys, closing]);
 }
 
 /// See [`RepositoryTask::id`].

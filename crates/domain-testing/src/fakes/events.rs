@@ -14,7 +14,9 @@ impl Tables {
     /// Returns whether the viewer may see the issue of an event. Events without an issue are always
     /// visible.
     fn is_visible(&self, event: &Event, clearance: Clearance, today: NaiveDate) -> bool {
-        let Some(id) = event.target.as_ref().and_then(|target| target.issue) else { return true };
+        let Some(id) = event.target.as_ref().and_then(|target| target.belongs_to?.issue()) else {
+            return true;
+        };
         let issue = self.issues.iter().find(|issue| issue.id == id);
         issue.is_some_and(|issue| self.is_cleared(issue, clearance, today))
     }

@@ -26,6 +26,7 @@ impl Tables {
 
     fn is_used(&self, label: &Label) -> bool {
         self.label_with_counts(label).counts != LabelCounts::default()
+            || self.merge_request_labels.iter().any(|(_, used)| *used == label.id)
             || self.board_lists.iter().any(|list| list.label == label.id)
     }
 }

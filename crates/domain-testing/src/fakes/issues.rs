@@ -2,9 +2,7 @@
 
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
-use hexforge_domain::Timestamp;
-use hexforge_domain::id::{AwardId, IssueId, LabelId, ProjectId, UserId};
-use hexforge_domain::issue::award::{Award, EmojiName, THUMBS_DOWN, THUMBS_UP, Votes};
+use hexforge_domain::id::{IssueId, LabelId, ProjectId};
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::issue::{Issue, IssueState, NewIssue};
@@ -13,13 +11,10 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
 use hexforge_domain::project::query::ListAudience;
-use hexforge_domain::subscription::Subscribed;
 
 impl Tables {
     fn issue_with_note_count(&self, issue: &Issue) -> Issue {
-        let notes = self.notes.iter().filter(|note| note.issue == issue.id && !note.system);
-        let user_notes_count = u32::try_from(notes.count()).unwrap_or(u32::MAX);
-        Issue { user_notes_count, ..issue.clone() }
+        Issue { user_notes_count: self.count_user_notes(issue.id.into()), ..issue.clone() }
     }
 
     /// Returns whether the clearance allows to see an issue. Issues that are not confidential are
@@ -122,9 +117,9 @@ impl Issues for FakeTx {
         if let Some(assignee) = new.assignee {
             self.require_user(assignee)?;
         }
-        let counter = self.tables.iids.entry(new.project).or_default();
-        counter.0 += 1;
-        let iid = counter.0;
+        let last = self.tables.iids.entry(new.project).or_default();
+        last.issues += 1;
+        let iid = last.issues;
         let issue = Issue {
             id: IssueId(self.next_id()),
             iid,
@@ -177,81 +172,6 @@ impl Issues for FakeTx {
     fn set_labels(&mut self, issue: IssueId, labels: &[LabelId]) -> Result<(), StoreError> {
         self.tables.issue_labels.retain(|(other, _)| *other != issue);
         self.tables.issue_labels.extend(labels.iter().map(|label| (issue, *label)));
-        Ok(())
-    }
-
-    fn subscriptions(
-        &mut self,
-        user: UserId,
-        issues: &[IssueId],
-    ) -> Result<Vec<(IssueId, Subscribed)>, StoreError> {
-        let chosen = |issue: &IssueId| {
-            Some((*issue, *self.tables.issue_subscriptions.get(&(*issue, user))?))
-        };
-        Ok(issues.iter().filter_map(chosen).collect())
-    }
-
-    fn subscribe(
-        &mut self,
-        issue: IssueId,
-        user: UserId,
-        subscribed: Subscribed,
-    ) -> Result<(), StoreError> {
-        self.require_user(user)?;
-        self.tables.issue_subscriptions.insert((issue, user), subscribed);
-        Ok(())
-    }
-
-    fn participations(
-        &mut self,
-        user: UserId,
-        issues: &[IssueId],
-    ) -> Result<Vec<IssueId>, StoreError> {
-        let takes_part = |issue: &&IssueId| self.tables.participants.contains(&(**issue, user));
-        Ok(issues.iter().filter(takes_part).copied().collect())
-    }
-
-    fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError> {
-        self.require_user(user)?;
-        self.tables.participants.insert((issue, user));
-        Ok(())
-    }
-
-    fn award(
-        &mut self,
-        issue: IssueId,
-        user: UserId,
-        name: &EmojiName,
-        at: Timestamp,
-    ) -> Result<Award, StoreError> {
-        self.require_user(user)?;
-        let same =
-            |award: &&Award| award.issue == issue && award.user == user && award.name == *name;
-        if let Some(given) = self.tables.awards.iter().find(same) {
-            return Ok(given.clone());
-        }
-        let id = AwardId(self.next_id());
-        let award = Award { id, issue, user, name: name.clone(), created_at: at };
-        self.tables.awards.push(award.clone());
-        Ok(award)
-    }
-
-    fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError> {
-        let count = |issue: IssueId, name: &str| {
-            let given = self.tables.awards.iter().filter(|award| award.issue == issue);
-            let given = given.filter(|award| award.name.as_str() == name).count();
-            u32::try_from(given).unwrap_or(u32::MAX)
-        };
-        let votes =
-            |issue: IssueId| Votes { up: count(issue, THUMBS_UP), down: count(issue, THUMBS_DOWN) };
-        Ok(issues.iter().map(|issue| (*issue, votes(*issue))).collect())
-    }
-
-    fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError> {
-        let named = |row: &super::users::UserRow| usernames.contains(&row.user.username.as_str());
-        let users: Vec<UserId> =
-            self.tables.users.values().filter(|row| named(row)).map(|row| row.user.id).collect();
-        self.tables.participants.extend(users.into_iter().map(|user| (issue, user)));
         Ok(())
     }
 }

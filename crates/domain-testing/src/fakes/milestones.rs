@@ -58,9 +58,9 @@ impl Milestones for FakeTx {
 
     fn insert(&mut self, new: NewMilestone) -> Result<Milestone, StoreError> {
         self.require_project(new.project)?;
-        let counter = self.tables.iids.entry(new.project).or_default();
-        counter.1 += 1;
-        let iid = counter.1;
+        let last = self.tables.iids.entry(new.project).or_default();
+        last.milestones += 1;
+        let iid = last.milestones;
         let milestone = Milestone {
             id: MilestoneId(self.next_id()),
             iid,

@@ -2,42 +2,53 @@
 
 use super::access::is_open;
 use super::tx::{FakeTx, Tables};
-use hexforge_domain::id::{IssueId, NoteId};
+use hexforge_domain::id::NoteId;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::note::port::{NoteReader, Notes};
-use hexforge_domain::note::{NewNote, Note, NoteSource};
+use hexforge_domain::note::{NewNote, Note, NoteSource, Noteable};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
 impl Tables {
+    /// Counts the notes of users on an issue, merge request or commit.
+    pub fn count_user_notes(&self, on: Noteable) -> u32 {
+        let notes = self.notes.iter().filter(|note| note.on == on && !note.system);
+        u32::try_from(notes.count()).unwrap_or(u32::MAX)
+    }
+
     /// Returns whether a reader may see the source of a note about a mention. Other notes are
     /// always visible.
     fn may_see_source(&self, reader: Option<NoteReader>, note: &Note) -> bool {
         let Some(source) = note.source else { return true };
         let Some(project) = self.projects.get(&source.project()) else { return false };
-        let issue = match source {
-            NoteSource::Commit { .. } => None,
-            NoteSource::Issue { issue, .. } => {
-                let Some(issue) = self.issues.iter().find(|other| other.id == issue) else {
-                    return false;
-                };
-                Some(issue)
-            }
+        let sees_code = |NoteReader { viewer, today }| {
+            let role = self.role(project, viewer.user, today);
+            is_open(project.visibility, viewer.external)
+                || role.owner
+                || role.level >= Some(AccessLevel::Reporter)
         };
-        let Some(NoteReader { viewer, today }) = reader else { return true };
-        match issue {
-            Some(issue) => {
-                let clearance = Clearance::ByRole(viewer.user);
-                project.features.issues
-                    && self.sees(viewer, project, today)
-                    && self.is_cleared(issue, clearance, today)
+        match source {
+            NoteSource::Commit { .. } => reader.is_none_or(sees_code),
+            NoteSource::Issue { issue, .. } => {
+                let issue = self.issues.iter().find(|other| other.id == issue);
+                issue.is_some_and(|issue| {
+                    reader.is_none_or(|NoteReader { viewer, today }| {
+                        let clearance = Clearance::ByRole(viewer.user);
+                        project.features.issues
+                            && self.sees(viewer, project, today)
+                            && self.is_cleared(issue, clearance, today)
+                    })
+                })
             }
-            None => {
-                let role = self.role(project, viewer.user, today);
-                is_open(project.visibility, viewer.external)
-                    || role.owner
-                    || role.level >= Some(AccessLevel::Reporter)
+            NoteSource::MergeRequest { merge_request, .. } => {
+                let found = self.merge_requests.iter().find(|other| other.id == merge_request);
+                found.is_some_and(|found| {
+                    reader.is_none_or(|reader| {
+                        project.features.merge_requests
+                            && (found.concerns(reader.viewer.user) || sees_code(reader))
+                    })
+                })
             }
         }
     }
@@ -46,33 +57,33 @@ impl Tables {
 impl Notes for FakeTx {
     fn list(
         &mut self,
-        issue: IssueId,
+        on: Noteable,
         reader: Option<NoteReader>,
         page: Page,
     ) -> Result<Paged<Note>, StoreError> {
-        let oldest_first = self.tables.notes.iter().filter(|note| note.issue == issue);
+        let oldest_first = self.tables.notes.iter().filter(|note| note.on == on);
         let followed = oldest_first.filter(|note| self.tables.may_see_source(reader, note));
         Ok(page.slice(followed.cloned().collect()))
     }
 
     fn find(
         &mut self,
-        issue: IssueId,
+        on: Noteable,
         id: NoteId,
         reader: Option<NoteReader>,
     ) -> Result<Option<Note>, StoreError> {
         let mut all = self.tables.notes.iter();
-        let found = all.find(|note| note.issue == issue && note.id == id);
+        let found = all.find(|note| note.on == on && note.id == id);
         Ok(found.filter(|note| self.tables.may_see_source(reader, note)).cloned())
     }
 
     fn mentioned_by(
         &mut self,
         source: NoteSource,
-        issues: &[IssueId],
-    ) -> Result<Vec<IssueId>, StoreError> {
+        among: &[Noteable],
+    ) -> Result<Vec<Noteable>, StoreError> {
         let matching = self.tables.notes.iter().filter(|note| note.source == Some(source));
-        Ok(matching.map(|note| note.issue).filter(|issue| issues.contains(issue)).collect())
+        Ok(matching.map(|note| note.on).filter(|on| among.contains(on)).collect())
     }
 
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError> {
@@ -82,18 +93,20 @@ impl Notes for FakeTx {
 
     fn insert(&mut self, new: NewNote) -> Result<Note, StoreError> {
         self.require_user(new.author)?;
-        if !self.tables.issues.iter().any(|issue| issue.id == new.issue) {
-            return self.refuse(StoreError::Gone);
+        match new.on.issuable() {
+            Some(issuable) => self.require_issuable(issuable)?,
+            None => self.require_project(new.project)?,
         }
         if let Some(source) = new.source
-            && !self.mentioned_by(source, &[new.issue])?.is_empty()
+            && !self.mentioned_by(source, &[new.on])?.is_empty()
         {
             return self.refuse(StoreError::Duplicate("source"));
         }
         let note = Note {
             id: NoteId(self.next_id()),
             project: new.project,
-            issue: new.issue,
+            on: new.on,
+            position: new.position,
             author: new.author,
             updated_by: None,
             body: new.body,

@@ -2,7 +2,11 @@
 
 use super::tx::Tables;
 use hexforge_domain::delivery::HookRef;
-use hexforge_domain::id::{IssueId, LabelId, NamespaceId, NoteId, PipelineId, ProjectId, UserId};
+use hexforge_domain::event::EventTarget;
+use hexforge_domain::id::{
+    IssueId, LabelId, MergeRequestId, NamespaceId, NoteId, PipelineId, ProjectId, UserId,
+};
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::member::request::RequestSource;
 
 impl Tables {
@@ -63,7 +67,7 @@ impl Tables {
         // A task that copies from the project is kept, and will find no content.
         self.repository_tasks.retain(|task| task.project != id);
         self.events.retain(|event| event.project != id);
-        self.remove_issues_of(id);
+        self.remove_tracker_of(id);
         self.remove_pipelines_of(id);
         for fork in self.projects.values_mut().filter(|fork| fork.forked_from == Some(id)) {
             fork.forked_from = None;
@@ -94,34 +98,47 @@ impl Tables {
         self.variables.retain(|variable| variable.project != project);
     }
 
-    /// Issues of which the user is author or assignee, and notes of the user, are deleted with the
-    /// user.
+    /// Issues and merge requests of which the user is author or assignee, and notes of the user, are
+    /// deleted with the user.
     fn remove_writings_of(&mut self, user: UserId) {
         let issues = self.issues.iter().filter(|issue| issue.concerns(user));
         for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {
             self.remove_issue(issue);
+        }
+        let requests = self.merge_requests.iter().filter(|request| request.concerns(user));
+        for request in requests.map(|request| request.id).collect::<Vec<_>>() {
+            self.remove_merge_request(request);
         }
         let notes = self.notes.iter().filter(|note| note.author == user);
         for note in notes.map(|note| note.id).collect::<Vec<_>>() {
             self.remove_note(note);
         }
         self.label_subscriptions.retain(|(_, other)| *other != user);
-        self.issue_subscriptions.retain(|(_, other), _| *other != user);
+        self.subscriptions.retain(|(_, other), _| *other != user);
         self.awards.retain(|award| award.user != user);
         self.participants.retain(|(_, other)| *other != user);
         for issue in &mut self.issues {
             issue.updated_by = issue.updated_by.filter(|other| *other != user);
+        }
+        for request in &mut self.merge_requests {
+            request.updated_by = request.updated_by.filter(|other| *other != user);
+            request.automatic_merge.take_if(|automatic| automatic.user == user);
         }
         for note in &mut self.notes {
             note.updated_by = note.updated_by.filter(|other| *other != user);
         }
     }
 
-    fn remove_issues_of(&mut self, project: ProjectId) {
+    fn remove_tracker_of(&mut self, project: ProjectId) {
         let issues = self.issues.iter().filter(|issue| issue.project == project);
         for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {
             self.remove_issue(issue);
         }
+        let requests = self.merge_requests.iter().filter(|request| request.project() == project);
+        for request in requests.map(|request| request.id).collect::<Vec<_>>() {
+            self.remove_merge_request(request);
+        }
+        self.notes.retain(|note| note.project != project);
         let labels = self.labels.iter().filter(|label| label.project == project);
         for label in labels.map(|label| label.id).collect::<Vec<_>>() {
             self.remove_label(label);
@@ -134,21 +151,32 @@ impl Tables {
     pub fn remove_issue(&mut self, id: IssueId) {
         self.issues.retain(|issue| issue.id != id);
         self.issue_labels.retain(|(issue, _)| *issue != id);
-        self.issue_subscriptions.retain(|(issue, _), _| *issue != id);
-        self.participants.retain(|(issue, _)| *issue != id);
-        self.notes.retain(|note| note.issue != id);
-        self.awards.retain(|award| award.issue != id);
-        self.events.retain(|event| event.target.as_ref().and_then(|on| on.issue) != Some(id));
+        self.remove_issuable(id.into());
         for issue in &mut self.issues {
             issue.moved_to = issue.moved_to.filter(|other| *other != id);
         }
     }
 
+    pub fn remove_merge_request(&mut self, id: MergeRequestId) {
+        self.merge_requests.retain(|request| request.id != id);
+        self.merge_request_labels.retain(|(request, _)| *request != id);
+        self.versions.retain(|version| version.request != id);
+        self.remove_issuable(id.into());
+    }
+
+    /// Removes the rows that issues and merge requests both have.
+    fn remove_issuable(&mut self, id: Issuable) {
+        self.subscriptions.retain(|(on, _), _| *on != id);
+        self.participants.retain(|(on, _)| *on != id);
+        self.notes.retain(|note| note.on != id.into());
+        self.awards.retain(|award| award.on != id);
+        self.events.retain(|event| event.target.as_ref().and_then(|on| on.belongs_to) != Some(id));
+    }
+
     pub fn remove_note(&mut self, id: NoteId) {
         self.notes.retain(|note| note.id != id);
         self.events.retain(|event| {
-            let about =
-                |on: &hexforge_domain::event::EventTarget| on.kind == "Note" && on.id == Some(id.0);
+            let about = |on: &EventTarget| on.kind.ends_with("Note") && on.id == Some(id.0);
             !event.target.as_ref().is_some_and(about)
         });
     }
@@ -156,6 +184,7 @@ impl Tables {
     pub fn remove_label(&mut self, id: LabelId) {
         self.labels.retain(|label| label.id != id);
         self.issue_labels.retain(|(_, label)| *label != id);
+        self.merge_request_labels.retain(|(_, label)| *label != id);
         self.label_subscriptions.retain(|(label, _)| *label != id);
         let lists = self.board_lists.iter().filter(|list| list.label == id);
         for gone in lists.copied().collect::<Vec<_>>() {

@@ -32,12 +32,9 @@ impl TaskRow {
         self.tries > 0 && self.error.is_none() && self.due.is_some_and(|due| due > now)
     }
 
-    /// The user on whose behalf the task runs.
+    /// The user with whom the task is deleted.
     pub fn user(&self) -> Option<UserId> {
-        match &self.kind {
-            TaskKind::Copy { .. } => None,
-            TaskKind::Import { user, .. } | TaskKind::RemoveMerged { user } => Some(*user),
-        }
+        self.kind.owner()
     }
 }
 

@@ -17,17 +17,21 @@ use hexforge_domain::event::Event;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::id::{
-    DefinitionId, IssueId, LabelId, NamespaceId, PayloadId, PipelineId, ProjectId, RunnerId,
-    ShareId, UserId,
+    DefinitionId, IssueId, LabelId, MergeRequestId, NamespaceId, PayloadId, PipelineId, ProjectId,
+    RunnerId, ShareId, UserId,
 };
+use hexforge_domain::issuable::Issuable;
+use hexforge_domain::issuable::award::Award;
+use hexforge_domain::issuable::port::Issuables;
 use hexforge_domain::issue::Issue;
-use hexforge_domain::issue::award::Award;
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::label::port::{GroupLabels, Labels};
 use hexforge_domain::label::{GroupLabel, Label};
 use hexforge_domain::member::Membership;
 use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
 use hexforge_domain::member::request::RequestSource;
+use hexforge_domain::merge_request::port::MergeRequests;
+use hexforge_domain::merge_request::{MergeRequest, Version};
 use hexforge_domain::milestone::Milestone;
 use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::Namespace;
@@ -95,8 +99,8 @@ pub(super) struct Tables {
     pub packs: Vec<PackRow>,
     pub condemned_packs: BTreeMap<PackName, Timestamp>,
     pub system_hooks: Vec<SystemHook>,
-    /// The last issue number and the last milestone number of each project.
-    pub iids: BTreeMap<ProjectId, (i64, i64)>,
+    /// The last numbers of each project.
+    pub iids: BTreeMap<ProjectId, LastNumbers>,
     /// The counters of labels and issues are computed on each read.
     pub labels: Vec<Label>,
     pub group_labels: Vec<GroupLabel>,
@@ -104,8 +108,11 @@ pub(super) struct Tables {
     pub milestones: Vec<Milestone>,
     pub issues: Vec<Issue>,
     pub issue_labels: BTreeSet<(IssueId, LabelId)>,
-    pub issue_subscriptions: BTreeMap<(IssueId, UserId), Subscribed>,
-    pub participants: BTreeSet<(IssueId, UserId)>,
+    pub merge_requests: Vec<MergeRequest>,
+    pub merge_request_labels: BTreeSet<(MergeRequestId, LabelId)>,
+    pub versions: Vec<Version>,
+    pub subscriptions: BTreeMap<(Issuable, UserId), Subscribed>,
+    pub participants: BTreeSet<(Issuable, UserId)>,
     pub awards: Vec<Award>,
     pub notes: Vec<Note>,
     pub boards: Vec<Board>,
@@ -132,6 +139,14 @@ pub(super) struct Tables {
     pub triggers: Vec<Trigger>,
     pub trigger_requests: Vec<TriggerRequest>,
     pub variables: Vec<Variable>,
+}
+
+/// The last numbers that were given to issues, milestones and merge requests of a project.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) struct LastNumbers {
+    pub issues: i64,
+    pub milestones: i64,
+    pub merge_requests: i64,
 }
 
 /// A transaction on a copy of the tables. The ports are implemented in one file each.
@@ -268,6 +283,14 @@ impl Tx for FakeTx {
     }
 
     fn issues(&mut self) -> &mut dyn Issues {
+        self
+    }
+
+    fn merge_requests(&mut self) -> &mut dyn MergeRequests {
+        self
+    }
+
+    fn issuables(&mut self) -> &mut dyn Issuables {
         self
     }
 

@@ -1,7 +1,7 @@
 //! The port to the stored notes.
 
-use super::{NewNote, Note, NoteSource};
-use crate::id::{IssueId, NoteId};
+use super::{NewNote, Note, NoteSource, Noteable};
+use crate::id::NoteId;
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 use crate::project::query::Viewer;
@@ -16,42 +16,42 @@ pub struct NoteReader {
     pub today: NaiveDate,
 }
 
-/// The notes on all issues. The caller locks the project before a change. Each change also updates
-/// the note count of the issue.
+/// The notes on all issues, merge requests and commits. The caller locks the project before a
+/// change. Each change also updates the note count of the issue or merge request.
 pub trait Notes {
-    /// Returns a page of the notes on an issue, oldest first. With a reader, notes about a mention
-    /// are left out if the reader may not see the source of the mention: its project, and in that
-    /// project the mentioning issue or the code.
+    /// Returns a page of the notes on an issue, merge request or commit, oldest first. With a reader,
+    /// notes about a mention are left out if the reader may not see the source of the mention: its
+    /// project, and in that project the mentioning issue, the mentioning merge request or the code.
     fn list(
         &mut self,
-        issue: IssueId,
+        on: Noteable,
         reader: Option<NoteReader>,
         page: Page,
     ) -> Result<Paged<Note>, StoreError>;
 
-    /// Returns the note with this id if it is on the issue and the reader may see it as in
+    /// Returns the note with this id if it is on this subject and the reader may see it as in
     /// [`list`](Self::list).
     fn find(
         &mut self,
-        issue: IssueId,
+        on: Noteable,
         id: NoteId,
         reader: Option<NoteReader>,
     ) -> Result<Option<Note>, StoreError>;
 
-    /// Returns those of these issues that already have a note about a mention by `source`.
+    /// Returns those of these subjects that already have a note about a mention by `source`.
     fn mentioned_by(
         &mut self,
         source: NoteSource,
-        issues: &[IssueId],
-    ) -> Result<Vec<IssueId>, StoreError>;
+        among: &[Noteable],
+    ) -> Result<Vec<Noteable>, StoreError>;
 
     /// Returns the notes with these ids, in no particular order.
     fn find_all(&mut self, ids: &[NoteId]) -> Result<Vec<Note>, StoreError>;
 
     /// Creates a note.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("source")` when the issue already has a note about a mention by
-    /// the same source.
+    /// [`StoreError::Duplicate`]`("source")` when the subject already has a note about a mention by
+    /// the same source. [`StoreError::Gone`] when the issue or merge request does not exist.
     fn insert(&mut self, new: NewNote) -> Result<Note, StoreError>;
 
     /// Stores the text, the editor and the update time of a note.

@@ -6,9 +6,11 @@ use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::port::Events;
 use crate::group::port::Groups;
+use crate::issuable::port::Issuables;
 use crate::issue::port::Issues;
 use crate::label::port::{GroupLabels, Labels};
 use crate::member::port::{AccessRequests, GroupMembers, ProjectMembers};
+use crate::merge_request::port::MergeRequests;
 use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
 use crate::note::port::Notes;
@@ -80,7 +82,11 @@ pub trait Tx {
     fn milestones(&mut self) -> &mut dyn Milestones;
     /// The issues of all projects.
     fn issues(&mut self) -> &mut dyn Issues;
-    /// The notes on all issues.
+    /// The merge requests of all projects.
+    fn merge_requests(&mut self) -> &mut dyn MergeRequests;
+    /// The subscriptions, participants and awards of all issues and merge requests.
+    fn issuables(&mut self) -> &mut dyn Issuables;
+    /// The notes on all issues, merge requests and commits.
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.
     fn boards(&mut self) -> &mut dyn Boards;

@@ -1,7 +1,9 @@
 //! Background tasks of a repository that take too long for one request.
 
 use crate::Timestamp;
+use crate::commit::ObjectId;
 use crate::id::{ProjectId, RepositoryTaskId, UserId};
+use crate::merge_request::{BranchPush, RequestBranch};
 use crate::text::Secret;
 
 /// The kind of a task.
@@ -25,6 +27,36 @@ pub enum TaskKind {
         /// The user on whose behalf the branches are deleted.
         user: UserId,
     },
+    /// Apply a push to the open merge requests of the pushed branch. The user may be deleted meanwhile.
+    RefreshMergeRequests(BranchPush),
+    /// Close the open merge requests that a fork has in this project, because the fork was deleted or
+    /// its link was removed.
+    CloseRequestsOfFork {
+        /// The fork. It may be deleted.
+        source: ProjectId,
+        /// The user who deleted the fork or the link. The user may be deleted meanwhile.
+        user: UserId,
+    },
+    /// Merge the open merge requests of this source project that wait for the pipeline of a commit.
+    MergeAutomatically {
+        /// The source branch.
+        branch: RequestBranch,
+        /// The commit.
+        head: ObjectId,
+    },
+}
+
+impl TaskKind {
+    /// The user with whom the task is deleted.
+    pub fn owner(&self) -> Option<UserId> {
+        match self {
+            TaskKind::Import { user, .. } | TaskKind::RemoveMerged { user } => Some(*user),
+            TaskKind::Copy { .. }
+            | TaskKind::RefreshMergeRequests(_)
+            | TaskKind::CloseRequestsOfFork { .. }
+            | TaskKind::MergeAutomatically { .. } => None,
+        }
+    }
 }
 
 /// The maximum number of tries of a task.

@@ -2,8 +2,8 @@
 
 use hexforge_application::view::note::NoteView;
 use hexforge_domain::Timestamp;
-use hexforge_domain::id::IssueId;
-use hexforge_domain::issue::award::Award;
+use hexforge_domain::issuable::Issuable;
+use hexforge_domain::issuable::award::Award;
 use hexforge_domain::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -24,7 +24,8 @@ pub struct NoteJson<'a> {
     created_at: Iso,
     updated_at: Iso,
     system: bool,
-    noteable_id: i64,
+    /// Null for a note on a commit.
+    noteable_id: Option<i64>,
     noteable_type: &'static str,
     upvote: bool,
     downvote: bool,
@@ -42,15 +43,15 @@ impl<'a> NoteJson<'a> {
             created_at: Iso(note.created_at),
             updated_at: Iso(note.updated_at),
             system: note.system,
-            noteable_id: note.issue.0,
-            noteable_type: "Issue",
+            noteable_id: note.on.issuable().map(Issuable::id),
+            noteable_type: note.on.type_name(),
             upvote: false,
             downvote: false,
         }
     }
 
     /// The response to a note that contained only slash commands; no such note is stored.
-    pub fn of_commands(issue: IssueId, user: &'a User, at: Timestamp, links: &'a Links) -> Self {
+    pub fn of_commands(on: Issuable, user: &'a User, at: Timestamp, links: &'a Links) -> Self {
         Self {
             id: None,
             body: "Your commands have been executed!",
@@ -59,15 +60,15 @@ impl<'a> NoteJson<'a> {
             created_at: Iso(at),
             updated_at: Iso(at),
             system: false,
-            noteable_id: issue.0,
-            noteable_type: "Issue",
+            noteable_id: Some(on.id()),
+            noteable_type: on.type_name(),
             upvote: false,
             downvote: false,
         }
     }
 }
 
-/// An emoji that somebody gave to an issue.
+/// An emoji that a user gave to an issue or merge request.
 #[derive(Serialize, ToSchema)]
 pub struct AwardJson<'a> {
     id: i64,
@@ -88,8 +89,8 @@ impl<'a> AwardJson<'a> {
             user: UserSummaryJson::new(user, links),
             created_at: Iso(award.created_at),
             updated_at: Iso(award.created_at),
-            awardable_id: award.issue.0,
-            awardable_type: "Issue",
+            awardable_id: award.on.id(),
+            awardable_type: award.on.type_name(),
         }
     }
 }

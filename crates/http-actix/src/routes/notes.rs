@@ -76,8 +76,8 @@ async fn create(
         NoteOutcome::Award(award, user) => {
             respond::created(AwardJson::new(award, user, api.links()))
         }
-        NoteOutcome::Commands(issue, user, at) => {
-            respond::created(NoteJson::of_commands(*issue, user, *at, api.links()))
+        NoteOutcome::Commands(on, user, at) => {
+            respond::created(NoteJson::of_commands(*on, user, *at, api.links()))
         }
     }
 }

@@ -8,7 +8,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// The unique constraints: name on SQLite, name on PostgreSQL, field name in the ports.
-const UNIQUE: [(&str, &str, &str); 26] = [
+const UNIQUE: [(&str, &str, &str); 33] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -49,10 +49,37 @@ const UNIQUE: [(&str, &str, &str); 26] = [
     ("labels.project_id, labels.title", "labels_project_id_title_key", "title"),
     ("group_labels.group_id, group_labels.title", "group_labels_group_id_title_key", "title"),
     ("milestones.project_id, milestones.title", "milestones_project_id_title_key", "title"),
-    ("notes.source_issue_id, notes.issue_id", "notes_of_source_issue", "source"),
+    ("notes.source_issue_id, notes.issue_id", "notes_on_issue_by_issue", "source"),
+    ("notes.source_issue_id, notes.merge_request_id", "notes_on_merge_request_by_issue", "source"),
+    (
+        "notes.source_issue_id, notes.project_id, notes.commit_id",
+        "notes_on_commit_by_issue",
+        "source",
+    ),
+    ("notes.source_merge_request_id, notes.issue_id", "notes_on_issue_by_merge_request", "source"),
+    (
+        "notes.source_merge_request_id, notes.merge_request_id",
+        "notes_on_merge_request_by_merge_request",
+        "source",
+    ),
+    (
+        "notes.source_merge_request_id, notes.project_id, notes.commit_id",
+        "notes_on_commit_by_merge_request",
+        "source",
+    ),
     (
         "notes.source_commit, notes.source_project_id, notes.issue_id",
-        "notes_of_source_commit",
+        "notes_on_issue_by_commit",
+        "source",
+    ),
+    (
+        "notes.source_commit, notes.source_project_id, notes.merge_request_id",
+        "notes_on_merge_request_by_commit",
+        "source",
+    ),
+    (
+        "notes.source_commit, notes.source_project_id, notes.project_id, notes.commit_id",
+        "notes_on_commit_by_commit",
         "source",
     ),
     ("boards.project_id", "boards_project_id_key", "board"),

@@ -15,6 +15,7 @@ use hexforge_domain::id::{
 };
 use hexforge_domain::issue::IssueState;
 use hexforge_domain::member::AccessLevel;
+use hexforge_domain::merge_request::RequestBranch;
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::visibility::Visibility;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -153,6 +154,7 @@ stored_as! {
     IssueState => String: |state| state.as_str().to_owned(), |word| Self::parse(&word);
     Status => String: |status| status.as_str().to_owned(), |word| Self::parse(&word);
     When => String: |when| when.as_str().to_owned(), |word| Self::parse(&word);
+    RequestBranch => String: |branch| branch.as_str().to_owned(), |name| Some(Self::stored(name));
     ObjectId => String: |id| id.to_string(), |hex| Self::parse(&hex);
     Timestamp => i64: |at| at.timestamp_micros(), Self::from_timestamp_micros;
     DateTime<FixedOffset> => String: |at| at.to_rfc3339(), |text| Self::parse_from_rfc3339(&text).ok();

@@ -243,6 +243,7 @@ diesel::table! {
         due_at -> Nullable<Timestamp>,
         error -> Nullable<Text>,
         created_at -> Timestamp,
+        data -> Nullable<Text>,
     }
 }
 
@@ -301,6 +302,7 @@ diesel::table! {
         project_id -> BigInt,
         issues -> BigInt,
         milestones -> BigInt,
+        merge_requests -> BigInt,
     }
 }
 
@@ -320,6 +322,7 @@ diesel::table! {
         updated_at -> Timestamp,
         group_label_id -> Nullable<BigInt>,
         title_start -> Text,
+        open_merge_requests -> Integer,
     }
 }
 
@@ -391,6 +394,69 @@ diesel::table! {
 }
 
 diesel::table! {
+    merge_requests (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        source_project_id -> BigInt,
+        source_branch -> Text,
+        target_branch -> Text,
+        author_id -> BigInt,
+        assignee_id -> Nullable<BigInt>,
+        milestone_id -> Nullable<BigInt>,
+        updated_by_id -> Nullable<BigInt>,
+        title -> Text,
+        description -> Nullable<Text>,
+        state -> Text,
+        merge_status -> Text,
+        head -> Nullable<Binary>,
+        merge_commit -> Nullable<Binary>,
+        merge_user_id -> Nullable<BigInt>,
+        merge_message -> Nullable<Text>,
+        merge_removes_source -> Bool,
+        seen_source -> BigInt,
+        seen_target -> BigInt,
+        user_notes_count -> Integer,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    merge_request_versions (id) {
+        id -> BigInt,
+        merge_request_id -> BigInt,
+        head_commit -> Nullable<Binary>,
+        start_commit -> Nullable<Binary>,
+        base_commit -> Nullable<Binary>,
+        size -> Nullable<Text>,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    merge_request_labels (merge_request_id, label_id) {
+        merge_request_id -> BigInt,
+        label_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    merge_request_subscriptions (merge_request_id, user_id) {
+        merge_request_id -> BigInt,
+        user_id -> BigInt,
+        subscribed -> Bool,
+    }
+}
+
+diesel::table! {
+    merge_request_participants (merge_request_id, user_id) {
+        merge_request_id -> BigInt,
+        user_id -> BigInt,
+    }
+}
+
+diesel::table! {
     issue_subscriptions (issue_id, user_id) {
         issue_id -> BigInt,
         user_id -> BigInt,
@@ -409,7 +475,7 @@ diesel::table! {
     notes (id) {
         id -> BigInt,
         project_id -> BigInt,
-        issue_id -> BigInt,
+        issue_id -> Nullable<BigInt>,
         author_id -> BigInt,
         updated_by_id -> Nullable<BigInt>,
         body -> Text,
@@ -419,16 +485,22 @@ diesel::table! {
         source_project_id -> Nullable<BigInt>,
         source_issue_id -> Nullable<BigInt>,
         source_commit -> Nullable<Text>,
+        merge_request_id -> Nullable<BigInt>,
+        commit_id -> Nullable<Text>,
+        path -> Nullable<Text>,
+        line -> Nullable<BigInt>,
+        source_merge_request_id -> Nullable<BigInt>,
     }
 }
 
 diesel::table! {
     awards (id) {
         id -> BigInt,
-        issue_id -> BigInt,
+        issue_id -> Nullable<BigInt>,
         user_id -> BigInt,
         name -> Text,
         created_at -> Timestamp,
+        merge_request_id -> Nullable<BigInt>,
     }
 }
 
@@ -521,6 +593,7 @@ diesel::table! {
         data -> Nullable<Text>,
         created_at -> Timestamp,
         issue_id -> Nullable<BigInt>,
+        merge_request_id -> Nullable<BigInt>,
     }
 }
 
@@ -743,6 +816,7 @@ diesel::joinable!(access_requests -> users (user_id));
 diesel::joinable!(projects -> namespaces (namespace_id));
 diesel::joinable!(project_shares -> namespaces (group_id));
 diesel::joinable!(issue_labels -> labels (label_id));
+diesel::joinable!(merge_request_labels -> labels (label_id));
 diesel::allow_tables_to_appear_in_same_query!(
     users,
     tokens,
@@ -752,4 +826,5 @@ diesel::allow_tables_to_appear_in_same_query!(
 );
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
+diesel::allow_tables_to_appear_in_same_query!(labels, merge_request_labels);
 diesel::allow_tables_to_appear_in_same_query!(projects, builds, pipelines, triggers, project_hooks);

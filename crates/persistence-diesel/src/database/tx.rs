@@ -9,9 +9,11 @@ use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
+use hexforge_domain::issuable::port::Issuables;
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::label::port::{GroupLabels, Labels};
 use hexforge_domain::member::port::{AccessRequests, GroupMembers, ProjectMembers};
+use hexforge_domain::merge_request::port::MergeRequests;
 use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::port::Notes;
@@ -342,6 +344,8 @@ ports! {
     group_labels: GroupLabels,
     milestones: Milestones,
     issues: Issues,
+    merge_requests: MergeRequests,
+    issuables: Issuables,
     notes: Notes,
     boards: Boards,
     events: Events,

@@ -238,6 +238,17 @@ pub(crate) fn code_visible(viewer: Viewer) -> Sql {
         .sql(" OR projects.id IN (SELECT id FROM reported))")
 }
 
+/// The condition that the viewer may see a row of `merge_requests` of a row of `projects`. Needs [`reported_cte`].
+pub(crate) fn may_see_merge_request(viewer: Viewer) -> Sql {
+    Sql::new("projects.merge_requests_enabled AND (merge_requests.author_id = ")
+        .id(viewer.user.0)
+        .sql(" OR merge_requests.assignee_id = ")
+        .id(viewer.user.0)
+        .sql(" OR ")
+        .then(code_visible(viewer))
+        .sql(")")
+}
+
 /// Selects a user's access to a project. Each row has an access level and a flag that is true if the user owns the
 /// project by it. See [`ProjectRole`](hexforge_domain::policy::project::ProjectRole).
 pub(crate) fn role(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {

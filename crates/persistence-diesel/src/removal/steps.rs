@@ -46,10 +46,22 @@ const OF_ISSUES: [DependentRows; 5] = [
 ];
 const LABELS_OF_ISSUES: [DependentRows; 1] =
     [dependents("issue_labels", "issue_id, label_id", "issue_id")];
-const OF_LABELS: [DependentRows; 3] = [
+/// The dependent rows of a merge request, except labels.
+const OF_MERGE_REQUESTS: [DependentRows; 6] = [
+    dependents("notes", "id", "merge_request_id"),
+    dependents("events", "id", "merge_request_id"),
+    dependents("awards", "id", "merge_request_id"),
+    dependents("merge_request_versions", "id", "merge_request_id"),
+    dependents("merge_request_subscriptions", "merge_request_id, user_id", "merge_request_id"),
+    dependents("merge_request_participants", "merge_request_id, user_id", "merge_request_id"),
+];
+const LABELS_OF_MERGE_REQUESTS: [DependentRows; 1] =
+    [dependents("merge_request_labels", "merge_request_id, label_id", "merge_request_id")];
+const OF_LABELS: [DependentRows; 4] = [
     dependents("label_subscriptions", "label_id, user_id", "label_id"),
     dependents("board_lists", "id", "label_id"),
     dependents("issue_labels", "issue_id, label_id", "label_id"),
+    dependents("merge_request_labels", "merge_request_id, label_id", "label_id"),
 ];
 const OF_PIPELINES: [DependentRows; 4] = [
     dependents("builds", "id", "pipeline_id"),
@@ -79,16 +91,20 @@ const FIRST_OF_PROJECTS: [DependentRows; 2] =
     [dependents("events", "id", "project_id"), dependents("notes", "id", "project_id")];
 
 /// The rows of a user that no counter includes.
-const OF_USERS: [DependentRows; 5] = [
+const OF_USERS: [DependentRows; 7] = [
     dependents("events", "id", "author_id"),
     dependents("awards", "id", "user_id"),
     dependents("label_subscriptions", "label_id, user_id", "user_id"),
     dependents("issue_subscriptions", "issue_id, user_id", "user_id"),
     dependents("issue_participants", "issue_id, user_id", "user_id"),
+    dependents("merge_request_subscriptions", "merge_request_id, user_id", "user_id"),
+    dependents("merge_request_participants", "merge_request_id, user_id", "user_id"),
 ];
 /// The rows that stay, and whose reference to the user becomes null.
-const REFERENCES_TO_USERS: [DependentRows; 4] = [
+const REFERENCES_TO_USERS: [DependentRows; 6] = [
     dependents("issues", "id", "updated_by_id"),
+    dependents("merge_requests", "id", "updated_by_id"),
+    dependents("merge_requests", "id", "merge_user_id"),
     dependents("notes", "id", "updated_by_id"),
     dependents("pipelines", "id", "user_id"),
     dependents("builds", "id", "user_id"),
@@ -215,6 +231,7 @@ impl DieselTx<'_> {
         let done = self.remove_lanes_of_project(id)?
             && self.remove_rows(&FIRST_OF_PROJECTS, project)?
             && self.remove_issues_of_project(id)?
+            && self.remove_merge_requests_of_project(id)?
             && self.remove_all_of("labels", "project_id", id, &[&OF_LABELS])?
             && self.remove_all_of("pipelines", "project_id", id, &[&OF_PIPELINES])?
             && self.remove_rows(&OF_PROJECTS, project)?;
@@ -249,6 +266,11 @@ impl DieselTx<'_> {
         self.remove_all_of("issues", "project_id", project, &[&OF_ISSUES, &LABELS_OF_ISSUES])
     }
 
+    fn remove_merge_requests_of_project(&mut self, project: i64) -> Result<bool, StoreError> {
+        let below: [&[DependentRows]; 2] = [&OF_MERGE_REQUESTS, &LABELS_OF_MERGE_REQUESTS];
+        self.remove_all_of("merge_requests", "project_id", project, &below)
+    }
+
     fn remove_namespace_rows(&mut self, id: i64) -> Result<(), StoreError> {
         self.delete_budget -= LOOKUP_COST;
         if self.remove_all_of("group_labels", "group_id", id, &[])? {
@@ -262,6 +284,8 @@ impl DieselTx<'_> {
         let user = || Sql::new(" = ").id(id);
         let done = self.remove_issues_of_user("author_id", id)?
             && self.remove_issues_of_user("assignee_id", id)?
+            && self.remove_merge_requests_of_user("author_id", id)?
+            && self.remove_merge_requests_of_user("assignee_id", id)?
             && self.remove_notes_of_user(id)?
             && self.remove_rows(&OF_USERS, user)?
             && self.clear_user_references(id)?;
@@ -301,7 +325,35 @@ impl DieselTx<'_> {
         }
     }
 
-    /// Deletes the notes of a removed user on issues of others.
+    /// Deletes the merge requests of which a removed user is author or assignee, and updates the counters that include
+    /// them.
+    fn remove_merge_requests_of_user(
+        &mut self,
+        owner_column: &'static str,
+        user: i64,
+    ) -> Result<bool, StoreError> {
+        loop {
+            let ids = self.next_ids("merge_requests", owner_column, user)?;
+            if ids.is_empty() {
+                return Ok(true);
+            }
+            if !self.try_lock_projects_of("merge_requests", &ids)? {
+                return Ok(false);
+            }
+            let these = || Sql::new(" IN (").ids(ids.clone()).sql(")");
+            if !self.remove_rows(&OF_MERGE_REQUESTS, these)? {
+                return Ok(false);
+            }
+            let ids = self.truncate_to_budget(ids);
+            let count = ids.len();
+            self.remove_merge_requests(&Sql::new("merge_requests.id IN (").ids(ids).sql(")"))?;
+            if !self.spend_budget(count) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Deletes the notes of a removed user on issues, merge requests and commits of others.
     fn remove_notes_of_user(&mut self, user: i64) -> Result<bool, StoreError> {
         loop {
             let ids = self.next_ids("notes", "author_id", user)?;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
+use hexforge_domain::merge_request::{BranchPush, RequestBranch};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
@@ -13,6 +15,7 @@ use hexforge_domain::repository::task::{
 use hexforge_domain::unique::sorted_unique;
 
 use crate::database::backend;
+use crate::database::json::{from_text, stored, to_text};
 use crate::database::schema::repository_tasks;
 use crate::database::seal::{Purpose, Seals};
 use crate::database::time::{to_naive, to_naive_opt};
@@ -30,32 +33,87 @@ struct KindRow {
     source_id: Option<i64>,
     user_id: Option<i64>,
     url: Option<String>,
+    data: Option<String>,
 }
 
 impl KindRow {
     fn new(kind: &TaskKind, seals: &Seals) -> Result<Self, StoreError> {
-        let (kind, source_id, user, url) = match kind {
+        let (word, source_id, url, data) = match kind {
             TaskKind::Copy { source } => ("copy", Some(source.0), None, None),
-            TaskKind::Import { url, user } => (IMPORT, None, Some(user), Some(url)),
-            TaskKind::RemoveMerged { user } => ("remove_merged", None, Some(user), None),
+            TaskKind::Import { url, .. } => (IMPORT, None, Some(url), None),
+            TaskKind::RemoveMerged { .. } => ("remove_merged", None, None, None),
+            TaskKind::RefreshMergeRequests(push) => {
+                ("refresh_merge_requests", None, None, Some(to_text(push)))
+            }
+            TaskKind::CloseRequestsOfFork { source, user } => {
+                let data = to_text(&ClosingUser { user: *user });
+                ("close_requests_of_fork", Some(source.0), None, Some(data))
+            }
+            TaskKind::MergeAutomatically { branch, head } => {
+                let data = BranchHead { branch: branch.clone(), head: *head };
+                ("merge_automatically", None, None, Some(to_text(&data)))
+            }
         };
         Ok(Self {
-            kind: kind.to_owned(),
+            kind: word.to_owned(),
             source_id,
-            user_id: user.map(|user| user.0),
+            user_id: kind.owner().map(|user| user.0),
             url: seals.seal_opt(Purpose::ImportUrl, url)?,
+            data,
         })
     }
 
     fn read(self, seals: &Seals) -> Result<TaskKind, StoreError> {
         let user = self.user_id.map(UserId);
         let url = seals.open_opt(Purpose::ImportUrl, self.url.as_deref())?;
-        match (self.kind.as_str(), self.source_id, user, url) {
-            ("copy", Some(source), None, None) => Ok(TaskKind::Copy { source: ProjectId(source) }),
-            (IMPORT, None, Some(user), Some(url)) => Ok(TaskKind::Import { url, user }),
-            ("remove_merged", None, Some(user), None) => Ok(TaskKind::RemoveMerged { user }),
-            _ => Err(StoreError::Corrupt("repository task")),
-        }
+        let source = self.source_id.map(ProjectId);
+        let data = self.data.as_deref();
+        let kind = match (self.kind.as_str(), source, user, url, data) {
+            ("copy", Some(source), None, None, None) => Some(TaskKind::Copy { source }),
+            (IMPORT, None, Some(user), Some(url), None) => Some(TaskKind::Import { url, user }),
+            ("remove_merged", None, Some(user), None, None) => {
+                Some(TaskKind::RemoveMerged { user })
+            }
+            ("refresh_merge_requests", None, None, None, Some(data)) => {
+                from_text(data).map(TaskKind::RefreshMergeRequests)
+            }
+            ("close_requests_of_fork", Some(source), None, None, Some(data)) => from_text(data)
+                .map(|ClosingUser { user }| TaskKind::CloseRequestsOfFork { source, user }),
+            ("merge_automatically", None, None, None, Some(data)) => from_text(data)
+                .map(|BranchHead { branch, head }| TaskKind::MergeAutomatically { branch, head }),
+            _ => None,
+        };
+        kind.ok_or(StoreError::Corrupt("repository task"))
+    }
+}
+
+/// The user who deleted a fork.
+struct ClosingUser {
+    user: UserId,
+}
+
+/// A commit of a branch.
+struct BranchHead {
+    branch: RequestBranch,
+    head: ObjectId,
+}
+
+stored! {
+    BranchPush {
+        branch: RequestBranch,
+        #[serde(default)] old: Option<ObjectId>,
+        #[serde(default)] new: Option<ObjectId>,
+        #[serde(rename = "user_id")] user: UserId,
+        version: i64,
+    }
+
+    ClosingUser {
+        #[serde(rename = "user_id")] user: UserId,
+    }
+
+    BranchHead {
+        branch: RequestBranch,
+        head: ObjectId,
     }
 }
 
@@ -131,6 +189,7 @@ impl DieselTx<'_> {
                         repository_tasks::source_id,
                         repository_tasks::user_id,
                         repository_tasks::url,
+                        repository_tasks::data,
                     ),
                 ))
                 .get_result(conn)

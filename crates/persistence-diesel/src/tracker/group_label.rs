@@ -239,7 +239,8 @@ impl GroupLabels for DieselTx<'_> {
             Sql::new("UPDATE labels SET group_label_id = NULL WHERE (")
                 .sql(USED)
                 .sql(
-                    " OR EXISTS (SELECT 1 FROM board_lists \
+                    " OR EXISTS (SELECT 1 FROM merge_request_labels AS has WHERE has.label_id = labels.id) \
+                     OR EXISTS (SELECT 1 FROM board_lists \
                      WHERE board_lists.label_id = labels.id AND board_lists.deleted_at IS NULL)) AND ",
                 )
                 .then(foreign()),

@@ -1,27 +1,18 @@
 //! Issues, and the counters of projects and labels that change with them.
 
-use std::collections::HashMap;
-
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
-use hexforge_domain::Timestamp;
-use hexforge_domain::id::{AwardId, IssueId, LabelId, MilestoneId, ProjectId, UserId};
-use hexforge_domain::issue::award::{Award, EmojiName, THUMBS_UP, Votes};
+use hexforge_domain::id::{IssueId, LabelId, MilestoneId, ProjectId, UserId};
 use hexforge_domain::issue::port::Issues;
 use hexforge_domain::issue::query::IssueFilter;
 use hexforge_domain::issue::{Issue, IssueState, NewIssue, Title};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::text::LongText;
 use hexforge_domain::unique::sorted_unique;
 
-use crate::database::schema::{awards, projects, users};
-use crate::database::schema::{
-    issue_labels, issue_participants, issue_subscriptions, issues, labels,
-};
+use crate::database::schema::{issue_labels, issues, labels, projects};
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
@@ -166,20 +157,6 @@ impl DieselTx<'_> {
             .then(open_in_project(removed.clone()))
             .sql(" WHERE id IN (SELECT issues.project_id FROM issues WHERE issues.state <> 'closed' AND ")
             .then(removed.clone())
-            .sql(")"),
-        )
-    }
-
-    /// Subtracts the notes that match a condition on `notes` from the counters of their issues.
-    pub(crate) fn subtract_notes(&mut self, removed: Sql) -> Result<(), StoreError> {
-        self.execute(
-            Sql::new(
-                "UPDATE issues SET user_notes_count = user_notes_count - \
-                 (SELECT count(*) FROM notes WHERE +notes.issue_id = issues.id AND NOT notes.system AND ",
-            )
-            .then(removed.clone())
-            .sql(") WHERE id IN (SELECT notes.issue_id FROM notes WHERE NOT notes.system AND ")
-            .then(removed)
             .sql(")"),
         )
     }
@@ -361,128 +338,6 @@ impl Issues for DieselTx<'_> {
                     .execute(c))
             })?;
             self.execute(kind.update_counter(true).ids(added_ids).sql(")"))?;
-        }
-        Ok(())
-    }
-
-    fn subscriptions(
-        &mut self,
-        user: UserId,
-        issues: &[IssueId],
-    ) -> Result<Vec<(IssueId, Subscribed)>, StoreError> {
-        let ids: Vec<i64> = issues.iter().map(|id| id.0).collect();
-        let rows: Vec<(i64, bool)> = self.by_ids(&ids, |conn, ids| {
-            issue_subscriptions::table
-                .filter(issue_subscriptions::user_id.eq(user.0))
-                .filter(issue_subscriptions::issue_id.among(ids))
-                .select((issue_subscriptions::issue_id, issue_subscriptions::subscribed))
-                .load(conn)
-        })?;
-        let chosen = |(issue, subscribed)| (IssueId(issue), Subscribed::from_bool(subscribed));
-        Ok(rows.into_iter().map(chosen).collect())
-    }
-
-    fn subscribe(
-        &mut self,
-        issue: IssueId,
-        user: UserId,
-        subscribed: Subscribed,
-    ) -> Result<(), StoreError> {
-        let row = issue_subscriptions::table.find((issue.0, user.0));
-        self.run(|conn| diesel::delete(row).execute(conn))?;
-        let values = (
-            issue_subscriptions::issue_id.eq(issue.0),
-            issue_subscriptions::user_id.eq(user.0),
-            issue_subscriptions::subscribed.eq(subscribed.as_bool()),
-        );
-        self.write(|conn| {
-            diesel::insert_into(issue_subscriptions::table).values(values).execute(conn)
-        })
-    }
-
-    fn participations(
-        &mut self,
-        user: UserId,
-        issues: &[IssueId],
-    ) -> Result<Vec<IssueId>, StoreError> {
-        let ids: Vec<i64> = issues.iter().map(|id| id.0).collect();
-        let rows: Vec<i64> = self.by_ids(&ids, |conn, ids| {
-            issue_participants::table
-                .filter(issue_participants::user_id.eq(user.0))
-                .filter(issue_participants::issue_id.among(ids))
-                .select(issue_participants::issue_id)
-                .load(conn)
-        })?;
-        Ok(rows.into_iter().map(IssueId).collect())
-    }
-
-    fn participate(&mut self, issue: IssueId, user: UserId) -> Result<(), StoreError> {
-        let row =
-            (issue_participants::issue_id.eq(issue.0), issue_participants::user_id.eq(user.0));
-        self.write(|conn| {
-            each_backend!(conn, c => diesel::insert_into(issue_participants::table)
-                .values(row)
-                .on_conflict_do_nothing()
-                .execute(c))
-        })
-    }
-
-    fn award(
-        &mut self,
-        issue: IssueId,
-        user: UserId,
-        name: &EmojiName,
-        at: Timestamp,
-    ) -> Result<Award, StoreError> {
-        let row = (
-            awards::issue_id.eq(issue.0),
-            awards::user_id.eq(user.0),
-            awards::name.eq(name.as_str()),
-            awards::created_at.eq(to_naive(at)),
-        );
-        self.run(|conn| {
-            each_backend!(conn, c => diesel::insert_into(awards::table)
-                .values(row)
-                .on_conflict_do_nothing()
-                .execute(c))
-        })?;
-        let (id, created_at): (i64, NaiveDateTime) = self.run(|conn| {
-            awards::table
-                .filter(awards::issue_id.eq(issue.0))
-                .filter(awards::name.eq(name.as_str()))
-                .filter(awards::user_id.eq(user.0))
-                .select((awards::id, awards::created_at))
-                .get_result(conn)
-        })?;
-        let created_at = to_utc(created_at);
-        Ok(Award { id: AwardId(id), issue, user, name: name.clone(), created_at })
-    }
-
-    fn votes(&mut self, issues: &[IssueId]) -> Result<Vec<(IssueId, Votes)>, StoreError> {
-        let issues: Vec<i64> = issues.iter().map(|issue| issue.0).collect();
-        let votes = Sql::new("SELECT issue_id, name, count(*) FROM awards WHERE issue_id IN (")
-            .few_ids(&issues)
-            .sql(") AND name IN ('thumbsup', 'thumbsdown') GROUP BY issue_id, name");
-        let rows: Vec<(i64, String, i64)> =
-            self.run(|conn| votes.rows::<(BigInt, Text, BigInt)>().load(conn))?;
-        let mut votes: HashMap<i64, Votes> = HashMap::new();
-        for (issue, name, count) in rows {
-            let votes = votes.entry(issue).or_default();
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
-            *(if name == THUMBS_UP { &mut votes.up } else { &mut votes.down }) = count;
-        }
-        Ok(votes.into_iter().map(|(issue, votes)| (IssueId(issue), votes)).collect())
-    }
-
-    fn mention(&mut self, issue: IssueId, usernames: &[&str]) -> Result<(), StoreError> {
-        if usernames.is_empty() {
-            return Ok(());
-        }
-        let user_ids: Vec<i64> = self.run(|conn| {
-            users::table.filter(users::username.eq_any(usernames)).select(users::id).load(conn)
-        })?;
-        for user in user_ids {
-            self.participate(issue, UserId(user))?;
         }
         Ok(())
     }

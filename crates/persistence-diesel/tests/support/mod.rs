@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test file uses a part of this one")]
 
 pub mod counted;
+pub mod plans;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection, PgConnection, SqliteConnection};

@@ -1,7 +1,8 @@
-//! Awards: emoji reactions of users to an issue.
+//! Awards: emoji reactions of users to an issue or merge request.
 
+use super::Issuable;
 use crate::Timestamp;
-use crate::id::{AwardId, IssueId, UserId};
+use crate::id::{AwardId, UserId};
 
 /// The name of an emoji: small letters, digits, `_`, `+` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,9 +10,9 @@ pub struct EmojiName(String);
 
 crate::text::stored_text!(EmojiName);
 
-/// The emoji that counts as a vote for an issue.
+/// The emoji that counts as a vote for an issue or merge request.
 pub const THUMBS_UP: &str = "thumbsup";
-/// The emoji that counts as a vote against an issue.
+/// The emoji that counts as a vote against an issue or merge request.
 pub const THUMBS_DOWN: &str = "thumbsdown";
 
 /// The maximum length of an emoji name.
@@ -52,17 +53,17 @@ impl EmojiName {
 pub struct Award {
     /// Assigned by the store, never reused.
     pub id: AwardId,
-    /// The awarded issue.
-    pub issue: IssueId,
+    /// The awarded issue or merge request.
+    pub on: Issuable,
     /// The user who gave the award.
     pub user: UserId,
-    /// The emoji. A user can award each emoji to an issue once.
+    /// The emoji. A user can award each emoji once.
     pub name: EmojiName,
     /// The creation time.
     pub created_at: Timestamp,
 }
 
-/// The votes for and against an issue.
+/// The votes for and against an issue or merge request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Votes {
     /// The number of [`THUMBS_UP`] awards.

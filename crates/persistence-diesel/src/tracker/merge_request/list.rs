@@ -1,0 +1,130 @@
+//! Queries for lists of merge requests.
+
+use hexforge_domain::id::{MergeRequestId, ProjectId, UserId};
+use hexforge_domain::merge_request::port::BranchEnd;
+use hexforge_domain::merge_request::query::{MergeRequestFilter, MergeRequestOrder, StateFilter};
+use hexforge_domain::merge_request::{Ends, RequestBranch};
+
+use crate::query::sql::Sql;
+use crate::query::title_start;
+use crate::removal::project_exists;
+
+/// The condition that a merge request is open. It equals the condition of the partial indexes word for word, so that
+/// they are used.
+pub(super) const OPEN: &str = "state IN ('opened', 'reopened')";
+
+/// Selects the ids of the open merge requests that match another condition.
+pub(super) fn open(which: Sql) -> Sql {
+    Sql::new("SELECT id FROM merge_requests WHERE ").sql(OPEN).sql(" AND ").then(which)
+}
+
+/// Selects the ids of the merge requests that match a filter, unordered.
+pub(super) fn matching(filter: &MergeRequestFilter) -> Sql {
+    let state = match filter.states {
+        StateFilter::All => None,
+        StateFilter::Open => Some(OPEN),
+        StateFilter::Closed => Some("state = 'closed'"),
+        StateFilter::Merged => Some("state = 'merged'"),
+    };
+    let conditions = [
+        Some(Sql::new("project_id = ").id(filter.project.0)),
+        state.map(Sql::new),
+        filter.iids.clone().map(|iids| Sql::new("iid IN (").ids(iids).sql(")")),
+    ];
+    Sql::new("SELECT id FROM merge_requests").filter(conditions.into_iter().flatten())
+}
+
+/// Like [`matching`], in the order of the filter.
+pub(super) fn ordered(filter: &MergeRequestFilter) -> Sql {
+    matching(filter).sql(match (filter.order, filter.descending) {
+        (MergeRequestOrder::CreatedAt, false) => " ORDER BY created_at, id",
+        (MergeRequestOrder::CreatedAt, true) => " ORDER BY created_at DESC, id DESC",
+        (MergeRequestOrder::UpdatedAt, false) => " ORDER BY updated_at, id",
+        (MergeRequestOrder::UpdatedAt, true) => " ORDER BY updated_at DESC, id DESC",
+    })
+}
+
+/// The condition that a column has this branch. `column` and `start` are the beginning of a comparison with the column
+/// and with its indexed beginning.
+fn has_branch(column: &'static str, start: &'static str, branch: &RequestBranch) -> Sql {
+    let name = branch.as_str();
+    Sql::new(start).text(title_start::prefix(name).to_owned()).sql(column).text(name.to_owned())
+}
+
+fn has_source_branch(branch: &RequestBranch) -> Sql {
+    has_branch(" AND source_branch = ", "substr(source_branch, 1, 250) = ", branch)
+}
+
+fn has_target_branch(branch: &RequestBranch) -> Sql {
+    has_branch(" AND target_branch = ", "substr(target_branch, 1, 250) = ", branch)
+}
+
+/// Selects the ids of the open merge requests with a branch at one end.
+pub(super) fn open_at(end: BranchEnd<'_>) -> Sql {
+    open(match end {
+        BranchEnd::Source(project, branch) => is_from(project, has_source_branch(branch)),
+        BranchEnd::Target(project, branch) => {
+            Sql::new("project_id = ").id(project.0).sql(" AND ").then(has_target_branch(branch))
+        }
+    })
+}
+
+/// The condition that a merge request comes from a project and matches another condition. Its target project must exist:
+/// the rows of a removed one may not be deleted yet.
+pub(super) fn is_from(source: ProjectId, which: Sql) -> Sql {
+    Sql::new("source_project_id = ")
+        .id(source.0)
+        .sql(" AND ")
+        .then(which)
+        .sql(" AND ")
+        .then(project_exists("merge_requests.project_id"))
+}
+
+/// Selects the ids of the open merge requests with the same branches.
+pub(super) fn twins(ends: &Ends, except: Option<MergeRequestId>) -> Sql {
+    let same = Sql::new("project_id = ")
+        .id(ends.target_project.0)
+        .sql(" AND source_project_id = ")
+        .id(ends.source_project.0)
+        .sql(" AND ")
+        .then(has_target_branch(&ends.target_branch))
+        .sql(" AND ")
+        .then(has_source_branch(&ends.source_branch));
+    open(match except {
+        Some(id) => same.sql(" AND id <> ").id(id.0),
+        None => same,
+    })
+}
+
+/// Restricts a query to ids above `after`, in the order of ids.
+pub(super) fn after(query: Sql, after: Option<MergeRequestId>, limit: u32) -> Sql {
+    query
+        .sql(" AND id > ")
+        .id(after.map_or(0, |id| id.0))
+        .sql(" ORDER BY id LIMIT ")
+        .id(i64::from(limit))
+}
+
+/// Selects labels, each with the number of open merge requests of which a user is author or assignee. It reads the
+/// user's open merge requests in the projects of the labels first, and then their labels.
+pub(super) fn open_counts_concerning(user: UserId, labels: &[i64]) -> Sql {
+    let of = |column: &'static str| {
+        open(
+            Sql::new("project_id IN (SELECT project_id FROM labels WHERE id IN (")
+                .few_ids(labels)
+                .sql(")) AND ")
+                .sql(column)
+                .id(user.0),
+        )
+    };
+    Sql::new("SELECT has.label_id, count(*) FROM (")
+        .then(of("author_id = "))
+        .sql(" UNION ")
+        .then(of("assignee_id = "))
+        .sql(
+            ") AS own CROSS JOIN merge_request_labels AS has \
+             WHERE has.merge_request_id = own.id AND +has.label_id IN (",
+        )
+        .few_ids(labels)
+        .sql(") GROUP BY has.label_id")
+}

@@ -1,0 +1,11 @@
+DELETE FROM repository_tasks WHERE data IS NOT NULL;
+ALTER TABLE repository_tasks DROP CONSTRAINT repository_tasks_kind_check;
+ALTER TABLE repository_tasks ADD CONSTRAINT repository_tasks_kind_check CHECK (kind IN ('copy', 'import', 'remove_merged'));
+ALTER TABLE repository_tasks DROP COLUMN data;
+DROP TABLE merge_request_participants;
+DROP TABLE merge_request_subscriptions;
+ALTER TABLE labels DROP COLUMN open_merge_requests;
+DROP TABLE merge_request_labels;
+DROP TABLE merge_request_versions;
+DROP TABLE merge_requests;
+ALTER TABLE iids DROP COLUMN merge_requests;
