@@ -6,7 +6,7 @@ use hexforge_domain::ports::payloads::{Audience, Payloads};
 use serde_json::{Value, json};
 
 use crate::entities::links::Links;
-use crate::entities::payload::{ci, issue, note, system};
+use crate::entities::payload::{ci, issue, merge_request, note, system};
 use crate::entities::push::PushJson;
 
 /// Renders payloads, with URLs below the external URL.
@@ -72,6 +72,8 @@ fn payload_json(event: &SystemEvent, audience: Audience, links: &Links) -> Value
         SystemEvent::InProject(event) => match &**event {
             ProjectEvent::Issue(event) => issue::payload_json(event, links),
             ProjectEvent::NoteOnIssue(event) => note::on_issue(event, links),
+            ProjectEvent::MergeRequest(event) => merge_request::payload_json(event, links),
+            ProjectEvent::NoteOnMergeRequest(event) => note::on_merge_request(event, links),
             ProjectEvent::Build(event) => ci::build(event, links),
             ProjectEvent::Pipeline(event) => ci::pipeline(event, links),
         },

@@ -47,6 +47,8 @@ impl HookKind {
                 ProjectEvent::NoteOnIssue(event) => {
                     (!event.issue.confidential).then_some(HookKind::Note)
                 }
+                ProjectEvent::MergeRequest(_) => Some(HookKind::MergeRequest),
+                ProjectEvent::NoteOnMergeRequest(_) => Some(HookKind::Note),
                 ProjectEvent::Build(_) => Some(HookKind::Build),
                 ProjectEvent::Pipeline(_) => Some(HookKind::Pipeline),
             },

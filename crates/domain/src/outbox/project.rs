@@ -4,6 +4,7 @@
 use chrono::NaiveDate;
 
 use super::ci::{BuildEvent, PipelineEvent};
+use super::merge_request::{MergeRequestEvent, RequestNoteEvent};
 pub use super::parts::{Person, ProjectCard};
 use crate::Timestamp;
 use crate::id::{IssueId, MilestoneId, NoteId, ProjectId, UserId};
@@ -17,6 +18,10 @@ pub enum ProjectEvent {
     Issue(IssueEvent),
     /// A user wrote a note on an issue.
     NoteOnIssue(NoteEvent),
+    /// A merge request was created or changed.
+    MergeRequest(MergeRequestEvent),
+    /// A user wrote a note on a merge request.
+    NoteOnMergeRequest(RequestNoteEvent),
     /// A build was created, started or finished.
     Build(BuildEvent),
     /// The status of a pipeline changed.
@@ -29,6 +34,8 @@ impl ProjectEvent {
         match self {
             ProjectEvent::Issue(event) => event.project.id,
             ProjectEvent::NoteOnIssue(event) => event.project.id,
+            ProjectEvent::MergeRequest(event) => event.request.target.id,
+            ProjectEvent::NoteOnMergeRequest(event) => event.request.target.id,
             ProjectEvent::Build(event) => event.project.id,
             ProjectEvent::Pipeline(event) => event.project.id,
         }

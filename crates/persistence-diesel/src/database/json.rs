@@ -10,12 +10,13 @@ use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{
-    BuildId, IssueId, KeyId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId, RunnerId,
-    UserId,
+    BuildId, IssueId, KeyId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
+    ProjectId, RunnerId, UserId,
 };
 use hexforge_domain::issue::IssueState;
 use hexforge_domain::member::AccessLevel;
-use hexforge_domain::merge_request::RequestBranch;
+use hexforge_domain::merge_request::{MergeRequestState, MergeStatus, RequestBranch};
+use hexforge_domain::outbox::merge_request::MergeRequestAction;
 use hexforge_domain::outbox::project::IssueAction;
 use hexforge_domain::visibility::Visibility;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -141,6 +142,7 @@ stored_as! {
     BuildId => i64: |id| id.0, |id| Some(Self(id));
     IssueId => i64: |id| id.0, |id| Some(Self(id));
     KeyId => i64: |id| id.0, |id| Some(Self(id));
+    MergeRequestId => i64: |id| id.0, |id| Some(Self(id));
     MilestoneId => i64: |id| id.0, |id| Some(Self(id));
     NamespaceId => i64: |id| id.0, |id| Some(Self(id));
     NoteId => i64: |id| id.0, |id| Some(Self(id));
@@ -152,6 +154,9 @@ stored_as! {
     Visibility => i64: |visibility| visibility.level().into(), Self::from_level;
     IssueAction => String: |action| action.as_str().to_owned(), |word| Self::parse(&word);
     IssueState => String: |state| state.as_str().to_owned(), |word| Self::parse(&word);
+    MergeRequestAction => String: |action| action.as_str().to_owned(), |word| Self::parse(&word);
+    MergeRequestState => String: |state| state.as_str().to_owned(), |word| Self::parse(&word);
+    MergeStatus => String: |status| status.as_str().to_owned(), |word| Self::parse(&word);
     Status => String: |status| status.as_str().to_owned(), |word| Self::parse(&word);
     When => String: |when| when.as_str().to_owned(), |word| Self::parse(&word);
     RequestBranch => String: |branch| branch.as_str().to_owned(), |name| Some(Self::stored(name));

@@ -102,6 +102,8 @@ fn to_row(event: &SystemEvent) -> (&'static str, String) {
         SystemEvent::InProject(event) => match &**event {
             ProjectEvent::Issue(news) => ("issue", to_text(news)),
             ProjectEvent::NoteOnIssue(news) => ("note_on_issue", to_text(news)),
+            ProjectEvent::MergeRequest(news) => ("merge_request", to_text(news)),
+            ProjectEvent::NoteOnMergeRequest(news) => ("note_on_merge_request", to_text(news)),
             ProjectEvent::Build(news) => ("build", to_text(news)),
             ProjectEvent::Pipeline(news) => ("pipeline", to_text(news)),
         },
@@ -134,6 +136,10 @@ fn from_row(kind: &str, payload: &str) -> Option<SystemEvent> {
         "push" => SystemEvent::Pushed(Box::new(from_text(payload)?)),
         "issue" => in_project(ProjectEvent::Issue(from_text(payload)?)),
         "note_on_issue" => in_project(ProjectEvent::NoteOnIssue(from_text(payload)?)),
+        "merge_request" => in_project(ProjectEvent::MergeRequest(from_text(payload)?)),
+        "note_on_merge_request" => {
+            in_project(ProjectEvent::NoteOnMergeRequest(from_text(payload)?))
+        }
         "build" => in_project(ProjectEvent::Build(from_text(payload)?)),
         "pipeline" => in_project(ProjectEvent::Pipeline(from_text(payload)?)),
         _ => return None,

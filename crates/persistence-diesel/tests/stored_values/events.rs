@@ -6,12 +6,17 @@ use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{
-    BuildId, IssueId, KeyId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId, RunnerId,
-    UserId,
+    BuildId, IssueId, KeyId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
+    ProjectId, RunnerId, UserId,
 };
 use hexforge_domain::issue::IssueState;
 use hexforge_domain::member::AccessLevel;
+use hexforge_domain::merge_request::{MergeRequestState, MergeStatus};
 use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow, RunnerRow};
+use hexforge_domain::outbox::merge_request::{
+    AutomaticMergeRow, HookedRequest, LastCommit, MergeRequestAction, MergeRequestEvent,
+    MergeRequestRow, RequestNoteEvent,
+};
 use hexforge_domain::outbox::project::{
     IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
@@ -69,6 +74,8 @@ pub fn kind(event: &SystemEvent) -> &'static str {
         SystemEvent::InProject(event) => match **event {
             ProjectEvent::Issue(_) => "issue",
             ProjectEvent::NoteOnIssue(_) => "note_on_issue",
+            ProjectEvent::MergeRequest(_) => "merge_request",
+            ProjectEvent::NoteOnMergeRequest(_) => "note_on_merge_request",
             ProjectEvent::Build(_) => "build",
             ProjectEvent::Pipeline(_) => "pipeline",
         },
@@ -118,6 +125,18 @@ pub fn events(fill: Fill) -> Vec<SystemEvent> {
             project: card(fill),
             note: note(fill),
             issue: issue(fill),
+        })),
+        in_project(ProjectEvent::MergeRequest(MergeRequestEvent {
+            action: MergeRequestAction::Merge,
+            user: person(fill),
+            request: merge_request(fill),
+            assignee: fill.some(person(fill)),
+            old_head: fill.some(a_commit_id(9)),
+        })),
+        in_project(ProjectEvent::NoteOnMergeRequest(RequestNoteEvent {
+            user: person(fill),
+            note: note(fill),
+            request: merge_request(fill),
         })),
         in_project(ProjectEvent::Build(BuildEvent {
             project: card(fill),
@@ -295,6 +314,37 @@ fn issue(fill: Fill) -> IssueRow {
         due_date: fill.some(day(3)),
         created_at: moment(1),
         updated_at: moment(2),
+    }
+}
+
+fn merge_request(fill: Fill) -> HookedRequest {
+    HookedRequest {
+        row: MergeRequestRow {
+            id: MergeRequestId(11),
+            iid: 2,
+            source_project: ProjectId(5),
+            source_branch: "topic".into(),
+            target_branch: "master".into(),
+            author: UserId(1),
+            assignee: fill.some(UserId(2)),
+            milestone: fill.some(MilestoneId(7)),
+            updated_by: fill.some(UserId(3)),
+            title: "Repair".into(),
+            description: fill.text("Closes #1"),
+            state: MergeRequestState::Merged,
+            merge_status: MergeStatus::Mergeable,
+            merge_commit: fill.some(a_commit_id(8)),
+            automatic_merge: fill.some(AutomaticMergeRow {
+                user: UserId(2),
+                message: "Merge".into(),
+                remove_source_branch: true,
+            }),
+            created_at: moment(1),
+            updated_at: moment(2),
+        },
+        source: fill.some(card(fill)),
+        target: card(fill),
+        last_commit: fill.some(LastCommit { id: a_commit_id(7), facts: commit() }),
     }
 }
 

@@ -1,13 +1,12 @@
 //! Builds and pipelines.
 
-use chrono::{DateTime, FixedOffset};
 use hexforge_domain::Timestamp;
 use hexforge_domain::ci::when::When;
 use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent};
 use hexforge_domain::outbox::project::Person;
 use serde_json::{Value, json};
 
-use super::row_time;
+use super::{commit_block, row_time};
 use crate::entities::blocks::{PersonBlock, Place, RepositoryBlock, ShortProjectBlock};
 use crate::entities::links::Links;
 
@@ -54,7 +53,6 @@ pub fn build(event: &BuildEvent, links: &Links) -> Value {
 /// The payload for a pipeline whose status changed.
 pub fn pipeline(event: &PipelineEvent, links: &Links) -> Value {
     let (pipeline, commit) = (&event.pipeline, &event.commit);
-    let page = links.project(&event.project.path_with_namespace);
     json!({
         "object_kind": "pipeline",
         "object_attributes": {
@@ -71,13 +69,7 @@ pub fn pipeline(event: &PipelineEvent, links: &Links) -> Value {
         },
         "user": person(event.user.as_ref(), links),
         "project": ShortProjectBlock::new(Place::from(&event.project), links),
-        "commit": {
-            "id": pipeline.sha.to_string(),
-            "message": commit.message,
-            "timestamp": commit_time(commit.committed_at),
-            "url": format!("{page}/commit/{}", pipeline.sha),
-            "author": { "name": commit.author_name, "email": commit.author_email },
-        },
+        "commit": commit_block(pipeline.sha, commit, &event.project, links),
         "builds": event.builds.iter().map(|build| row(build, links)).collect::<Vec<_>>(),
     })
 }
@@ -117,8 +109,4 @@ fn person(person: Option<&Person>, links: &Links) -> Value {
 fn seconds(build: &BuildRow) -> Option<f64> {
     let (began, ended): (Timestamp, Timestamp) = build.started_at.zip(build.finished_at)?;
     Some((ended - began).num_milliseconds() as f64 / 1000.0)
-}
-
-fn commit_time(at: DateTime<FixedOffset>) -> String {
-    at.format("%Y-%m-%dT%H:%M:%S%:z").to_string()
 }

@@ -1,34 +1,65 @@
 //! Comments.
 
-use hexforge_domain::outbox::project::NoteEvent;
+use hexforge_domain::outbox::merge_request::RequestNoteEvent;
+use hexforge_domain::outbox::project::{NoteEvent, NoteRow, Person, ProjectCard};
 use serde_json::{Value, json};
 
-use super::{issue, row_time};
+use super::{issue, merge_request, row_time};
 use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryBlock};
 use crate::entities::links::Links;
 
 /// The payload for a comment on an issue.
 pub fn on_issue(event: &NoteEvent, links: &Links) -> Value {
-    let place = Place::from(&event.project);
-    let (note, on) = (&event.note, &event.issue);
-    let page = issue::page(&event.project, on, links);
+    let (id, page) = (event.issue.id.0, issue::page(&event.project, &event.issue, links));
+    let on = Subject { kind: "Issue", id, page };
+    let mut payload = comment(&event.user, &event.project, &event.note, &on, links);
+    payload["issue"] = issue::row(&event.issue);
+    payload
+}
+
+/// The payload for a comment on a merge request.
+pub fn on_merge_request(event: &RequestNoteEvent, links: &Links) -> Value {
+    let (id, page) = (event.request.row.id.0, merge_request::page(&event.request, links));
+    let on = Subject { kind: "MergeRequest", id, page };
+    let mut payload = comment(&event.user, &event.request.target, &event.note, &on, links);
+    payload["merge_request"] = merge_request::row(&event.request, links);
+    payload
+}
+
+/// The subject of a comment.
+struct Subject {
+    kind: &'static str,
+    id: i64,
+    /// The URL of its page.
+    page: String,
+}
+
+/// The payload of a comment without its subject.
+fn comment(
+    user: &Person,
+    project: &ProjectCard,
+    note: &NoteRow,
+    on: &Subject,
+    links: &Links,
+) -> Value {
+    let place = Place::from(project);
     json!({
         "object_kind": "note",
-        "user": PersonBlock::new(&event.user, links),
-        "project_id": event.project.id.0,
+        "user": PersonBlock::new(user, links),
+        "project_id": project.id.0,
         "project": ProjectBlock::new(place, links),
         "object_attributes": {
             "id": note.id.0,
             "note": note.body,
-            "noteable_type": "Issue",
+            "noteable_type": on.kind,
             "author_id": note.author.0,
             "created_at": row_time(note.created_at),
             "updated_at": row_time(note.updated_at),
-            "project_id": event.project.id.0,
+            "project_id": project.id.0,
             "attachment": null,
             "line_code": null,
             "commit_id": null,
-            "noteable_id": on.id.0,
+            "noteable_id": on.id,
             "system": false,
             "st_diff": null,
             "updated_by_id": note.updated_by.map(|user| user.0),
@@ -39,9 +70,8 @@ pub fn on_issue(event: &NoteEvent, links: &Links) -> Value {
             "resolved_by_id": null,
             "discussion_id": null,
             "original_discussion_id": null,
-            "url": format!("{page}#note_{}", note.id),
+            "url": format!("{}#note_{}", on.page, note.id),
         },
         "repository": ShortRepositoryBlock::new(place, links),
-        "issue": issue::row(on),
     })
 }
