@@ -101,6 +101,11 @@ pub fn is_reserved_ref(full_name: &str) -> bool {
     full_name.starts_with(HEADS_FOLDER) || full_name.starts_with(KEPT_FOLDER)
 }
 
+/// Returns whether clients do not see a ref, given by its full name.
+pub fn is_hidden_ref(full_name: &str) -> bool {
+    full_name.starts_with(KEPT_FOLDER)
+}
+
 /// The branches of a merge request. They need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
@@ -192,16 +197,16 @@ mod tests {
 
     #[test]
     fn only_the_service_changes_its_own_refs() {
-        for (name, reserved) in [
-            ("refs/merge-requests/1/head", true),
-            ("refs/merge-requests/", true),
-            (&kept_ref(ObjectId::ZERO), true),
-            ("refs/heads/refs/merge-requests/1/head", false),
-            ("refs/heads/keep-around/x", false),
-            ("refs/merge-requests-of-mine/1", false),
-            ("refs/tags/v1", false),
+        for (name, reserved, hidden) in [
+            ("refs/merge-requests/1/head", true, false),
+            ("refs/merge-requests/", true, false),
+            (&kept_ref(ObjectId::ZERO), true, true),
+            ("refs/heads/refs/merge-requests/1/head", false, false),
+            ("refs/heads/keep-around/x", false, false),
+            ("refs/merge-requests-of-mine/1", false, false),
+            ("refs/tags/v1", false, false),
         ] {
-            assert_eq!(is_reserved_ref(name), reserved, "{name}");
+            assert_eq!((is_reserved_ref(name), is_hidden_ref(name)), (reserved, hidden), "{name}");
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::branch::BranchName;
 use crate::commit::ObjectId;
 use crate::event::action::EventAction;
 use crate::id::{ProjectId, UserId};
+use crate::merge_request::is_reserved_ref;
 use crate::tag::TagName;
 use crate::visibility::Visibility;
 
@@ -139,6 +140,8 @@ pub enum RefKind {
     Branch(BranchName),
     /// A tag.
     Tag(TagName),
+    /// A ref that only the service itself changes, such as the head of a merge request. Its changes create no events.
+    Reserved,
     /// Any other ref. Its changes create no events.
     Other,
 }
@@ -152,7 +155,7 @@ impl RefKind {
         if let Some(name) = full_name.strip_prefix(TagName::FOLDER) {
             return TagName::parse(name).map_or(RefKind::Other, RefKind::Tag);
         }
-        RefKind::Other
+        if is_reserved_ref(full_name) { RefKind::Reserved } else { RefKind::Other }
     }
 }
 
@@ -185,6 +188,9 @@ mod tests {
         assert_eq!(RefKind::of("refs/heads/a/b"), RefKind::Branch(branch));
         let tag = TagName::parse("v1").expect("a name");
         assert_eq!(RefKind::of("refs/tags/v1"), RefKind::Tag(tag));
+        for reserved in ["refs/merge-requests/1/head", "refs/keep-around/x"] {
+            assert_eq!(RefKind::of(reserved), RefKind::Reserved, "{reserved}");
+        }
         for other in ["refs/notes/x", "refs/heads/", "refs/heads/a b", "HEAD", ""] {
             assert_eq!(RefKind::of(other), RefKind::Other, "{other}");
         }

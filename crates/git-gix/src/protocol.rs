@@ -1,5 +1,6 @@
 //! Git's wire protocol: the server side for clients, and the client side for imports.
 
+pub(crate) mod copy;
 pub(crate) mod import;
 pub(crate) mod intake;
 pub(crate) mod limits;

@@ -61,7 +61,7 @@ impl Target {
                 let reference = name.as_str().to_owned();
                 commit.map(|Resolved { commit, .. }| Self { reference, tag: true, commit })
             }
-            RefKind::Other => None,
+            RefKind::Reserved | RefKind::Other => None,
         })
     }
 }

@@ -55,12 +55,16 @@ pub(super) fn read_all(
     let until = app.clock.now() + TIME_LIMIT;
     let (refs, bytes) = (MAX_REFS, MAX_BYTES);
     let mut reader = DetailsReader { app, repository, default, until, refs, bytes };
-    let shown = changes.iter().filter(|change| RefKind::of(&change.name) != RefKind::Other);
+    let is_shown = |change: &&RefChange| match RefKind::of(&change.name) {
+        RefKind::Branch(_) | RefKind::Tag(_) => true,
+        RefKind::Reserved | RefKind::Other => false,
+    };
+    let shown = changes.iter().filter(is_shown);
     let details = shown.map(|change| {
         let details = reader.read(change)?;
         let details = match kind {
             ChangeKind::TagRemoval(_) => details.before_peeled(repository)?,
-            ChangeKind::Push => details,
+            ChangeKind::Push | ChangeKind::Merge => details,
         };
         Ok((change.clone(), details))
     });
@@ -83,7 +87,7 @@ impl DetailsReader<'_> {
         let before = or_zero(change.old);
         let checkout = match RefKind::of(&change.name) {
             RefKind::Branch(_) => change.new,
-            RefKind::Tag(_) | RefKind::Other => None,
+            RefKind::Tag(_) | RefKind::Reserved | RefKind::Other => None,
         };
         let minimal = ChangeDetails {
             before,
@@ -139,7 +143,7 @@ impl DetailsReader<'_> {
                 let messages = if begins { vec![] } else { messages };
                 Ok(ChangeDetails { commits, total, messages, ..minimal })
             }
-            RefKind::Other => Ok(minimal),
+            RefKind::Reserved | RefKind::Other => Ok(minimal),
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) fn note_ref(
         RefKind::Branch(branch) if change.old.is_none() || !present => {
             tx.pipelines().note_ref(project, false, branch.as_str(), present)
         }
-        RefKind::Branch(_) | RefKind::Tag(_) | RefKind::Other => Ok(()),
+        RefKind::Branch(_) | RefKind::Tag(_) | RefKind::Reserved | RefKind::Other => Ok(()),
     }
 }
 

@@ -176,6 +176,18 @@ impl GitStore for FakeGit {
     fn merge_packs(&self, _: ProjectId, _: &[Pack]) -> Result<Option<MergedPacks>, GitError> {
         Ok(None)
     }
+
+    /// All repositories share their objects.
+    fn copy_commit(
+        &self,
+        commit: ObjectId,
+        _: (ProjectId, Arc<Snapshot>),
+        _: (ProjectId, Arc<Snapshot>),
+        _: Caller,
+    ) -> Result<Vec<Pack>, GitError> {
+        let exists = self.state().stored.commit_of(commit).is_some();
+        if exists { Ok(vec![]) } else { Err(GitError::Missing) }
+    }
 }
 
 pub(super) struct FakeRepository {

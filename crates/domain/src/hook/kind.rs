@@ -38,7 +38,7 @@ impl HookKind {
             SystemEvent::Pushed(push) => match RefKind::of(&push.reference) {
                 RefKind::Branch(_) => Some(HookKind::Push),
                 RefKind::Tag(_) => Some(HookKind::TagPush),
-                RefKind::Other => None,
+                RefKind::Reserved | RefKind::Other => None,
             },
             SystemEvent::InProject(event) => match &**event {
                 ProjectEvent::Issue(event) => {
@@ -109,7 +109,10 @@ impl SystemHookSettings {
                 (RefKind::Branch(_), HookScope::Everywhere) => self.push_events,
                 (RefKind::Tag(_), HookScope::Everywhere) => self.tag_push_events,
                 (RefKind::Branch(_) | RefKind::Tag(_), HookScope::Project) => false,
-                (RefKind::Other, HookScope::Everywhere | HookScope::Project) => false,
+                (
+                    RefKind::Reserved | RefKind::Other,
+                    HookScope::Everywhere | HookScope::Project,
+                ) => false,
             },
             SystemEvent::InProject(_) => false,
             SystemEvent::UserCreated(_)

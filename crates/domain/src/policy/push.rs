@@ -38,6 +38,9 @@ pub enum PushRefusal {
     /// The actor may not push to the project.
     #[error("You are not allowed to push code to this project.")]
     Project,
+    /// Only the service itself changes the refs of merge requests.
+    #[error("You are not allowed to change the references of merge requests.")]
+    Reserved,
     /// Only masters may move or delete an existing tag.
     #[error("You are not allowed to change existing tags on this project.")]
     ExistingTag,
@@ -67,6 +70,7 @@ impl PushFacts {
                     if master { Ok(()) } else { Err(PushRefusal::ExistingTag) }
                 }
             },
+            RefKind::Reserved => Err(PushRefusal::Reserved),
             RefKind::Other => Ok(()),
         }
     }
@@ -118,7 +122,7 @@ mod tests {
     use crate::branch::protection::DeveloperRights;
     use crate::tag::TagName;
     use AccessLevel::{Developer, Master};
-    use PushRefusal::{DeleteProtected, ExistingTag, ForcePush, Project, Protected};
+    use PushRefusal::{DeleteProtected, ExistingTag, ForcePush, Project, Protected, Reserved};
     use RefAction::{Create, Delete, FastForward, Force};
 
     fn branch(name: &str) -> RefKind {
@@ -168,6 +172,9 @@ mod tests {
             (&master, tag.clone(), Delete, Ok(())),
             (&admin, tag.clone(), Force, Ok(())),
             (&developer, RefKind::Other, Delete, Ok(())),
+            (&admin, RefKind::Reserved, Create, Err(Reserved)),
+            (&admin, RefKind::Reserved, Delete, Err(Reserved)),
+            (&reporter, RefKind::Reserved, Create, Err(Project)),
         ] {
             assert_eq!(facts.check(&kind, action), expected, "{facts:?} {kind:?} {action:?}");
         }

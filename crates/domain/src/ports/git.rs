@@ -46,6 +46,20 @@ pub trait GitStore: ProjectFiles {
         project: ProjectId,
         packs: &[Pack],
     ) -> Result<Option<MergedPacks>, GitError>;
+
+    /// Copies a commit of one repository with all objects that another repository lacks, and syncs them to disk. Both
+    /// repositories are given with their refs. The commit must be reachable from a ref of the source. Returns the packs
+    /// with the objects; they belong to the target when rows name them. Empty when the target has the commit.
+    /// # Errors
+    /// [`GitError::TooLarge`] when the target would be larger than its limit; [`GitError::Failed`] when the objects would
+    /// be refused in a push.
+    fn copy_commit(
+        &self,
+        commit: ObjectId,
+        source: (ProjectId, Arc<Snapshot>),
+        target: (ProjectId, Arc<Snapshot>),
+        caller: Caller,
+    ) -> Result<Vec<Pack>, GitError>;
 }
 
 /// A pack that contains all objects of several other packs.

@@ -28,6 +28,7 @@ use crate::error::{failed, io_failed};
 use crate::history::contributors::ContributorIndex;
 use crate::history::lineage::Lineages;
 use crate::history::reachable::WalkCache;
+use crate::protocol::copy;
 use crate::protocol::limits::{MemoryBudget, PushLimits};
 use crate::protocol::receive::fsck::AcceptedFaults;
 use crate::protocol::upload::{CompressedObjects, Plans};
@@ -522,6 +523,18 @@ impl GitStore for GixStore {
         packs: &[Pack],
     ) -> Result<Option<MergedPacks>, GitError> {
         maintenance::merge_packs(&self.shared, project, packs)
+    }
+
+    fn copy_commit(
+        &self,
+        commit: ObjectId,
+        source: (ProjectId, Arc<Snapshot>),
+        target: (ProjectId, Arc<Snapshot>),
+        caller: Caller,
+    ) -> Result<Vec<Pack>, GitError> {
+        let open =
+            |(project, refs)| GixRepository::open(Arc::clone(&self.shared), project, refs, caller);
+        copy::copy_commit(commit, open(source)?, &open(target)?)
     }
 }
 

@@ -53,7 +53,7 @@ impl<'a> PushJson<'a> {
     pub fn new(push: &'a Push, links: &Links) -> Self {
         let kind = match RefKind::of(&push.reference) {
             RefKind::Tag(_) => "tag_push",
-            RefKind::Branch(_) | RefKind::Other => "push",
+            RefKind::Branch(_) | RefKind::Reserved | RefKind::Other => "push",
         };
         let project = &push.project;
         let place = Place::from(project);
@@ -88,7 +88,7 @@ impl<'a> PushJson<'a> {
         let whole = Self::new(push, links);
         let message = match RefKind::of(&push.reference) {
             RefKind::Tag(_) => Some(""),
-            RefKind::Branch(_) | RefKind::Other => None,
+            RefKind::Branch(_) | RefKind::Reserved | RefKind::Other => None,
         };
         Self { message, commits: vec![], total_commits_count: 0, ..whole }
     }

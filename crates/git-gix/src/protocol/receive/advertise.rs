@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use hexforge_domain::merge_request::is_hidden_ref;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::ProtocolVersion;
 
@@ -15,7 +16,7 @@ const CAPABILITIES: &str = concat!(
     env!("CARGO_PKG_VERSION")
 );
 
-/// Writes all refs and the capabilities.
+/// Writes all refs except hidden ones, and the capabilities.
 pub(crate) fn advertise(
     repository: &GixRepository,
     version: ProtocolVersion,
@@ -26,7 +27,7 @@ pub(crate) fn advertise(
         packet::write_line(to, "version 1").map_err(reader_gone)?;
     }
     let mut capabilities = Some(CAPABILITIES);
-    for one in repository.refs().iter() {
+    for one in repository.refs().iter().filter(|one| !is_hidden_ref(&one.name)) {
         let id = to_gix(one.target);
         write(to, &id, one.name.as_bytes(), capabilities.take()).map_err(reader_gone)?;
     }
