@@ -18,6 +18,7 @@ use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
 use crate::error::{Entity, Error};
 
 pub mod ci;
+pub mod merge_request;
 pub mod tracker;
 
 /// Checks that the actor has this ability on accounts.

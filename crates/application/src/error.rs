@@ -4,6 +4,7 @@ use std::fmt;
 
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::UserId;
+use hexforge_domain::merge_request::validity::InvalidRequest;
 use hexforge_domain::policy::Denied;
 use hexforge_domain::ports::files::FilesError;
 use hexforge_domain::ports::git::GitError;
@@ -14,7 +15,8 @@ use hexforge_domain::user::ProjectsLimit;
 mod reason;
 
 pub use reason::{
-    ActionRefusal, Conflict, FileRefusal, ForbiddenReason, ListRefusal, Missing, Refusal,
+    ActionRefusal, Conflict, FileRefusal, ForbiddenReason, ListRefusal, MergeRefusal, Missing,
+    Refusal,
 };
 
 /// The error type of all use cases.
@@ -53,6 +55,12 @@ pub enum Error {
     /// The object does not exist, in a call that has its own response for this case.
     #[error(transparent)]
     Missing(Missing),
+    /// The branches of a merge request do not fit, or another open merge request has the same ones.
+    #[error(transparent)]
+    InvalidMergeRequest(InvalidRequest),
+    /// The merge request cannot be merged now.
+    #[error(transparent)]
+    MergeRefused(MergeRefusal),
     /// The rules of issue boards do not allow the change.
     #[error(transparent)]
     ListRefused(ListRefusal),

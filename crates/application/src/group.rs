@@ -180,7 +180,7 @@ pub fn delete(app: &App, actor: Actor, named: &GroupRef) -> Result<Namespace, Er
         tx.removals().begin()?;
         let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Entity::Group))?;
         tx.groups().lock_to_delete(group.id)?;
-        let removed = remove_all_in(tx, group.id, app.today(), now)?;
+        let removed = remove_all_in(tx, group.id, app.requester(actor), now)?;
         let facts = GroupFacts::from(&group);
         for number in 1.. {
             let page = Page::Numbered { number, size: ROWS_PER_READ as u64 };

@@ -23,6 +23,7 @@ pub mod issue;
 pub mod label;
 pub mod limiter;
 pub mod member;
+pub mod merge_request;
 pub mod milestone;
 pub mod namespace;
 pub mod note;

@@ -1,20 +1,23 @@
-//! Notes on issues.
+//! Notes on issues and merge requests.
+
+mod subject;
 
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
-use hexforge_domain::id::{IssueId, NoteId, UserId};
+use hexforge_domain::id::{NoteId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::award::{Award, EmojiName};
-use hexforge_domain::issue::{Issue, mention};
+use hexforge_domain::issue::mention::mentioned_usernames;
+use hexforge_domain::issue::reference::IssueReference;
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::note::{NewNote, Note, NoteBody};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::policy::tracker::{NoteAbility, TrackerAbility};
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::policy::tracker::NoteAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
@@ -22,32 +25,36 @@ use crate::access::tracker::Tracker;
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Entity, Error};
-use crate::issue::Editor;
-use crate::issue::activity::{self, EventSubject};
-use crate::issue::commands;
+use crate::issue::activity;
 use crate::issue::mentions::{Mentions, find_references};
+use crate::merge_request::version::NewRefs;
+use crate::retry;
 use crate::view::note::{self as view, NoteView};
+use subject::{NoteWriter, Subject, SubjectContent};
 
-/// Lists the notes on an issue, oldest first.
+/// The number of attempts while pushes change the branches of a merge request.
+const TRIES: u32 = 5;
+
+/// Lists the notes on an issue or merge request, oldest first.
 pub fn list(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    issue: IssueId,
+    on: Issuable,
     page: Page,
 ) -> Result<Paged<NoteView>, Error> {
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
-        let issue = find_issue(tx, &tracker, issue, Entity::Notes)?;
-        let notes = tx.notes().list(issue.id.into(), note_reader(&tracker)?, page)?;
+        let subject = Subject::find(tx, &tracker, on, Entity::Notes)?;
+        let notes = tx.notes().list(subject.id().into(), note_reader(&tracker)?, page)?;
         Ok(view::page(tx, notes)?)
     })
 }
 
-/// A note by its issue and its id.
+/// A note by the issue or merge request that it is on, and its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteRef {
-    pub issue: IssueId,
+    pub on: Issuable,
     pub note: NoteId,
 }
 
@@ -80,80 +87,134 @@ pub enum NoteOutcome {
 
 /// The parsed text of a new note. It is parsed before the transaction, because parsing time grows with the text and
 /// other transactions wait for the locks.
+#[derive(Clone)]
 struct Draft {
     /// The emoji, if the text is one and nothing else.
     emoji: Option<EmojiName>,
+    /// The text as it was given.
+    whole: NoteBody,
     /// The text of the note without commands; `None` if all lines are commands.
     body: Option<NoteBody>,
     commands: Vec<Command>,
 }
 
 impl Draft {
-    fn read(text: &NoteBody, today: NaiveDate) -> Result<Self, FieldErrors> {
+    fn read(text: NoteBody, today: NaiveDate) -> Result<Self, FieldErrors> {
         let emoji = EmojiName::from_note(text.as_str());
         let (left, commands) = extract(text.as_str(), today);
         let body = (!left.is_empty()).then(|| NoteBody::parse(&left)).transpose()?;
-        Ok(Self { emoji, body, commands })
+        Ok(Self { emoji, whole: text, body, commands })
+    }
+
+    /// The same text, all of which is the note.
+    fn without_commands(self) -> Self {
+        Self { body: Some(self.whole.clone()), commands: vec![], ..self }
     }
 }
 
-/// Writes a note and updates the issue. A single emoji on another user's issue becomes an award instead. Lines with
-/// commands are applied and left out of the note.
+/// Writes a note and updates the issue or merge request. A single emoji on the issue or merge request of another user
+/// becomes an award instead. Lines with commands are applied and left out of the note.
 pub fn create(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    issue: IssueId,
+    on: Issuable,
     fields: &NoteFields,
 ) -> Result<NoteOutcome, Error> {
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.body);
     let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
-    let draft = body.and_then(|body| Draft::read(&body, app.today()));
-    app.store.write(|tx| {
-        let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
-        let issue = find_issue(tx, &tracker, issue, Entity::Note)?;
-        let Draft { emoji, body, commands } = draft?;
-        let now = app.clock.now();
-        let editor = Editor { user: author, tracker: &tracker, now };
-        if let Some(emoji) = emoji.filter(|_| issue.author != author) {
-            let award = tx.issuables().award(issue.id.into(), author, &emoji, now)?;
-            return Ok(NoteOutcome::Award(award, Box::new(find_user(tx, author)?)));
-        }
-        let Some(body) = body else {
-            let issue = commands::apply(tx, editor, issue, &commands)?;
-            let by = Box::new(find_user(tx, author)?);
-            return Ok(NoteOutcome::Commands(issue.id.into(), by, now));
-        };
+    let draft = body.and_then(|body| Draft::read(body, app.today()));
+    let new = NewNoteOn { app, actor, author, named, on, fields, mentioned };
+    let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
+    let (outcome, refs) = retry::while_busy(TRIES, is_busy, || new.write(&draft))?;
+    for refs in refs {
+        refs.publish(app);
+    }
+    Ok(outcome)
+}
+
+/// A note that is about to be written.
+struct NewNoteOn<'a> {
+    app: &'a App,
+    actor: Actor,
+    author: UserId,
+    named: &'a ProjectRef,
+    on: Issuable,
+    fields: &'a NoteFields,
+    mentioned: Vec<IssueReference>,
+}
+
+impl NewNoteOn<'_> {
+    fn write(
+        &self,
+        draft: &Result<Draft, FieldErrors>,
+    ) -> Result<(NoteOutcome, Vec<NewRefs>), Error> {
+        let Self { app, actor, author, named, on, .. } = *self;
+        let commands = draft.as_ref().map_or(&[][..], |draft| &draft.commands);
+        let content = SubjectContent::read(app, actor, named, on, commands)?;
+        app.store.write(|tx| {
+            let requester = app.requester(actor);
+            let (tracker, mentions) = Mentions::lock(tx, requester, named, &self.mentioned)?;
+            let subject = Subject::find(tx, &tracker, on, Entity::Note)?;
+            let draft = draft.clone()?;
+            let now = app.clock.now();
+            let writer =
+                NoteWriter { app, user: author, tracker: &tracker, content: &content, now };
+            if let Some(emoji) = draft.emoji.as_ref().filter(|_| subject.author() != author) {
+                let award = tx.issuables().award(on, author, emoji, now)?;
+                let by = Box::new(find_user(tx, author)?);
+                return Ok((NoteOutcome::Award(award, by), vec![]));
+            }
+            let draft =
+                if subject.takes_commands(&tracker) { draft } else { draft.without_commands() };
+            let Some(body) = draft.body else {
+                let refs = writer.apply(tx, subject, &draft.commands)?;
+                let by = Box::new(find_user(tx, author)?);
+                return Ok((NoteOutcome::Commands(on, by, now), refs));
+            };
+            let note = self.insert(tx, &tracker, &subject, body, now)?;
+            let subject = writer.touch(tx, subject)?;
+            let about = subject.event_of(&note);
+            activity::record_event(tx, author, EventAction::CommentedOn, about, now)?;
+            writer.record_hook_event(tx, &subject, &note)?;
+            mentions.write_notes_of(tx, &tracker, subject.place(), author, now)?;
+            let refs = if draft.commands.is_empty() {
+                vec![]
+            } else {
+                writer.apply(tx, subject, &draft.commands)?
+            };
+            Ok((NoteOutcome::Note(Box::new(view::load(tx, note)?)), refs))
+        })
+    }
+
+    /// Inserts the note. The author and the mentioned users become participants.
+    fn insert(
+        &self,
+        tx: &mut dyn Tx,
+        tracker: &Tracker,
+        subject: &Subject,
+        body: NoteBody,
+        now: Timestamp,
+    ) -> Result<Note, StoreError> {
         // Only owners may set the creation time.
-        let created_at = fields.created_at.filter(|_| tracker.allows(TrackerAbility::DeleteIssues));
+        let created_at = self.fields.created_at.filter(|_| subject.is_owned(tracker));
         let created_at = created_at.unwrap_or(now);
-        let new = NewNote {
+        let note = tx.notes().insert(NewNote {
             project: tracker.project.id,
-            on: issue.id.into(),
+            on: self.on.into(),
             position: None,
-            author,
+            author: self.author,
             body,
             system: false,
             source: None,
             created_at,
             at: created_at,
-        };
-        let note = tx.notes().insert(new)?;
-        tx.issuables().participate(issue.id.into(), author)?;
-        tx.issuables()
-            .mention(issue.id.into(), &mention::mentioned_usernames(note.body.as_str()))?;
-        let issue = Issue { updated_at: now, ..issue };
-        tx.issues().update(&issue)?;
-        let about = EventSubject::Note(&note, &issue);
-        activity::record_event(tx, author, EventAction::CommentedOn, about, now)?;
-        activity::record_note_hook_event(tx, &tracker.project, &issue, &note, now)?;
-        mentions.write_notes(tx, editor, &issue)?;
-        if !commands.is_empty() {
-            commands::apply(tx, editor, issue, &commands)?;
-        }
-        Ok(NoteOutcome::Note(Box::new(view::load(tx, note)?)))
-    })
+        })?;
+        tx.issuables().participate(self.on, self.author)?;
+        tx.issuables().mention(self.on, &mentioned_usernames(note.body.as_str()))?;
+        Ok(note)
+    }
 }
 
 /// Changes the text of a note.
@@ -169,18 +230,13 @@ pub fn update(
     let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
-        let (issue, note) = find(tx, &tracker, id)?;
-        tracker.require_for_note(NoteAbility::Update, &issue, &note)?;
-        let note =
-            Note { body: body?, updated_by: Some(user), updated_at: app.clock.now(), ..note };
+        let (subject, note) = find(tx, &tracker, id)?;
+        tracker.require_for_note(NoteAbility::Update, subject.facts(&tracker), &note)?;
+        let (updated_by, now) = (Some(user), app.clock.now());
+        let note = Note { body: body?, updated_by, updated_at: now, ..note };
         tx.notes().update(&note)?;
-        tx.issuables()
-            .mention(issue.id.into(), &mention::mentioned_usernames(note.body.as_str()))?;
-        mentions.write_notes(
-            tx,
-            Editor { user, tracker: &tracker, now: note.updated_at },
-            &issue,
-        )?;
+        tx.issuables().mention(id.on, &mentioned_usernames(note.body.as_str()))?;
+        mentions.write_notes_of(tx, &tracker, subject.place(), user, now)?;
         Ok(view::load(tx, note)?)
     })
 }
@@ -189,30 +245,18 @@ pub fn update(
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<NoteView, Error> {
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
-        let (issue, note) = find(tx, &tracker, id)?;
-        tracker.require_for_note(NoteAbility::Delete, &issue, &note)?;
+        let (subject, note) = find(tx, &tracker, id)?;
+        tracker.require_for_note(NoteAbility::Delete, subject.facts(&tracker), &note)?;
         let shown = view::load(tx, note)?;
         tx.notes().delete(&shown.note)?;
         Ok(shown)
     })
 }
 
-/// Returns the issue with this id. If the actor may not see the issue, `thing` is reported as not found.
-fn find_issue(
-    tx: &mut dyn Tx,
-    tracker: &Tracker,
-    id: IssueId,
-    thing: Entity,
-) -> Result<Issue, Error> {
-    let issue = tx.issues().find(tracker.project.id, id)?;
-    let issue = issue.ok_or(Error::NotFound(Entity::Record))?;
-    if tracker.sees(&issue) { Ok(issue) } else { Err(Error::NotFound(thing)) }
-}
-
-fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Issue, Note), Error> {
-    let issue = find_issue(tx, tracker, id.issue, Entity::Note)?;
-    let note = tx.notes().find(issue.id.into(), id.note, note_reader(tracker)?)?;
-    Ok((issue, note.ok_or(Error::NotFound(Entity::Record))?))
+fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Subject, Note), Error> {
+    let subject = Subject::find(tx, tracker, id.on, Entity::Note)?;
+    let note = tx.notes().find(id.on.into(), id.note, note_reader(tracker)?)?;
+    Ok((subject, note.ok_or(Error::NotFound(Entity::Record))?))
 }
 
 /// Returns the reader for filtering notes; `None` for administrators, who see all notes.

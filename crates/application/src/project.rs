@@ -28,6 +28,7 @@ use hexforge_domain::visibility::Visibility;
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::Error;
+use crate::merge_request;
 use crate::removal::Removed;
 use crate::view::project::{self as view, PlacedProject, ProjectView};
 
@@ -182,7 +183,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<(), Error> 
         tx.removals().begin()?;
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Own, named)?;
         let mut removed = Removed::default();
-        remove_project(tx, project, app.clock.now(), &mut removed)?;
+        remove_project(tx, project, (actor, app.clock.now()), &mut removed)?;
         Ok::<_, Error>(removed)
     })?;
     removed.discard_files(app);
@@ -196,13 +197,13 @@ pub(crate) const ROWS_PER_READ: usize = 200;
 pub(crate) fn remove_all_in(
     tx: &mut dyn Tx,
     namespace: NamespaceId,
-    today: NaiveDate,
+    requester: Requester,
     now: Timestamp,
 ) -> Result<Removed, Error> {
     let mut removed = Removed::default();
     let filter = ProjectFilter::newest_first(
         ProjectScope::InGroup { group: namespace, viewer: ListAudience::Unrestricted },
-        today,
+        requester.today,
     );
     // Always the first page: its projects are deleted before the next query.
     loop {
@@ -213,18 +214,22 @@ pub(crate) fn remove_all_in(
             return Ok(removed);
         }
         for project in projects.items {
-            remove_project(tx, project, now, &mut removed)?;
+            remove_project(tx, project, (requester.actor, now), &mut removed)?;
         }
     }
 }
 
-/// Removes a project and records the system hook events.
+/// Removes a project on behalf of the actor. Records the system hook events, and queues the closing of its merge
+/// requests into other projects.
 fn remove_project(
     tx: &mut dyn Tx,
     project: Project,
-    now: Timestamp,
+    (actor, now): (Actor, Timestamp),
     removed: &mut Removed,
 ) -> Result<(), Error> {
+    if let Some(user) = actor.user() {
+        merge_request::fork::queue_closing(tx, &project, user, now)?;
+    }
     let placed = view::placed(tx, project)?;
     let facts = placed.place.facts(&placed.project);
     let id = placed.project.id;

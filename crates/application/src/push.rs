@@ -9,10 +9,12 @@ mod rows;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
+use hexforge_domain::merge_request::{BranchPush, MergeRequest, RequestBranch};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::{ProjectAbility, ProjectRole};
 use hexforge_domain::policy::push::{PushFacts, PushRefusal, RefAction};
@@ -22,11 +24,14 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{HookScope, RefKind};
 use hexforge_domain::refs::{self, Atomicity, ChangedRefs, Peeled, Snapshot};
+use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::tag::Release;
 
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Error, Refusal};
+use crate::merge_request::found::{self, MergedRequest};
+use crate::merge_request::refresh;
 use crate::pipeline::{create, prepare};
 use crate::project::avatar::FoundAvatar;
 use crate::repository::{open, packs};
@@ -51,6 +56,8 @@ pub enum PushOutcome {
 enum ChangeKind {
     /// A push, or a change through the API that is treated like a push.
     Push,
+    /// The merge of a merge request, which requires the permission to push to the branch or to merge into it.
+    Merge,
     /// The removal of a tag through the API, which requires this ability and skips the push rules.
     TagRemoval(ProjectAbility),
 }
@@ -97,8 +104,8 @@ pub(crate) fn change_refs_with_release(
     for change in &proposal.changes {
         actions.insert(change.name.clone(), ref_action(repository, change)?);
     }
-    let (project, kind) = (project.id, ChangeKind::Push);
-    let update = RefUpdate { actor, project, proposal, actions, kind, release };
+    let (project, kind, merged) = (project.id, ChangeKind::Push, None);
+    let update = RefUpdate { actor, project, proposal, actions, kind, release, merged };
     into_pushed(update.commit(app, repository.refs())?)
 }
 
@@ -116,8 +123,25 @@ pub(crate) fn advance_branches(
     };
     let actions = proposal.changes.iter();
     let actions = actions.map(|change| (change.name.clone(), action(change.old))).collect();
-    let kind = ChangeKind::Push;
-    let update = RefUpdate { actor, project, proposal, actions, kind, release: None };
+    let (kind, release, merged) = (ChangeKind::Push, None, None);
+    let update = RefUpdate { actor, project, proposal, actions, kind, release, merged };
+    into_pushed(update.commit(app, refs)?)
+}
+
+/// Moves the target branch of a merge request to a merge commit, and marks the request as merged in the same
+/// transaction. `refs` are those that the commit was written for.
+/// # Errors
+/// [`GitError::Conflict`] when the branch or the request changed meanwhile.
+pub(crate) fn merge_into_branch(
+    app: &App,
+    actor: Actor,
+    project: ProjectId,
+    refs: &Snapshot,
+    (proposal, merged): (Proposal, MergedRequest),
+) -> Result<PushOutcome, Error> {
+    let (kind, release, merged) = (ChangeKind::Merge, None, Some(merged));
+    let actions = HashMap::new();
+    let update = RefUpdate { actor, project, proposal, actions, kind, release, merged };
     into_pushed(update.commit(app, refs)?)
 }
 
@@ -137,6 +161,7 @@ pub(crate) fn remove_tag(
         actions: HashMap::new(),
         kind: ChangeKind::TagRemoval(app.settings.strict.to_remove_tags()),
         release: None,
+        merged: None,
     };
     into_pushed(update.commit(app, repository.refs())?).map(drop)
 }
@@ -165,6 +190,8 @@ struct RefUpdate {
     actions: HashMap<String, RefAction>,
     kind: ChangeKind,
     release: Option<Release>,
+    /// The merge request that the change merges.
+    merged: Option<MergedRequest>,
 }
 
 /// The result of [`RefUpdate::commit`].
@@ -200,6 +227,8 @@ struct Findings {
     references: IssueReferences,
     pipelines: Vec<prepare::Prepared>,
     avatar: FoundAvatar,
+    /// The merge requests that the changes merge.
+    merged: Vec<MergedRequest>,
 }
 
 impl RefUpdate {
@@ -213,10 +242,11 @@ impl RefUpdate {
         loop {
             let found = self.read_findings(app, refs)?;
             match app.store.write(|tx| self.record(app, tx, found)) {
-                Ok(after) => {
+                Ok((after, pushes)) => {
                     app.maintenance.enqueue(self.project);
                     let after = Arc::new(after);
                     app.refs.put_if_newer(self.project, Arc::clone(&after));
+                    refresh::run_at_once(app, self.project, &pushes);
                     let done = self.proposal.changes.into_iter().map(|change| change.name);
                     let made = ChangedRefs { done: done.collect(), refused };
                     return Ok(Outcome::Ended(made, Some(after)));
@@ -255,13 +285,26 @@ impl RefUpdate {
             pipelines.extend(prepare::read_pushed(app, repository, change)?);
         }
         let avatar = FoundAvatar::read(repository, default.as_ref())?;
-        Ok(Findings { details, references, pipelines, avatar })
+        let mut merged: Vec<MergedRequest> = self.merged.clone().into_iter().collect();
+        let found = found::find(app, repository, self.project, changes)?;
+        merged.extend(found.into_iter().filter(|one| self.is_other_request(one)));
+        Ok(Findings { details, references, pipelines, avatar, merged })
     }
 
-    /// Writes the rows of packs, refs, events, hook deliveries, the default branch and pipelines. Returns the refs
-    /// after the changes.
-    fn record(&self, app: &App, tx: &mut dyn Tx, found: Findings) -> Result<Snapshot, Stop> {
-        let Findings { details, references, pipelines, avatar } = found;
+    /// Returns whether a merge request is not the one that this change merges.
+    fn is_other_request(&self, found: &MergedRequest) -> bool {
+        self.merged.as_ref().is_none_or(|merged| merged.id != found.id)
+    }
+
+    /// Writes the rows of packs, refs, events, hook deliveries, the default branch, pipelines and merge requests.
+    /// Returns the refs after the changes, and the changes of branches that merge requests have.
+    fn record(
+        &self,
+        app: &App,
+        tx: &mut dyn Tx,
+        found: Findings,
+    ) -> Result<(Snapshot, Vec<BranchPush>), Stop> {
+        let Findings { details, references, pipelines, avatar, merged } = found;
         let (project, now) = (self.project, app.clock.now());
         // The user may have been blocked since the push began, or the project removed.
         let gone = Stop::Declined(PushRefusal::Project);
@@ -269,17 +312,19 @@ impl RefUpdate {
         let user = tx.users().find(user)?.filter(|user| user.state.may_act());
         let Some(user) = user else { return Err(gone) };
         let requester = app.requester(Actor::of(user.id, &user.privileges));
-        let (found, references) = references.locked(tx, requester, project)?;
+        let closes = merged.iter().flat_map(|one| one.closes.iter().cloned());
+        let (found, references) = references.locked(tx, requester, project, closes)?;
         let Some(found) = found else { return Err(gone) };
         let before = open::locked(app, tx, project)?;
         self.check(tx, requester, &found, &before)?;
+        self.check_request(tx)?;
 
         packs::add(app, tx, project, &before, &self.proposal.packs)?;
         let after = self.write_refs(tx, &before)?;
         let found = avatar.store(tx, found, &after)?;
         let placed = view::placed(tx, found)?;
         let reach = match self.kind {
-            ChangeKind::Push => HookScope::Everywhere,
+            ChangeKind::Push | ChangeKind::Merge => HookScope::Everywhere,
             ChangeKind::TagRemoval(_) => HookScope::Project,
         };
         let pushes = details
@@ -289,11 +334,61 @@ impl RefUpdate {
         for prepared in &pipelines {
             create::create_for_push(tx, &placed, &user, prepared, now)?;
         }
+        // Merge requests close issues first: the commits of a request must not close them under their own names.
+        if !merged.is_empty() {
+            let tracker = requester.tracker_of(tx, placed.project.clone())?;
+            found::mark(tx, &tracker, references.projects(), &merged, now)?;
+        }
         references.apply(tx, user.id, &placed.project, now)?;
         if let Some(release) = &self.release {
             release::put(tx, project, release, now)?;
         }
-        Ok(open::committed(tx, project, &after)?)
+        let after = open::committed(tx, project, &after)?;
+        let pushes = self.queue_refresh(tx, user.id, after.version(), now)?;
+        Ok((after, pushes))
+    }
+
+    /// Checks that the merge request to be merged was not changed since the merge commit was written.
+    fn check_request(&self, tx: &mut dyn Tx) -> Result<(), Stop> {
+        let Some(merged) = &self.merged else { return Ok(()) };
+        let request = tx.merge_requests().find(self.project, merged.id)?;
+        let is_unchanged = |request: &MergeRequest| {
+            found::is_unchanged(request, merged)
+                && self
+                    .proposal
+                    .changes
+                    .iter()
+                    .all(|one| one.name == request.ends.target_branch.full())
+        };
+        match request.filter(is_unchanged) {
+            Some(_) => Ok(()),
+            None => Err(Stop::Refused(
+                self.proposal.changes.iter().map(|change| change.name.clone()).collect(),
+            )),
+        }
+    }
+
+    /// Resets the merge status of the open merge requests of the changed branches, and queues the other effects of the
+    /// changes on them.
+    fn queue_refresh(
+        &self,
+        tx: &mut dyn Tx,
+        user: UserId,
+        version: i64,
+        now: Timestamp,
+    ) -> Result<Vec<BranchPush>, StoreError> {
+        let mut pushes = Vec::new();
+        for change in &self.proposal.changes {
+            let RefKind::Branch(branch) = RefKind::of(&change.name) else { continue };
+            let branch = RequestBranch::from(&branch);
+            if tx.merge_requests().reset_merge_status(self.project, &branch)? {
+                let push = BranchPush { branch, old: change.old, new: change.new, user, version };
+                let task = TaskKind::RefreshMergeRequests(push.clone());
+                tx.repository_tasks().insert(self.project, &task, now)?;
+                pushes.push(push);
+            }
+        }
+        Ok(pushes)
     }
 
     /// Writes the refs and the rows that depend on them. Returns the refs after the changes.
@@ -331,6 +426,14 @@ impl RefUpdate {
             return Ok(requester.check_project(tx, ability, project)?);
         }
         let facts = push_facts(tx, requester, project, refs)?;
+        if self.kind == ChangeKind::Merge {
+            let refuses = |change: &RefChange| match RefKind::of(&change.name) {
+                RefKind::Branch(branch) => !facts.may_merge_into(branch.as_str()),
+                RefKind::Tag(_) | RefKind::Reserved | RefKind::Other => true,
+            };
+            let is_refused = self.proposal.changes.iter().any(refuses);
+            return if is_refused { Err(Stop::Declined(PushRefusal::Protected)) } else { Ok(()) };
+        }
         for change in &self.proposal.changes {
             // A change whose action is not known is not allowed.
             let action = self.actions.get(&change.name);
@@ -352,6 +455,24 @@ pub(crate) fn push_facts(
     project: &Project,
     refs: &Snapshot,
 ) -> Result<PushFacts, Error> {
+    facts_of(tx, requester, project, !refs.has_branches())
+}
+
+/// Loads the facts for the rule about merges, which do not depend on the refs.
+pub(crate) fn facts_for_merge(
+    tx: &mut dyn Tx,
+    requester: Requester,
+    project: &Project,
+) -> Result<PushFacts, Error> {
+    facts_of(tx, requester, project, false)
+}
+
+fn facts_of(
+    tx: &mut dyn Tx,
+    requester: Requester,
+    project: &Project,
+    first: bool,
+) -> Result<PushFacts, Error> {
     let push = requester.check_project(tx, ProjectAbility::PushCode, project);
     let may_push = match push {
         Ok(()) => true,
@@ -368,7 +489,7 @@ pub(crate) fn push_facts(
         may_push,
         admin: matches!(requester.actor, Actor::Admin { .. }),
         level: role.level.max(owner),
-        first: !refs.has_branches(),
+        first,
         protections: tx.protections().list(project.id)?,
     })
 }

@@ -254,7 +254,7 @@ pub fn delete(app: &App, actor: Actor, id: UserId) -> Result<Deletion, Error> {
         }
         tx.users().lock_to_delete(id)?;
         if let Some(own) = tx.namespaces().personal(id)? {
-            removed = project::remove_all_in(tx, own.id, app.today(), now)?;
+            removed = project::remove_all_in(tx, own.id, app.requester(actor), now)?;
         }
         member::record_departures(tx, &user, now)?;
         tx.outbox().record(&SystemEvent::UserDestroyed(UserFacts::from(&user)), now)?;

@@ -6,6 +6,7 @@ pub mod event;
 pub mod group;
 pub mod issue;
 pub mod label;
+pub mod merge_request;
 pub mod note;
 pub mod project;
 pub(crate) mod subscription;

@@ -4,7 +4,7 @@ use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::note::Note;
 use hexforge_domain::policy::tracker::{
-    IssueAbility, IssueFacts, NoteAbility, NoteFacts, TrackerAbility, TrackerFacts,
+    IssueAbility, IssueFacts, NoteAbility, NoteFacts, NoteSubject, TrackerAbility, TrackerFacts,
 };
 use hexforge_domain::policy::{Actor, Denied, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -22,7 +22,7 @@ pub struct Tracker {
     pub project: Project,
     /// The actor who makes the request, with the date.
     pub requester: Requester,
-    facts: TrackerFacts,
+    pub(super) facts: TrackerFacts,
 }
 
 impl Requester {
@@ -46,7 +46,12 @@ impl Requester {
         Ok(tracker)
     }
 
-    fn tracker_facts(self, tx: &mut dyn Tx, project: &Project) -> Result<TrackerFacts, StoreError> {
+    /// Loads the facts for decisions about the issues and merge requests of a project.
+    pub(super) fn tracker_facts(
+        self,
+        tx: &mut dyn Tx,
+        project: &Project,
+    ) -> Result<TrackerFacts, StoreError> {
         Ok(TrackerFacts {
             project: self.project_facts(tx, project)?,
             issues: project.features.issues,
@@ -76,22 +81,23 @@ impl Tracker {
     }
 
     /// Returns an error unless the actor has this ability on a note. The caller has checked that the actor sees the
-    /// issue.
+    /// subject of the note.
     pub fn require_for_note(
         &self,
         ability: NoteAbility,
-        issue: &Issue,
+        on: NoteSubject,
         note: &Note,
     ) -> Result<(), Error> {
         let facts = NoteFacts {
-            issue: self.issue_facts(issue),
+            on,
             written_by_actor: self.actor().user() == Some(note.author),
             system: note.system,
         };
         self.requester.authorize(ability, &facts, Entity::Note)
     }
 
-    fn issue_facts(&self, issue: &Issue) -> IssueFacts {
+    /// Returns the facts for decisions about an issue of the project.
+    pub fn issue_facts(&self, issue: &Issue) -> IssueFacts {
         IssueFacts {
             tracker: self.facts,
             confidential: issue.confidential,

@@ -2,6 +2,8 @@
 //! each transport has its own.
 
 use hexforge_domain::ci::status::{Status, Transition};
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::merge_request::readiness::NotReady;
 use hexforge_domain::policy::push::PushRefusal;
 
 /// Why the caller lacks permission, where the response states the reason.
@@ -68,6 +70,19 @@ pub enum ListRefusal {
     NoLabel,
     #[error("the list cannot be moved to this position")]
     Position,
+}
+
+/// Why a merge request cannot be merged, or its automatic merge not canceled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeRefusal {
+    #[error(transparent)]
+    NotReady(NotReady),
+    #[error("the branches conflict")]
+    Conflict,
+    #[error("the head of the merge request is {0}")]
+    HeadDiffers(ObjectId),
+    #[error("the merge request has no automatic merge")]
+    NoAutomaticMerge,
 }
 
 /// Why an action of a commit with several actions cannot be applied.

@@ -1,9 +1,10 @@
-//! Records changes of issues, notes and milestones: activity events, system notes and hook events.
+//! Records changes of issues, merge requests, notes and milestones: activity events, system notes and hook events.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::UserId;
 use hexforge_domain::issue::Issue;
+use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::milestone::Milestone;
 use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, Note};
@@ -22,6 +23,8 @@ use crate::view::project as project_view;
 pub enum EventSubject<'a> {
     Issue(&'a Issue),
     Note(&'a Note, &'a Issue),
+    MergeRequest(&'a MergeRequest),
+    NoteOnMergeRequest(&'a Note, &'a MergeRequest),
     Milestone(&'a Milestone),
 }
 
@@ -39,6 +42,14 @@ pub fn record_event(
         }
         EventSubject::Note(note, issue) => {
             (issue.project, kind::NOTE, note.id.0, &issue.title, Some(issue.id.into()))
+        }
+        EventSubject::MergeRequest(request) => {
+            let id = request.id;
+            (request.project(), kind::MERGE_REQUEST, id.0, &request.title, Some(id.into()))
+        }
+        EventSubject::NoteOnMergeRequest(note, request) => {
+            let id = request.id;
+            (request.project(), kind::NOTE, note.id.0, &request.title, Some(id.into()))
         }
         EventSubject::Milestone(milestone) => {
             (milestone.project, kind::MILESTONE, milestone.id.0, &milestone.title, None)
@@ -111,7 +122,8 @@ pub fn record_note_hook_event(
     tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(event))), at)
 }
 
-fn person(tx: &mut dyn Tx, user: UserId) -> Result<Person, StoreError> {
+/// Returns a user as hook payloads show it.
+pub(crate) fn person(tx: &mut dyn Tx, user: UserId) -> Result<Person, StoreError> {
     let user = tx.users().find(user)?.ok_or(StoreError::Gone)?;
     Ok(Person::from(&user))
 }

@@ -55,18 +55,21 @@ pub(super) fn add_to_fields(
 
 /// The combined values of all commands; for commands of the same kind the last one wins.
 #[derive(Default)]
-struct CommandValues {
-    state: Option<IssueCommand>,
-    title: Option<Title>,
-    assignee: Option<i64>,
-    milestone: Option<i64>,
-    due_date: Option<Option<chrono::NaiveDate>>,
-    labels: Option<Vec<LabelTitle>>,
-    subscribed: Option<Subscribed>,
+pub(crate) struct CommandValues {
+    pub state: Option<IssueCommand>,
+    pub title: Option<Title>,
+    pub assignee: Option<i64>,
+    pub milestone: Option<i64>,
+    pub due_date: Option<Option<chrono::NaiveDate>>,
+    pub labels: Option<Vec<LabelTitle>>,
+    pub subscribed: Option<Subscribed>,
+    /// Whether the mark for work in progress is to be set or removed. Issues have none.
+    pub toggles_wip: bool,
 }
 
 impl CommandValues {
-    fn read(
+    /// Reads commands. `titles` are the labels before.
+    pub(crate) fn read(
         tx: &mut dyn Tx,
         project: ProjectId,
         titles: Vec<LabelTitle>,
@@ -111,6 +114,7 @@ impl CommandValues {
                 Command::RemoveDueDate => values.due_date = Some(None),
                 Command::Subscribe => values.subscribed = Some(Subscribed::Yes),
                 Command::Unsubscribe => values.subscribed = Some(Subscribed::No),
+                Command::WorkInProgress => values.toggles_wip = !values.toggles_wip,
                 Command::Nothing => {}
             }
         }

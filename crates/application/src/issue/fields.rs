@@ -82,7 +82,7 @@ pub(super) fn resolve_assignee(
 }
 
 /// Returns the milestone to set: `None` for no change, `Some(None)` to remove the milestone. An unknown id removes it.
-pub(super) fn resolve_milestone(
+pub(crate) fn resolve_milestone(
     tx: &mut dyn Tx,
     project: ProjectId,
     given: Option<i64>,
@@ -97,7 +97,7 @@ pub(super) fn resolve_milestone(
 }
 
 /// Returns the labels with these titles, and creates the missing ones.
-pub(super) fn find_or_create_labels(
+pub(crate) fn find_or_create_labels(
     tx: &mut dyn Tx,
     project: ProjectId,
     titles: &[LabelTitle],

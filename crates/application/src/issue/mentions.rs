@@ -1,13 +1,15 @@
-//! Issue references in texts. A referenced issue gets one system note for each issue or commit that mentions it.
+//! Issue references in texts. A referenced issue gets one system note for each issue, merge request or commit that
+//! mentions it.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{IssueId, ProjectId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::reference::{IssueReference, references};
+use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, NoteSource, Noteable};
-use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::policy::tracker::{IssueAbility, TrackerAbility};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::unique::sorted_unique;
@@ -55,9 +57,21 @@ impl<'a> Mentions<'a> {
         editor: Editor<'_>,
         issue: &Issue,
     ) -> Result<(), StoreError> {
-        let Editor { user: author, tracker: home, now: at } = editor;
-        let mention =
-            Mention { place: MentionPlace::Issue(issue), project: &home.project, author, at };
+        let Editor { user, tracker, now } = editor;
+        self.write_notes_of(tx, tracker, MentionPlace::Issue(issue), user, now)
+    }
+
+    /// Adds a system note to each referenced issue that the actor may see: it was mentioned in this place of the
+    /// project.
+    pub(crate) fn write_notes_of(
+        &self,
+        tx: &mut dyn Tx,
+        home: &Tracker,
+        place: MentionPlace<'_>,
+        author: UserId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mention = Mention { place, project: &home.project, author, at };
         mention.write_notes(tx, Some(home), &self.others, self.named)
     }
 }
@@ -131,10 +145,11 @@ pub fn visible_tracker(
     }
 }
 
-/// The issue or commit whose text mentions other issues.
+/// The issue, merge request or commit whose text mentions issues.
 #[derive(Clone, Copy)]
 pub enum MentionPlace<'a> {
     Issue(&'a Issue),
+    MergeRequest(&'a MergeRequest),
     Commit(ObjectId),
 }
 
@@ -202,10 +217,26 @@ impl Mention<'_> {
         Ok(())
     }
 
+    /// Closes an open issue, if the actor may update it. The system note names the place.
+    pub(crate) fn close_issue(
+        &self,
+        tx: &mut dyn Tx,
+        tracker: &Tracker,
+        iid: i64,
+    ) -> Result<(), StoreError> {
+        let found = tx.issues().find_by_iids(tracker.project.id, &[iid])?;
+        let may = |issue: &Issue| tracker.authorize(IssueAbility::Update, issue).is_ok();
+        let issue = found.into_iter().find(|issue| issue.state.is_open() && may(issue));
+        let Some(issue) = issue else { return Ok(()) };
+        let name = self.name_in(tx, &tracker.project)?;
+        let editor = Editor { user: self.author, tracker, now: self.at };
+        editor.close_via(tx, issue, &name)
+    }
+
     fn is_place(&self, issue: IssueId) -> bool {
         match self.place {
             MentionPlace::Issue(place) => place.id == issue,
-            MentionPlace::Commit(_) => false,
+            MentionPlace::MergeRequest(_) | MentionPlace::Commit(_) => false,
         }
     }
 
@@ -213,6 +244,9 @@ impl Mention<'_> {
         let project = self.project.id;
         match self.place {
             MentionPlace::Issue(issue) => NoteSource::Issue { project, issue: issue.id },
+            MentionPlace::MergeRequest(request) => {
+                NoteSource::MergeRequest { project, merge_request: request.id }
+            }
             MentionPlace::Commit(id) => NoteSource::Commit { project, id },
         }
     }
@@ -227,6 +261,7 @@ impl Mention<'_> {
         };
         Ok(match self.place {
             MentionPlace::Issue(issue) => format!("issue {path}#{}", issue.iid),
+            MentionPlace::MergeRequest(request) => format!("merge request {path}!{}", request.iid),
             MentionPlace::Commit(id) if is_same_project => format!("commit {id}"),
             MentionPlace::Commit(id) => format!("commit {path}@{id}"),
         })

@@ -87,7 +87,7 @@ fn apply_fields(
 }
 
 /// Returns the API ids of labels. A group label has the same id in all projects of the group.
-fn api_ids(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
+pub(crate) fn api_ids(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreError> {
     if labels.is_empty() {
         return Ok(vec![]);
     }
@@ -95,6 +95,14 @@ fn api_ids(tx: &mut dyn Tx, labels: &[LabelId]) -> Result<Vec<LabelId>, StoreErr
     let seen =
         |id: &LabelId| of_groups.iter().find(|label| label.id == *id).map_or(*id, Label::shown_id);
     Ok(labels.iter().map(seen).collect())
+}
+
+/// Returns the added and the removed labels.
+pub(crate) fn compare_labels(had: &[LabelId], has: &[LabelId]) -> (Vec<LabelId>, Vec<LabelId>) {
+    let missing_in = |some: &[LabelId], others: &[LabelId]| {
+        some.iter().filter(|label| !others.contains(label)).copied().collect()
+    };
+    (missing_in(has, had), missing_in(had, has))
 }
 
 impl Editor<'_> {
@@ -202,10 +210,7 @@ impl Editor<'_> {
         let Some(labels) = labels else { return Ok((vec![], vec![])) };
         let had = tx.issues().labels_of(&[issue.id])?;
         let had: Vec<LabelId> = had.into_iter().map(|(_, label, _)| label).collect();
-        let added: Vec<LabelId> =
-            labels.iter().filter(|label| !had.contains(label)).copied().collect();
-        let removed: Vec<LabelId> =
-            had.iter().filter(|label| !labels.contains(label)).copied().collect();
+        let (added, removed) = compare_labels(&had, &labels);
         if !added.is_empty() || !removed.is_empty() {
             tx.issues().set_labels(issue.id, &labels)?;
         }

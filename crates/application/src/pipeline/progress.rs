@@ -17,6 +17,7 @@ use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
 use super::hook_events::{self, Changes};
+use crate::merge_request::automatic;
 
 /// A locked pipeline with all its builds and the changes made to them.
 pub(crate) struct Progress {
@@ -184,6 +185,7 @@ impl Progress {
         if moved {
             self.set_pipeline_status(status, now);
             tx.pipelines().update(&self.pipeline)?;
+            automatic::queue(tx, &self.pipeline, now)?;
         }
         if moved || !self.reported.is_empty() {
             let Self { pipeline, builds, reported: changed, .. } = &self;

@@ -13,6 +13,7 @@ use hexforge_domain::visibility::Visibility;
 use crate::access;
 use crate::app::App;
 use crate::error::{Conflict, Entity, Error};
+use crate::merge_request::fork;
 
 /// The fork relation between two projects. A project has at most one source, so the id of the fork identifies the
 /// relation.
@@ -78,6 +79,7 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef) -> Result<bool, Error
         let fork = app.requester(actor).locked_project(tx, ProjectAbility::Own, named)?;
         let was_fork = fork.forked_from.is_some();
         if was_fork {
+            fork::queue_closing(tx, &fork, access::own_account(actor)?, app.clock.now())?;
             let alone = Project { forked_from: None, updated_at: app.clock.now(), ..fork };
             tx.projects().update(&alone)?;
         }

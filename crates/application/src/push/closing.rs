@@ -7,10 +7,8 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::{ProjectId, UserId};
-use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::closing::closed_issues;
 use hexforge_domain::issue::reference::{IssueReference, references};
-use hexforge_domain::policy::tracker::IssueAbility;
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
@@ -18,9 +16,7 @@ use hexforge_domain::user::email::EmailAddress;
 
 use super::details::ChangeDetails;
 use crate::access::Requester;
-use crate::access::tracker::Tracker;
 use crate::error::Error;
-use crate::issue::Editor;
 use crate::issue::mentions::{self, Mention, MentionPlace, ReferencedProjects};
 
 /// The number of issue references after which further messages of a push are ignored.
@@ -74,16 +70,18 @@ fn referring_commit(commit: Commit, may_close: bool, address: &str) -> Referring
 }
 
 impl IssueReferences {
-    /// Locks the project of the push together with the projects of the referenced issues.
+    /// Locks the project of the push together with the projects of the referenced issues, and of the issues that merge
+    /// requests close.
     pub(super) fn locked(
         self,
         tx: &mut dyn Tx,
         requester: Requester,
         project: ProjectId,
+        closed_by_requests: impl Iterator<Item = IssueReference>,
     ) -> Result<(Option<Project>, LockedReferences), Error> {
         let named =
             self.0.iter().flat_map(|referring| referring.closes.iter().chain(&referring.mentions));
-        let named: Vec<IssueReference> = named.cloned().collect();
+        let named: Vec<IssueReference> = named.cloned().chain(closed_by_requests).collect();
         let (project, others) = ReferencedProjects::lock(tx, requester, project, &named)?;
         Ok((project, LockedReferences { commits: self, others, requester }))
     }
@@ -97,6 +95,11 @@ pub(super) struct LockedReferences {
 }
 
 impl LockedReferences {
+    /// The locked projects.
+    pub(super) fn projects(&self) -> &ReferencedProjects {
+        &self.others
+    }
+
     /// Closes the issues and writes the mentions that the messages refer to, as far as the pusher has permission.
     pub(super) fn apply(
         &self,
@@ -124,7 +127,7 @@ impl LockedReferences {
                 Mention { place: MentionPlace::Commit(referring.commit), project, author, at };
             for reference in &referring.closes {
                 if let Some(tracker) = others.tracker_of(home.as_ref(), reference) {
-                    close_issue(tx, tracker, reference.iid, &mention)?;
+                    mention.close_issue(tx, tracker, reference.iid)?;
                 }
             }
             mention.write_notes(tx, home.as_ref(), others, &referring.mentions)?;
@@ -137,21 +140,4 @@ impl LockedReferences {
 fn find_author(tx: &mut dyn Tx, email: &str) -> Result<Option<UserId>, StoreError> {
     let Ok(address) = EmailAddress::parse(email) else { return Ok(None) };
     Ok(tx.emails().holder(&address)?.map(|holder| holder.user))
-}
-
-/// Closes an issue, if the pusher has permission.
-fn close_issue(
-    tx: &mut dyn Tx,
-    tracker: &Tracker,
-    iid: i64,
-    mention: &Mention<'_>,
-) -> Result<(), StoreError> {
-    let found = tx.issues().find_by_iids(tracker.project.id, &[iid])?;
-    let may = |issue: &Issue| tracker.authorize(IssueAbility::Update, issue).is_ok();
-    let Some(issue) = found.into_iter().find(|issue| issue.state.is_open() && may(issue)) else {
-        return Ok(());
-    };
-    let name = mention.name_in(tx, &tracker.project)?;
-    let editor = Editor { user: mention.author, tracker, now: mention.at };
-    editor.close_via(tx, issue, &name)
 }

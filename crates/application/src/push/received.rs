@@ -46,7 +46,8 @@ pub fn receive(
         Ok(actions) => {
             if let Some(proposal) = push.store_objects(&refs)? {
                 let (project, kind) = (project.id, ChangeKind::Push);
-                let update = RefUpdate { actor, project, proposal, actions, kind, release: None };
+                let (release, merged) = (None, None);
+                let update = RefUpdate { actor, project, proposal, actions, kind, release, merged };
                 commit(app, update, &refs, push.as_mut())?;
             }
         }

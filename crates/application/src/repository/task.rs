@@ -17,6 +17,7 @@ use super::{open, packs};
 use crate::app::App;
 use crate::branch::merged;
 use crate::error::Error;
+use crate::merge_request::{self, automatic, refresh};
 use crate::project::avatar::FoundAvatar;
 use crate::retry;
 
@@ -81,10 +82,14 @@ pub fn run_claimed(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
             merged::remove(app, task.project, *user).map_err(Failure::from)
         }
         TaskKind::Import { url, .. } => import(app, task.project, url.reveal()),
-        TaskKind::RefreshMergeRequests(_)
-        | TaskKind::CloseRequestsOfFork { .. }
-        | TaskKind::MergeAutomatically { .. } => {
-            Err(Failure::Final("tasks of merge requests are not supported yet".to_owned()))
+        TaskKind::RefreshMergeRequests(push) => {
+            refresh::run(app, task.project, push).map_err(Failure::from)
+        }
+        TaskKind::CloseRequestsOfFork { source, user } => {
+            merge_request::fork::close_requests(app, *source, *user).map_err(Failure::from)
+        }
+        TaskKind::MergeAutomatically { branch, head } => {
+            automatic::run(app, task.project, branch, *head).map_err(Failure::from)
         }
     };
     let (outcome, again) = match done {

@@ -65,7 +65,7 @@ pub fn page(
     for (issue, _, title) in tx.issues().labels_of(&ids)? {
         labels.entry(issue).or_default().push(title.into_string());
     }
-    let milestones = load_milestones(tx, &issues)?;
+    let milestones = load_milestones(tx, issues.iter().filter_map(|issue| issue.milestone))?;
     let users = issues.iter().flat_map(|issue| issue.assignee.into_iter().chain([issue.author]));
     let users = load_users(tx, users)?;
     let issuables: Vec<Issuable> = ids.iter().copied().map(Issuable::from).collect();
@@ -98,11 +98,12 @@ pub fn subscribed(tx: &mut dyn Tx, user: UserId, issue: &Issue) -> Result<Subscr
     Ok(Subscriptions::load(tx, user, &[id])?.state_for(id, issue.concerns(user)))
 }
 
-fn load_milestones(
+/// Loads milestones by their ids.
+pub(super) fn load_milestones(
     tx: &mut dyn Tx,
-    issues: &[Issue],
+    ids: impl Iterator<Item = MilestoneId>,
 ) -> Result<HashMap<MilestoneId, Milestone>, StoreError> {
-    let ids = sorted_unique(issues.iter().filter_map(|issue| issue.milestone));
+    let ids = sorted_unique(ids);
     let found = tx.milestones().find_all(&ids)?;
     Ok(found.into_iter().map(|milestone| (milestone.id, milestone)).collect())
 }

@@ -9,6 +9,7 @@ use hexforge_domain::paging::Paged;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
+use crate::access::merge_request::RequestCounts;
 use crate::access::tracker::Tracker;
 use crate::error::Error;
 
@@ -19,6 +20,8 @@ pub struct LabelView {
     pub label: Label,
     /// The number of issues with this label that the reader may see.
     pub counts: VisibleCounts,
+    /// The number of open merge requests with this label that the reader may see.
+    pub open_merge_requests: u32,
     /// Whether the reader is subscribed to the label.
     pub subscribed: bool,
 }
@@ -59,6 +62,13 @@ pub fn page(
         .counts(&of_group, tracker.audience()?, tracker.requester.today)?
         .into_iter()
         .collect();
+    let open_requests: HashMap<LabelId, u32> = match tracker.request_counts() {
+        RequestCounts::None => HashMap::new(),
+        RequestCounts::Own(user) => {
+            tx.merge_requests().open_counts(&ids, Some(user))?.into_iter().collect()
+        }
+        RequestCounts::All => tx.merge_requests().open_counts(&ids, None)?.into_iter().collect(),
+    };
     Ok(labels.map(|label| {
         let counts = match &own {
             _ if label.of_group.is_some() => {
@@ -68,6 +78,8 @@ pub fn page(
             None => label.counts.all(),
             Some(own) => label.counts.with(own.get(&label.id).copied().unwrap_or_default()),
         };
-        LabelView { counts, subscribed: subscribed.contains(&label.id), label }
+        let open_merge_requests = open_requests.get(&label.id).copied().unwrap_or_default();
+        let subscribed = subscribed.contains(&label.id);
+        LabelView { counts, open_merge_requests, subscribed, label }
     }))
 }

@@ -1,6 +1,7 @@
 //! The default message of a merge commit.
 
 use super::MergeRequest;
+use crate::text::LongText;
 
 impl MergeRequest {
     /// The message of the merge commit when the caller gives none. It does not end with a newline.
@@ -10,7 +11,7 @@ impl MergeRequest {
             format!("Merge branch '{source}' into '{target}'"),
             self.title.as_str().to_owned(),
         ];
-        let description = self.description.as_ref().map(|text| text.as_str());
+        let description = self.description.as_ref().map(LongText::as_str);
         parts.extend(description.filter(|text| !text.trim().is_empty()).map(ToOwned::to_owned));
         parts.push(format!("See merge request !{}", self.iid));
         parts.join("\n\n")

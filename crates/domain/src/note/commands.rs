@@ -1,5 +1,5 @@
-//! Slash commands in notes and descriptions: lines such as `/close` change the issue and are
-//! removed from the text.
+//! Slash commands in notes and descriptions: lines such as `/close` change the issue or merge request
+//! and are removed from the text.
 
 use chrono::{Days, Months, NaiveDate};
 
@@ -35,21 +35,24 @@ pub enum Command {
     Due(NaiveDate),
     /// Remove the due date.
     RemoveDueDate,
+    /// Set or remove the mark for work in progress in the title of a merge request.
+    WorkInProgress,
     /// A known command without effect: this service does not support it, or its argument is invalid.
     Nothing,
 }
 
-/// Splits a text into the remaining text and its commands, in order. Lines inside code fences are
-/// never commands. A text without commands is returned unchanged.
+/// Splits a text into the remaining text and its commands, in order. Lines inside code fences, quotes and
+/// HTML blocks are never commands. A text without commands is returned unchanged.
 pub fn extract(text: &str, today: NaiveDate) -> (String, Vec<Command>) {
     let mut commands = Vec::new();
     let mut remaining = String::with_capacity(text.len());
-    let mut in_code = false;
+    let mut block = None;
     for line in text.split_inclusive('\n') {
-        if line.starts_with("```") {
-            in_code = !in_code;
-        }
-        let command = if in_code { None } else { parse_line(line.trim_end(), today) };
+        let line_end = line.trim_end();
+        let was_inside = block.is_some();
+        block = Block::after(block, line_end);
+        let is_inside = was_inside || block.is_some();
+        let command = if is_inside { None } else { parse_line(line_end, today) };
         match command {
             Some(command) => commands.push(command),
             None => remaining.push_str(line),
@@ -59,6 +62,37 @@ pub fn extract(text: &str, today: NaiveDate) -> (String, Vec<Command>) {
         return (text.to_owned(), commands);
     }
     (remaining.trim().to_owned(), commands)
+}
+
+/// A block of lines that are not read as commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    /// Code between two lines that begin with three backticks.
+    Code,
+    /// A quote between two lines `>>>`.
+    Quote,
+    /// HTML between a line with a tag and a line with an end tag.
+    Html,
+}
+
+impl Block {
+    /// Returns the block after a line.
+    fn after(block: Option<Self>, line: &str) -> Option<Self> {
+        let is_tag = |open: &str| {
+            let inner = line.strip_prefix(open).and_then(|rest| rest.strip_suffix('>'));
+            inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(['<', '>']))
+        };
+        let (is_fence, is_quote) = (line.starts_with("```"), line == ">>>");
+        match block {
+            Some(Block::Code) => block.filter(|_| !is_fence),
+            Some(Block::Quote) => block.filter(|_| !is_quote),
+            Some(Block::Html) => block.filter(|_| !is_tag("</")),
+            None if is_fence => Some(Block::Code),
+            None if is_quote => Some(Block::Quote),
+            None if is_tag("<") && !is_tag("</") => Some(Block::Html),
+            None => None,
+        }
+    }
 }
 
 /// Parses a line as a command.
@@ -87,6 +121,7 @@ fn parse_line(line: &str, today: NaiveDate) -> Option<Command> {
         "unsubscribe" => Some(Command::Unsubscribe),
         "due" | "due_date" => or_nothing(parse_day(rest, today).map(Command::Due)),
         "remove_due_date" => Some(Command::RemoveDueDate),
+        "wip" => Some(Command::WorkInProgress),
         "todo" | "done" => Some(Command::Nothing),
         _ => None,
     }
@@ -177,6 +212,7 @@ mod tests {
             ("/due someday", Some(Nothing)),
             ("/due", Some(Nothing)),
             ("/remove_due_date", Some(RemoveDueDate)),
+            ("/wip", Some(WorkInProgress)),
             ("/todo", Some(Nothing)),
             ("/done", Some(Nothing)),
             ("/unknown", None),
@@ -201,6 +237,9 @@ mod tests {
             ("one\n/close\ntwo\n/label ~a\n", "one\ntwo", 2),
             ("```\n/close\n```\n", "```\n/close\n```\n", 0),
             ("```\n/close\n```\n/close", "```\n/close\n```", 1),
+            (">>>\n/close\n>>>\n/close", ">>>\n/close\n>>>", 1),
+            ("<p>\n/close\n</p>\n/close", "<p>\n/close\n</p>", 1),
+            ("<3\n/close", "<3", 1),
         ] {
             let (remains, commands) = extract(text, today);
             assert_eq!((remains.as_str(), commands.len()), (left, count), "{text:?}");

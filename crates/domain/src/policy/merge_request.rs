@@ -1,6 +1,6 @@
 //! The rules for the merge requests of a project, and for a single merge request.
 
-use super::tracker::TrackerFacts;
+use super::tracker::{TrackerAbility, TrackerFacts};
 use super::{Actor, Protected};
 use crate::member::AccessLevel;
 use crate::project::Archived;
@@ -46,8 +46,12 @@ impl RequestsFacts {
         self.0.project.is_team(actor, AccessLevel::Developer)
     }
 
+    /// Returns whether the actor may change and delete the notes of other users on merge requests.
+    pub(super) fn moderates_notes(&self, actor: Actor) -> bool {
+        self.0.merge_requests && self.0.project.is_team(actor, AccessLevel::Master)
+    }
+
     fn sees_project(&self, actor: Actor) -> bool {
-        use super::tracker::TrackerAbility;
         self.0.allows(actor, TrackerAbility::SeeProject)
     }
 }

@@ -1,5 +1,6 @@
 //! The rules for the issues, labels, milestones and boards of a project, and for a single issue or note.
 
+use super::merge_request::{MergeRequestAbility, MergeRequestFacts};
 use super::project::ProjectFacts;
 use super::{Actor, Protected};
 use crate::member::AccessLevel;
@@ -123,11 +124,38 @@ impl Protected for IssueFacts {
     }
 }
 
+/// The facts about the subject of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteSubject {
+    /// The note is on an issue.
+    Issue(IssueFacts),
+    /// The note is on a merge request.
+    MergeRequest(MergeRequestFacts),
+}
+
+impl NoteSubject {
+    /// Returns whether the actor sees the subject, and therefore its notes.
+    fn is_seen_by(&self, actor: Actor) -> bool {
+        match self {
+            NoteSubject::Issue(issue) => issue.allows(actor, IssueAbility::Read),
+            NoteSubject::MergeRequest(request) => request.allows(actor, MergeRequestAbility::Read),
+        }
+    }
+
+    /// Returns whether the actor may change and delete the notes of other users.
+    fn is_moderated_by(&self, actor: Actor) -> bool {
+        match self {
+            NoteSubject::Issue(issue) => issue.tracker.allows(actor, TrackerAbility::ModerateNotes),
+            NoteSubject::MergeRequest(request) => request.requests.moderates_notes(actor),
+        }
+    }
+}
+
 /// The facts for decisions about one note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteFacts {
-    /// The facts about the issue of the note.
-    pub issue: IssueFacts,
+    /// The facts about the subject of the note.
+    pub on: NoteSubject,
     /// Whether the actor is the author.
     pub written_by_actor: bool,
     /// Whether it is a system note, written by the service.
@@ -150,8 +178,7 @@ impl Protected for NoteFacts {
     const READ: NoteAbility = NoteAbility::Read;
 
     fn allows(&self, actor: Actor, ability: NoteAbility) -> bool {
-        let seen = self.issue.allows(actor, IssueAbility::Read);
-        let moderates = self.issue.tracker.allows(actor, TrackerAbility::ModerateNotes);
+        let (seen, moderates) = (self.on.is_seen_by(actor), self.on.is_moderated_by(actor));
         // A system note names the acting user as its author, but does not belong to that user.
         let own = self.written_by_actor && !self.system;
         match ability {

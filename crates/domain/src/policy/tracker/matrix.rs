@@ -1,7 +1,9 @@
 //! The permission matrix of every actor, visibility level and ability: reference sections 1.1 of labels and boards, 11
 //! of issues.
 
-use super::{IssueAbility, IssueFacts, NoteAbility, NoteFacts, TrackerAbility, TrackerFacts};
+use super::{
+    IssueAbility, IssueFacts, NoteAbility, NoteFacts, NoteSubject, TrackerAbility, TrackerFacts,
+};
 use crate::id::UserId;
 use crate::member::AccessLevel;
 use crate::policy::project::{ProjectFacts, ProjectRole};
@@ -192,7 +194,7 @@ fn the_whole_matrix_of_one_note() {
         let issue = IssueFacts { tracker, confidential: false, concerns_actor: false };
         let mut found = Vec::new();
         for (written_by_actor, system) in [(false, false), (true, false), (true, true)] {
-            let facts = NoteFacts { issue, written_by_actor, system };
+            let facts = NoteFacts { on: NoteSubject::Issue(issue), written_by_actor, system };
             for ability in [NoteAbility::Update, NoteAbility::Delete] {
                 found.push(authorize(who.actor(), ability, &facts));
             }

@@ -1,0 +1,372 @@
+//! Versions of merge requests: reads their commits and changes, and makes new ones.
+
+use std::sync::Arc;
+
+use hexforge_domain::Timestamp;
+use hexforge_domain::commit::{Commit, ObjectId};
+use hexforge_domain::id::{MergeRequestId, MergeRequestVersionId, ProjectId};
+use hexforge_domain::limiter::Caller;
+use hexforge_domain::merge_request::version::{FileCount, VersionCommits};
+use hexforge_domain::merge_request::{
+    Ends, MergeRequest, MergeStatus, NewVersion, SeenVersions, Version, kept_ref,
+};
+use hexforge_domain::pack::Pack;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::merge_request::MergeRequestAbility;
+use hexforge_domain::ports::git::{GitError, Repository};
+use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::refs::{Ref, Snapshot};
+use hexforge_domain::repository::FileDiff;
+
+use super::head::HeadCommit;
+use crate::access;
+use crate::app::App;
+use crate::error::{Entity, Error, Refusal};
+use crate::repository::{open, packs};
+use crate::view::merge_request::{self as view, MergeRequestView};
+
+/// The maximum number of commits of a version that are listed.
+const MAX_COMMITS: usize = 10_000;
+
+/// A version with the target repository, from which its commits and changes are read.
+pub struct OpenVersion {
+    repository: Box<dyn Repository>,
+    version: Option<Version>,
+}
+
+impl OpenVersion {
+    /// The version; `None` when the request has none.
+    pub fn version(&self) -> Option<&Version> {
+        self.version.as_ref()
+    }
+
+    /// Reads the commits, newest first.
+    pub fn commits(&self) -> Result<Vec<Commit>, Error> {
+        match &self.version {
+            Some(version) => read_commits(&*self.repository, &version.commits),
+            None => Ok(vec![]),
+        }
+    }
+
+    /// Reads the changes, ordered by path.
+    pub fn diffs(&self) -> Result<Vec<FileDiff>, Error> {
+        match &self.version {
+            Some(version) => read_diffs(&*self.repository, version),
+            None => Ok(vec![]),
+        }
+    }
+}
+
+/// Returns a merge request with its newest version.
+pub fn open_newest(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MergeRequestId,
+) -> Result<(MergeRequestView, OpenVersion), Error> {
+    let user = access::own_account(actor)?;
+    let (shown, version) = app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        let request = tracker.merge_request(tx, MergeRequestAbility::Read, id)?;
+        let version = tx.merge_requests().newest_version(id)?;
+        Ok::<_, Error>((view::load(tx, user, &tracker.project, request)?, version))
+    })?;
+    let repository = open::open_for(app, shown.request.project(), Caller::new(actor, None))?;
+    Ok((shown, OpenVersion { repository, version }))
+}
+
+/// Lists the versions of a merge request, newest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MergeRequestId,
+) -> Result<Vec<Version>, Error> {
+    access::own_account(actor)?;
+    app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        tracker.merge_request(tx, MergeRequestAbility::Read, id)?;
+        Ok(tx.merge_requests().versions(id)?)
+    })
+}
+
+/// Returns one version of a merge request.
+pub fn open_one(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MergeRequestId,
+    version: MergeRequestVersionId,
+) -> Result<OpenVersion, Error> {
+    access::own_account(actor)?;
+    let (project, version) = app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        tracker.merge_request(tx, MergeRequestAbility::Read, id)?;
+        let version = tx.merge_requests().version(id, version)?;
+        Ok::<_, Error>((tracker.project.id, version.ok_or(Error::NotFound(Entity::Record))?))
+    })?;
+    let repository = open::open_for(app, project, Caller::new(actor, None))?;
+    Ok(OpenVersion { repository, version: Some(version) })
+}
+
+/// Returns a merge request that the actor may read, and its newest version.
+pub(crate) fn find_newest(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MergeRequestId,
+) -> Result<(MergeRequest, Option<Version>), Error> {
+    access::own_account(actor)?;
+    app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        let request = tracker.merge_request(tx, MergeRequestAbility::Read, id)?;
+        Ok((request, tx.merge_requests().newest_version(id)?))
+    })
+}
+
+/// Reads the commits of a version from the target repository, newest first.
+pub(crate) fn read_commits(
+    repository: &dyn Repository,
+    commits: &VersionCommits,
+) -> Result<Vec<Commit>, Error> {
+    let (Some(start), Some(head)) = (commits.start, commits.head) else { return Ok(vec![]) };
+    repository.commits_not_in(start, head, MAX_COMMITS).map_err(|error| match error {
+        GitError::TooLarge => Error::Refused(Refusal::LargeHistory),
+        error => error.into(),
+    })
+}
+
+/// Reads the changes of a version from the target repository, ordered by path.
+fn read_diffs(repository: &dyn Repository, version: &Version) -> Result<Vec<FileDiff>, Error> {
+    let VersionCommits { head, start, .. } = version.commits;
+    let (Some(start), Some(head)) = (start, head) else { return Ok(vec![]) };
+    if !version.has_changes() {
+        return Ok(vec![]);
+    }
+    let comparison = repository.compare(start, head)?;
+    let shown = comparison.diffs.iter().take(FileCount::MAX as usize);
+    Ok(shown.cloned().collect())
+}
+
+/// A new version that is read from the repositories but not stored.
+pub(crate) struct VersionDraft {
+    commits: VersionCommits,
+    size: Option<FileCount>,
+    /// The commit of the head.
+    pub head: HeadCommit,
+    seen: SeenVersions,
+    /// The packs with the objects of a fork, which the target repository lacks.
+    packs: Vec<Pack>,
+}
+
+/// The refs of both repositories of a merge request.
+pub(crate) struct EndRefs {
+    pub source: Arc<Snapshot>,
+    pub target: Arc<Snapshot>,
+}
+
+impl EndRefs {
+    /// Reads the current refs.
+    pub(crate) fn read(app: &App, ends: &Ends) -> Result<Self, StoreError> {
+        let source = open::refs(app, ends.source_project)?;
+        let target = if ends.is_from_fork() {
+            open::refs(app, ends.target_project)?
+        } else {
+            Arc::clone(&source)
+        };
+        Ok(Self { source, target })
+    }
+
+    /// The tips of both branches: source, then target.
+    pub(crate) fn tips(&self, ends: &Ends) -> (Option<ObjectId>, Option<ObjectId>) {
+        let source = self.source.target(&ends.source_branch.full());
+        (source, self.target.target(&ends.target_branch.full()))
+    }
+}
+
+impl VersionDraft {
+    /// Reads a version with the current branches. Copies the head of a fork into the pack store.
+    pub(crate) fn read_current(app: &App, ends: &Ends, caller: Caller) -> Result<Self, Error> {
+        let refs = EndRefs::read(app, ends)?;
+        let (head, _) = refs.tips(ends);
+        Self::read(app, ends, &refs, head, caller)
+    }
+
+    /// Reads a version with this head, which is in the source repository.
+    pub(crate) fn read(
+        app: &App,
+        ends: &Ends,
+        refs: &EndRefs,
+        head: Option<ObjectId>,
+        caller: Caller,
+    ) -> Result<Self, Error> {
+        let target = ends.target_project;
+        let packs = match head {
+            Some(head) if ends.is_from_fork() => {
+                let source = (ends.source_project, Arc::clone(&refs.source));
+                app.git.copy_commit(head, source, (target, Arc::clone(&refs.target)), caller)?
+            }
+            Some(_) | None => vec![],
+        };
+        let opened = if packs.is_empty() {
+            Arc::clone(&refs.target)
+        } else {
+            Arc::new(refs.target.proposed([], &packs))
+        };
+        let repository = app.git.open(target, opened, caller)?;
+        let (_, start) = refs.tips(ends);
+        let seen = SeenVersions { source: refs.source.version(), target: refs.target.version() };
+        Self::read_from(&*repository, head, start, seen, packs)
+    }
+
+    /// Reads a version with this head, which is in the target repository.
+    pub(crate) fn read_from(
+        repository: &dyn Repository,
+        head: Option<ObjectId>,
+        start: Option<ObjectId>,
+        seen: SeenVersions,
+        packs: Vec<Pack>,
+    ) -> Result<Self, Error> {
+        let (base, size) = match (start, head) {
+            (Some(start), Some(head)) => {
+                (repository.merge_base(head, start)?, count_files(repository, start, head)?)
+            }
+            (None, _) | (_, None) => (None, None),
+        };
+        let commit = match head {
+            Some(head) => repository.commit(head)?,
+            None => None,
+        };
+        let commits = VersionCommits { head, start, base };
+        Ok(Self { commits, size, head: HeadCommit::of(commit), seen, packs })
+    }
+
+    /// The same version, which includes pushes to the source repository only up to this version of it.
+    pub(crate) fn up_to(self, source: i64) -> Self {
+        Self { seen: SeenVersions { source, ..self.seen }, ..self }
+    }
+
+    /// The merge base of both branches.
+    pub(crate) fn base(&self) -> Option<ObjectId> {
+        self.commits.base
+    }
+
+    /// Locks the refs of both repositories, and checks that the branches are still those of the draft. So a concurrent
+    /// push either sees the merge request, or the draft is read again.
+    /// # Errors
+    /// [`StoreError::Busy`] when a branch changed.
+    pub(crate) fn check_current(
+        &self,
+        app: &App,
+        tx: &mut dyn Tx,
+        ends: &Ends,
+    ) -> Result<(), StoreError> {
+        let (source, target) = (ends.source_project, ends.target_project);
+        // All transactions lock refs in ascending order of the project ids.
+        let (first, second) = (source.min(target), source.max(target));
+        let locked = open::locked(app, tx, first)?;
+        let other =
+            if first == second { Arc::clone(&locked) } else { open::locked(app, tx, second)? };
+        let refs = if source <= target {
+            EndRefs { source: locked, target: other }
+        } else {
+            EndRefs { source: other, target: locked }
+        };
+        let VersionCommits { head, start, .. } = self.commits;
+        if refs.tips(ends) == (head, start) { Ok(()) } else { Err(StoreError::Busy) }
+    }
+
+    /// Stores the version, the refs that keep its commits, and the ref of the request's head. Returns the request as it
+    /// is to be stored.
+    pub(crate) fn store(
+        &self,
+        app: &App,
+        tx: &mut dyn Tx,
+        request: MergeRequest,
+        now: Timestamp,
+    ) -> Result<StoredVersion, Error> {
+        let refs = self.write_refs(app, tx, &request)?;
+        let (commits, size) = (self.commits, self.size);
+        let new = NewVersion { request: request.id, commits, size, at: now };
+        let version = tx.merge_requests().insert_version(new)?;
+        let seen = SeenVersions {
+            source: request.seen.source.max(self.seen.source),
+            target: request.seen.target.max(self.seen.target),
+        };
+        let (head, merge_status) = (commits.head, MergeStatus::Unchecked);
+        let request = MergeRequest { head, seen, merge_status, ..request };
+        Ok(StoredVersion { request, version, refs })
+    }
+
+    fn write_refs(
+        &self,
+        app: &App,
+        tx: &mut dyn Tx,
+        request: &MergeRequest,
+    ) -> Result<NewRefs, Error> {
+        let project = request.project();
+        let before = open::locked(app, tx, project)?;
+        packs::add(app, tx, project, &before, &self.packs)?;
+        let kept = self.commits.iter().map(|commit| (kept_ref(commit), commit));
+        let head = self.commits.head.map(|head| (request.head_ref(), head));
+        let is_new = |(name, target): &(String, ObjectId)| before.target(name) != Some(*target);
+        let mut new: Vec<(String, ObjectId)> = kept.chain(head).filter(is_new).collect();
+        // The base often is the start, and each name may occur once.
+        new.sort_unstable();
+        new.dedup();
+        let new: Vec<Ref> =
+            new.into_iter().map(|(name, target)| Ref { name, target, peeled: None }).collect();
+        if new.is_empty() && self.packs.is_empty() {
+            return Ok(NewRefs { project, refs: None });
+        }
+        if !new.is_empty() {
+            tx.refs().put(project, &new)?;
+        }
+        let changes = new.iter().map(|one| (one.name.as_str(), Some(one)));
+        let after = before.proposed(changes, &self.packs);
+        let refs = Some(open::committed(tx, project, &after)?);
+        Ok(NewRefs { project, refs })
+    }
+}
+
+/// Counts the changed files between the branches; `None` when the head has no commits that the start lacks.
+fn count_files(
+    repository: &dyn Repository,
+    start: ObjectId,
+    head: ObjectId,
+) -> Result<Option<FileCount>, GitError> {
+    match repository.compare(start, head) {
+        Ok(comparison) if comparison.commits.is_empty() => Ok(None),
+        Ok(comparison) => Ok(Some(FileCount::of(comparison.diffs.len()))),
+        Err(GitError::TooLarge) => Ok(Some(FileCount::of(usize::MAX))),
+        Err(error) => Err(error),
+    }
+}
+
+/// A version that was stored in a transaction.
+pub(crate) struct StoredVersion {
+    /// The request with the values of the version, which the caller stores.
+    pub request: MergeRequest,
+    /// The version.
+    pub version: Version,
+    /// The refs after the transaction.
+    pub refs: NewRefs,
+}
+
+/// The refs of a repository after a transaction.
+#[must_use = "the cache has to learn the refs after the commit"]
+pub(crate) struct NewRefs {
+    project: ProjectId,
+    refs: Option<Snapshot>,
+}
+
+impl NewRefs {
+    /// Puts the refs into the cache. Call it after the commit.
+    pub(crate) fn publish(self, app: &App) {
+        if let Some(refs) = self.refs {
+            app.refs.put_if_newer(self.project, Arc::new(refs));
+            app.maintenance.enqueue(self.project);
+        }
+    }
+}
