@@ -16,6 +16,7 @@ pub mod key;
 pub mod label;
 pub mod links;
 pub mod member;
+pub mod merge_request;
 pub mod milestone;
 pub mod namespace;
 pub mod note;

@@ -5,8 +5,9 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, ResponseError};
-use hexforge_application::error::{Error, StaleToken};
+use hexforge_application::error::{Error, MergeRefusal, StaleToken};
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::merge_request::validity::InvalidRequest;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 use serde_json::{Map, Value, json};
@@ -165,6 +166,16 @@ impl From<Error> for ApiError {
                 Self::message(StatusCode::BAD_REQUEST, text::refusal(&refusal))
             }
             Error::Missing(missing) => Self::message(StatusCode::NOT_FOUND, text::missing(missing)),
+            Error::InvalidMergeRequest(invalid) => {
+                let text = json!([invalid.to_string()]);
+                match invalid {
+                    InvalidRequest::SameBranch | InvalidRequest::NotAFork => {
+                        Self::error(StatusCode::UNPROCESSABLE_ENTITY, text)
+                    }
+                    InvalidRequest::Twin { .. } => Self::message(StatusCode::CONFLICT, text),
+                }
+            }
+            Error::MergeRefused(refusal) => merge_refused(refusal),
             Error::ListRefused(refusal) => {
                 let text = text::list_refusal(refusal);
                 Self::message(StatusCode::BAD_REQUEST, json!({ "error": text }))
@@ -262,6 +273,15 @@ fn inspected(fields: &FieldErrors) -> String {
         })
         .collect();
     format!("{{{}}}", fields.join(", "))
+}
+
+fn merge_refused(refusal: MergeRefusal) -> ApiError {
+    let status = match refusal {
+        MergeRefusal::NotReady(_) => StatusCode::METHOD_NOT_ALLOWED,
+        MergeRefusal::Conflict | MergeRefusal::NoAutomaticMerge => StatusCode::NOT_ACCEPTABLE,
+        MergeRefusal::HeadDiffers(_) => StatusCode::CONFLICT,
+    };
+    ApiError::message(status, text::merge_refusal(refusal))
 }
 
 fn stale_token(stale: StaleToken) -> ApiError {

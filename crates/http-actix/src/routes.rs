@@ -18,6 +18,7 @@ mod issues;
 mod keys;
 mod labels;
 mod members;
+mod merge_requests;
 mod milestones;
 mod namespaces;
 mod notes;
@@ -86,6 +87,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         namespaces::declare,
         group_labels::declare,
         issues::declare,
+        merge_requests::declare,
         notes::declare,
         milestones::declare,
         builds::declare,

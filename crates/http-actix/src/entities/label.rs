@@ -30,8 +30,7 @@ impl<'a> From<&'a LabelView> for LabelJson<'a> {
             description: label.description.as_ref().map(LabelDescription::as_str),
             open_issues_count: view.counts.open,
             closed_issues_count: view.counts.closed,
-            // There are no merge requests yet.
-            open_merge_requests_count: 0,
+            open_merge_requests_count: view.open_merge_requests,
             priority: label.priority.map(Priority::number),
             subscribed: view.subscribed,
         }

@@ -2,7 +2,8 @@
 
 use hexforge_application::branch::DeletionRefusal;
 use hexforge_application::error::{
-    ActionRefusal, Conflict, Entity, FileRefusal, ForbiddenReason, ListRefusal, Missing, Refusal,
+    ActionRefusal, Conflict, Entity, FileRefusal, ForbiddenReason, ListRefusal, MergeRefusal,
+    Missing, Refusal,
 };
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::user::ProjectsLimit;
@@ -77,6 +78,17 @@ pub fn missing(missing: Missing) -> &'static str {
         Missing::Tag => "No such tag",
         Missing::TagOfRelease => "Tag does not exist",
         Missing::Release => "Release does not exist",
+    }
+}
+
+pub fn merge_refusal(refusal: MergeRefusal) -> String {
+    match refusal {
+        MergeRefusal::NotReady(_) => "405 Method Not Allowed".to_owned(),
+        MergeRefusal::Conflict => "Branch cannot be merged".to_owned(),
+        MergeRefusal::HeadDiffers(head) => {
+            format!("SHA does not match HEAD of source branch: {head}")
+        }
+        MergeRefusal::NoAutomaticMerge => "Can't cancel the automatic merge".to_owned(),
     }
 }
 

@@ -1,8 +1,9 @@
-//! Notes on issues.
+//! Notes on issues and merge requests.
 
 use actix_web::HttpResponse;
 use hexforge_application::note::{self, NoteFields, NoteOutcome, NoteRef};
-use hexforge_domain::id::{IssueId, NoteId};
+use hexforge_domain::id::{IssueId, MergeRequestId, NoteId};
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
@@ -16,27 +17,48 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Notes");
-    let all = "/projects/{id}/issues/{noteable_id}/notes";
-    calls.add(call::get(all, "Lists the notes of an issue", list).list::<NoteJson<'_>>());
+    declare_on(calls, "issues", |id| IssueId(id).into());
+    declare_on(calls, "merge_requests", |id| MergeRequestId(id).into());
+}
+
+/// Declares the calls on the notes of one kind of objects. `on` makes the object from its id.
+fn declare_on(calls: &mut Calls, kind: &str, on: fn(i64) -> Issuable) {
+    let all = format!("/projects/{{id}}/{kind}/{{noteable_id}}/notes");
+    let one = format!("{all}/{{note_id}}");
+    let handler = move |api: Api<Noted>, path: ProjectPath| list(api, path, on);
+    let call = call::get(all.clone(), "Lists the notes of an issue or merge request", handler);
+    calls.add(call.list::<NoteJson<'_>>());
     let about = "Creates a note; a single emoji becomes an award, and slash commands are executed";
-    let create = call::post(all, about, create);
-    calls.add(create.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
-    let one = "/projects/{id}/issues/{noteable_id}/notes/{note_id}";
-    calls.add(call::get(one, "Shows a note", get).ok::<NoteJson<'_>>());
-    calls.add(call::put(one, "Updates a note", update).ok::<NoteJson<'_>>());
-    calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
+    let handler = move |api: Api<(Noted, NoteFields)>, path: ProjectPath| create(api, path, on);
+    let call = call::post(all, about, handler);
+    calls.add(call.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
+    let handler = move |api: Api<NotePath>, path: ProjectPath| get(api, path, on);
+    calls.add(call::get(one.clone(), "Shows a note", handler).ok::<NoteJson<'_>>());
+    let handler = move |api: Api<(NotePath, Change)>, path: ProjectPath| update(api, path, on);
+    calls.add(call::put(one.clone(), "Updates a note", handler).ok::<NoteJson<'_>>());
+    let handler = move |api: Api<NotePath>, path: ProjectPath| delete(api, path, on);
+    calls.add(call::delete(one, "Removes a note", handler).ok::<NoteJson<'_>>());
 }
 
 parameters! {
-    struct IssueInPath {
-        issue: IssueId = declared::in_path("noteable_id").map(IssueId),
+    /// The issue or merge request in a path.
+    struct Noted {
+        id: i64 = declared::in_path("noteable_id"),
     }
 }
 
-parameters!(NoteRef {
-    issue: declared::in_path("noteable_id").map(IssueId),
-    note: declared::in_path("note_id").map(NoteId),
-});
+parameters! {
+    struct NotePath {
+        noteable: i64 = declared::in_path("noteable_id"),
+        note: NoteId = declared::in_path("note_id").map(NoteId),
+    }
+}
+
+impl NotePath {
+    fn reference(&self, on: fn(i64) -> Issuable) -> NoteRef {
+        NoteRef { on: on(self.noteable), note: self.note }
+    }
+}
 
 parameters!(NoteFields {
     body: declared::text("body", limit::LONG).needed(),
@@ -49,26 +71,36 @@ parameters! {
     }
 }
 
-async fn list(api: Api<IssueInPath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+async fn list(
+    api: Api<Noted>,
+    ProjectPath(named): ProjectPath,
+    on: fn(i64) -> Issuable,
+) -> ApiResult<HttpResponse> {
     let page = api.page();
     let notes = api
-        .run(move |app, actor, IssueInPath { issue }| note::list(app, actor, &named, issue, page))
+        .run(move |app, actor, Noted { id }| note::list(app, actor, &named, on(id), page))
         .await?;
     respond::paged(&api, page, notes.as_ref().map(|view| NoteJson::new(view, api.links())))
 }
 
-async fn get(api: Api<NoteRef>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let view = api.run(move |app, actor, id| note::get(app, actor, &named, id)).await?;
+async fn get(
+    api: Api<NotePath>,
+    ProjectPath(named): ProjectPath,
+    on: fn(i64) -> Issuable,
+) -> ApiResult<HttpResponse> {
+    let view =
+        api.run(move |app, actor, path| note::get(app, actor, &named, path.reference(on))).await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
 
 async fn create(
-    api: Api<(IssueInPath, NoteFields)>,
+    api: Api<(Noted, NoteFields)>,
     ProjectPath(named): ProjectPath,
+    on: fn(i64) -> Issuable,
 ) -> ApiResult<HttpResponse> {
     let written = api
-        .run(move |app, actor, (IssueInPath { issue }, fields)| {
-            note::create(app, actor, &named, issue, &fields)
+        .run(move |app, actor, (Noted { id }, fields)| {
+            note::create(app, actor, &named, on(id), &fields)
         })
         .await?;
     match &written {
@@ -83,16 +115,25 @@ async fn create(
 }
 
 async fn update(
-    api: Api<(NoteRef, Change)>,
+    api: Api<(NotePath, Change)>,
     ProjectPath(named): ProjectPath,
+    on: fn(i64) -> Issuable,
 ) -> ApiResult<HttpResponse> {
     let view = api
-        .run(move |app, actor, (id, Change { body })| note::update(app, actor, &named, id, &body))
+        .run(move |app, actor, (path, Change { body })| {
+            note::update(app, actor, &named, path.reference(on), &body)
+        })
         .await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
 
-async fn delete(api: Api<NoteRef>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
-    let view = api.run(move |app, actor, id| note::delete(app, actor, &named, id)).await?;
+async fn delete(
+    api: Api<NotePath>,
+    ProjectPath(named): ProjectPath,
+    on: fn(i64) -> Issuable,
+) -> ApiResult<HttpResponse> {
+    let view = api
+        .run(move |app, actor, path| note::delete(app, actor, &named, path.reference(on)))
+        .await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
