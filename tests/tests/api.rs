@@ -7,6 +7,7 @@ mod api {
     mod forms;
     mod groups;
     mod hooks;
+    mod merge_requests;
     mod projects;
     mod repositories;
     mod support;

@@ -1,0 +1,12 @@
+//! Merge requests: merge_requests.md.
+
+mod requests_create;
+mod requests_forks;
+mod requests_hooks;
+mod requests_merge;
+mod requests_notes;
+mod requests_pushes;
+mod requests_read;
+pub mod requests_support;
+mod requests_update;
+mod requests_versions;

@@ -1,0 +1,197 @@
+//! What pushes do to merge requests: merge_requests.md section 9.
+
+use hexforge_tests::forge::ROOT;
+use hexforge_tests::{Forge, on_every_store};
+use serde_json::{Value, json};
+
+use super::requests_support::{
+    actions, commit_file, merge, new_request, path_of_request, post_request, put_request,
+    request_notes, request_now,
+};
+use crate::api::repositories::refs_support::{
+    ProjectFixture, do_tasks, filled_fixture, new_branch,
+};
+use crate::api::support::{id_of, message};
+use crate::api::tracker::tracker_support::{issue_now, new_issue, note_bodies};
+
+on_every_store!(
+    commits_on_the_source_branch_are_noted,
+    a_removed_source_branch_leaves_the_request_open,
+    a_push_to_the_target_resets_the_status,
+    a_push_of_the_head_merges_the_request,
+    a_forced_push_to_the_target_makes_a_version,
+    closed_requests_are_not_touched,
+    many_requests_of_a_branch_are_refreshed,
+);
+
+fn url(forge: &Forge, fixture: &ProjectFixture) -> String {
+    format!("http://master:{}@{}/ada/ship.git", fixture.token("master"), forge.address)
+}
+
+fn newest_version(forge: &Forge, request: &Value) -> (usize, Value) {
+    let path = format!("{}/versions", path_of_request(request));
+    let versions = forge.get(&path).token(ROOT).send().expect(200);
+    let versions = versions.as_array().expect("a list");
+    (versions.len(), versions[0].clone())
+}
+
+/// Rows 2, 6 and 7.
+fn commits_on_the_source_branch_are_noted(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let old = made["sha"].as_str().expect("an id").to_owned();
+    let new = commit_file(forge, &fixture, "feature/x", "b", "b\n");
+    assert_eq!(request_now(forge, &made)["sha"], new);
+    let (_, version) = newest_version(forge, &made);
+    let page = "http://forge.test/ada/ship/merge_requests/1";
+    let link = |version: &Value, old: &str| {
+        format!(
+            "[Compare with previous version]({page}/diffs?diff_id={}&start_sha={old})",
+            id_of(version)
+        )
+    };
+    let first = format!("added 1 commit\n\n* {} - Change\n\n{}", &new[..8], link(&version, &old));
+    assert_eq!(request_notes(forge, &made), [first.clone()]);
+    // Commits that the target has already are summed up.
+    let tree = &fixture.tree;
+    let address = url(forge, &fixture);
+    tree.git(&["fetch", "-q", &address, "feature/x:fetched"]);
+    tree.git(&["checkout", "-q", "fetched"]);
+    tree.git(&["merge", "-q", "--no-edit", "-m", "Update <it>", "master"]);
+    tree.git(&["push", "-q", &address, "HEAD:feature/x"]);
+    let merged = tree.git(&["rev-parse", "HEAD"]);
+    let master = fixture.id("master");
+    let (_, version) = newest_version(forge, &made);
+    let second = format!(
+        "added 3 commits\n\n* {}...{} - 2 commits from branch `master`\n\
+         * {} - Update &lt;it&gt;\n\n{}",
+        &new[..8],
+        &master[..8],
+        &merged[..8],
+        link(&version, &new)
+    );
+    assert_eq!(request_notes(forge, &made), [first, second]);
+    do_tasks(forge);
+    assert_eq!(request_notes(forge, &made).len(), 2, "the queued task has nothing to do");
+    assert_eq!(newest_version(forge, &made).0, 3);
+    assert!(!actions(forge, &fixture).contains(&"commented on".to_owned()));
+}
+
+/// Section 9.1, rows 4 and 5.
+fn a_removed_source_branch_leaves_the_request_open(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let path = format!("{}/feature%2Fx", fixture.branches);
+    forge.delete(&path).token(ROOT).send().expect(200);
+    let now = request_now(forge, &made);
+    assert_eq!((&now["state"], &now["sha"]), (&json!("opened"), &Value::Null));
+    assert_eq!(
+        merge(forge, ROOT, &made, &json!({})).expect(405),
+        message("405 Method Not Allowed")
+    );
+    let changes = format!("{}/changes", path_of_request(&made));
+    assert_eq!(forge.get(&changes).token(ROOT).send().expect(200)["changes"], json!([]));
+    new_branch(forge, &fixture, "feature/x", made["sha"].as_str().expect("an id"));
+    assert_eq!(request_now(forge, &made)["sha"], made["sha"]);
+    let notes = request_notes(forge, &made);
+    assert_eq!(
+        notes[..2],
+        ["deleted source branch `feature/x`", "restored source branch `feature/x`"]
+    );
+    assert!(notes[2].starts_with("added 1 commit\n\n* "), "{notes:?}");
+    merge(forge, ROOT, &made, &json!({})).expect(200);
+}
+
+/// Row 3 and section 9.2.
+fn a_push_to_the_target_resets_the_status(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    new_branch(forge, &fixture, "stable", "master");
+    let fields = json!({"title": "t", "source_branch": "feature/x", "target_branch": "stable"});
+    let made = post_request(forge, &fixture, "developer", &fields).expect(201);
+    let check = || merge(forge, ROOT, &made, &json!({"sha": "wrong"})).expect(409);
+    check();
+    assert_eq!(request_now(forge, &made)["merge_status"], "can_be_merged");
+    let updated = request_now(forge, &made)["updated_at"].clone();
+    commit_file(forge, &fixture, "stable", "more", "x");
+    let now = request_now(forge, &made);
+    assert_eq!((&now["merge_status"], &now["updated_at"]), (&json!("unchecked"), &updated));
+    do_tasks(forge);
+    assert_eq!(newest_version(forge, &made).0, 1);
+    check();
+    forge.delete(&format!("{}/stable", fixture.branches)).token(ROOT).send().expect(200);
+    assert_eq!(request_now(forge, &made)["merge_status"], "unchecked");
+    do_tasks(forge);
+    assert_eq!(newest_version(forge, &made).0, 1);
+    assert_eq!(request_notes(forge, &made), Vec::<String>::new());
+}
+
+/// Section 9.3.
+fn a_push_of_the_head_merges_the_request(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let issue = new_issue(forge, ROOT, &fixture.cast.path, "an issue", &[]);
+    let fields = json!({"title": "t", "source_branch": "feature/x", "target_branch": "master",
+        "description": "Fixes #1"});
+    let made = post_request(forge, &fixture, "developer", &fields).expect(201);
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "master"]);
+    tree.git(&["merge", "-q", "--no-edit", "-m", "By hand", "feature/x"]);
+    tree.git(&["push", "-q", &url(forge, &fixture), "master"]);
+    let now = request_now(forge, &made);
+    assert_eq!((&now["state"], &now["merge_commit_sha"]), (&json!("merged"), &Value::Null));
+    assert_eq!(now["sha"], made["sha"]);
+    assert_eq!(request_notes(forge, &made), ["merged"]);
+    assert_eq!(issue_now(forge, ROOT, &issue)["state"], "closed");
+    let expected = ["mentioned in merge request !1", "closed via merge request !1"];
+    assert_eq!(note_bodies(forge, ROOT, &issue), expected);
+    assert!(actions(forge, &fixture)[..3].contains(&"accepted".to_owned()));
+    do_tasks(forge);
+    assert_eq!(request_now(forge, &made), now);
+}
+
+/// Row 3.
+fn a_forced_push_to_the_target_makes_a_version(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "master"]);
+    tree.git(&["push", "-q", "-f", &url(forge, &fixture), "master~1:master"]);
+    do_tasks(forge);
+    let (count, version) = newest_version(forge, &made);
+    assert_eq!(
+        (count, &version["start_commit_sha"]),
+        (2, &json!(tree.git(&["rev-parse", "master~1"])))
+    );
+    do_tasks(forge);
+    assert_eq!(newest_version(forge, &made).0, 2);
+}
+
+/// PUT /projects/:id/merge_requests/:merge_request_id
+fn closed_requests_are_not_touched(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let closed = put_request(forge, ROOT, &made, &json!({"state_event": "close"})).expect(200);
+    commit_file(forge, &fixture, "feature/x", "b", "b\n");
+    do_tasks(forge);
+    assert_eq!(request_now(forge, &made), closed);
+    assert_eq!(request_notes(forge, &made), ["closed"]);
+}
+
+/// More requests than one push refreshes itself: the queued task does the rest.
+fn many_requests_of_a_branch_are_refreshed(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made: Vec<Value> = (0..8)
+        .map(|number| {
+            let target = format!("target{number}");
+            new_branch(forge, &fixture, &target, "master");
+            let fields =
+                json!({"title": "t", "source_branch": "feature/x", "target_branch": target});
+            post_request(forge, &fixture, "developer", &fields).expect(201)
+        })
+        .collect();
+    let new = commit_file(forge, &fixture, "feature/x", "b", "b\n");
+    do_tasks(forge);
+    for request in &made {
+        assert_eq!(request_now(forge, request)["sha"], new);
+        assert_eq!(request_notes(forge, request).len(), 1);
+    }
+}
