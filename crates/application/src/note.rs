@@ -10,7 +10,7 @@ use hexforge_domain::id::{NoteId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::award::{Award, EmojiName};
 use hexforge_domain::issue::mention::mentioned_usernames;
-use hexforge_domain::issue::reference::IssueReference;
+use hexforge_domain::issue::reference::Reference;
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::note::{NewNote, Note, NoteBody};
@@ -142,7 +142,7 @@ struct NewNoteOn<'a> {
     named: &'a ProjectRef,
     on: Issuable,
     fields: &'a NoteFields,
-    mentioned: Vec<IssueReference>,
+    mentioned: Vec<Reference>,
 }
 
 impl NewNoteOn<'_> {

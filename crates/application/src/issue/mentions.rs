@@ -1,15 +1,16 @@
-//! Issue references in texts. A referenced issue gets one system note for each issue, merge request or commit that
-//! mentions it.
+//! References to issues and merge requests in texts. A referenced issue or merge request gets one system note for each
+//! issue, merge request or commit that mentions it.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::id::{IssueId, ProjectId, UserId};
+use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::Issue;
-use hexforge_domain::issue::reference::{IssueReference, references};
+use hexforge_domain::issue::reference::{Reference, ReferenceKind, references};
 use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, NoteSource, Noteable};
-use hexforge_domain::policy::tracker::{IssueAbility, TrackerAbility};
+use hexforge_domain::policy::merge_request::MergeRequestAbility;
+use hexforge_domain::policy::tracker::IssueAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::unique::sorted_unique;
@@ -21,16 +22,16 @@ use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::view::project as project_view;
 
-/// Finds the issue references in texts. Call it before the transaction begins, because its duration grows with the
+/// Finds the references in texts. Call it before the transaction begins, because its duration grows with the
 /// length of the texts.
-pub fn find_references(app: &App, texts: &[Option<&str>]) -> Vec<IssueReference> {
+pub fn find_references(app: &App, texts: &[Option<&str>]) -> Vec<Reference> {
     let texts = texts.iter().flatten();
     texts.flat_map(|text| references(text, &app.settings.external_url)).collect()
 }
 
-/// The issue references of texts, with their projects locked.
+/// The references of texts, with their projects locked.
 pub struct Mentions<'a> {
-    named: &'a [IssueReference],
+    named: &'a [Reference],
     others: ReferencedProjects,
 }
 
@@ -41,7 +42,7 @@ impl<'a> Mentions<'a> {
         tx: &mut dyn Tx,
         requester: Requester,
         home: &ProjectRef,
-        named: &'a [IssueReference],
+        named: &'a [Reference],
     ) -> Result<(Tracker, Self), Error> {
         let home = tx.projects().find(home)?.ok_or(Error::NotFound(Entity::Project))?;
         let (home, others) = ReferencedProjects::lock(tx, requester, home.id, named)?;
@@ -50,7 +51,7 @@ impl<'a> Mentions<'a> {
         Ok((home, Self { named, others }))
     }
 
-    /// Adds a system note to each referenced issue that the actor may see: it was mentioned in this issue.
+    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this issue.
     pub(crate) fn write_notes(
         &self,
         tx: &mut dyn Tx,
@@ -61,7 +62,7 @@ impl<'a> Mentions<'a> {
         self.write_notes_of(tx, tracker, MentionPlace::Issue(issue), user, now)
     }
 
-    /// Adds a system note to each referenced issue that the actor may see: it was mentioned in this place of the
+    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this place of the
     /// project.
     pub(crate) fn write_notes_of(
         &self,
@@ -87,7 +88,7 @@ impl ReferencedProjects {
         tx: &mut dyn Tx,
         requester: Requester,
         home: ProjectId,
-        named: &[IssueReference],
+        named: &[Reference],
     ) -> Result<(Option<Project>, Self), Error> {
         let paths = named.iter().filter_map(|reference| reference.project.as_deref());
         let mut found = Vec::new();
@@ -121,7 +122,7 @@ impl ReferencedProjects {
     pub fn tracker_of<'a>(
         &'a self,
         home: Option<&'a Tracker>,
-        reference: &IssueReference,
+        reference: &Reference,
     ) -> Option<&'a Tracker> {
         match &reference.project {
             None => home,
@@ -132,7 +133,31 @@ impl ReferencedProjects {
     }
 }
 
-/// Returns the tracker of a project if the actor may see its issues.
+/// Returns the issues with these numbers that the actor may see, in the order of their numbers.
+fn find_issues(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    iids: &[i64],
+) -> Result<Vec<Noteable>, StoreError> {
+    let mut found = tx.issues().find_by_iids(tracker.project.id, iids)?;
+    found.retain(|issue| tracker.sees(issue));
+    found.sort_by_key(|issue| issue.iid);
+    Ok(found.into_iter().map(|issue| issue.id.into()).collect())
+}
+
+/// Returns the merge requests with these numbers that the actor may read, in the order of their numbers.
+fn find_requests(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    iids: &[i64],
+) -> Result<Vec<Noteable>, StoreError> {
+    let mut found = tx.merge_requests().find_by_iids(tracker.project.id, iids)?;
+    found.retain(|request| tracker.allows_on(MergeRequestAbility::Read, request));
+    found.sort_by_key(|request| request.iid);
+    Ok(found.into_iter().map(|request| request.id.into()).collect())
+}
+
+/// Returns the tracker of a project if the actor sees the project.
 pub fn visible_tracker(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -141,7 +166,7 @@ pub fn visible_tracker(
     match requester.tracker_of(tx, project) {
         Err(Error::Store(error)) => Err(error.into()),
         Err(_) => Ok(None),
-        Ok(tracker) => Ok(tracker.allows(TrackerAbility::ReadIssues).then_some(tracker)),
+        Ok(tracker) => Ok(Some(tracker)),
     }
 }
 
@@ -169,42 +194,46 @@ impl Mention<'_> {
         tx: &mut dyn Tx,
         home: Option<&Tracker>,
         others: &ReferencedProjects,
-        named: &[IssueReference],
+        named: &[Reference],
     ) -> Result<(), StoreError> {
-        let mut by_project: Vec<(&Tracker, Vec<i64>)> = Vec::new();
+        let mut groups: Vec<(&Tracker, ReferenceKind, Vec<i64>)> = Vec::new();
         for reference in named {
             let Some(tracker) = others.tracker_of(home, reference) else { continue };
-            let known = by_project.iter_mut().find(|(t, _)| t.project.id == tracker.project.id);
-            match known {
-                Some((_, iids)) => iids.push(reference.iid),
-                None => by_project.push((tracker, vec![reference.iid])),
+            let is_same = |(known, kind, _): &&mut (&Tracker, ReferenceKind, Vec<i64>)| {
+                known.project.id == tracker.project.id && *kind == reference.kind
+            };
+            match groups.iter_mut().find(is_same) {
+                Some((_, _, iids)) => iids.push(reference.iid),
+                None => groups.push((tracker, reference.kind, vec![reference.iid])),
             }
         }
-        for (tracker, iids) in by_project {
-            self.write_notes_in(tx, tracker, &iids)?;
+        for (tracker, kind, iids) in groups {
+            let found = match kind {
+                ReferenceKind::Issue => find_issues(tx, tracker, &iids)?,
+                ReferenceKind::MergeRequest => find_requests(tx, tracker, &iids)?,
+            };
+            self.write_notes_on(tx, tracker, found)?;
         }
         Ok(())
     }
 
-    fn write_notes_in(
+    /// Adds the system note to each of these, unless it has the note or is the place itself.
+    fn write_notes_on(
         &self,
         tx: &mut dyn Tx,
         tracker: &Tracker,
-        iids: &[i64],
+        mut named: Vec<Noteable>,
     ) -> Result<(), StoreError> {
-        let mut issues = tx.issues().find_by_iids(tracker.project.id, iids)?;
-        issues.retain(|issue| tracker.sees(issue) && !self.is_place(issue.id));
-        if issues.is_empty() {
+        named.retain(|one| *one != self.source().noteable());
+        if named.is_empty() {
             return Ok(());
         }
-        issues.sort_by_key(|issue| issue.iid);
-        let ids: Vec<Noteable> = issues.iter().map(|issue| issue.id.into()).collect();
-        let noted = tx.notes().mentioned_by(self.source(), &ids)?;
+        let noted = tx.notes().mentioned_by(self.source(), &named)?;
         let name = self.name_in(tx, &tracker.project)?;
-        for issue in issues.iter().filter(|issue| !noted.contains(&issue.id.into())) {
+        for on in named.into_iter().filter(|one| !noted.contains(one)) {
             tx.notes().insert(NewNote {
-                project: issue.project,
-                on: issue.id.into(),
+                project: tracker.project.id,
+                on,
                 position: None,
                 author: self.author,
                 body: SystemNote::MentionedIn(&name).body(),
@@ -231,13 +260,6 @@ impl Mention<'_> {
         let name = self.name_in(tx, &tracker.project)?;
         let editor = Editor { user: self.author, tracker, now: self.at };
         editor.close_via(tx, issue, &name)
-    }
-
-    fn is_place(&self, issue: IssueId) -> bool {
-        match self.place {
-            MentionPlace::Issue(place) => place.id == issue,
-            MentionPlace::MergeRequest(_) | MentionPlace::Commit(_) => false,
-        }
     }
 
     fn source(&self) -> NoteSource {

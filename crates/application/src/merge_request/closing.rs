@@ -4,7 +4,7 @@ use hexforge_domain::commit::Commit;
 use hexforge_domain::id::{IssueId, MergeRequestId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::closing::closed_issues;
-use hexforge_domain::issue::reference::{IssueReference, MAX_REFERENCES};
+use hexforge_domain::issue::reference::{MAX_REFERENCES, Reference};
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::paging::{Page, Paged};
@@ -59,14 +59,10 @@ pub(crate) fn closes_issues(target: &Project, request: &MergeRequest) -> bool {
 }
 
 /// Returns the issues that the description and the commits of a request close, each once.
-pub(crate) fn references(
-    app: &App,
-    request: &MergeRequest,
-    commits: &[Commit],
-) -> Vec<IssueReference> {
+pub(crate) fn references(app: &App, request: &MergeRequest, commits: &[Commit]) -> Vec<Reference> {
     let description = request.description.iter().map(LongText::as_str);
     let messages = commits.iter().rev().map(|commit| commit.message.as_str());
-    let mut found: Vec<IssueReference> = Vec::new();
+    let mut found: Vec<Reference> = Vec::new();
     for text in description.chain(messages) {
         for reference in closed_issues(text, &app.settings.external_url) {
             if !found.contains(&reference) {
@@ -87,7 +83,7 @@ fn find_visible(
     tx: &mut dyn Tx,
     requester: Requester,
     target: &Project,
-    named: &[IssueReference],
+    named: &[Reference],
 ) -> Result<Vec<Issue>, Error> {
     let mut issues: Vec<Issue> = Vec::new();
     for reference in named {

@@ -6,7 +6,7 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::change::Change;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::{MergeRequestId, ProjectId};
-use hexforge_domain::issue::reference::IssueReference;
+use hexforge_domain::issue::reference::Reference;
 use hexforge_domain::merge_request::{MergeRequest, MergeRequestCommand, RequestBranch};
 use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::ports::store::Tx;
@@ -34,7 +34,7 @@ pub(crate) struct MergedRequest {
     /// Its head.
     pub head: Commit,
     /// The issues that its description and its commits close.
-    pub closes: Vec<IssueReference>,
+    pub closes: Vec<Reference>,
     /// The merge commit, if the request is merged by a call.
     pub merge_commit: Option<ObjectId>,
 }

@@ -8,7 +8,7 @@ use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::closing::closed_issues;
-use hexforge_domain::issue::reference::{IssueReference, references};
+use hexforge_domain::issue::reference::{Reference, references};
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
@@ -26,8 +26,8 @@ const MAX_REFERENCES: usize = 500;
 struct ReferringCommit {
     commit: ObjectId,
     author_email: String,
-    closes: Vec<IssueReference>,
-    mentions: Vec<IssueReference>,
+    closes: Vec<Reference>,
+    mentions: Vec<Reference>,
 }
 
 /// All issue references in the messages of a push.
@@ -77,11 +77,11 @@ impl IssueReferences {
         tx: &mut dyn Tx,
         requester: Requester,
         project: ProjectId,
-        closed_by_requests: impl Iterator<Item = IssueReference>,
+        closed_by_requests: impl Iterator<Item = Reference>,
     ) -> Result<(Option<Project>, LockedReferences), Error> {
         let named =
             self.0.iter().flat_map(|referring| referring.closes.iter().chain(&referring.mentions));
-        let named: Vec<IssueReference> = named.cloned().chain(closed_by_requests).collect();
+        let named: Vec<Reference> = named.cloned().chain(closed_by_requests).collect();
         let (project, others) = ReferencedProjects::lock(tx, requester, project, &named)?;
         Ok((project, LockedReferences { commits: self, others, requester }))
     }

@@ -1,6 +1,6 @@
 //! Finds the issues that a commit message closes, such as `Fixes #7`.
 
-use super::reference::{IssueReference, MAX_REFERENCES, reference_at};
+use super::reference::{MAX_REFERENCES, Reference, ReferenceKind, reference_at};
 
 /// The keywords that close an issue. Their first letter may be a capital.
 const WORDS: [&str; 12] = [
@@ -23,8 +23,8 @@ const LONGEST: usize = 9;
 
 /// Returns the issues that a message closes, each once: `Fixes #7, #8 and ada/ship#9`. `address` is
 /// the base URL of this service without a trailing slash.
-pub fn closed_issues(message: &str, address: &str) -> Vec<IssueReference> {
-    let mut found: Vec<IssueReference> = Vec::new();
+pub fn closed_issues(message: &str, address: &str) -> Vec<Reference> {
+    let mut found: Vec<Reference> = Vec::new();
     let mut rest = message;
     while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
         let word = &rest[start..];
@@ -61,13 +61,16 @@ fn is_closing_keyword(word: &str) -> bool {
 }
 
 /// Parses a list of issue references into `found`; returns the text after the last reference.
-fn parse_list<'a>(mut list: &'a str, address: &str, found: &mut Vec<IssueReference>) -> &'a str {
+fn parse_list<'a>(mut list: &'a str, address: &str, found: &mut Vec<Reference>) -> &'a str {
     let mut end = list;
     while found.len() < MAX_REFERENCES {
         let after_noun =
             ["issues", "issue"].iter().find_map(|noun| skip_blanks(list.strip_prefix(noun)?));
         let text = after_noun.unwrap_or(list);
         let Some((reference, length)) = reference_at(text, address) else { break };
+        if reference.kind != ReferenceKind::Issue {
+            break;
+        }
         end = &text[length..];
         if !found.contains(&reference) {
             found.push(reference);
@@ -100,7 +103,7 @@ mod tests {
     use super::*;
 
     fn closed(message: &str) -> Vec<String> {
-        let show = |reference: IssueReference| {
+        let show = |reference: Reference| {
             format!("{}#{}", reference.project.unwrap_or_default(), reference.iid)
         };
         closed_issues(message, "https://forge.test").into_iter().map(show).collect()
@@ -133,6 +136,7 @@ mod tests {
             ("fixes:#1 fixes#1 fixes\n#1 fixes the #1", vec![]),
             ("prefix #1 fix2 #1 fix_ #1 _fix #1 unclosed #1 fixer #1 üfix #1", vec![]),
             ("see #1", vec![]),
+            ("fixes !1, #2", vec![]),
             ("fixes #1x fixes C#1", vec![]),
             ("fixes issue 1", vec![]),
         ] {

@@ -1,13 +1,44 @@
-//! Finds references to issues in a text: `#7`, `ada/ship#7`, or the full URL of an issue.
+//! Finds references to issues and merge requests in a text: `#7`, `ada/ship!7`, or the full URL of a page.
 
-/// A reference to an issue, as written in a text.
+/// A reference to an issue or merge request, as written in a text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct IssueReference {
+pub struct Reference {
     /// The full path of the project, `namespace/project`. `None` refers to the project that the
     /// text belongs to.
     pub project: Option<String>,
-    /// The number of the issue in that project.
+    /// What the reference names.
+    pub kind: ReferenceKind,
+    /// The number of the issue or merge request in that project.
     pub iid: i64,
+}
+
+/// What a reference names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReferenceKind {
+    /// An issue: `#7`.
+    Issue,
+    /// A merge request: `!7`.
+    MergeRequest,
+}
+
+impl ReferenceKind {
+    const ALL: [ReferenceKind; 2] = [Self::Issue, Self::MergeRequest];
+
+    /// The character before the number.
+    pub fn sign(self) -> char {
+        match self {
+            ReferenceKind::Issue => '#',
+            ReferenceKind::MergeRequest => '!',
+        }
+    }
+
+    /// The part of the URL between the path of the project and the number.
+    fn folder(self) -> &'static str {
+        match self {
+            ReferenceKind::Issue => "/issues/",
+            ReferenceKind::MergeRequest => "/merge_requests/",
+        }
+    }
 }
 
 /// The maximum number of references that are read from a text.
@@ -16,10 +47,10 @@ pub const MAX_REFERENCES: usize = 50;
 /// The maximum length of the path of a namespace or project.
 const LONGEST: usize = 255;
 
-/// Returns the issues that a text references, each once. Runs in linear time. `address` is the base
+/// Returns the issues and merge requests that a text references, each once. Runs in linear time. `address` is the base
 /// URL of this service without a trailing slash.
-pub fn references(text: &str, address: &str) -> Vec<IssueReference> {
-    let mut found: Vec<IssueReference> = Vec::new();
+pub fn references(text: &str, address: &str) -> Vec<Reference> {
+    let mut found: Vec<Reference> = Vec::new();
     let (mut at, mut before) = (0, None);
     while let Some(c) = text[at..].chars().next() {
         let may_start = before.is_none_or(|before| !(is_path_char(before) || before == '&'));
@@ -45,20 +76,22 @@ pub fn references(text: &str, address: &str) -> Vec<IssueReference> {
 }
 
 /// Parses a reference at the start of a text; returns it with its length in bytes.
-pub(super) fn reference_at(text: &str, address: &str) -> Option<(IssueReference, usize)> {
+pub(super) fn reference_at(text: &str, address: &str) -> Option<(Reference, usize)> {
     if let Some(path) = text.strip_prefix(address)
         && !address.is_empty()
     {
         let path = path.strip_prefix('/')?;
         let (project, after) = project_at(path)?;
-        let number_text = after.strip_prefix("/issues/")?;
+        let in_folder = |kind: ReferenceKind| Some((kind, after.strip_prefix(kind.folder())?));
+        let (kind, number_text) = ReferenceKind::ALL.into_iter().find_map(in_folder)?;
         let (iid, length) = number_at(number_text)?;
         let end = text.len() - number_text.len() + length;
-        return Some((IssueReference { project: Some(project), iid }, end));
+        return Some((Reference { project: Some(project), kind, iid }, end));
     }
     let path_ends = text.find(|c| !is_path_char(c)).filter(|end| *end <= 2 * LONGEST + 1)?;
     let (path, after) = text.split_at(path_ends);
-    let number_text = after.strip_prefix('#')?;
+    let after_sign = |kind: ReferenceKind| Some((kind, after.strip_prefix(kind.sign())?));
+    let (kind, number_text) = ReferenceKind::ALL.into_iter().find_map(after_sign)?;
     let project = match path {
         "" => None,
         path => match project_at(path)? {
@@ -67,7 +100,7 @@ pub(super) fn reference_at(text: &str, address: &str) -> Option<(IssueReference,
         },
     };
     let (iid, length) = number_at(number_text)?;
-    Some((IssueReference { project, iid }, path_ends + 1 + length))
+    Some((Reference { project, kind, iid }, path_ends + 1 + length))
 }
 
 /// Parses `namespace/project` at the start of a text; returns it with the remaining text.
@@ -82,7 +115,7 @@ fn project_at(text: &str) -> Option<(String, &str)> {
     Some((text[..end].to_owned(), &text[end..]))
 }
 
-/// Parses the number of an issue at the start of a text; returns it with its length. A number that
+/// Parses the number at the start of a text; returns it with its length. A number that
 /// continues with letters is none: `#428BCA` is a colour.
 fn number_at(text: &str) -> Option<(i64, usize)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -104,8 +137,9 @@ mod tests {
     const HOME: &str = "https://forge.test";
 
     fn named(text: &str) -> Vec<String> {
-        let show = |reference: IssueReference| {
-            format!("{}#{}", reference.project.unwrap_or_default(), reference.iid)
+        let show = |reference: Reference| {
+            let (sign, project) = (reference.kind.sign(), reference.project.unwrap_or_default());
+            format!("{project}{sign}{}", reference.iid)
         };
         references(text, HOME).into_iter().map(show).collect()
     }
@@ -121,7 +155,9 @@ mod tests {
             ("https://forge.test/ada/ship/issues/7", vec!["ada/ship#7"]),
             ("<https://forge.test/ada/ship/issues/7#note_3>", vec!["ada/ship#7"]),
             ("https://forge.test/ada/ship/issues/7, #8", vec!["ada/ship#7", "#8"]),
-            ("https://forge.test/ada/ship/merge_requests/7", vec![]),
+            ("https://forge.test/ada/ship/merge_requests/7", vec!["ada/ship!7"]),
+            ("!7, #7 and ada/ship!8", vec!["!7", "#7", "ada/ship!8"]),
+            ("Hey!7 a!b !x done!", vec![]),
             ("https://forge.test/ada/issues/7", vec![]),
             ("https://other.test/ada/ship/issues/7", vec![]),
             ("C#7 ship#7 a/b/c#7 /ship#7 ada/#7", vec![]),

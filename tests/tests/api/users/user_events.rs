@@ -44,7 +44,8 @@ fn an_event_shows_its_fields_in_order(forge: &Forge) {
         title: Some("It <breaks> & burns".to_owned()),
         belongs_to: None,
     };
-    let gone = EventTarget { kind: "Milestone".to_owned(), id: None, title: None, belongs_to: None };
+    let gone =
+        EventTarget { kind: "Milestone".to_owned(), id: None, title: None, belongs_to: None };
     let [one, two] = ["one", "two"].map(|name| project_of(forge, ada, name));
     let of_ada = || an_event(one, UserId(ada));
     record(

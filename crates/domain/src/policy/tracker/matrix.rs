@@ -201,7 +201,8 @@ fn the_whole_matrix_of_one_note() {
         }
         assert_eq!(found, expected, "{who:?}");
         let hidden = IssueFacts { confidential: true, ..issue };
-        let facts = NoteFacts { issue: hidden, written_by_actor: true, system: false };
+        let facts =
+            NoteFacts { on: NoteSubject::Issue(hidden), written_by_actor: true, system: false };
         let sees = authorize(who.actor(), NoteAbility::Read, &facts).is_ok();
         assert_eq!(sees, !matches!(who, Anonymous | Stranger | External | Guest), "{who:?}");
     }
