@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::id::{MergeRequestId, ProjectId, UserId};
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::merge_request::{BranchPush, MergeRequest, RequestBranch};
@@ -339,7 +339,8 @@ impl RefUpdate {
             let tracker = requester.tracker_of(tx, placed.project.clone())?;
             found::mark(tx, &tracker, references.projects(), &merged, now)?;
         }
-        references.apply(tx, user.id, &placed.project, now)?;
+        let merged: Vec<MergeRequestId> = merged.iter().map(|one| one.id).collect();
+        references.apply(tx, (user.id, &placed.project), &merged, now)?;
         if let Some(release) = &self.release {
             release::put(tx, project, release, now)?;
         }

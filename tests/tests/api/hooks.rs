@@ -3,7 +3,7 @@
 mod hook_deliveries;
 mod hook_payloads;
 mod hook_payloads_system;
-mod hook_support;
+pub mod hook_support;
 mod project_hooks;
 mod project_hooks_checks;
 mod system_hooks;

@@ -3,7 +3,7 @@
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::id::{MergeRequestId, ProjectId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::reference::{Reference, ReferenceKind, references};
 use hexforge_domain::merge_request::MergeRequest;
@@ -145,18 +145,6 @@ fn find_issues(
     Ok(found.into_iter().map(|issue| issue.id.into()).collect())
 }
 
-/// Returns the merge requests with these numbers that the actor may read, in the order of their numbers.
-fn find_requests(
-    tx: &mut dyn Tx,
-    tracker: &Tracker,
-    iids: &[i64],
-) -> Result<Vec<Noteable>, StoreError> {
-    let mut found = tx.merge_requests().find_by_iids(tracker.project.id, iids)?;
-    found.retain(|request| tracker.allows_on(MergeRequestAbility::Read, request));
-    found.sort_by_key(|request| request.iid);
-    Ok(found.into_iter().map(|request| request.id.into()).collect())
-}
-
 /// Returns the tracker of a project if the actor sees the project.
 pub fn visible_tracker(
     tx: &mut dyn Tx,
@@ -175,7 +163,18 @@ pub fn visible_tracker(
 pub enum MentionPlace<'a> {
     Issue(&'a Issue),
     MergeRequest(&'a MergeRequest),
-    Commit(ObjectId),
+    Commit(PushedPlace<'a>),
+}
+
+/// A commit that was pushed.
+#[derive(Clone, Copy)]
+pub struct PushedPlace<'a> {
+    /// The commit.
+    pub id: ObjectId,
+    /// The full name of the ref that it was pushed to.
+    pub reference: &'a str,
+    /// The merge requests that the push merges.
+    pub merged: &'a [MergeRequestId],
 }
 
 /// A text that mentions issues, with its author and time.
@@ -210,7 +209,7 @@ impl Mention<'_> {
         for (tracker, kind, iids) in groups {
             let found = match kind {
                 ReferenceKind::Issue => find_issues(tx, tracker, &iids)?,
-                ReferenceKind::MergeRequest => find_requests(tx, tracker, &iids)?,
+                ReferenceKind::MergeRequest => self.find_requests(tx, tracker, &iids)?,
             };
             self.write_notes_on(tx, tracker, found)?;
         }
@@ -262,6 +261,34 @@ impl Mention<'_> {
         editor.close_via(tx, issue, &name)
     }
 
+    /// Returns the merge requests with these numbers that the actor may read, in the order of their numbers. Requests are
+    /// not mentioned by their own commits.
+    fn find_requests(
+        &self,
+        tx: &mut dyn Tx,
+        tracker: &Tracker,
+        iids: &[i64],
+    ) -> Result<Vec<Noteable>, StoreError> {
+        let mut found = tx.merge_requests().find_by_iids(tracker.project.id, iids)?;
+        found.retain(|request| {
+            tracker.allows_on(MergeRequestAbility::Read, request) && !self.is_of(request)
+        });
+        found.sort_by_key(|request| request.iid);
+        Ok(found.into_iter().map(|request| request.id.into()).collect())
+    }
+
+    /// Returns whether the place is a commit of the merge request.
+    fn is_of(&self, request: &MergeRequest) -> bool {
+        match self.place {
+            MentionPlace::Issue(_) | MentionPlace::MergeRequest(_) => false,
+            MentionPlace::Commit(PushedPlace { reference, merged, .. }) => {
+                let is_source = request.ends.source_project == self.project.id
+                    && request.ends.source_branch.full() == reference;
+                is_source || merged.contains(&request.id)
+            }
+        }
+    }
+
     fn source(&self) -> NoteSource {
         let project = self.project.id;
         match self.place {
@@ -269,7 +296,7 @@ impl Mention<'_> {
             MentionPlace::MergeRequest(request) => {
                 NoteSource::MergeRequest { project, merge_request: request.id }
             }
-            MentionPlace::Commit(id) => NoteSource::Commit { project, id },
+            MentionPlace::Commit(PushedPlace { id, .. }) => NoteSource::Commit { project, id },
         }
     }
 
@@ -284,8 +311,10 @@ impl Mention<'_> {
         Ok(match self.place {
             MentionPlace::Issue(issue) => format!("issue {path}#{}", issue.iid),
             MentionPlace::MergeRequest(request) => format!("merge request {path}!{}", request.iid),
-            MentionPlace::Commit(id) if is_same_project => format!("commit {id}"),
-            MentionPlace::Commit(id) => format!("commit {path}@{id}"),
+            MentionPlace::Commit(PushedPlace { id, .. }) if is_same_project => {
+                format!("commit {id}")
+            }
+            MentionPlace::Commit(PushedPlace { id, .. }) => format!("commit {path}@{id}"),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::{Commit, ObjectId};
-use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::id::{MergeRequestId, ProjectId, UserId};
 use hexforge_domain::issue::closing::closed_issues;
 use hexforge_domain::issue::reference::{Reference, references};
 use hexforge_domain::ports::git::RefChange;
@@ -17,7 +17,7 @@ use hexforge_domain::user::email::EmailAddress;
 use super::details::ChangeDetails;
 use crate::access::Requester;
 use crate::error::Error;
-use crate::issue::mentions::{self, Mention, MentionPlace, ReferencedProjects};
+use crate::issue::mentions::{self, Mention, MentionPlace, PushedPlace, ReferencedProjects};
 
 /// The number of issue references after which further messages of a push are ignored.
 const MAX_REFERENCES: usize = 500;
@@ -25,6 +25,8 @@ const MAX_REFERENCES: usize = 500;
 /// A commit message that refers to issues.
 struct ReferringCommit {
     commit: ObjectId,
+    /// The full name of the ref that it was pushed to.
+    reference: String,
     author_email: String,
     closes: Vec<Reference>,
     mentions: Vec<Reference>,
@@ -51,7 +53,7 @@ pub(super) fn collect(
             if count >= MAX_REFERENCES || !read.insert(commit.id) {
                 continue;
             }
-            let referring = referring_commit(commit, is_default(change), address);
+            let referring = referring_commit(commit, change, is_default(change), address);
             let found = referring.closes.len() + referring.mentions.len();
             count += found;
             if found > 0 {
@@ -62,11 +64,17 @@ pub(super) fn collect(
     IssueReferences(commits)
 }
 
-fn referring_commit(commit: Commit, may_close: bool, address: &str) -> ReferringCommit {
+fn referring_commit(
+    commit: Commit,
+    change: &RefChange,
+    may_close: bool,
+    address: &str,
+) -> ReferringCommit {
     let closes = if may_close { closed_issues(&commit.message, address) } else { vec![] };
     let mut mentions = references(&commit.message, address);
     mentions.retain(|reference| !closes.contains(reference));
-    ReferringCommit { commit: commit.id, author_email: commit.author.email, closes, mentions }
+    let (reference, author_email) = (change.name.clone(), commit.author.email);
+    ReferringCommit { commit: commit.id, reference, author_email, closes, mentions }
 }
 
 impl IssueReferences {
@@ -100,12 +108,13 @@ impl LockedReferences {
         &self.others
     }
 
-    /// Closes the issues and writes the mentions that the messages refer to, as far as the pusher has permission.
+    /// Closes the issues and writes the mentions that the messages refer to, as far as the pusher has permission. The
+    /// push merges the `merged` requests, whose own commits do not mention them.
     pub(super) fn apply(
         &self,
         tx: &mut dyn Tx,
-        pusher: UserId,
-        project: &Project,
+        (pusher, project): (UserId, &Project),
+        merged: &[MergeRequestId],
         at: Timestamp,
     ) -> Result<(), Error> {
         let Self { commits: IssueReferences(commits), others, requester } = self;
@@ -123,8 +132,9 @@ impl LockedReferences {
                     *authors.entry(email).or_insert(author)
                 }
             };
-            let mention =
-                Mention { place: MentionPlace::Commit(referring.commit), project, author, at };
+            let (id, reference) = (referring.commit, referring.reference.as_str());
+            let place = MentionPlace::Commit(PushedPlace { id, reference, merged });
+            let mention = Mention { place, project, author, at };
             for reference in &referring.closes {
                 if let Some(tracker) = others.tracker_of(home.as_ref(), reference) {
                     mention.close_issue(tx, tracker, reference.iid)?;

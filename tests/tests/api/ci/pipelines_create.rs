@@ -184,7 +184,7 @@ fn pipelines_and_builds_are_recorded_for_hooks(forge: &Forge) {
         match event {
             ProjectEvent::Build(news) => builds.push(news),
             ProjectEvent::Pipeline(news) => moved.push(news),
-            ProjectEvent::Issue(_) | ProjectEvent::NoteOnIssue(_) => panic!("nobody wrote"),
+            other => panic!("nobody wrote: {other:?}"),
         }
     }
     let names: Vec<&str> = builds.iter().map(|news| news.build.name.as_str()).collect();

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use super::requests_support::{
-    actions, new_request, path_of_request, post_request, put_request, request_notes, request_now,
+    actions, new_request, path_of_request, post_request, put_request, request_as, request_notes,
 };
 use crate::api::groups::group_support::{error, fields_of, forbidden, no_project};
 use crate::api::repositories::refs_support::filled_fixture;
@@ -167,7 +167,7 @@ fn who_may_create_requests(forge: &Forge) {
         forge.post(&call(back)).token(ROOT).send();
     }
     let off = |value: &str| {
-        let form = [("merge_requests_enabled", value)];
+        let form = [("name", "Ship"), ("merge_requests_enabled", value)];
         forge.put(&fixture.cast.path).token(ROOT).form(&form).send().expect(200);
     };
     off("false");
@@ -186,7 +186,7 @@ fn members_below_developer_cannot_set_labels(forge: &Forge) {
     let token = fixture.token("developer");
     let fields = json!({"labels": "a", "assignee_id": user, "milestone_id": 1});
     let changed = put_request(forge, token, &made, &fields).expect(200);
-    assert_eq!(changed, request_now(forge, &made));
+    assert_eq!(changed, request_as(forge, token, &made));
     assert_eq!((&changed["labels"], &changed["assignee"]), (&json!([]), &Value::Null));
     assert_eq!(changed["updated_at"], made["updated_at"]);
     let changed = put_request(forge, token, &made, &json!({"title": "x", "labels": "a"}));
@@ -198,7 +198,7 @@ fn commands_of_the_description_are_carried_out(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let label = format!("{}/labels", fixture.cast.path);
     let form = [("name", "bug"), ("color", "#ff0000")];
-    forge.post(&label).token(ROOT).form(&form).send().expect(201);
+    forge.post(&label).token(ROOT).form(&form).send().expect(200);
     let description = "Text\n/assign @guest\n/label ~bug\n/close\n/title Other\n/wip\n/merge\n";
     let fields = json!({"title": "t", "source_branch": "feature/x", "target_branch": "master",
         "description": description});

@@ -24,7 +24,8 @@ fn forked(forge: &Forge) -> (ProjectFixture, Value) {
     let fixture = empty_fixture_with_visibility(forge, "20");
     fill(forge, &fixture);
     let path = format!("/projects/fork/{}", fixture.project());
-    let fork = forge.post(&path).token(fixture.token("stranger")).send().expect(201);
+    let form = [("namespace", "stranger")];
+    let fork = forge.post(&path).token(fixture.token("stranger")).form(&form).send().expect(201);
     do_tasks(forge);
     commit(forge, &fixture, &fork, "topic", "new");
     (fixture, fork)
@@ -112,7 +113,7 @@ fn only_the_origin_can_be_the_target(forge: &Forge) {
     assert_eq!(answer.expect(422), text, "the other direction");
     let answer = post(forge, stranger, &fork, id_of(&hidden), &json!({}));
     assert_eq!(answer.expect(404), message("404 Not found"));
-    let form = [("merge_requests_enabled", "false")];
+    let form = [("name", "Ship"), ("merge_requests_enabled", "false")];
     forge.put(&fixture.cast.path).token(ROOT).form(&form).send().expect(200);
     post(forge, stranger, &fork, fixture.project(), &json!({})).expect(403);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::requests_support::{
     actions, commit_file, merge, new_request, path_of_request, post_request, put_request,
-    request_notes, request_now,
+    request_as, request_notes, request_now,
 };
 use crate::api::repositories::commits_support::{content, tip, tree};
 use crate::api::repositories::refs_support::{filled_fixture, new_branch, protect};
@@ -49,7 +49,7 @@ fn a_request_is_merged(forge: &Forge) {
     let new = tip(forge, &fixture, "master");
     assert_eq!((&merged["merge_commit_sha"], &merged["sha"]), (&json!(new), &made["sha"]));
     assert_eq!(merged["should_remove_source_branch"], Value::Null);
-    assert_eq!(merged, request_now(forge, &made));
+    assert_eq!(merged, request_as(forge, fixture.token("developer"), &made));
     let shown = format!("{}/repository/commits/{new}", fixture.cast.path);
     let shown = forge.get(&shown).token(ROOT).send().expect(200);
     assert_eq!(shown["parent_ids"], json!([before, made["sha"]]));
@@ -199,7 +199,7 @@ fn the_source_branch_is_removed_on_request(forge: &Forge) {
     let branch = format!("{}/feature%2Fx", fixture.branches);
     forge.get(&branch).token(ROOT).send().expect(404);
     assert_eq!(actions(forge, &fixture)[0], "deleted");
-    assert_eq!(request_now(forge, &made), merged);
+    assert_eq!(request_as(forge, fixture.token("developer"), &made), merged);
     let versions = format!("{}/versions", path_of_request(&made));
     let versions = forge.get(&versions).token(ROOT).send().expect(200);
     assert_eq!(versions.as_array().map(Vec::len), Some(1));

@@ -105,7 +105,7 @@ fn who_may_read(forge: &Forge) {
     forge
         .put(&fixture.cast.path)
         .token(ROOT)
-        .form(&[("visibility_level", "20")])
+        .form(&[("name", "Ship"), ("visibility_level", "20")])
         .send()
         .expect(200);
     forge.get(&list).token(fixture.token("stranger")).send().expect(200);
@@ -140,7 +140,7 @@ fn a_switched_off_project_shows_no_requests(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let made = new_request(forge, &fixture, "feature/x", "a request");
     let (list, one) = (format!("{}/merge_requests", fixture.cast.path), path_of_request(&made));
-    let form = [("merge_requests_enabled", "false")];
+    let form = [("name", "Ship"), ("merge_requests_enabled", "false")];
     forge.put(&fixture.cast.path).token(ROOT).form(&form).send().expect(200);
     for path in [&list, &one] {
         assert_eq!(forge.get(path).token(ROOT).send().expect(403), forbidden());

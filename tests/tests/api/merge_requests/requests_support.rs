@@ -31,10 +31,16 @@ pub fn path_of_request(request: &Value) -> String {
     format!("/projects/{}/merge_requests/{}", request["project_id"], id_of(request))
 }
 
-/// A merge request in its current state.
+/// A merge request in its current state, as an administrator sees it.
 #[track_caller]
 pub fn request_now(forge: &Forge, request: &Value) -> Value {
-    forge.get(&path_of_request(request)).token(ROOT).send().expect(200)
+    request_as(forge, ROOT, request)
+}
+
+/// A merge request in its current state, as the owner of the token sees it.
+#[track_caller]
+pub fn request_as(forge: &Forge, token: &str, request: &Value) -> Value {
+    forge.get(&path_of_request(request)).token(token).send().expect(200)
 }
 
 /// Changes a merge request.

@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use super::requests_support::{
-    commit_file, new_request, path_of_request, post_request, put_request, request_now,
+    commit_file, new_request, path_of_request, post_request, put_request, request_as, request_now,
 };
 use crate::api::groups::group_support::fields_of;
 use crate::api::repositories::refs_support::{ProjectFixture, filled_fixture, new_branch};
@@ -138,7 +138,7 @@ fn hidden_references_cannot_be_pushed_to(forge: &Forge) {
         let pushed = fixture.tree.command(&["push", "-q", "-f", &url, refspec]).output();
         assert!(!pushed.expect("git can be started").status.success(), "{refspec}");
     }
-    assert_eq!(request_now(forge, &made), made);
+    assert_eq!(request_as(forge, fixture.token("developer"), &made), made);
     let branches = forge.get(&fixture.branches).token(ROOT).send().expect(200);
     assert_eq!(branches.as_array().map(Vec::len), Some(2));
 }
