@@ -30,18 +30,18 @@ CREATE TABLE merge_requests (
     updated_at TIMESTAMP NOT NULL,
     UNIQUE (project_id, iid)
 );
--- The lists of a project read these in order.
+-- The lists of a project read these in order. With the state some of them also count a list without its rows.
 CREATE INDEX merge_requests_by_created_at ON merge_requests (project_id, created_at, id);
 CREATE INDEX merge_requests_by_updated_at ON merge_requests (project_id, updated_at, id);
-CREATE INDEX merge_requests_open_by_created_at ON merge_requests (project_id, created_at, id)
+CREATE INDEX merge_requests_open_by_created_at ON merge_requests (project_id, created_at, id, state)
     WHERE state IN ('opened', 'reopened');
 CREATE INDEX merge_requests_open_by_updated_at ON merge_requests (project_id, updated_at, id)
     WHERE state IN ('opened', 'reopened');
-CREATE INDEX merge_requests_closed_by_created_at ON merge_requests (project_id, created_at, id)
+CREATE INDEX merge_requests_closed_by_created_at ON merge_requests (project_id, created_at, id, state)
     WHERE state = 'closed';
 CREATE INDEX merge_requests_closed_by_updated_at ON merge_requests (project_id, updated_at, id)
     WHERE state = 'closed';
-CREATE INDEX merge_requests_merged_by_created_at ON merge_requests (project_id, created_at, id)
+CREATE INDEX merge_requests_merged_by_created_at ON merge_requests (project_id, created_at, id, state)
     WHERE state = 'merged';
 CREATE INDEX merge_requests_merged_by_updated_at ON merge_requests (project_id, updated_at, id)
     WHERE state = 'merged';

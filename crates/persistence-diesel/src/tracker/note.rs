@@ -186,12 +186,13 @@ fn with_visible_source(which: Sql, reader: Option<NoteReader>) -> Sql {
         let reported = access::reported_cte(Clearance::ByRole(viewer.user), today);
         [Some(authorized), reported].into_iter().flatten()
     });
+    // `CROSS JOIN` fixes the join order: the one source is looked up first, and then its project.
     let mut issue = Sql::new(
-        "SELECT 1 FROM projects CROSS JOIN issues WHERE issues.id = notes.source_issue_id \
+        "SELECT 1 FROM issues CROSS JOIN projects WHERE issues.id = notes.source_issue_id \
          AND projects.id = issues.project_id",
     );
     let mut merge_request = Sql::new(
-        "SELECT 1 FROM projects CROSS JOIN merge_requests \
+        "SELECT 1 FROM merge_requests CROSS JOIN projects \
          WHERE merge_requests.id = notes.source_merge_request_id \
          AND projects.id = merge_requests.project_id",
     );
