@@ -11,7 +11,7 @@ pub mod tree;
 pub mod write;
 
 pub use archive::{Archive, ArchiveFormat};
-pub use compare::{CommitStats, Comparison, FileDiff, ShownDiffs};
+pub use compare::{ChangedLine, CommitStats, Comparison, FileDiff, LineSide, ShownDiffs};
 pub use contributor::{Contributor, Contributors};
 pub use log::LogQuery;
 pub use tree::{EntryKind, TreeEntry};

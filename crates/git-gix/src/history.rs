@@ -14,7 +14,7 @@ use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, GitHistory};
 use hexforge_domain::push::ChangedPaths;
 use hexforge_domain::repository::{
-    Archive, CommitStats, Comparison, Contributors, FileDiff, LogQuery,
+    Archive, ChangedLine, CommitStats, Comparison, Contributors, FileDiff, LineSide, LogQuery,
 };
 
 use crate::content::archive;
@@ -91,6 +91,20 @@ impl GitHistory for GixRepository {
         let repo = &compare::with_object_cache(self.handle().ok_or(GitError::Missing)?.repo());
         compare::require_commits(repo, &[to_gix(commit)])?;
         compare::commit_diff(repo, to_gix(commit), &Effort::new(REQUEST_LIMITS))
+    }
+
+    fn changed_line(
+        &self,
+        commit: ObjectId,
+        path: &str,
+        side: LineSide,
+        number: u32,
+    ) -> Result<Option<ChangedLine>, GitError> {
+        let repo = &compare::with_object_cache(self.handle().ok_or(GitError::Missing)?.repo());
+        let commit = to_gix(commit);
+        compare::require_commits(repo, &[commit])?;
+        let effort = Effort::new(REQUEST_LIMITS);
+        compare::changed_line(repo, commit, path, (side, number), &effort)
     }
 
     fn commit_stats(&self, commit: ObjectId) -> Result<CommitStats, GitError> {

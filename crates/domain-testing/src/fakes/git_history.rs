@@ -7,7 +7,8 @@ use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::ports::git::{GitError, GitHistory};
 use hexforge_domain::push::{ChangedPaths, truncated_for_event};
 use hexforge_domain::repository::{
-    Archive, CommitStats, Comparison, Contributor, Contributors, FileDiff, LogQuery,
+    Archive, ChangedLine, CommitStats, Comparison, Contributor, Contributors, FileDiff, LineSide,
+    LogQuery,
 };
 
 use super::git::{FakeRepository, Files, Stored};
@@ -60,6 +61,36 @@ impl GitHistory for FakeRepository {
         let parents = stored.commit_of(commit).ok_or(GitError::Missing)?.parents;
         let before = parents.first().map(|parent| stored.files(*parent)).unwrap_or_default();
         Ok(diffs(&before, &stored.files(commit)))
+    }
+
+    /// Changed files count as replaced.
+    fn changed_line(
+        &self,
+        commit: ObjectId,
+        path: &str,
+        side: LineSide,
+        number: u32,
+    ) -> Result<Option<ChangedLine>, GitError> {
+        let stored = self.stored();
+        let parents = stored.commit_of(commit).ok_or(GitError::Missing)?.parents;
+        let before = parents.first().map(|parent| stored.files(*parent)).unwrap_or_default();
+        let after = stored.files(commit);
+        let found = diffs(&before, &after).into_iter().find(|diff| diff.new_path == path);
+        let Some(diff) = found else { return Ok(None) };
+        let lines = |files: &Files| {
+            let text = files.get(path).map(|bytes| String::from_utf8_lossy(bytes).lines().count());
+            u32::try_from(text.unwrap_or_default()).unwrap_or(u32::MAX)
+        };
+        let (old_lines, new_lines) = (lines(&before), lines(&after));
+        let old = match side {
+            LineSide::Old if old_lines > 0 && number == new_lines.min(1) => 1,
+            LineSide::New if (1..=new_lines).contains(&number) => match old_lines {
+                0 => 0,
+                lines => lines + 1,
+            },
+            LineSide::Old | LineSide::New => return Ok(None),
+        };
+        Ok(Some(ChangedLine { old, new: number, diff }))
     }
 
     /// Changed files count as replaced.

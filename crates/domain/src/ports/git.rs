@@ -20,7 +20,8 @@ use crate::push::ChangedPaths;
 use crate::refs::Snapshot;
 pub use crate::refs::ref_change::RefChange;
 use crate::repository::{
-    Archive, CommitStats, Comparison, Contributors, FileDiff, LogQuery, TreeEntry,
+    Archive, ChangedLine, CommitStats, Comparison, Contributors, FileDiff, LineSide, LogQuery,
+    TreeEntry,
 };
 use crate::tag::{Tag, TagName};
 
@@ -204,6 +205,19 @@ pub trait GitHistory {
     /// # Errors
     /// [`GitError::Missing`] when the commit does not exist.
     fn commit_diff(&self, commit: ObjectId) -> Result<Vec<FileDiff>, GitError>;
+
+    /// Finds a line in the diff of a commit against its first parent, which is not cut for this: in the file whose new
+    /// path is `path`, the first line of this side whose [`new`](ChangedLine::new) number is `number`. Returns `None` when
+    /// there is no such line, or when finding it would take too long.
+    /// # Errors
+    /// [`GitError::Missing`] when the commit does not exist.
+    fn changed_line(
+        &self,
+        commit: ObjectId,
+        path: &str,
+        side: LineSide,
+        number: u32,
+    ) -> Result<Option<ChangedLine>, GitError>;
 
     /// The number of lines that a commit changed against its first parent. Renamed files are compared with their old
     /// version, and binary files do not count.

@@ -55,6 +55,28 @@ pub struct FileDiff {
     pub too_large: bool,
 }
 
+/// The kind of a changed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineSide {
+    /// A line of the new file that was added.
+    New,
+    /// A line of the old file that was removed.
+    Old,
+}
+
+/// A line of a diff, with its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedLine {
+    /// The number of the line in the old file. For an added line it is the number of the next line of the old file; 0 if
+    /// the old file has no lines.
+    pub old: u32,
+    /// The number of the line in the new file. For a removed line it is the number of the next line of the new file; 0 if
+    /// the new file has no lines.
+    pub new: u32,
+    /// The diff of the file.
+    pub diff: FileDiff,
+}
+
 /// The part of a commit's diff that the API shows: at most 100 files, and only as long as the texts have fewer than
 /// 5,000 lines and 512,000 bytes in total.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

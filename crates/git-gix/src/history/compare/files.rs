@@ -11,7 +11,7 @@ use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::push::{ChangedPaths, EVENT_PATHS};
-use hexforge_domain::repository::{CommitStats, FileDiff, ShownDiffs};
+use hexforge_domain::repository::{ChangedLine, CommitStats, FileDiff, LineSide, ShownDiffs};
 
 use super::content::{self, Content, Entry};
 use super::effort::Effort;
@@ -89,6 +89,29 @@ pub(crate) fn commit_diff(
     let mut shown = ShownDiffs::default();
     each_file_diff(repo, parent, commit, effort, |diff| shown.push(diff))?;
     Ok(shown.into_diffs())
+}
+
+/// Finds a changed line of a commit by the new path of its file, its side, and its number in the new file.
+pub(crate) fn changed_line(
+    repo: &gix::Repository,
+    commit: ObjectId,
+    path: &str,
+    (side, number): (LineSide, u32),
+    effort: &Effort,
+) -> Result<Option<ChangedLine>, GitError> {
+    for Pair { old, new } in changed_pairs(repo, first_parent(repo, commit)?, commit, effort)? {
+        let entry = new.as_ref().or(old.as_ref());
+        if !entry.is_some_and(|entry| text::path(&entry.path) == path) {
+            continue;
+        }
+        if let Some((old_number, new_number)) =
+            unified::find_line(repo, (old.as_ref(), new.as_ref()), side, number)?
+        {
+            let diff = file_diff(repo, old.as_ref(), new.as_ref(), effort)?;
+            return Ok(Some(ChangedLine { old: old_number, new: new_number, diff }));
+        }
+    }
+    Ok(None)
 }
 
 /// Counts the lines that a commit changed against its first parent, until a limit is reached.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use gix::diff::blob::{Algorithm, Hunk, InternedInput, diff_with_slider_heuristics};
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::repository::LineSide;
 use hexforge_domain::repository::compare::LONGEST_FILE_DIFF;
 
 use super::content::{self, Content, Entry};
@@ -41,11 +42,7 @@ pub(super) fn text(
         None => MISSING.to_owned(),
     };
     let (old_label, new_label) = (label("a/", old), label("b/", new));
-    let read = |entry: Option<&Entry>| match entry {
-        Some(entry) => content::read(repo, entry),
-        None => Ok(Content::Text(Vec::new())),
-    };
-    let (Content::Text(old), Content::Text(new)) = (read(old)?, read(new)?) else {
+    let (Content::Text(old), Content::Text(new)) = (read(repo, old)?, read(repo, new)?) else {
         let text = format!("Binary files {old_label} and {new_label} differ\n");
         return Ok(DiffText::Text(text.into_bytes()));
     };
@@ -61,6 +58,50 @@ pub(super) fn text(
     }
     text.extend_from_slice(&hunks);
     Ok(DiffText::Text(text))
+}
+
+fn read(repo: &gix::Repository, entry: Option<&Entry>) -> Result<Content, GitError> {
+    match entry {
+        Some(entry) => content::read(repo, entry),
+        None => Ok(Content::Text(Vec::new())),
+    }
+}
+
+/// Finds the first line of a side with this number in the new file. Returns its numbers in the old and in the new file,
+/// as [`ChangedLine`](hexforge_domain::repository::ChangedLine) defines them.
+pub(super) fn find_line(
+    repo: &gix::Repository,
+    (old, new): (Option<&Entry>, Option<&Entry>),
+    side: LineSide,
+    number: u32,
+) -> Result<Option<(u32, u32)>, GitError> {
+    if old.map(|entry| entry.id) == new.map(|entry| entry.id) {
+        return Ok(None);
+    }
+    let (Content::Text(old), Content::Text(new)) = (read(repo, old)?, read(repo, new)?) else {
+        return Ok(None);
+    };
+    Ok(line_numbers(&old, &new, side, number))
+}
+
+fn line_numbers(old: &[u8], new: &[u8], side: LineSide, number: u32) -> Option<(u32, u32)> {
+    let input = InternedInput::new(old, new);
+    if differ_too_much(&input.before, &input.after) {
+        return None;
+    }
+    let next_old = |line: u32| if input.before.is_empty() { 0 } else { line + 1 };
+    let next_new = |line: u32| if input.after.is_empty() { 0 } else { line + 1 };
+    let diff = diff_with_slider_heuristics(Algorithm::Myers, &input);
+    diff.hunks().find_map(|hunk| match side {
+        LineSide::Old => {
+            let is_here = !hunk.before.is_empty() && next_new(hunk.after.start) == number;
+            is_here.then_some((hunk.before.start + 1, number))
+        }
+        LineSide::New => {
+            let is_here = number > 0 && hunk.after.contains(&(number - 1));
+            is_here.then(|| (next_old(hunk.before.end), number))
+        }
+    })
 }
 
 /// Returns the hunks, or `None` when they are too long.
@@ -184,5 +225,42 @@ fn format_range(lines: &Range<u32>) -> String {
         0 => format!("{},0", lines.start),
         1 => (lines.start + 1).to_string(),
         length => format!("{},{length}", lines.start + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// commits_files.md section 4.2: a removed line has the number of the next line of the new file.
+    #[test]
+    fn changed_lines_are_found_by_their_number_in_the_new_file() {
+        use LineSide::{New, Old};
+        let (old, new) = ("a\nb\nc\nd\ne\n", "A\nb\nc\nx\ny\nd\n");
+        for (side, number, expected) in [
+            (Old, 1, Some((1, 1))),
+            (New, 1, Some((2, 1))),
+            (New, 2, None),
+            (Old, 2, None),
+            (New, 4, Some((4, 4))),
+            (New, 5, Some((4, 5))),
+            (Old, 4, None),
+            (New, 6, None),
+            (Old, 7, Some((5, 7))),
+            (New, 0, None),
+            (Old, 0, None),
+            (New, u32::MAX, None),
+        ] {
+            let found = line_numbers(old.as_bytes(), new.as_bytes(), side, number);
+            assert_eq!(found, expected, "{side:?} {number}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_lines_has_the_number_zero() {
+        let lines = b"a\nb\n";
+        assert_eq!(line_numbers(b"", lines, LineSide::New, 2), Some((0, 2)));
+        assert_eq!(line_numbers(lines, b"", LineSide::Old, 0), Some((1, 0)));
+        assert_eq!(line_numbers(lines, b"", LineSide::Old, 1), None);
     }
 }
