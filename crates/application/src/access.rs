@@ -5,6 +5,7 @@ use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::namespace::Namespace;
+use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
 use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts, ProjectRole};
@@ -208,6 +209,18 @@ impl Requester {
             Actor::Admin { .. } | Actor::Anonymous => ProjectRole::default(),
         };
         Ok(facts_of(project, role))
+    }
+
+    /// Returns the reader for filtering notes; `None` for administrators, who see all notes.
+    /// # Errors
+    /// [`Error::Unauthenticated`] for an anonymous actor.
+    pub fn note_reader(self) -> Result<Option<NoteReader>, Error> {
+        match self.actor {
+            Actor::Admin { .. } => Ok(None),
+            Actor::User { .. } | Actor::Anonymous => {
+                Ok(Some(NoteReader { viewer: viewer(self.actor)?, today: self.today }))
+            }
+        }
     }
 
     /// Keeps the projects that the actor may read. Runs at most one query for all projects.

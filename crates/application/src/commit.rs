@@ -1,6 +1,7 @@
-//! Writes commits through the API: commits of several actions, and cherry-picks.
+//! Writes commits through the API: commits of several actions, cherry-picks, and comments.
 
 mod actions;
+pub mod comment;
 pub(crate) mod people;
 pub mod pick;
 pub(crate) mod target;

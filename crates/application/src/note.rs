@@ -21,8 +21,8 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::user::User;
 
+use crate::access;
 use crate::access::tracker::Tracker;
-use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::issue::activity;
@@ -261,13 +261,7 @@ fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Subject, Not
 
 /// Returns the reader for filtering notes; `None` for administrators, who see all notes.
 fn note_reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
-    let Requester { actor, today } = tracker.requester;
-    match actor {
-        Actor::Admin { .. } => Ok(None),
-        Actor::User { .. } | Actor::Anonymous => {
-            Ok(Some(NoteReader { viewer: access::viewer(actor)?, today }))
-        }
-    }
+    tracker.requester.note_reader()
 }
 
 fn find_user(tx: &mut dyn Tx, id: UserId) -> Result<User, Error> {

@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -42,6 +43,18 @@ pub struct Readable {
     caller: Caller,
 }
 
+impl Readable {
+    /// The caller.
+    pub fn actor(&self) -> Actor {
+        self.actor
+    }
+
+    /// The project.
+    pub fn project_id(&self) -> ProjectId {
+        self.project.id
+    }
+}
+
 /// Returns the project if the actor may read its code. Calls check this before they validate the request.
 pub fn authorize(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectHeader, Error> {
     let ability = ProjectAbility::DownloadCode;
@@ -70,6 +83,11 @@ impl Revision {
     /// The commit. It determines everything that can be read through the revision.
     pub fn commit(&self) -> ObjectId {
         self.commit
+    }
+
+    /// The repository.
+    pub(crate) fn repository(&self) -> &dyn Repository {
+        self.repository.as_ref()
     }
 }
 

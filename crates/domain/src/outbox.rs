@@ -2,6 +2,7 @@
 //! makes the change, and is delivered later.
 
 pub mod ci;
+pub mod commit_note;
 pub mod merge_request;
 pub mod parts;
 pub mod port;

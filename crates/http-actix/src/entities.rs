@@ -4,6 +4,7 @@ pub mod blocks;
 pub mod board;
 pub mod branch;
 pub mod build;
+pub mod comment;
 pub mod commit;
 pub mod commit_status;
 pub mod delivery;

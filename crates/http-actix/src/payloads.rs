@@ -74,6 +74,7 @@ fn payload_json(event: &SystemEvent, audience: Audience, links: &Links) -> Value
             ProjectEvent::NoteOnIssue(event) => note::on_issue(event, links),
             ProjectEvent::MergeRequest(event) => merge_request::payload_json(event, links),
             ProjectEvent::NoteOnMergeRequest(event) => note::on_merge_request(event, links),
+            ProjectEvent::NoteOnCommit(event) => note::on_commit(event, links),
             ProjectEvent::Build(event) => ci::build(event, links),
             ProjectEvent::Pipeline(event) => ci::pipeline(event, links),
         },

@@ -5,6 +5,7 @@ mod boards;
 mod branches;
 mod builds;
 mod ci_lint;
+mod commit_comments;
 mod commit_statuses;
 mod commits;
 mod emails;
@@ -92,6 +93,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         milestones::declare,
         builds::declare,
         commits::declare,
+        commit_comments::declare,
         files::declare,
         commit_statuses::declare,
         triggers::declare,

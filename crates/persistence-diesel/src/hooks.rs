@@ -6,6 +6,7 @@ pub(crate) mod delivery_claim;
 pub(crate) mod delivery_log;
 pub(crate) mod outbox;
 pub(crate) mod outbox_ci;
+pub(crate) mod outbox_commit_note;
 pub(crate) mod outbox_merge_request;
 pub(crate) mod outbox_project;
 pub(crate) mod outbox_system;

@@ -7,6 +7,7 @@ mod branches;
 mod branches_checks;
 mod branches_protect;
 mod cherry_pick;
+mod commit_comments;
 mod commits_checks;
 mod commits_create;
 mod commits_list;

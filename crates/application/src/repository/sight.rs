@@ -1,12 +1,13 @@
 //! The access rule for objects of a repository.
 //!
 //! Objects that are reachable from a ref are visible to all readers of the code. Unreachable objects, such as the
-//! commits of a deleted branch, are visible to masters only, unless a pipeline keeps them. A project that was created
+//! commits of a deleted branch, are visible to masters only, unless a pipeline or a comment keeps them. A project that was created
 //! as a fork also has the unreachable objects of its source. Its masters need not be masters of the source, so in such
 //! a project only administrators see unreachable objects.
 
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::policy::Actor;
@@ -20,6 +21,9 @@ use crate::error::Error;
 
 /// The pipelines that keep all objects reachable from their commits. Older pipelines keep only the commit itself.
 const KEEPING_PIPELINES: Page = Page::Numbered { number: 1, size: 100 };
+
+/// A page that is enough to know whether a list is empty.
+const ONE: Page = Page::Numbered { number: 1, size: 1 };
 
 /// Resolves a revision to a commit that the actor may see. The caller has checked that the actor may read the code.
 pub(crate) fn resolve(
@@ -61,7 +65,7 @@ pub(crate) fn may_see(
 
 /// The reason for which an actor may see an unreachable object.
 enum Exception {
-    /// The actor may see unreachable objects, or a pipeline was made for this commit.
+    /// The actor may see unreachable objects, or the commit has a pipeline or a comment.
     Granted,
     /// The object is visible if it is reachable from one of these commits, which pipelines keep.
     KeptCommits(Vec<ObjectId>),
@@ -83,7 +87,10 @@ fn find_exception(
         Err(Error::NotFound(_) | Error::Forbidden(_) | Error::Unauthenticated) => (),
         Err(error) => return Err(error),
     }
-    if !tx.pipelines().of_commit(project, object)?.is_empty() {
+    let noteable = Noteable::Commit { project, id: object };
+    if !tx.pipelines().of_commit(project, object)?.is_empty()
+        || tx.notes().list(noteable, None, ONE)?.total > 0
+    {
         return Ok(Exception::Granted);
     }
     let newest = tx.pipelines().list(project, PipelineScope::All, KEEPING_PIPELINES)?;

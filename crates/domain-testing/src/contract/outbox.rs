@@ -2,11 +2,13 @@
 
 use super::check::{read, write};
 use super::labels::a_project_with_owner;
-use crate::builders::{a_note, an_issue, at, day};
+use crate::builders::{a_note, a_pipeline, an_issue, at, day};
 use chrono::TimeDelta;
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{KeyId, NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::{Issue, IssueState, NewIssue};
 use hexforge_domain::member::AccessLevel;
+use hexforge_domain::outbox::commit_note::CommitNoteEvent;
 use hexforge_domain::outbox::project::{
     IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
@@ -15,6 +17,7 @@ use hexforge_domain::outbox::{
     UserFacts,
 };
 use hexforge_domain::ports::store::Store;
+use hexforge_domain::repository::{ChangedLine, FileDiff};
 use hexforge_domain::text::LongText;
 use hexforge_domain::visibility::Visibility;
 
@@ -190,12 +193,37 @@ pub fn events_of_projects_are_stored_unchanged(store: &dyn Store) {
         let event = IssueEvent { action, user, project, issue: IssueRow::from(issue), assignee };
         events.push(SystemEvent::InProject(Box::new(ProjectEvent::Issue(event))));
     }
+    for line in [None, Some(a_changed_line())] {
+        let event = CommitNoteEvent {
+            user: person(None),
+            project: card(None),
+            note: NoteRow::from(&note),
+            commit: ObjectId::ZERO,
+            facts: a_pipeline(project).commit,
+            line,
+        };
+        events.push(SystemEvent::InProject(Box::new(ProjectEvent::NoteOnCommit(event))));
+    }
     for event in &events {
         write(store, |tx| tx.outbox().record(event, at(9)));
     }
     let kept = read(store, |tx| tx.outbox().oldest(10));
     let kept: Vec<SystemEvent> = kept.into_iter().map(|entry| entry.event).collect();
     assert_eq!(kept, events);
+}
+
+/// A line of a removed file.
+fn a_changed_line() -> ChangedLine {
+    let diff = FileDiff {
+        old_path: "ä \"b\"".into(),
+        new_path: "ä \"b\"".into(),
+        old_mode: Some(0o100_755),
+        new_mode: None,
+        renamed: false,
+        text: "--- a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x 🦀\n".into(),
+        too_large: false,
+    };
+    ChangedLine { old: u32::MAX, new: 0, diff }
 }
 
 /// See [`Outbox::next`](hexforge_domain::outbox::port::Outbox::next).

@@ -4,6 +4,7 @@
 use chrono::NaiveDate;
 
 use super::ci::{BuildEvent, PipelineEvent};
+use super::commit_note::CommitNoteEvent;
 use super::merge_request::{MergeRequestEvent, RequestNoteEvent};
 pub use super::parts::{Person, ProjectCard};
 use crate::Timestamp;
@@ -22,6 +23,8 @@ pub enum ProjectEvent {
     MergeRequest(MergeRequestEvent),
     /// A user wrote a note on a merge request.
     NoteOnMergeRequest(RequestNoteEvent),
+    /// A user wrote a comment on a commit.
+    NoteOnCommit(CommitNoteEvent),
     /// A build was created, started or finished.
     Build(BuildEvent),
     /// The status of a pipeline changed.
@@ -36,6 +39,7 @@ impl ProjectEvent {
             ProjectEvent::NoteOnIssue(event) => event.project.id,
             ProjectEvent::MergeRequest(event) => event.request.target.id,
             ProjectEvent::NoteOnMergeRequest(event) => event.request.target.id,
+            ProjectEvent::NoteOnCommit(event) => event.project.id,
             ProjectEvent::Build(event) => event.project.id,
             ProjectEvent::Pipeline(event) => event.project.id,
         }

@@ -73,6 +73,11 @@ pub fn actions(name: &'static str) -> Rule<Option<Vec<Action>>> {
     Rule::new(doc::objects(name, actions::MEMBERS), |from, param| from.actions(param.name()))
 }
 
+/// The id of a commit in the path, which may be abbreviated: 6 to 40 hexadecimal digits.
+pub fn commit_in_path(name: &'static str) -> Rule<String> {
+    Rule::commit_in_path(name)
+}
+
 /// A whole number in the path, under its name in the pattern.
 pub fn in_path(name: &'static str) -> Rule<i64> {
     Rule::in_path(name)

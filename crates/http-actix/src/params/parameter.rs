@@ -201,6 +201,13 @@ impl Rule<i64> {
     }
 }
 
+impl Rule<String> {
+    /// The id of a commit in the path. OpenAPI describes it with the path.
+    pub(super) fn commit_in_path(name: &'static str) -> Self {
+        Self { params: [None, None], read: Box::new(move |from| from.commit_in_path(name)) }
+    }
+}
+
 impl Rule<Option<String>> {
     /// Treats an empty text as not given.
     pub fn unless_empty(self) -> Self {

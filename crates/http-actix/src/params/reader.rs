@@ -128,6 +128,13 @@ impl<'a> Reader<'a> {
         integer(text).or_else(|| self.invalid(name)).unwrap_or_default()
     }
 
+    pub(super) fn commit_in_path(&mut self, name: &str) -> String {
+        let text = self.in_path.get(name).map_or("", String::as_str);
+        let is_id = (6..=40).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let id = if is_id { Some(text.to_owned()) } else { self.invalid(name) };
+        id.unwrap_or_default()
+    }
+
     pub(super) fn boolean(&mut self, name: &str) -> Option<bool> {
         let text = self.nonempty_text(name)?;
         boolean(&text).or_else(|| self.invalid(name))

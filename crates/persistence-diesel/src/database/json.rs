@@ -136,7 +136,7 @@ macro_rules! stored_by_serde {
     )+};
 }
 
-stored_by_serde!(bool, i64, u64, String);
+stored_by_serde!(bool, i64, u32, u64, String);
 
 stored_as! {
     BuildId => i64: |id| id.0, |id| Some(Self(id));

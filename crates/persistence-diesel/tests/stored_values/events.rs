@@ -13,6 +13,7 @@ use hexforge_domain::issue::IssueState;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::merge_request::{MergeRequestState, MergeStatus};
 use hexforge_domain::outbox::ci::{BuildEvent, BuildRow, PipelineEvent, PipelineRow, RunnerRow};
+use hexforge_domain::outbox::commit_note::CommitNoteEvent;
 use hexforge_domain::outbox::merge_request::{
     AutomaticMergeRow, HookedRequest, LastCommit, MergeRequestAction, MergeRequestEvent,
     MergeRequestRow, RequestNoteEvent,
@@ -26,6 +27,7 @@ use hexforge_domain::outbox::{
 };
 use hexforge_domain::pipeline::CommitFacts;
 use hexforge_domain::push::{ChangedPaths, HookScope, Push, PushedCommit, PushedProject, Pusher};
+use hexforge_domain::repository::{ChangedLine, FileDiff};
 use hexforge_domain::visibility::Visibility;
 use hexforge_domain_testing::builders::{a_commit_id, at, day};
 
@@ -76,6 +78,7 @@ pub fn kind(event: &SystemEvent) -> &'static str {
             ProjectEvent::NoteOnIssue(_) => "note_on_issue",
             ProjectEvent::MergeRequest(_) => "merge_request",
             ProjectEvent::NoteOnMergeRequest(_) => "note_on_merge_request",
+            ProjectEvent::NoteOnCommit(_) => "note_on_commit",
             ProjectEvent::Build(_) => "build",
             ProjectEvent::Pipeline(_) => "pipeline",
         },
@@ -138,6 +141,14 @@ pub fn events(fill: Fill) -> Vec<SystemEvent> {
             note: note(fill),
             request: merge_request(fill),
         })),
+        in_project(ProjectEvent::NoteOnCommit(CommitNoteEvent {
+            user: person(fill),
+            project: card(fill),
+            note: note(fill),
+            commit: a_commit_id(4),
+            facts: commit(),
+            line: fill.some(changed_line(fill)),
+        })),
         in_project(ProjectEvent::Build(BuildEvent {
             project: card(fill),
             project_name: "Team / Site".into(),
@@ -156,6 +167,19 @@ pub fn events(fill: Fill) -> Vec<SystemEvent> {
             builds: fill.list([build(Fill::Full), build(Fill::Minimal)]),
         })),
     ]
+}
+
+fn changed_line(fill: Fill) -> ChangedLine {
+    let diff = FileDiff {
+        old_path: "old/ü".into(),
+        new_path: "new/ü".into(),
+        old_mode: fill.some(0o100_644),
+        new_mode: fill.some(0o100_755),
+        renamed: true,
+        text: "@@ -1 +1 @@\n-a\n+b\n".into(),
+        too_large: false,
+    };
+    ChangedLine { old: 2, new: 1, diff }
 }
 
 pub fn push(fill: Fill) -> Push {

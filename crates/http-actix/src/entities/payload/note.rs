@@ -1,17 +1,22 @@
 //! Comments.
 
+use hexforge_domain::hex;
+use hexforge_domain::outbox::commit_note::CommitNoteEvent;
 use hexforge_domain::outbox::merge_request::RequestNoteEvent;
 use hexforge_domain::outbox::project::{NoteEvent, NoteRow, Person, ProjectCard};
+use hexforge_domain::repository::ChangedLine;
 use serde_json::{Value, json};
+use sha1::{Digest, Sha1};
 
-use super::{issue, merge_request, row_time};
+use super::{commit_block, issue, merge_request, row_time};
 use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryBlock};
 use crate::entities::links::Links;
+use crate::entities::repository::CommitDiffJson;
 
 /// The payload for a comment on an issue.
 pub fn on_issue(event: &NoteEvent, links: &Links) -> Value {
     let (id, page) = (event.issue.id.0, issue::page(&event.project, &event.issue, links));
-    let on = Subject { kind: "Issue", id, page };
+    let on = Subject { kind: "Issue", id: Some(id), page };
     let mut payload = comment(&event.user, &event.project, &event.note, &on, links);
     payload["issue"] = issue::row(&event.issue);
     payload
@@ -20,16 +25,40 @@ pub fn on_issue(event: &NoteEvent, links: &Links) -> Value {
 /// The payload for a comment on a merge request.
 pub fn on_merge_request(event: &RequestNoteEvent, links: &Links) -> Value {
     let (id, page) = (event.request.row.id.0, merge_request::page(&event.request, links));
-    let on = Subject { kind: "MergeRequest", id, page };
+    let on = Subject { kind: "MergeRequest", id: Some(id), page };
     let mut payload = comment(&event.user, &event.request.target, &event.note, &on, links);
     payload["merge_request"] = merge_request::row(&event.request, links);
     payload
 }
 
+/// The payload for a comment on a commit, or on a line of its diff.
+pub fn on_commit(event: &CommitNoteEvent, links: &Links) -> Value {
+    let CommitNoteEvent { user, project, note, commit, facts, line } = event;
+    let page = format!("{}/commit/{commit}", links.project(&project.path_with_namespace));
+    let on = Subject { kind: "Commit", id: None, page };
+    let mut payload = comment(user, project, note, &on, links);
+    let row = &mut payload["object_attributes"];
+    row["commit_id"] = json!(commit.to_string());
+    if let Some(line) = line {
+        row["line_code"] = json!(line_code(line));
+        row["st_diff"] = json!(CommitDiffJson::from(&line.diff));
+        row["type"] = json!("LegacyDiffNote");
+    }
+    payload["commit"] = commit_block(*commit, facts, project, links);
+    payload
+}
+
+/// The SHA-1 of the path, and the numbers of the line in the old and in the new file.
+fn line_code(line: &ChangedLine) -> String {
+    let path = hex::encode(&Sha1::digest(line.diff.new_path.as_bytes()));
+    format!("{path}_{}_{}", line.old, line.new)
+}
+
 /// The subject of a comment.
 struct Subject {
     kind: &'static str,
-    id: i64,
+    /// The id of an issue or merge request.
+    id: Option<i64>,
     /// The URL of its page.
     page: String,
 }
