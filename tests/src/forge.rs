@@ -94,6 +94,8 @@ pub struct Restrictions {
     pub head_timeout: Option<Duration>,
     /// The thread pool for blocking work; `None` for plain threads.
     pub threads: Option<Arc<dyn WorkThreads>>,
+    /// The maximum size of a repository; `None` for no limit.
+    pub repository_bytes: Option<u64>,
 }
 
 /// Whether the server verifies its own responses to fetches. `HEXFORGE_VERIFY_FETCHES=0` turns this off for long
@@ -337,7 +339,7 @@ impl Forge {
                 hook_timeout: Duration::from_secs(2),
                 strict: StrictRules::default(),
                 runners_token: Some(SystemSecrets.digest(RUNNERS)),
-                repository_bytes: u64::MAX,
+                repository_bytes: restrictions.repository_bytes.unwrap_or(u64::MAX),
                 sweep_after: TimeDelta::hours(24),
                 session: TimeDelta::days(SESSION_DAYS),
             },

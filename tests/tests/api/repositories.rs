@@ -10,6 +10,7 @@ mod cherry_pick;
 mod commit_comments;
 mod commits_checks;
 mod commits_create;
+mod commits_effects;
 mod commits_list;
 pub mod commits_support;
 mod compare;
