@@ -95,6 +95,15 @@ impl RefRows {
         taken.expect("the project is stored");
     }
 
+    /// Creates or overwrites refs.
+    pub fn put(&self, refs: &[Ref]) {
+        let stored = self.store.write::<_, StoreError>(|tx| {
+            tx.refs().lock(self.project)?;
+            tx.refs().put(self.project, refs)
+        });
+        stored.expect("the project is stored");
+    }
+
     /// Moves the packs and loose objects that git wrote into the pack store, and links the packs into the repository.
     fn take_objects(&self, bare: &Path) {
         let own = own_files(bare);

@@ -6,6 +6,7 @@ mod git_http {
     mod hostile;
     mod many;
     mod push;
+    mod reserved;
     mod rules;
     mod support;
     mod wire;

@@ -24,6 +24,7 @@ pub use version::{NewVersion, Version};
 use crate::Timestamp;
 use crate::commit::ObjectId;
 use crate::id::{MergeRequestId, MilestoneId, ProjectId, UserId};
+use crate::refs::reserved::MERGE_REQUESTS;
 use crate::text::LongText;
 
 /// A merge request as it is stored.
@@ -80,30 +81,8 @@ impl MergeRequest {
 
     /// The ref of the target repository that points to the head of the newest version.
     pub fn head_ref(&self) -> String {
-        format!("{HEADS_FOLDER}{}/head", self.iid)
+        format!("{MERGE_REQUESTS}{}/head", self.iid)
     }
-}
-
-/// The prefix of the refs that point to the heads of merge requests. Clients may fetch them, but not push to them.
-pub const HEADS_FOLDER: &str = "refs/merge-requests/";
-
-/// The prefix of the refs that keep commits of versions, whatever happens to branches. Clients neither see them nor push
-/// to them.
-pub const KEPT_FOLDER: &str = "refs/keep-around/";
-
-/// The ref that keeps a commit.
-pub fn kept_ref(commit: ObjectId) -> String {
-    format!("{KEPT_FOLDER}{commit}")
-}
-
-/// Returns whether only the service itself may create, move and remove a ref, given by its full name.
-pub fn is_reserved_ref(full_name: &str) -> bool {
-    full_name.starts_with(HEADS_FOLDER) || full_name.starts_with(KEPT_FOLDER)
-}
-
-/// Returns whether clients do not see a ref, given by its full name.
-pub fn is_hidden_ref(full_name: &str) -> bool {
-    full_name.starts_with(KEPT_FOLDER)
 }
 
 /// The branches of a merge request. They need not exist.
@@ -187,26 +166,6 @@ mod tests_support {
             user_notes_count: 0,
             created_at: chrono::DateTime::UNIX_EPOCH,
             updated_at: chrono::DateTime::UNIX_EPOCH,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_service_changes_its_own_refs() {
-        for (name, reserved, hidden) in [
-            ("refs/merge-requests/1/head", true, false),
-            ("refs/merge-requests/", true, false),
-            (&kept_ref(ObjectId::ZERO), true, true),
-            ("refs/heads/refs/merge-requests/1/head", false, false),
-            ("refs/heads/keep-around/x", false, false),
-            ("refs/merge-requests-of-mine/1", false, false),
-            ("refs/tags/v1", false, false),
-        ] {
-            assert_eq!((is_reserved_ref(name), is_hidden_ref(name)), (reserved, hidden), "{name}");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::branch::BranchName;
 use crate::commit::ObjectId;
 use crate::event::action::EventAction;
 use crate::id::{ProjectId, UserId};
-use crate::merge_request::is_reserved_ref;
+use crate::refs::reserved::is_reserved;
 use crate::tag::TagName;
 use crate::visibility::Visibility;
 
@@ -155,7 +155,7 @@ impl RefKind {
         if let Some(name) = full_name.strip_prefix(TagName::FOLDER) {
             return TagName::parse(name).map_or(RefKind::Other, RefKind::Tag);
         }
-        if is_reserved_ref(full_name) { RefKind::Reserved } else { RefKind::Other }
+        if is_reserved(full_name) { RefKind::Reserved } else { RefKind::Other }
     }
 }
 

@@ -4,6 +4,7 @@
 mod change;
 pub mod port;
 pub mod ref_change;
+pub mod reserved;
 mod snapshot;
 
 pub use change::{Atomicity, ChangedRefs, Peeled, change};

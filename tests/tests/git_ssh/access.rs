@@ -2,6 +2,8 @@
 
 use std::process::Stdio;
 
+use hexforge_domain::commit::ObjectId;
+use hexforge_domain::refs::Ref;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::ssh_client::{Identity, output_of};
 use hexforge_tests::{Forge, on_every_store};
@@ -20,6 +22,7 @@ on_every_store!(
     nothing_but_sessions_is_opened,
     archived_and_renamed_projects,
     archives_are_what_git_makes_of_the_same_commit,
+    reserved_refs_are_written_by_the_server_alone,
 );
 
 const NOT_FOUND: &str = "The project you were looking for could not be found.\n";
@@ -275,4 +278,29 @@ fn archives_are_what_git_makes_of_the_same_commit(forge: &Forge) {
     register(forge, &eve, &other);
     let mut archive = git(&scene.tree, &other, scene.ssh, &["archive", &remote, "master"]);
     run(&mut archive).refused(&[NOT_FOUND.trim_end()]);
+}
+
+fn reserved_refs_are_written_by_the_server_alone(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let address = scene.address();
+    let tip = scene.tree.git(&["rev-parse", "master"]);
+    for name in ["refs/merge-requests/1/head", &format!("refs/keep-around/{tip}")] {
+        let refused = &["[remote rejected]", "(only the server itself may write this ref)"];
+        scene.git(&["push", "-q", &address, &format!("master:{name}")]).refused(refused);
+    }
+    // A hidden ref leads to a commit for which there is no branch.
+    scene.tree.git(&["commit", "-q", "--allow-empty", "-m", "kept"]);
+    let kept = scene.tree.git(&["rev-parse", "HEAD"]);
+    scene.git(&["push", "-q", &address, &format!("{kept}:refs/heads/kept")]).ok();
+    let target = ObjectId::parse(&kept).expect("git prints ids");
+    let hidden = format!("refs/keep-around/{kept}");
+    forge.ref_rows(scene.project).put(&[Ref { name: hidden.clone(), target, peeled: None }]);
+    scene.git(&["push", "-q", &address, ":refs/heads/kept"]).ok();
+    let listed = scene.git(&["ls-remote", &address]).ok();
+    assert!(!listed.contains(&kept), "{listed}");
+    scene.git(&["fetch", "-q", &address, &kept]).refused(&[]);
+    let remote = format!("--remote={address}");
+    for what in [&kept, &hidden] {
+        scene.git(&["archive", &remote, what]).refused(&["no such ref or commit"]);
+    }
 }

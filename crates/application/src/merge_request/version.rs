@@ -8,7 +8,7 @@ use hexforge_domain::id::{MergeRequestId, MergeRequestVersionId, ProjectId};
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::merge_request::version::{FileCount, VersionCommits};
 use hexforge_domain::merge_request::{
-    Ends, MergeRequest, MergeStatus, NewVersion, SeenVersions, Version, kept_ref,
+    Ends, MergeRequest, MergeStatus, NewVersion, SeenVersions, Version,
 };
 use hexforge_domain::pack::Pack;
 use hexforge_domain::policy::Actor;
@@ -16,6 +16,7 @@ use hexforge_domain::policy::merge_request::MergeRequestAbility;
 use hexforge_domain::ports::git::{GitError, Repository};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::refs::reserved::kept_ref;
 use hexforge_domain::refs::{Ref, Snapshot};
 use hexforge_domain::repository::FileDiff;
 

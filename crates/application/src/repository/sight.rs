@@ -1,9 +1,10 @@
 //! The access rule for objects of a repository.
 //!
-//! Objects that are reachable from a ref are visible to all readers of the code. Unreachable objects, such as the
-//! commits of a deleted branch, are visible to masters only, unless a pipeline or a comment keeps them. A project that was created
-//! as a fork also has the unreachable objects of its source. Its masters need not be masters of the source, so in such
-//! a project only administrators see unreachable objects.
+//! Objects that are reachable from a ref are visible to all readers of the code. This includes hidden refs, which keep
+//! commits of merge requests. Unreachable objects, such as the commits of a deleted branch, are visible to masters only,
+//! unless a pipeline or a comment keeps them. A project that was created as a fork also has the unreachable objects of
+//! its source. Its masters need not be masters of the source, so in such a project only administrators see unreachable
+//! objects.
 
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;

@@ -129,8 +129,8 @@ pub trait GitObjects {
     /// `master~1`.
     fn resolve(&self, revision: &str) -> Result<Option<Resolved>, GitError>;
 
-    /// Returns whether an object is reachable from a ref or from one of the `kept` commits, which are commits of
-    /// pipelines: they stay visible when no ref contains them.
+    /// Returns whether an object is reachable from a ref, hidden or not, or from one of the `kept` commits, which are
+    /// commits of pipelines: they stay visible when no ref contains them.
     /// # Errors
     /// [`GitError::Unfinished`] when the search takes longer than one call may. The next call continues the search.
     fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError>;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::reserved::KEEP_AROUND;
 use super::{Ref, RepositoryState};
 use crate::branch::{BranchName, default_branch};
 use crate::commit::ObjectId;
@@ -130,6 +131,17 @@ impl Snapshot {
     /// All refs.
     pub fn iter(&self) -> impl Iterator<Item = &Ref> {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
+    }
+
+    /// The refs that clients see: all but [hidden](super::reserved::is_hidden) ones.
+    pub fn visible(&self) -> impl Iterator<Item = &Ref> {
+        let hidden = self.folder(KEEP_AROUND);
+        self.range(0..hidden.start).chain(self.range(hidden.end..self.len()))
+    }
+
+    /// The refs that clients do not see.
+    pub fn hidden(&self) -> impl Iterator<Item = &Ref> {
+        self.range(self.folder(KEEP_AROUND))
     }
 
     /// The range of positions of the refs in a folder. `folder` ends with a slash.
@@ -275,6 +287,23 @@ mod tests {
         assert_eq!(names(snapshot.range(1..3)), &all[1..3]);
         assert_eq!(names(snapshot.range(4..9)), &all[4..]);
         assert!(Snapshot::new(&state(0), &[], &[]).folder("refs/heads/").is_empty());
+    }
+
+    #[test]
+    fn clients_see_all_refs_but_those_that_keep_commits() {
+        let all = [
+            "refs/heads/a",
+            "refs/keep-around/1",
+            "refs/keep-around/2",
+            "refs/merge-requests/1/head",
+            "refs/tags/v1",
+        ];
+        for (all, hidden) in [(&all[..], 1..3), (&all[1..], 0..2), (&all[..3], 1..3), (&[], 0..0)] {
+            let snapshot = snapshot(all);
+            assert_eq!(names(snapshot.hidden()), &all[hidden.clone()]);
+            let visible = [&all[..hidden.start], &all[hidden.end..]].concat();
+            assert_eq!(names(snapshot.visible()), visible);
+        }
     }
 
     #[test]

@@ -24,8 +24,10 @@ impl GitObjects for GixRepository {
     }
 
     fn is_reachable(&self, id: ObjectId, kept: &[ObjectId]) -> Result<bool, GitError> {
-        let until = Instant::now() + SLICE;
-        self.is_reachable_until(to_gix(id), kept, Some(until))
+        let Some(handle) = self.handle() else { return Ok(false) };
+        let hidden = &self.derived(handle).hidden_tips;
+        let kept: Vec<_> = kept.iter().copied().map(to_gix).chain(hidden.iter().copied()).collect();
+        self.is_reachable_until(to_gix(id), &kept, Some(Instant::now() + SLICE))
     }
 
     fn commit(&self, id: ObjectId) -> Result<Option<Commit>, GitError> {
@@ -93,18 +95,18 @@ impl GitObjects for GixRepository {
 }
 
 impl GixRepository {
-    /// Returns whether an object is reachable from a ref or from one of the `kept` commits.
+    /// Returns whether an object is reachable from a visible ref or from one of the `kept` objects.
     /// # Errors
     /// Those of [`WalkCache::unreachable`](crate::history::reachable::WalkCache::unreachable).
     pub(crate) fn is_reachable_until(
         &self,
         id: gix::ObjectId,
-        kept: &[ObjectId],
+        kept: &[gix::ObjectId],
         until: Option<Instant>,
     ) -> Result<bool, GitError> {
         let Some(handle) = self.handle() else { return Ok(false) };
         let mut tips = self.derived(handle).tips.clone();
-        tips.extend(kept.iter().copied().map(to_gix));
+        tips.extend(kept);
         let scope = if kept.is_empty() { Scope::Refs } else { Scope::RefsAndKept };
         let shared = self.shared();
         let history = History { repo: handle.repo(), lineages: &shared.lineages };

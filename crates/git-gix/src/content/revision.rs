@@ -6,6 +6,7 @@ use gix::ObjectId;
 use gix::object::Kind;
 use hexforge_domain::ports::git::{GitError, Resolved};
 use hexforge_domain::refs::Snapshot;
+use hexforge_domain::refs::reserved::is_hidden;
 
 use crate::content::commit::{from_gix, to_gix};
 use crate::content::peel::to_commit;
@@ -86,7 +87,7 @@ fn find_object(repo: &gix::Repository, name: &str) -> Result<Option<ObjectId>, G
 /// The prefixes that git tries for a short ref name, such as `refs/heads/` for `master`.
 const FOLDERS: [&str; 5] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 
-/// Returns the target of a ref.
+/// Returns the target of a visible ref.
 fn find_ref(refs: &Snapshot, name: &str) -> Option<ObjectId> {
     if name == "HEAD" || name == "@" {
         return refs.find(refs.head()).map(|found| to_gix(found.target));
@@ -94,7 +95,7 @@ fn find_ref(refs: &Snapshot, name: &str) -> Option<ObjectId> {
     let found = FOLDERS.iter().find_map(|folder| refs.find(&format!("{folder}{name}")));
     // A remote name such as `origin` stands for the HEAD of that remote.
     let found = found.or_else(|| refs.find(&format!("refs/remotes/{name}/HEAD")));
-    found.map(|found| to_gix(found.target))
+    found.filter(|found| !is_hidden(&found.name)).map(|found| to_gix(found.target))
 }
 
 /// Returns whether a revision is a name with only `~`, `^` and peel suffixes. Other forms can make git search the whole

@@ -7,12 +7,12 @@ use std::io::{self, Cursor, Read, Write};
 
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::merge_request::kept_ref;
 use hexforge_domain::pack::Pack;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::{
     Conversation, DisconnectSignal, GitTransport, ProtocolVersion,
 };
+use hexforge_domain::refs::reserved::kept_ref;
 
 use crate::content::commit::to_gix;
 use crate::error::{failed, io_failed};

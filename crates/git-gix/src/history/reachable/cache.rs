@@ -32,9 +32,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The objects at which a walk starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Scope {
-    /// The targets of refs.
+    /// The targets of visible refs.
     Refs,
-    /// The targets of refs, and commits that pipelines keep.
+    /// The targets of visible refs, and commits that hidden refs or pipelines keep.
     RefsAndKept,
 }
 

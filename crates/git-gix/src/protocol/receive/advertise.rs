@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use hexforge_domain::merge_request::is_hidden_ref;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_transport::ProtocolVersion;
 
@@ -16,7 +15,7 @@ const CAPABILITIES: &str = concat!(
     env!("CARGO_PKG_VERSION")
 );
 
-/// Writes all refs except hidden ones, and the capabilities.
+/// Writes all visible refs and the capabilities.
 pub(crate) fn advertise(
     repository: &GixRepository,
     version: ProtocolVersion,
@@ -27,7 +26,7 @@ pub(crate) fn advertise(
         packet::write_line(to, "version 1").map_err(reader_gone)?;
     }
     let mut capabilities = Some(CAPABILITIES);
-    for one in repository.refs().iter().filter(|one| !is_hidden_ref(&one.name)) {
+    for one in repository.refs().visible() {
         let id = to_gix(one.target);
         write(to, &id, one.name.as_bytes(), capabilities.take()).map_err(reader_gone)?;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
-use hexforge_domain::merge_request::is_hidden_ref;
+use hexforge_domain::refs::reserved::{KEEP_AROUND, is_hidden};
 use hexforge_domain::refs::{self, Snapshot};
 
 use crate::content::commit::to_gix;
@@ -26,7 +26,7 @@ impl<'a> From<&'a refs::Ref> for Ref<'a> {
     }
 }
 
-/// All refs in the order of their names except hidden ones, and HEAD.
+/// All visible refs in the order of their names, and HEAD.
 pub(super) struct Listing(Arc<Snapshot>);
 
 impl Listing {
@@ -49,7 +49,7 @@ impl Listing {
 
     /// All refs without HEAD.
     pub(super) fn refs(&self) -> impl Iterator<Item = Ref<'_>> {
-        self.0.iter().filter(|one| !is_hidden_ref(&one.name)).map(Ref::from)
+        self.0.visible().map(Ref::from)
     }
 
     /// HEAD first, then all other refs.
@@ -57,9 +57,9 @@ impl Listing {
         self.head().into_iter().chain(self.refs())
     }
 
-    /// The number of refs, hidden ones included.
+    /// The number of refs.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.0.len() - self.0.folder(KEEP_AROUND).len()
     }
 
     /// Finds a ref by its full name.
@@ -67,7 +67,7 @@ impl Listing {
         if name == "HEAD" {
             return self.head();
         }
-        let name = name.to_str().ok().filter(|name| !is_hidden_ref(name))?;
+        let name = name.to_str().ok().filter(|name| !is_hidden(name))?;
         self.0.find(name).map(Ref::from)
     }
 }

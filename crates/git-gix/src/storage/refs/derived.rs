@@ -12,18 +12,21 @@ use crate::content::commit::to_gix;
 pub(crate) struct DerivedRefs {
     /// The version of the refs.
     pub(crate) version: i64,
-    /// The targets of all refs, sorted, without duplicates.
+    /// The targets of all visible refs, sorted, without duplicates.
     pub(crate) tips: Vec<gix::ObjectId>,
+    /// The targets of hidden refs.
+    pub(crate) hidden_tips: Vec<gix::ObjectId>,
     /// The tags that peel to commits, in descending byte order of their names. Computed at the first request.
     tags_of_commits: OnceLock<Vec<Ref>>,
 }
 
 impl DerivedRefs {
     pub(crate) fn of(refs: &Snapshot) -> Self {
-        let mut tips: Vec<gix::ObjectId> = refs.iter().map(|one| to_gix(one.target)).collect();
+        let mut tips: Vec<gix::ObjectId> = refs.visible().map(|one| to_gix(one.target)).collect();
         tips.sort_unstable();
         tips.dedup();
-        Self { version: refs.version(), tips, tags_of_commits: OnceLock::new() }
+        let hidden_tips = refs.hidden().map(|one| to_gix(one.target)).collect();
+        Self { version: refs.version(), tips, hidden_tips, tags_of_commits: OnceLock::new() }
     }
 
     /// The tags that peel to commits, in descending byte order of their names.
