@@ -107,12 +107,19 @@ fn refs_that_keep_commits_are_hidden(forge: &Forge) {
         said.contains("refs/merge-requests/1/head") && !said.contains(&reserved.kept),
         "{said}"
     );
-    // Neither the name nor the id leads to the commit.
+    // Neither the name nor the id leads a client that lacks the commit to it.
+    let other = scene.tree.path().join("other.git").to_string_lossy().into_owned();
+    scene.tree.git(&["init", "-q", "--bare", &other]);
     for what in [&kept_ref, &reserved.kept] {
-        reserved.each_version(&["fetch", "-q", &address, what], |is_ok, said| {
-            assert!(!is_ok, "{what}: {said}");
-        });
+        let fetch = ["--git-dir", &other, "fetch", "-q", &address, what];
+        reserved.each_version(&fetch, |is_ok, said| assert!(!is_ok, "{what}: {said}"));
     }
+    reserved.each_version(
+        &["--git-dir", &other, "fetch", "-q", &address, &reserved.head],
+        |is_ok, said| {
+            assert!(is_ok, "{said}");
+        },
+    );
     // It is shown to readers, because a merge request needs it, and is in no list.
     let reader = scene.member("reader", "20");
     let path = format!("/projects/{}/repository", scene.project);
@@ -125,8 +132,9 @@ fn refs_that_keep_commits_are_hidden(forge: &Forge) {
     assert_eq!((names.len(), names[0]["name"].as_str()), (1, Some("master")));
     assert_eq!(get("tags").expect(200).as_array().map(Vec::len), Some(0));
     let fork = scene.member("forker", "20");
-    let made = scene.forge.post(&format!("/projects/fork/{}", scene.project)).token(&fork).send();
-    let made = made.expect(201)["id"].as_i64().expect("projects have ids");
+    let made = scene.forge.post(&format!("/projects/fork/{}", scene.project)).token(&fork);
+    let made = made.form(&[("namespace", "forker")]).send().expect(201);
+    let made = made["id"].as_i64().expect("projects have ids");
     let forked = format!("/projects/{made}/repository/blobs/{}?filepath=README", reserved.kept);
     assert_eq!(scene.forge.get(&forked).token(&fork).send().status, 404);
 }

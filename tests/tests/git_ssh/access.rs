@@ -298,7 +298,9 @@ fn reserved_refs_are_written_by_the_server_alone(forge: &Forge) {
     scene.git(&["push", "-q", &address, ":refs/heads/kept"]).ok();
     let listed = scene.git(&["ls-remote", &address]).ok();
     assert!(!listed.contains(&kept), "{listed}");
-    scene.git(&["fetch", "-q", &address, &kept]).refused(&[]);
+    let other = scene.tree.path().join("other.git").to_string_lossy().into_owned();
+    scene.tree.git(&["init", "-q", "--bare", &other]);
+    scene.git(&["--git-dir", &other, "fetch", "-q", &address, &kept]).refused(&["not our ref"]);
     let remote = format!("--remote={address}");
     for what in [&kept, &hidden] {
         scene.git(&["archive", &remote, what]).refused(&["no such ref or commit"]);
