@@ -12,7 +12,7 @@ on_every_store!(
     refs_that_keep_commits_are_hidden,
 );
 
-const REFUSED: &str = "(only the server itself may write this ref)";
+const REFUSED: &str = "GitLab: You are not allowed to change the references of merge requests.";
 
 /// A project whose server has two commits that no branch has.
 struct Reserved<'a> {
@@ -68,13 +68,10 @@ fn reserved_refs_are_written_by_the_server_alone(forge: &Forge) {
         scene.push(who, &[removal]).refused(&["[remote rejected]", REFUSED]);
     }
     assert_eq!(scene.on_server(&["for-each-ref"]), before);
-    // The other refs of a push are changed, unless it is atomic.
+    // The push is refused as a whole.
     let both = ["master:refs/heads/a", "master:refs/merge-requests/2/head"];
-    scene.push("ada", &["--atomic", both[0], both[1]]).refused(&[REFUSED]);
+    scene.push("ada", &both).refused(&[REFUSED]);
     assert_eq!(scene.on_server(&["for-each-ref"]), before);
-    scene.push("ada", &both).refused(&["[new branch]", REFUSED]);
-    assert!(scene.server_ref("refs/heads/a").is_some());
-    assert_eq!(scene.server_ref("refs/merge-requests/2/head"), None);
     scene.assert_sound();
 }
 

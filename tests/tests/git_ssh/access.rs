@@ -285,7 +285,10 @@ fn reserved_refs_are_written_by_the_server_alone(forge: &Forge) {
     let address = scene.address();
     let tip = scene.tree.git(&["rev-parse", "master"]);
     for name in ["refs/merge-requests/1/head", &format!("refs/keep-around/{tip}")] {
-        let refused = &["[remote rejected]", "(only the server itself may write this ref)"];
+        let refused = &[
+            "[remote rejected]",
+            "GitLab: You are not allowed to change the references of merge requests.",
+        ];
         scene.git(&["push", "-q", &address, &format!("master:{name}")]).refused(refused);
     }
     // A hidden ref leads to a commit for which there is no branch.
