@@ -134,7 +134,16 @@ impl Program {
 
     /// Sends SIGTERM, without waiting for the end.
     pub fn send_stop_signal(&self) -> Result<()> {
-        Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
+        self.send_signal("-TERM")
+    }
+
+    /// Sends SIGKILL while other threads use the program. [`kill`](Self::kill) waits for the end.
+    pub fn send_kill_signal(&self) -> Result<()> {
+        self.send_signal("-KILL")
+    }
+
+    fn send_signal(&self, signal: &str) -> Result<()> {
+        Command::new("kill").args([signal, &self.pid().to_string()]).status()?;
         Ok(())
     }
 

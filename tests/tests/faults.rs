@@ -8,6 +8,7 @@ mod faults {
     mod disk;
     mod git;
     mod kills;
+    mod merges;
     mod people;
     mod processes;
     mod removals;

@@ -13,6 +13,7 @@ pub(crate) mod found;
 pub mod head;
 pub mod merge;
 pub mod refresh;
+pub(crate) mod source;
 pub mod subscription;
 pub mod update;
 pub mod version;

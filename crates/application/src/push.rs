@@ -23,6 +23,7 @@ use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
 use hexforge_domain::push::{HookScope, RefKind};
+use hexforge_domain::refs::reserved::kept_ref;
 use hexforge_domain::refs::{self, Atomicity, ChangedRefs, Peeled, Snapshot};
 use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::tag::Release;
@@ -32,9 +33,10 @@ use crate::app::App;
 use crate::error::{Error, Refusal};
 use crate::merge_request::found::{self, MergedRequest};
 use crate::merge_request::refresh;
+use crate::merge_request::source::QueuedRemoval;
 use crate::pipeline::{create, prepare};
 use crate::project::avatar::FoundAvatar;
-use crate::repository::{open, packs};
+use crate::repository::{hidden, open, packs};
 use crate::tag::release;
 use crate::view::project as view;
 
@@ -231,6 +233,16 @@ struct Findings {
     merged: Vec<MergedRequest>,
 }
 
+/// The result of a transaction that changes refs.
+struct Recorded {
+    /// The refs after the changes.
+    after: Snapshot,
+    /// The changes of branches that merge requests have.
+    pushes: Vec<BranchPush>,
+    /// The source branches that are deleted after a merge.
+    removals: Vec<QueuedRemoval>,
+}
+
 impl RefUpdate {
     /// Makes the changes in one transaction. `refs` is a recent snapshot; the transaction reads the current one.
     ///
@@ -242,11 +254,14 @@ impl RefUpdate {
         loop {
             let found = self.read_findings(app, refs)?;
             match app.store.write(|tx| self.record(app, tx, found)) {
-                Ok((after, pushes)) => {
+                Ok(Recorded { after, pushes, removals }) => {
                     app.maintenance.enqueue(self.project);
                     let after = Arc::new(after);
                     app.refs.put_if_newer(self.project, Arc::clone(&after));
                     refresh::run_at_once(app, self.project, &pushes);
+                    for removal in removals {
+                        removal.run_at_once(app, self.actor);
+                    }
                     let done = self.proposal.changes.into_iter().map(|change| change.name);
                     let made = ChangedRefs { done: done.collect(), refused };
                     return Ok(Outcome::Ended(made, Some(after)));
@@ -278,8 +293,11 @@ impl RefUpdate {
         let repository = app.git.open(self.project, proposed, caller)?;
         let repository = repository.as_ref();
         let mut details = details::read_all(app, repository, default.as_ref(), self.kind, changes)?;
-        let references =
+        let mut references =
             closing::collect(&mut details, default.as_ref(), &app.settings.external_url);
+        if self.kind == ChangeKind::Merge {
+            references = references.without_closing();
+        }
         let mut pipelines = Vec::new();
         for change in changes {
             pipelines.extend(prepare::read_pushed(app, repository, change)?);
@@ -297,13 +315,7 @@ impl RefUpdate {
     }
 
     /// Writes the rows of packs, refs, events, hook deliveries, the default branch, pipelines and merge requests.
-    /// Returns the refs after the changes, and the changes of branches that merge requests have.
-    fn record(
-        &self,
-        app: &App,
-        tx: &mut dyn Tx,
-        found: Findings,
-    ) -> Result<(Snapshot, Vec<BranchPush>), Stop> {
+    fn record(&self, app: &App, tx: &mut dyn Tx, found: Findings) -> Result<Recorded, Stop> {
         let Findings { details, references, pipelines, avatar, merged } = found;
         let (project, now) = (self.project, app.clock.now());
         // The user may have been blocked since the push began, or the project removed.
@@ -335,9 +347,10 @@ impl RefUpdate {
             create::create_for_push(tx, &placed, &user, prepared, now)?;
         }
         // Merge requests close issues first: the commits of a request must not close them under their own names.
+        let mut removals = Vec::new();
         if !merged.is_empty() {
             let tracker = requester.tracker_of(tx, placed.project.clone())?;
-            found::mark(tx, &tracker, references.projects(), &merged, now)?;
+            removals = found::mark(tx, &tracker, references.projects(), &merged, now)?;
         }
         let merged: Vec<MergeRequestId> = merged.iter().map(|one| one.id).collect();
         references.apply(tx, (user.id, &placed.project), &merged, now)?;
@@ -346,7 +359,7 @@ impl RefUpdate {
         }
         let after = open::committed(tx, project, &after)?;
         let pushes = self.queue_refresh(tx, user.id, after.version(), now)?;
-        Ok((after, pushes))
+        Ok(Recorded { after, pushes, removals })
     }
 
     /// Checks that the merge request to be merged was not changed since the merge commit was written.
@@ -399,7 +412,11 @@ impl RefUpdate {
         if !changed.refused.is_empty() {
             return Err(Stop::Refused(changed.refused));
         }
-        let after = self.proposal.applied(before);
+        let mut after = self.proposal.applied(before);
+        if let Some(commit) = self.merged.as_ref().and_then(|merged| merged.merge_commit) {
+            let kept = hidden::put(tx, self.project, before, vec![(kept_ref(commit), commit)])?;
+            after = hidden::added(&after, &kept, &self.proposal.packs);
+        }
         if let Some(default) = &after.default_branch()
             && changes.iter().any(|change| change.old.is_none() && change.name == default.full())
         {

@@ -2,6 +2,7 @@
 
 pub mod commits;
 pub mod files;
+pub(crate) mod hidden;
 pub(crate) mod open;
 pub mod packs;
 pub(crate) mod sight;

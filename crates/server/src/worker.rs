@@ -107,6 +107,9 @@ impl Workers {
             let rest = Duration::from_secs(3);
             self.workers.push(Worker::start_on_tasks("imports", rest, TaskFilter::All, app)?);
         }
+        let running = self.workers.iter().map(|worker| Arc::clone(&worker.task)).collect();
+        let leases = extend_leases(app.clone(), running);
+        self.workers.push(Worker::start("leases", Duration::from_secs(15), leases)?);
         self.deliveries = Some(Deliveries::start(app.clone(), payloads, signals)?);
         Ok(self)
     }
@@ -220,9 +223,9 @@ fn work_on_tasks(
     move |_| {
         let Some(task) = task::claim(&app, filter)? else { return Ok(Round::Done) };
         let (id, project) = (task.id, task.project);
-        set_current_task(&current, Some(id));
+        let running = Running::new(&current, id);
         let outcome = task::run_claimed(&app, task);
-        set_current_task(&current, None);
+        drop(running);
         match outcome? {
             Outcome::Done => (),
             Outcome::Postponed(reason) => {
@@ -236,8 +239,37 @@ fn work_on_tasks(
     }
 }
 
-fn set_current_task(current: &Current, task: Option<RepositoryTaskId>) {
-    *current.lock().unwrap_or_else(PoisonError::into_inner) = task;
+/// Extends the leases of the tasks that the threads of this process work on.
+fn extend_leases(
+    app: App,
+    running: Vec<Current>,
+) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    move |_| {
+        for id in running.iter().filter_map(current_task) {
+            task::extend(&app, id)?;
+        }
+        Ok(Round::Done)
+    }
+}
+
+fn current_task(current: &Current) -> Option<RepositoryTaskId> {
+    *current.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Marks a task as the current one of a thread until it is dropped, also by a panic.
+struct Running<'a>(&'a Current);
+
+impl<'a> Running<'a> {
+    fn new(current: &'a Current, id: RepositoryTaskId) -> Self {
+        *current.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+        Self(current)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// Removes old hook deliveries.
@@ -330,7 +362,7 @@ impl Drop for Workers {
             }
             // The thread ends with the process; another process repeats its task.
             tracing::warn!(name = worker.name, "background work did not stop in time");
-            let task = *worker.task.lock().unwrap_or_else(PoisonError::into_inner);
+            let task = current_task(&worker.task);
             if let Some(Err(error)) = task.map(|task| task::release(&self.app, task)) {
                 tracing::warn!(%error, "an interrupted repository task is retried late");
             }

@@ -1,7 +1,7 @@
 DELETE FROM repository_tasks WHERE data IS NOT NULL;
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql,
-    '''copy'', ''import'', ''remove_merged'', ''refresh_merge_requests'', ''close_requests_of_fork'', ''merge_automatically''',
+    '''copy'', ''import'', ''remove_merged'', ''refresh_merge_requests'', ''close_requests_of_fork'', ''merge_automatically'', ''remove_source_branch''',
     '''copy'', ''import'', ''remove_merged''')
 WHERE type = 'table' AND name = 'repository_tasks';
 PRAGMA writable_schema = RESET;

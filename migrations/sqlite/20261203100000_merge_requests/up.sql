@@ -21,7 +21,7 @@ CREATE TABLE merge_requests (
     -- The automatic merge, if there is one: the user who set it, the message, and whether the source branch goes.
     merge_user_id BIGINT REFERENCES user_roots (id) ON DELETE SET NULL,
     merge_message TEXT,
-    merge_removes_source BOOLEAN NOT NULL DEFAULT FALSE,
+    merge_removes_source BOOLEAN,
     -- The versions of both repositories up to which pushes are included.
     seen_source BIGINT NOT NULL,
     seen_target BIGINT NOT NULL,
@@ -114,6 +114,6 @@ CREATE INDEX merge_request_participants_of_user ON merge_request_participants (u
 ALTER TABLE repository_tasks ADD COLUMN data TEXT;
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, '''copy'', ''import'', ''remove_merged''',
-    '''copy'', ''import'', ''remove_merged'', ''refresh_merge_requests'', ''close_requests_of_fork'', ''merge_automatically''')
+    '''copy'', ''import'', ''remove_merged'', ''refresh_merge_requests'', ''close_requests_of_fork'', ''merge_automatically'', ''remove_source_branch''')
 WHERE type = 'table' AND name = 'repository_tasks';
 PRAGMA writable_schema = RESET;

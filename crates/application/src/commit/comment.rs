@@ -111,7 +111,7 @@ pub fn create(
         let comment = Comment { note: &note, commit: &commit, project };
         comment.record_event(tx)?;
         comment.record_hook_event(tx, author, line)?;
-        let place = MentionPlace::Commit(commit.id);
+        let place = MentionPlace::Commit(commit.id, None);
         mentions.write_notes_of(tx, &home, place, author, now)?;
         Ok(view::load(tx, note)?)
     })

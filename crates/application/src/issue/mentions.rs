@@ -51,7 +51,8 @@ impl<'a> Mentions<'a> {
         Ok((home, Self { named, others }))
     }
 
-    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this issue.
+    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this
+    /// issue.
     pub(crate) fn write_notes(
         &self,
         tx: &mut dyn Tx,
@@ -62,8 +63,8 @@ impl<'a> Mentions<'a> {
         self.write_notes_of(tx, tracker, MentionPlace::Issue(issue), user, now)
     }
 
-    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this place of the
-    /// project.
+    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this
+    /// place of the project.
     pub(crate) fn write_notes_of(
         &self,
         tx: &mut dyn Tx,
@@ -163,15 +164,14 @@ pub fn visible_tracker(
 pub enum MentionPlace<'a> {
     Issue(&'a Issue),
     MergeRequest(&'a MergeRequest),
-    Commit(PushedPlace<'a>),
+    /// A commit; with the push if its message was just pushed.
+    Commit(ObjectId, Option<PushedTo<'a>>),
 }
 
-/// A commit that was pushed.
+/// The push that brought a commit.
 #[derive(Clone, Copy)]
-pub struct PushedPlace<'a> {
-    /// The commit.
-    pub id: ObjectId,
-    /// The full name of the ref that it was pushed to.
+pub struct PushedTo<'a> {
+    /// The full name of the ref.
     pub reference: &'a str,
     /// The merge requests that the push merges.
     pub merged: &'a [MergeRequestId],
@@ -280,8 +280,10 @@ impl Mention<'_> {
     /// Returns whether the place is a commit of the merge request.
     fn is_of(&self, request: &MergeRequest) -> bool {
         match self.place {
-            MentionPlace::Issue(_) | MentionPlace::MergeRequest(_) => false,
-            MentionPlace::Commit(PushedPlace { reference, merged, .. }) => {
+            MentionPlace::Issue(_)
+            | MentionPlace::MergeRequest(_)
+            | MentionPlace::Commit(_, None) => false,
+            MentionPlace::Commit(_, Some(PushedTo { reference, merged })) => {
                 let is_source = request.ends.source_project == self.project.id
                     && request.ends.source_branch.full() == reference;
                 is_source || merged.contains(&request.id)
@@ -296,7 +298,7 @@ impl Mention<'_> {
             MentionPlace::MergeRequest(request) => {
                 NoteSource::MergeRequest { project, merge_request: request.id }
             }
-            MentionPlace::Commit(PushedPlace { id, .. }) => NoteSource::Commit { project, id },
+            MentionPlace::Commit(id, _) => NoteSource::Commit { project, id },
         }
     }
 
@@ -311,10 +313,8 @@ impl Mention<'_> {
         Ok(match self.place {
             MentionPlace::Issue(issue) => format!("issue {path}#{}", issue.iid),
             MentionPlace::MergeRequest(request) => format!("merge request {path}!{}", request.iid),
-            MentionPlace::Commit(PushedPlace { id, .. }) if is_same_project => {
-                format!("commit {id}")
-            }
-            MentionPlace::Commit(PushedPlace { id, .. }) => format!("commit {path}@{id}"),
+            MentionPlace::Commit(id, _) if is_same_project => format!("commit {id}"),
+            MentionPlace::Commit(id, _) => format!("commit {path}@{id}"),
         })
     }
 }

@@ -89,6 +89,11 @@ pub fn run(
             let Some(automatic) = request.automatic_merge.clone() else { continue };
             let user = tx.users().find(automatic.user)?.filter(|user| user.state.may_act());
             let Some(user) = user else { continue };
+            // An older pipeline of the same head does not count.
+            let newest = merge::head_pipeline(tx, &request)?.map(|pipeline| pipeline.status);
+            if newest != Some(Status::Success) {
+                continue;
+            }
             found.push((request, automatic, Actor::of(user.id, &user.privileges)));
         }
         Ok::<_, StoreError>(found)

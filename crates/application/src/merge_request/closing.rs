@@ -58,6 +58,12 @@ pub(crate) fn closes_issues(target: &Project, request: &MergeRequest) -> bool {
     default.is_some_and(|default| default.as_str() == request.ends.target_branch.as_str())
 }
 
+/// Returns whether merges into `target` close issues of a project. They do not in the project from which the target was
+/// forked.
+pub(crate) fn counts(target: &Project, project: &Project) -> bool {
+    Some(project.id) != target.forked_from
+}
+
 /// Returns the issues that the description and the commits of a request close, each once.
 pub(crate) fn references(app: &App, request: &MergeRequest, commits: &[Commit]) -> Vec<Reference> {
     let description = request.description.iter().map(LongText::as_str);
@@ -77,8 +83,7 @@ pub(crate) fn references(app: &App, request: &MergeRequest, commits: &[Commit]) 
     found
 }
 
-/// Returns the referenced issues that the actor sees, in the order of their ids. Issues of the project from which the
-/// target was forked do not count.
+/// Returns the referenced issues that the actor sees and merging closes, in the order of their ids.
 fn find_visible(
     tx: &mut dyn Tx,
     requester: Requester,
@@ -91,9 +96,7 @@ fn find_visible(
             None => Some(target.clone()),
             Some(path) => tx.projects().find(&ProjectRef::parse(path))?,
         };
-        let Some(project) = project.filter(|one| Some(one.id) != target.forked_from) else {
-            continue;
-        };
+        let Some(project) = project.filter(|one| counts(target, one)) else { continue };
         let Some(tracker) = visible_tracker(tx, requester, project)? else { continue };
         let found = tx.issues().find_by_iids(tracker.project.id, &[reference.iid])?;
         issues.extend(found.into_iter().filter(|issue| tracker.sees(issue)));

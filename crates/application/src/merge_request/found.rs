@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::change::Change;
 use hexforge_domain::commit::{Commit, ObjectId};
@@ -13,6 +14,7 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::push::RefKind;
 
 use super::head::HeadCommit;
+use super::source::{QueuedRemoval, SourceRemoval};
 use super::{RequestEditor, closing, version};
 use crate::access::tracker::Tracker;
 use crate::app::App;
@@ -37,6 +39,8 @@ pub(crate) struct MergedRequest {
     pub closes: Vec<Reference>,
     /// The merge commit, if the request is merged by a call.
     pub merge_commit: Option<ObjectId>,
+    /// Whether the source branch is deleted after the merge.
+    pub remove_source: bool,
 }
 
 /// Finds the open requests into the changed branches whose head is among the pushed commits. The repository has the
@@ -115,25 +119,27 @@ pub(crate) fn describe(
     } else {
         vec![]
     };
-    Ok(Some(MergedRequest { id, head, closes, merge_commit: None }))
+    Ok(Some(MergedRequest { id, head, closes, merge_commit: None, remove_source: false }))
 }
 
 /// Marks requests of a locked project as merged, in a transaction that moves their target branch. Requests that were
-/// changed meanwhile are left out. `others` are the locked projects of the issues to close.
+/// changed meanwhile are left out. `others` are the locked projects of the issues to close. Returns the source branches
+/// to delete.
 pub(crate) fn mark(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     others: &ReferencedProjects,
     merged: &[MergedRequest],
-    now: hexforge_domain::Timestamp,
-) -> Result<(), Error> {
+    now: Timestamp,
+) -> Result<Vec<QueuedRemoval>, Error> {
+    let mut removals = Vec::new();
     for one in merged {
         let request = tx.merge_requests().find(tracker.project.id, one.id)?;
         if let Some(request) = request.filter(|request| is_unchanged(request, one)) {
-            mark_one(tx, tracker, others, (request, one), now)?;
+            removals.extend(mark_one(tx, tracker, others, (request, one), now)?);
         }
     }
-    Ok(())
+    Ok(removals)
 }
 
 /// Returns whether a request can still be marked as merged.
@@ -148,21 +154,27 @@ fn mark_one(
     tracker: &Tracker,
     others: &ReferencedProjects,
     (request, merged): (MergeRequest, &MergedRequest),
-    now: hexforge_domain::Timestamp,
-) -> Result<(), Error> {
+    now: Timestamp,
+) -> Result<Option<QueuedRemoval>, Error> {
     let user = crate::access::own_account(tracker.requester.actor)?;
     let project = &tracker.project;
     let place = MentionPlace::MergeRequest(&request);
     let mention = Mention { place, project, author: user, at: now };
     let home = visible_tracker(tx, tracker.requester, project.clone())?;
     for reference in &merged.closes {
-        if let Some(tracker) = others.tracker_of(home.as_ref(), reference) {
+        let tracker = others.tracker_of(home.as_ref(), reference);
+        if let Some(tracker) = tracker.filter(|one| closing::counts(project, &one.project)) {
             mention.close_issue(tx, tracker, reference.iid)?;
         }
     }
     let head = HeadCommit::of(Some(merged.head.clone()));
     let editor = RequestEditor { user, project, head: &head, now };
     let request = MergeRequest { merge_commit: merged.merge_commit, ..request };
+    let removal = SourceRemoval::of(&request.ends, request.head);
+    let removal = match removal.filter(|_| merged.remove_source) {
+        Some(removal) => removal.queue(tx, user, now)?,
+        None => None,
+    };
     editor.set_state(tx, request, MergeRequestCommand::Merge)?;
-    Ok(())
+    Ok(removal)
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use hexforge_domain::branch::BranchName;
-use hexforge_domain::branch::protection::Protected;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::MergeRequestId;
@@ -11,6 +9,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::merge_request::readiness::{self, MergeConditions};
 use hexforge_domain::merge_request::{AutomaticMerge, MergeRequest, MergeStatus, Version};
 use hexforge_domain::note::system::SystemNote;
+use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::merge_request::MergeRequestAbility;
 use hexforge_domain::policy::push::PushRefusal;
@@ -36,15 +35,15 @@ use crate::repository::open;
 use crate::view::merge_request::{self as view, MergeRequestView};
 
 /// The number of attempts while pushes move the target branch.
-const TRIES: u32 = 5;
+const TRIES: u32 = 20;
 
 /// The wishes of a call that merges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeWishes {
     /// The message of the merge commit; `None` for the default message.
     pub message: Option<LongText>,
-    /// Whether the source branch is deleted after the merge.
-    pub remove_source_branch: bool,
+    /// Whether the source branch is deleted after the merge, if the caller says so.
+    pub remove_source_branch: Option<bool>,
     /// Whether the merge waits for an active pipeline of the head.
     pub when_build_succeeds: bool,
     /// The head that the caller expects.
@@ -62,18 +61,16 @@ pub fn merge(
     let user = access::own_account(actor)?;
     let merging = Merging { app, actor, named, id, wishes };
     let mut tries = 1;
-    let merged = loop {
+    loop {
         match merging.attempt() {
             Err(Error::Git(GitError::Conflict(_)) | Error::Store(StoreError::Busy))
                 if tries < TRIES =>
             {
                 tries += 1;
             }
+            Err(Error::Git(GitError::Conflict(_))) => return Err(StoreError::Busy.into()),
             attempt => break attempt?,
         }
-    };
-    if let Some(request) = merged.filter(|_| wishes.remove_source_branch) {
-        remove_source_branch(app, actor, &request);
     }
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
@@ -120,14 +117,14 @@ struct Ready {
 }
 
 impl Merging<'_> {
-    /// Makes all checks and merges. `None` when the merge waits for a pipeline.
-    fn attempt(&self) -> Result<Option<MergeRequest>, Error> {
+    /// Makes all checks, and merges or remembers to merge when the pipeline succeeds.
+    fn attempt(&self) -> Result<(), Error> {
         let Ready { tracker, request, head, tip, pipeline } = self.check()?;
         let caller = Caller::new(self.actor, None);
         let repository = open::open_for(self.app, request.project(), caller)?;
         if request.merge_status == MergeStatus::Unchecked {
             let can_merge = can_merge(&*repository, tip, head)?;
-            self.store_status(&request, MergeStatus::checked(can_merge))?;
+            self.store_status(&request, tip, MergeStatus::checked(can_merge))?;
             if !can_merge {
                 return Err(Error::MergeRefused(MergeRefusal::Conflict));
             }
@@ -137,10 +134,10 @@ impl Merging<'_> {
         }
         if self.wishes.when_build_succeeds && readiness::is_active(pipeline) {
             self.remember(&request)?;
-            return Ok(None);
+            return Ok(());
         }
         self.publish(&tracker, &request, &*repository, (tip, head))?;
-        Ok(Some(request))
+        Ok(())
     }
 
     /// Loads the request and makes the checks that need no repository.
@@ -153,7 +150,7 @@ impl Merging<'_> {
                 return Err(Error::Unauthenticated);
             }
             let newest = tx.merge_requests().newest_version(request.id)?;
-            let pipeline = head_pipeline(tx, &request)?;
+            let pipeline = head_pipeline(tx, &request)?.map(|pipeline| pipeline.status);
             Ok((tracker, request, newest, pipeline))
         })?;
         let (source, tip) = EndRefs::read(app, &request.ends)?.tips(&request.ends);
@@ -173,10 +170,22 @@ impl Merging<'_> {
         Ok(Ready { tracker, request, head, tip, pipeline })
     }
 
-    /// Stores the result of a check for conflicts, unless the branches changed meanwhile. The update time stays.
-    fn store_status(&self, request: &MergeRequest, status: MergeStatus) -> Result<(), Error> {
+    /// Stores the result of a check for conflicts with the tip of the target branch, unless the request changed
+    /// meanwhile. The update time stays.
+    /// # Errors
+    /// [`StoreError::Busy`] when the target branch was pushed to meanwhile: the result may be wrong.
+    fn store_status(
+        &self,
+        request: &MergeRequest,
+        tip: ObjectId,
+        status: MergeStatus,
+    ) -> Result<(), Error> {
         self.app.store.write(|tx| {
             let Some(project) = tx.projects().lock(request.project())? else { return Ok(()) };
+            let refs = open::locked(self.app, tx, project.id)?;
+            if refs.target(&request.ends.target_branch.full()) != Some(tip) {
+                return Err(StoreError::Busy.into());
+            }
             let found = tx.merge_requests().find(project.id, request.id)?;
             let is_same = |one: &MergeRequest| one.head == request.head && one.ends == request.ends;
             if let Some(found) = found.filter(is_same) {
@@ -190,6 +199,15 @@ impl Merging<'_> {
     fn remember(&self, request: &MergeRequest) -> Result<(), Error> {
         let user = access::own_account(self.actor)?;
         self.app.store.write(|tx| {
+            // The pipeline may have ended since the check. The lock keeps it from ending before the wish is stored.
+            let pipeline = head_pipeline(tx, request)?.map(|pipeline| pipeline.id);
+            let pipeline = match pipeline {
+                Some(id) => tx.pipelines().lock(id)?,
+                None => None,
+            };
+            if !readiness::is_active(pipeline.map(|pipeline| pipeline.status)) {
+                return Err(StoreError::Busy.into());
+            }
             let tracker = self.app.requester(self.actor).locked_tracker(tx, self.named)?;
             let found = tracker.merge_request(tx, MergeRequestAbility::SeeProject, self.id)?;
             let Some(head) = found.head.filter(|_| found.head == request.head) else {
@@ -232,7 +250,7 @@ impl Merging<'_> {
         let written = match repository.merge(tip, head, &text) {
             Ok(MergeOutcome::Merged(written)) => written,
             Ok(MergeOutcome::Conflict) | Err(GitError::TooLarge) => {
-                self.store_status(request, MergeStatus::Conflicting)?;
+                self.store_status(request, tip, MergeStatus::Conflicting)?;
                 return Err(conflict());
             }
             Err(error) => return Err(error.into()),
@@ -240,7 +258,8 @@ impl Merging<'_> {
         let closes = closing::closes_issues(&tracker.project, request);
         let merged = found::describe(app, repository, request.id, closes)?;
         let merged = merged.filter(|merged| merged.head.id == head).ok_or(StoreError::Busy)?;
-        let merged = MergedRequest { merge_commit: Some(written.id), ..merged };
+        let remove_source = self.wishes.remove_source_branch == Some(true);
+        let merged = MergedRequest { merge_commit: Some(written.id), remove_source, ..merged };
         let name = request.ends.target_branch.full();
         let changes = vec![RefChange { name, old: Some(tip), new: Some(written.id) }];
         let (atomicity, packs) = (Atomicity::AllOrNone, vec![written.pack]);
@@ -274,43 +293,13 @@ fn can_merge(repository: &dyn Repository, ours: ObjectId, theirs: ObjectId) -> R
     }
 }
 
-/// Returns the status of the newest pipeline of the source project for the head and the source branch.
-fn head_pipeline(tx: &mut dyn Tx, request: &MergeRequest) -> Result<Option<Status>, StoreError> {
+/// Returns the newest pipeline of the source project for the head and the source branch.
+pub(super) fn head_pipeline(
+    tx: &mut dyn Tx,
+    request: &MergeRequest,
+) -> Result<Option<Pipeline>, StoreError> {
     let Some(head) = request.head else { return Ok(None) };
     let pipelines = tx.pipelines().of_commit(request.ends.source_project, head)?;
     let is_of_branch = |reference: &str| reference == request.ends.source_branch.as_str();
-    let mut of_branch =
-        pipelines.into_iter().filter(|one| !one.tag && is_of_branch(&one.reference));
-    Ok(of_branch.next().map(|pipeline| pipeline.status))
-}
-
-/// Deletes the source branch of a merged request on behalf of the actor. The branch stays when it is the default branch
-/// or protected, when it has moved, or when the actor may not push there.
-fn remove_source_branch(app: &App, actor: Actor, request: &MergeRequest) {
-    // The request is merged: a failure here must not make the caller repeat the call.
-    drop(try_remove_source_branch(app, actor, request));
-}
-
-fn try_remove_source_branch(app: &App, actor: Actor, request: &MergeRequest) -> Result<(), Error> {
-    let source = ProjectRef::Id(request.ends.source_project);
-    let Ok(branch) = BranchName::parse(request.ends.source_branch.as_str()) else { return Ok(()) };
-    let found = app.store.read(|tx| {
-        let Some(project) = tx.projects().find(&source)? else { return Ok(None) };
-        let protections = tx.protections().list(project.id)?;
-        Ok::<_, StoreError>(Some((project, protections)))
-    })?;
-    let Some((project, protections)) = found else { return Ok(()) };
-    let repository = open::open(app, project.id)?;
-    let is_default = repository.refs().default_branch().as_ref() == Some(&branch);
-    let is_protected = Protected::of(branch.as_str(), &protections).protected;
-    let tip = repository.refs().target(&branch.full());
-    if is_default || is_protected || tip != request.head {
-        return Ok(());
-    }
-    let change = RefChange { name: branch.full(), old: tip, new: None };
-    // The push rules decline the change if the actor may not push there.
-    match push::change_ref(app, actor, &project, &*repository, change) {
-        Ok(_) | Err(Error::Git(GitError::Conflict(_))) => Ok(()),
-        Err(error) => Err(error),
-    }
+    Ok(pipelines.into_iter().find(|one| !one.tag && is_of_branch(&one.reference)))
 }

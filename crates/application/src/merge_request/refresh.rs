@@ -125,7 +125,8 @@ fn mark_merged(app: &App, project: ProjectId, push: &BranchPush) -> Result<(), E
                     ReferencedProjects::lock(tx, requester, project, &merged.closes)?;
                 let Some(locked) = locked else { return Ok(()) };
                 let tracker = requester.tracker_of(tx, locked)?;
-                found::mark(tx, &tracker, &others, slice::from_ref(&merged), app.clock.now())
+                let merged = slice::from_ref(&merged);
+                found::mark(tx, &tracker, &others, merged, app.clock.now()).map(drop)
             })
         })
     })

@@ -9,7 +9,7 @@ use hexforge_domain::issue::IssueCommand;
 use hexforge_domain::issue::mention::mentioned_usernames;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::merge_request::validity::InvalidRequest;
-use hexforge_domain::merge_request::{Ends, MergeRequest, MergeRequestCommand, wip};
+use hexforge_domain::merge_request::{Ends, MergeRequest, MergeRequestCommand, MergeStatus, wip};
 use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::task_list::changed_tasks;
 use hexforge_domain::outbox::merge_request::MergeRequestAction;
@@ -89,21 +89,25 @@ impl Prepared {
         given: &MergeRequestFields,
     ) -> Result<Self, Error> {
         let found = app.store.read(|tx| {
-            let Some(project) = tx.projects().header(named)? else { return Ok(None) };
-            let request = tx.merge_requests().find(project.id, id)?;
-            let Some(request) = request else { return Ok(None) };
-            let has_source = has_source(tx, &request.ends)?;
-            Ok::<_, StoreError>(Some((request, has_source)))
-        })?;
-        // The transaction reports what is missing.
-        let Some((request, has_source)) = found else { return Ok(Self::default()) };
+            let tracker = app.requester(actor).tracker(tx, named)?;
+            let request = tracker.merge_request(tx, MergeRequestAbility::Read, id)?;
+            let may_update = tracker.allows_on(MergeRequestAbility::Update, &request);
+            let may_have_draft = may_update && has_source(tx, &request.ends)?;
+            Ok::<_, Error>((request, may_have_draft))
+        });
+        let (request, may_have_draft) = match found {
+            Ok(found) => found,
+            Err(Error::Store(error)) => return Err(error.into()),
+            // The transaction reports why the actor may not do that.
+            Err(_) => return Ok(Self::default()),
+        };
         let head = HeadCommit::read(app, request.project(), request.head)?;
         let state = given.command.map(|command| request.state.apply(command));
         let reopens = given.command == Some(MergeRequestCommand::Reopen)
             && matches!(state, Some(Change::Applied(_)));
         let ends = new_ends(&request, given);
         let is_moved = request.state.is_open() && ends != request.ends;
-        let draft = if has_source && (reopens || is_moved) {
+        let draft = if may_have_draft && (reopens || is_moved) {
             Some(VersionDraft::read_current(app, &ends, Caller::new(actor, None))?)
         } else {
             None
@@ -211,27 +215,26 @@ impl<'a> RequestChange<'a> {
         }
         let is_text = given.title.is_some() || given.description.is_some();
         let is_branch = given.target_branch.is_some();
-        let mut errors = FieldErrors::default();
-        let title = errors.merge(given.title.unwrap_or_else(|| Ok(before.title.clone())));
-        let description = errors.check_optional("description", given.description);
-        let target = given.target_branch.map(|branch| errors.merge(branch));
-        let labels = given.labels.and_then(|titles| errors.merge(titles));
+        // Only the first error is reported.
+        let title = given.title.unwrap_or_else(|| Ok(before.title.clone()))?;
+        given.target_branch.transpose()?;
+        let too_long = |problem| FieldErrors::single("description", problem);
+        let description = given.description.transpose().map_err(too_long)?;
+        let labels = given.labels.transpose()?;
         let assignee = fields::resolve_assignee(tx, self.tracker, given.assignee)?;
         let milestone = resolve_milestone(tx, before.project(), given.milestone)?;
         let is_given = is_text || is_branch || assignee.is_some() || milestone.is_some();
-        let after = errors.into_result_with(|| {
-            if let Some(target) = target {
-                target?;
-            }
-            Some(MergeRequest {
-                title: title?,
-                description: description?.or_else(|| before.description.clone()),
-                assignee: assignee.unwrap_or(before.assignee),
-                milestone: milestone.unwrap_or(before.milestone),
-                ends,
-                ..before.clone()
-            })
-        })?;
+        let is_moved = ends != before.ends;
+        let merge_status = if is_moved { MergeStatus::Unchecked } else { before.merge_status };
+        let after = MergeRequest {
+            title,
+            description: description.or_else(|| before.description.clone()),
+            assignee: assignee.unwrap_or(before.assignee),
+            milestone: milestone.unwrap_or(before.milestone),
+            ends,
+            merge_status,
+            ..before.clone()
+        };
         let labels = match labels {
             None => None,
             Some(titles) => Some(find_or_create_labels(tx, before.project(), &titles, self.now)?),

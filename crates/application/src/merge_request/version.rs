@@ -16,15 +16,16 @@ use hexforge_domain::policy::merge_request::MergeRequestAbility;
 use hexforge_domain::ports::git::{GitError, Repository};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::refs::Snapshot;
 use hexforge_domain::refs::reserved::kept_ref;
-use hexforge_domain::refs::{Ref, Snapshot};
 use hexforge_domain::repository::FileDiff;
 
 use super::head::HeadCommit;
+use super::update::has_source;
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error, Refusal};
-use crate::repository::{open, packs};
+use crate::repository::{hidden, open, packs};
 use crate::view::merge_request::{self as view, MergeRequestView};
 
 /// The maximum number of commits of a version that are listed.
@@ -168,13 +169,15 @@ pub(crate) struct EndRefs {
 }
 
 impl EndRefs {
-    /// Reads the current refs.
+    /// Reads the current refs. A fork that is gone has none.
     pub(crate) fn read(app: &App, ends: &Ends) -> Result<Self, StoreError> {
-        let source = open::refs(app, ends.source_project)?;
-        let target = if ends.is_from_fork() {
-            open::refs(app, ends.target_project)?
+        let target = open::refs(app, ends.target_project)?;
+        let source = if !ends.is_from_fork() {
+            Arc::clone(&target)
+        } else if app.store.read_autocommit(|tx| has_source(tx, ends))? {
+            open::refs(app, ends.source_project)?
         } else {
-            Arc::clone(&source)
+            Arc::new(Snapshot::empty())
         };
         Ok(Self { source, target })
     }
@@ -300,34 +303,38 @@ impl VersionDraft {
         Ok(StoredVersion { request, version, refs })
     }
 
+    /// Writes the refs of the version: in the target repository the head of the request and refs that keep all commits,
+    /// in the repository of a fork a ref that keeps the head.
     fn write_refs(
         &self,
         app: &App,
         tx: &mut dyn Tx,
         request: &MergeRequest,
     ) -> Result<NewRefs, Error> {
-        let project = request.project();
-        let before = open::locked(app, tx, project)?;
-        packs::add(app, tx, project, &before, &self.packs)?;
-        let kept = self.commits.iter().map(|commit| (kept_ref(commit), commit));
+        let (source, target) = (request.ends.source_project, request.ends.target_project);
+        let in_source = match self.commits.head {
+            Some(head) if source != target && has_source(tx, &request.ends)? => Some(head),
+            Some(_) | None => None,
+        };
+        let kept = |commit| (kept_ref(commit), commit);
+        let source_refs = in_source.map(|head| (source, vec![kept(head)], &[][..]));
         let head = self.commits.head.map(|head| (request.head_ref(), head));
-        let is_new = |(name, target): &(String, ObjectId)| before.target(name) != Some(*target);
-        let mut new: Vec<(String, ObjectId)> = kept.chain(head).filter(is_new).collect();
-        // The base often is the start, and each name may occur once.
-        new.sort_unstable();
-        new.dedup();
-        let new: Vec<Ref> =
-            new.into_iter().map(|(name, target)| Ref { name, target, peeled: None }).collect();
-        if new.is_empty() && self.packs.is_empty() {
-            return Ok(NewRefs { project, refs: None });
+        let target_refs = self.commits.iter().map(kept).chain(head).collect();
+        let mut repositories: Vec<_> =
+            source_refs.into_iter().chain([(target, target_refs, &self.packs[..])]).collect();
+        // All transactions lock refs in ascending order of the project ids.
+        repositories.sort_by_key(|(project, ..)| *project);
+        let mut written = Vec::new();
+        for (project, names, packs) in repositories {
+            let before = open::locked(app, tx, project)?;
+            packs::add(app, tx, project, &before, packs)?;
+            let new = hidden::put(tx, project, &before, names)?;
+            if !(new.is_empty() && packs.is_empty()) {
+                let after = hidden::added(&before, &new, packs);
+                written.push((project, open::committed(tx, project, &after)?));
+            }
         }
-        if !new.is_empty() {
-            tx.refs().put(project, &new)?;
-        }
-        let changes = new.iter().map(|one| (one.name.as_str(), Some(one)));
-        let after = before.proposed(changes, &self.packs);
-        let refs = Some(open::committed(tx, project, &after)?);
-        Ok(NewRefs { project, refs })
+        Ok(NewRefs(written))
     }
 }
 
@@ -355,19 +362,16 @@ pub(crate) struct StoredVersion {
     pub refs: NewRefs,
 }
 
-/// The refs of a repository after a transaction.
+/// The refs of repositories after a transaction.
 #[must_use = "the cache has to learn the refs after the commit"]
-pub(crate) struct NewRefs {
-    project: ProjectId,
-    refs: Option<Snapshot>,
-}
+pub(crate) struct NewRefs(Vec<(ProjectId, Snapshot)>);
 
 impl NewRefs {
     /// Puts the refs into the cache. Call it after the commit.
     pub(crate) fn publish(self, app: &App) {
-        if let Some(refs) = self.refs {
-            app.refs.put_if_newer(self.project, Arc::new(refs));
-            app.maintenance.enqueue(self.project);
+        for (project, refs) in self.0 {
+            app.refs.put_if_newer(project, Arc::new(refs));
+            app.maintenance.enqueue(project);
         }
     }
 }

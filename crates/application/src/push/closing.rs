@@ -17,7 +17,7 @@ use hexforge_domain::user::email::EmailAddress;
 use super::details::ChangeDetails;
 use crate::access::Requester;
 use crate::error::Error;
-use crate::issue::mentions::{self, Mention, MentionPlace, PushedPlace, ReferencedProjects};
+use crate::issue::mentions::{self, Mention, MentionPlace, PushedTo, ReferencedProjects};
 
 /// The number of issue references after which further messages of a push are ignored.
 const MAX_REFERENCES: usize = 500;
@@ -78,6 +78,15 @@ fn referring_commit(
 }
 
 impl IssueReferences {
+    /// The references of the commits of a merge request, which closes its issues itself, not under the names of its
+    /// commits.
+    pub(super) fn without_closing(mut self) -> Self {
+        for referring in &mut self.0 {
+            referring.closes.clear();
+        }
+        self
+    }
+
     /// Locks the project of the push together with the projects of the referenced issues, and of the issues that merge
     /// requests close.
     pub(super) fn locked(
@@ -132,8 +141,8 @@ impl LockedReferences {
                     *authors.entry(email).or_insert(author)
                 }
             };
-            let (id, reference) = (referring.commit, referring.reference.as_str());
-            let place = MentionPlace::Commit(PushedPlace { id, reference, merged });
+            let push = PushedTo { reference: &referring.reference, merged };
+            let place = MentionPlace::Commit(referring.commit, Some(push));
             let mention = Mention { place, project, author, at };
             for reference in &referring.closes {
                 if let Some(tracker) = others.tracker_of(home.as_ref(), reference) {

@@ -17,14 +17,13 @@ use super::{open, packs};
 use crate::app::App;
 use crate::branch::merged;
 use crate::error::Error;
+use crate::merge_request::source::SourceRemoval;
 use crate::merge_request::{self, automatic, refresh};
 use crate::project::avatar::FoundAvatar;
 use crate::retry;
 
-/// The lease of a claimed task. It is longer than any task without network access takes.
-const LEASE: TimeDelta = TimeDelta::hours(1);
-/// The lease of a task that may be an import. Imports wait for other servers, for some hours at most.
-const LEASE_OF_IMPORT: TimeDelta = TimeDelta::hours(4);
+/// The lease of a claimed task, unless it is [extended](extend). After a crash, a task waits this long at most.
+const LEASE: TimeDelta = TimeDelta::minutes(1);
 
 /// The number of attempts to store the outcome of a task while the store is busy.
 const TRIES_TO_STORE: u32 = 10;
@@ -54,10 +53,16 @@ pub enum Outcome {
 pub fn claim(app: &App, filter: TaskFilter) -> Result<Option<RepositoryTask>, Error> {
     let now = app.clock.now();
     let task = app.store.write(|tx| match filter {
-        TaskFilter::All => tx.repository_tasks().claim(now, now + LEASE_OF_IMPORT),
+        TaskFilter::All => tx.repository_tasks().claim(now, now + LEASE),
         TaskFilter::Local => tx.repository_tasks().claim_local(now, now + LEASE),
     })?;
     Ok(task)
+}
+
+/// Extends the lease of a task that is still running. To be called more often than leases end.
+pub fn extend(app: &App, id: RepositoryTaskId) -> Result<(), Error> {
+    let until = app.clock.now() + LEASE;
+    Ok(app.store.write(|tx| tx.repository_tasks().extend(id, until))?)
 }
 
 /// Runs the oldest task that is due. Returns whether there was one.
@@ -82,6 +87,11 @@ pub fn run_claimed(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
             merged::remove(app, task.project, *user).map_err(Failure::from)
         }
         TaskKind::Import { url, .. } => import(app, task.project, url.reveal()),
+        TaskKind::RemoveSourceBranch { branch, head, user } => {
+            let removal =
+                SourceRemoval { project: task.project, branch: branch.clone(), head: *head };
+            removal.run_for(app, *user).map_err(Failure::from)
+        }
         TaskKind::RefreshMergeRequests(push) => {
             refresh::run(app, task.project, push).map_err(Failure::from)
         }

@@ -145,7 +145,7 @@ pub fn open_requests_of_a_fork_come_by_id(store: &dyn Store) {
 pub fn automatic_merges_are_found_by_their_head(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let head = a_commit(1);
-    let automatic = AutomaticMerge { user: ada, message: None, remove_source_branch: false };
+    let automatic = AutomaticMerge { user: ada, message: None, remove_source_branch: None };
     let make = |branch, head, automatic_merge, state| {
         let made = request(store, ada, (project, branch), (project, "master"));
         update(store, &MergeRequest { head: Some(head), automatic_merge, state, ..made.clone() });

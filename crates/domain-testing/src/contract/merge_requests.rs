@@ -95,7 +95,7 @@ pub fn a_merge_request_has_every_field(store: &dyn Store) {
         automatic_merge: Some(AutomaticMerge {
             user: bob,
             message: LongText::parse("Merge it 🦀").ok(),
-            remove_source_branch: true,
+            remove_source_branch: Some(true),
         }),
         seen: SeenVersions { source: i64::MAX, target: 7 },
         updated_at: at(50),
@@ -114,7 +114,7 @@ pub fn a_merge_request_has_every_field(store: &dyn Store) {
         assert_eq!(tx.merge_requests().find_all(&ids)?, std::slice::from_ref(&changed));
         Ok(())
     });
-    let automatic = AutomaticMerge { user: ada, message: None, remove_source_branch: false };
+    let automatic = AutomaticMerge { user: ada, message: None, remove_source_branch: None };
     let bare = MergeRequest { automatic_merge: Some(automatic), head: None, ..changed };
     update(store, &bare);
     assert_eq!(find(store, bare.id).as_ref(), Some(&bare));
@@ -397,7 +397,7 @@ pub fn merge_requests_go_with_their_author_and_assignee(store: &dyn Store) {
     let automatic = AutomaticMerge {
         user: bob,
         message: LongText::parse("later").ok(),
-        remove_source_branch: true,
+        remove_source_branch: Some(true),
     };
     let edited =
         MergeRequest { updated_by: Some(bob), automatic_merge: Some(automatic), ..stays.clone() };

@@ -47,6 +47,7 @@ macro_rules! store_contract_of_repositories {
             releases::a_release_is_changed_in_place,
             releases::a_removed_release_is_gone_alone,
             repository_tasks::a_claimed_task_has_every_field,
+            repository_tasks::the_claim_of_a_running_task_is_extended,
             repository_tasks::a_claimed_task_is_not_claimed_again_before_it_expires,
             repository_tasks::the_task_that_waits_longest_comes_first,
             repository_tasks::concurrent_imports_of_a_user_are_limited,

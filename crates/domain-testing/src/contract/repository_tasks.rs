@@ -60,7 +60,8 @@ pub fn a_claimed_task_has_every_field(store: &dyn Store) {
         TaskKind::RefreshMergeRequests(BranchPush { old: None, ..push.clone() }),
         TaskKind::RefreshMergeRequests(BranchPush { new: None, ..push.clone() }),
         TaskKind::CloseRequestsOfFork { source: two, user: ada },
-        TaskKind::MergeAutomatically { branch: push.branch, head: ObjectId::ZERO },
+        TaskKind::MergeAutomatically { branch: push.branch.clone(), head: ObjectId::ZERO },
+        TaskKind::RemoveSourceBranch { branch: push.branch, head: ObjectId::ZERO, user: ada },
     ] {
         let id = insert_task(store, one, &kind, 0);
         let expected = RepositoryTask { id, project: one, kind, tries: 1 };
@@ -68,6 +69,27 @@ pub fn a_claimed_task_has_every_field(store: &dyn Store) {
         finish_task(store, id);
         assert_eq!(claim_task(store, 100), None);
     }
+}
+
+/// Only the claim of a running task can be extended.
+pub fn the_claim_of_a_running_task_is_extended(store: &dyn Store) {
+    let (ada, [one, _]) = a_site(store);
+    let extend = |id, seconds| write(store, |tx| tx.repository_tasks().extend(id, at(seconds)));
+    let id = insert_task(store, one, &an_import(ada), 10);
+    extend(id, 500);
+    assert!(claim_task(store, 10).is_some(), "a task that waits is not put off");
+    extend(id, 500);
+    assert_eq!(claim_task(store, 499), None);
+    assert!(claim_task(store, 500).is_some());
+    fail_task(store, id, "no", Some(600));
+    extend(id, 900);
+    assert!(claim_task(store, 600).is_some(), "a failed task is not put off");
+    fail_task(store, id, "no", None);
+    extend(id, 900);
+    assert_eq!(claim_task(store, 2000), None, "a task that was given up stays so");
+    finish_task(store, id);
+    extend(id, 900);
+    assert_eq!(claim_task(store, 2000), None);
 }
 
 /// A claim that expires without a result can be claimed again.

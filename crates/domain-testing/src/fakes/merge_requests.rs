@@ -12,6 +12,8 @@ use hexforge_domain::merge_request::{
 };
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::Project;
+use std::collections::BTreeMap;
 
 impl Tables {
     fn request_with_note_count(&self, request: &MergeRequest) -> MergeRequest {
@@ -47,16 +49,23 @@ fn matches_filter(request: &MergeRequest, filter: &MergeRequestFilter) -> bool {
         && filter.iids.as_ref().is_none_or(|iids| iids.contains(&request.iid))
 }
 
-fn is_at(request: &MergeRequest, end: BranchEnd<'_>) -> bool {
+/// Returns whether a request has the branch, and its source project exists.
+fn is_at(
+    projects: &BTreeMap<ProjectId, Project>,
+    request: &MergeRequest,
+    end: BranchEnd<'_>,
+) -> bool {
     let ends = &request.ends;
-    match end {
-        BranchEnd::Source(project, branch) => {
-            ends.source_project == project && ends.source_branch == *branch
+    let exists = projects.contains_key(&ends.source_project);
+    exists
+        && match end {
+            BranchEnd::Source(project, branch) => {
+                ends.source_project == project && ends.source_branch == *branch
+            }
+            BranchEnd::Target(project, branch) => {
+                ends.target_project == project && ends.target_branch == *branch
+            }
         }
-        BranchEnd::Target(project, branch) => {
-            ends.target_project == project && ends.target_branch == *branch
-        }
-    }
 }
 
 impl MergeRequests for FakeTx {
@@ -209,7 +218,9 @@ impl MergeRequests for FakeTx {
         after: Option<MergeRequestId>,
         limit: u32,
     ) -> Result<Vec<MergeRequest>, StoreError> {
-        Ok(self.tables.open_requests(after, limit, |request| is_at(request, end)))
+        Ok(self
+            .tables
+            .open_requests(after, limit, |request| is_at(&self.tables.projects, request, end)))
     }
 
     fn open_heads(
@@ -219,7 +230,9 @@ impl MergeRequests for FakeTx {
         limit: u32,
     ) -> Result<Vec<(MergeRequestId, ObjectId)>, StoreError> {
         let end = BranchEnd::Target(project, branch);
-        let has_head = |request: &MergeRequest| is_at(request, end) && request.head.is_some();
+        let has_head = |request: &MergeRequest| {
+            is_at(&self.tables.projects, request, end) && request.head.is_some()
+        };
         let found = self.tables.open_requests(None, limit, has_head).into_iter();
         Ok(found.filter_map(|request| Some((request.id, request.head?))).collect())
     }
@@ -243,7 +256,7 @@ impl MergeRequests for FakeTx {
         limit: u32,
     ) -> Result<Vec<MergeRequest>, StoreError> {
         Ok(self.tables.open_requests(None, limit, |request| {
-            is_at(request, BranchEnd::Source(source, branch))
+            is_at(&self.tables.projects, request, BranchEnd::Source(source, branch))
                 && request.head == Some(head)
                 && request.automatic_merge.is_some()
         }))
@@ -256,8 +269,9 @@ impl MergeRequests for FakeTx {
     ) -> Result<bool, StoreError> {
         let mut found = false;
         for request in &mut self.tables.merge_requests {
-            let has_branch = is_at(request, BranchEnd::Source(project, branch))
-                || is_at(request, BranchEnd::Target(project, branch));
+            let has_branch =
+                is_at(&self.tables.projects, request, BranchEnd::Source(project, branch))
+                    || is_at(&self.tables.projects, request, BranchEnd::Target(project, branch));
             if has_branch && request.state.is_open() {
                 request.merge_status = MergeStatus::Unchecked;
                 found = true;

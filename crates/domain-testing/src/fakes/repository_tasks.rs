@@ -127,6 +127,15 @@ impl RepositoryTasks for FakeTx {
         Ok(())
     }
 
+    fn extend(&mut self, id: RepositoryTaskId, until: Timestamp) -> Result<(), StoreError> {
+        let is_running =
+            |task: &&mut TaskRow| task.tries > 0 && task.error.is_none() && task.due.is_some();
+        if let Some(task) = self.tables.task(id).filter(is_running) {
+            task.due = Some(until);
+        }
+        Ok(())
+    }
+
     fn fail(
         &mut self,
         id: RepositoryTaskId,

@@ -12,5 +12,5 @@ pub struct AutomaticMerge {
     /// The message of the merge commit; `None` for the default message.
     pub message: Option<LongText>,
     /// Whether the source branch is deleted after the merge.
-    pub remove_source_branch: bool,
+    pub remove_source_branch: Option<bool>,
 }

@@ -77,6 +77,7 @@ pub trait MergeRequests {
     ) -> Result<Option<MergeRequest>, StoreError>;
 
     /// Returns up to `limit` open requests with a branch at one of their ends and an id above `after`, ordered by id.
+    /// Requests whose source project is gone are left out.
     fn open_at(
         &mut self,
         end: BranchEnd<'_>,

@@ -40,13 +40,9 @@ impl PushedCommits<'_> {
         let summary = self.existing.map(|existing| self.summarize(existing));
         let listed =
             self.new.iter().map(|(id, title)| format!("* {} - {}", short(*id), escape(title)));
-        let listed = listed.collect::<Vec<_>>().join("\n");
-        format!(
-            "added {}\n\n{}{listed}\n\n[Compare with previous version]({})",
-            count(total),
-            summary.unwrap_or_default(),
-            self.compare_url
-        )
+        let lines = summary.into_iter().chain(listed).collect::<Vec<_>>().join("\n");
+        let (total, link) = (count(total), self.compare_url);
+        format!("added {total}\n\n{lines}\n\n[Compare with previous version]({link})")
     }
 
     /// The line about the commits that the target branch has already.
@@ -60,7 +56,7 @@ impl PushedCommits<'_> {
             _ if self.old == ObjectId::ZERO => format!("{first}..{last}"),
             _ => format!("{}...{last}", short(self.old)),
         };
-        format!("* {range} - {} from branch `{}`\n", count(existing), self.target)
+        format!("* {range} - {} from branch `{}`", count(existing), self.target)
     }
 }
 

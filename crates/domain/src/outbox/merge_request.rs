@@ -145,7 +145,7 @@ pub struct AutomaticMergeRow {
     /// The message of the merge commit.
     pub message: String,
     /// Whether the source branch is deleted after the merge.
-    pub remove_source_branch: bool,
+    pub remove_source_branch: Option<bool>,
 }
 
 impl From<&MergeRequest> for MergeRequestRow {

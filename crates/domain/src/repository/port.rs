@@ -36,6 +36,10 @@ pub trait RepositoryTasks {
         until: Timestamp,
     ) -> Result<Option<RepositoryTask>, StoreError>;
 
+    /// Extends the claim of a running task: no other caller gets it before `until`. Does nothing to a task that is done,
+    /// failed or given up.
+    fn extend(&mut self, id: RepositoryTaskId, until: Timestamp) -> Result<(), StoreError>;
+
     /// Deletes a finished task.
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError>;
 

@@ -27,6 +27,15 @@ pub enum TaskKind {
         /// The user on whose behalf the branches are deleted.
         user: UserId,
     },
+    /// Delete the source branch of a merge request that was merged, unless the branch moved since.
+    RemoveSourceBranch {
+        /// The branch.
+        branch: RequestBranch,
+        /// The merged commit.
+        head: ObjectId,
+        /// The user who merged.
+        user: UserId,
+    },
     /// Apply a push to the open merge requests of the pushed branch. The user may be deleted meanwhile.
     RefreshMergeRequests(BranchPush),
     /// Close the open merge requests that a fork has in this project, because the fork was deleted or
@@ -50,7 +59,9 @@ impl TaskKind {
     /// The user with whom the task is deleted.
     pub fn owner(&self) -> Option<UserId> {
         match self {
-            TaskKind::Import { user, .. } | TaskKind::RemoveMerged { user } => Some(*user),
+            TaskKind::Import { user, .. }
+            | TaskKind::RemoveMerged { user }
+            | TaskKind::RemoveSourceBranch { user, .. } => Some(*user),
             TaskKind::Copy { .. }
             | TaskKind::RefreshMergeRequests(_)
             | TaskKind::CloseRequestsOfFork { .. }

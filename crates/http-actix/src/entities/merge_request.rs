@@ -83,7 +83,8 @@ impl<'a> MergeRequestJson<'a> {
             merge_commit_sha: request.merge_commit.map(|id| id.to_string()),
             subscribed: view.subscribed,
             user_notes_count: request.user_notes_count,
-            should_remove_source_branch: automatic.map(|automatic| automatic.remove_source_branch),
+            should_remove_source_branch: automatic
+                .and_then(|automatic| automatic.remove_source_branch),
             force_remove_source_branch: None,
             web_url: links.to(&page),
         }

@@ -11,6 +11,7 @@ use hexforge_application::merge_request::{
     self, MergeRequestListing, automatic, closing, comments, create, subscription, update,
 };
 use hexforge_application::note::{NoteFields, NoteOutcome};
+use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{MergeRequestId, MergeRequestVersionId};
 use hexforge_domain::issue::label_list;
 use hexforge_domain::merge_request::query::{MergeRequestOrder, StateFilter};
@@ -289,9 +290,11 @@ async fn merge_request_in_path(
     let view = api
         .run(move |app, actor, (InPath { id }, wishes)| {
             let message = wishes.message.filter(|text| !text.trim().is_empty());
+            let too_long = |problem| FieldErrors::single("merge_commit_message", problem);
+            let parse = |text: String| LongText::parse(&text).map_err(too_long);
             let wishes = MergeWishes {
-                message: message.and_then(|text| LongText::parse(&text).ok()),
-                remove_source_branch: wishes.remove_source_branch.unwrap_or(false),
+                message: message.map(parse).transpose()?,
+                remove_source_branch: wishes.remove_source_branch,
                 when_build_succeeds: wishes.when_build_succeeds.unwrap_or(false),
                 sha: wishes.sha,
             };

@@ -413,7 +413,7 @@ diesel::table! {
         merge_commit -> Nullable<Binary>,
         merge_user_id -> Nullable<BigInt>,
         merge_message -> Nullable<Text>,
-        merge_removes_source -> Bool,
+        merge_removes_source -> Nullable<Bool>,
         seen_source -> BigInt,
         seen_target -> BigInt,
         user_notes_count -> Integer,

@@ -63,6 +63,6 @@ stored! {
     AutomaticMergeRow {
         #[serde(rename = "user_id")] user: UserId,
         message: String,
-        #[serde(rename = "should_remove_source_branch")] remove_source_branch: bool,
+        #[serde(rename = "should_remove_source_branch", default)] remove_source_branch: Option<bool>,
     }
 }

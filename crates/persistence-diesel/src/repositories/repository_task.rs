@@ -42,6 +42,10 @@ impl KindRow {
             TaskKind::Copy { source } => ("copy", Some(source.0), None, None),
             TaskKind::Import { url, .. } => (IMPORT, None, Some(url), None),
             TaskKind::RemoveMerged { .. } => ("remove_merged", None, None, None),
+            TaskKind::RemoveSourceBranch { branch, head, .. } => {
+                let data = BranchHead { branch: branch.clone(), head: *head };
+                ("remove_source_branch", None, None, Some(to_text(&data)))
+            }
             TaskKind::RefreshMergeRequests(push) => {
                 ("refresh_merge_requests", None, None, Some(to_text(push)))
             }
@@ -73,6 +77,14 @@ impl KindRow {
             (IMPORT, None, Some(user), Some(url), None) => Some(TaskKind::Import { url, user }),
             ("remove_merged", None, Some(user), None, None) => {
                 Some(TaskKind::RemoveMerged { user })
+            }
+            ("remove_source_branch", None, Some(user), None, Some(data)) => {
+                let kind = |BranchHead { branch, head }| TaskKind::RemoveSourceBranch {
+                    branch,
+                    head,
+                    user,
+                };
+                from_text(data).map(kind)
             }
             ("refresh_merge_requests", None, None, None, Some(data)) => {
                 from_text(data).map(TaskKind::RefreshMergeRequests)
@@ -249,6 +261,17 @@ impl RepositoryTasks for DieselTx<'_> {
         self.fail_exhausted_task(now)?;
         let local = claimable(now).sql(" AND task.kind <> 'import'").sql(FIRST_DUE);
         self.claim_selected(local, until)
+    }
+
+    fn extend(&mut self, id: RepositoryTaskId, until: Timestamp) -> Result<(), StoreError> {
+        self.lock_project_of_task(id)?;
+        let running = repository_tasks::table
+            .find(id.0)
+            .filter(repository_tasks::tries.gt(0))
+            .filter(repository_tasks::error.is_null())
+            .filter(repository_tasks::due_at.is_not_null());
+        let until = repository_tasks::due_at.eq(to_naive(until));
+        self.write(|conn| diesel::update(running).set(until).execute(conn))
     }
 
     fn finish(&mut self, id: RepositoryTaskId) -> Result<(), StoreError> {

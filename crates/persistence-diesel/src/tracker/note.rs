@@ -4,6 +4,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{IssueId, MergeRequestId, NoteId, ProjectId, UserId};
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::note::port::{NoteReader, Notes};
 use hexforge_domain::note::{
@@ -371,8 +372,8 @@ impl Columns {
     fn of(on: Noteable) -> Self {
         let issuable = on.issuable();
         Self {
-            issue: issuable.and_then(|on| on.issue()).map(|id| id.0),
-            merge_request: issuable.and_then(|on| on.merge_request()).map(|id| id.0),
+            issue: issuable.and_then(Issuable::issue).map(|id| id.0),
+            merge_request: issuable.and_then(Issuable::merge_request).map(|id| id.0),
             commit: on.commit().map(|id| id.to_string()),
         }
     }

@@ -361,7 +361,7 @@ fn merge_request(fill: Fill) -> HookedRequest {
             automatic_merge: fill.some(AutomaticMergeRow {
                 user: UserId(2),
                 message: "Merge".into(),
-                remove_source_branch: true,
+                remove_source_branch: Some(true),
             }),
             created_at: moment(1),
             updated_at: moment(2),

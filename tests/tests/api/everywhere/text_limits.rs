@@ -57,8 +57,10 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/repository/tags", &["ref"]),
     ("POST /api/v3/projects/{id}/repository/commits", &["branch_name"]),
     ("POST /api/v3/projects/{id}/repository/commits/{sha}/cherry_pick", &["branch"]),
+    ("POST /api/v3/projects/{id}/repository/commits/{sha}/comments", &["path"]),
     ("POST /api/v3/projects/{id}/repository/files", &["branch_name", "encoding"]),
     ("PUT /api/v3/projects/{id}/repository/files", &["branch_name", "encoding"]),
+    ("PUT /api/v3/projects/{id}/merge_requests/{merge_request_id}/merge", &["sha"]),
     ("PUT /api/v3/projects/{id}/labels", &["name"]),
     ("PUT /api/v3/groups/{id}/labels", &["name"]),
     ("POST /api/v3/projects/{id}/pipeline", &["ref"]),
@@ -78,6 +80,12 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/trigger/builds", &["variables{}"]),
     ("POST /api/v3/projects/{id}/issues", &["labels"]),
     ("PUT /api/v3/projects/{id}/issues/{issue_id}", &["labels"]),
+    ("POST /api/v3/projects/{id}/merge_requests", &["labels"]),
+    ("PUT /api/v3/projects/{id}/merge_requests/{merge_request_id}", &["labels"]),
+    (
+        "PUT /api/v3/projects/{id}/merge_requests/{merge_request_id}/merge",
+        &["merge_commit_message"],
+    ),
     ("PUT /ci/api/v1/builds/{id}", &["trace"]),
     ("POST /ci/api/v1/builds/register", &["info{}"]),
 ];
@@ -139,6 +147,14 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     forge.post(&fixture.tags).token(ROOT).form(&[("tag_name", "bare"), ("ref", "master")]).send();
     let sha = fixture.id("master");
     let statuses = path(&format!("/repository/commits/{sha}/statuses"));
+    let comments = path(&format!("/repository/commits/{sha}/comments"));
+    let merge_requests = path("/merge_requests");
+    let proposed = [("title", "t"), ("source_branch", "s"), ("target_branch", "t")];
+    let request = forge.post(&merge_requests).token(ROOT).form(&proposed).send().expect(201);
+    let request = format!("{merge_requests}/{}", id_of(&request));
+    let request_notes = format!("{request}/notes");
+    let request_note = forge.post(&request_notes).token(ROOT).form(&[("body", "a note")]);
+    let request_note = request_note.send().expect(201);
 
     let call = |name, target: &str, shows: &str, base: fn(u32) -> Value, fields| Call {
         name,
@@ -412,6 +428,48 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
                 fields
             },
             refused_as_too_long(COMMIT),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/merge_requests",
+            &merge_requests,
+            &merge_requests,
+            |n| json!({"title": "t", "source_branch": format!("s{n}"), "target_branch": "t"}),
+            refused_as_too_long(&["title", "description", "source_branch", "target_branch"]),
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/merge_requests/{merge_request_id}",
+            &request,
+            &request,
+            nothing,
+            refused_as_too_long(&["title", "description", "target_branch"]),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/merge_requests/{merge_request_id}/comments",
+            &format!("{request}/comments"),
+            &request_notes,
+            nothing,
+            vec![("note", Prescribed(400, "Failed to save note {:note=>"))],
+        ),
+        call(
+            "POST /api/v3/projects/{id}/merge_requests/{noteable_id}/notes",
+            &request_notes,
+            &request_notes,
+            nothing,
+            vec![("body", TooLong("note"))],
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/merge_requests/{noteable_id}/notes/{note_id}",
+            &format!("{request_notes}/{}", id_of(&request_note)),
+            &request_notes,
+            nothing,
+            vec![("body", TooLong("note"))],
+        ),
+        call(
+            "POST /api/v3/projects/{id}/repository/commits/{sha}/comments",
+            &comments,
+            &comments,
+            nothing,
+            vec![("note", Prescribed(400, "Failed to save note {:note=>"))],
         ),
         call(
             "POST /api/v3/projects/{id}/repository/files",

@@ -12,7 +12,7 @@ use super::requests_support::{
 };
 use crate::api::repositories::commits_support::{content, tip, tree};
 use crate::api::repositories::refs_support::{filled_fixture, new_branch, protect};
-use crate::api::support::message;
+use crate::api::support::{field_error, message};
 use crate::api::tracker::tracker_support::{issue_now, new_issue, note_bodies};
 
 on_every_store!(
@@ -90,6 +90,10 @@ fn the_message_may_be_given(forge: &Forge) {
             commit_file(forge, &fixture, "other", "other", "other");
         }
         let made = new_request(forge, &fixture, source, "t");
+        let too_long = json!({"merge_commit_message": "x".repeat(1_048_577)});
+        let refused = merge(forge, ROOT, &made, &too_long).expect(400);
+        let words = "is too long (maximum is 1048576 characters)";
+        assert_eq!(refused, field_error("merge_commit_message", words));
         let fields = json!({"merge_commit_message": given});
         let merged = merge(forge, ROOT, &made, &fields).expect(200);
         let id = merged["merge_commit_sha"].as_str().expect("an id");

@@ -87,7 +87,9 @@ fn merge_params(row: &MergeRequestRow) -> Value {
     let mut params = json!({ "force_remove_source_branch": null });
     if let Some(automatic) = &row.automatic_merge {
         params["commit_message"] = json!(automatic.message);
-        params["should_remove_source_branch"] = json!(automatic.remove_source_branch);
+        if let Some(wish) = automatic.remove_source_branch {
+            params["should_remove_source_branch"] = json!(wish);
+        }
     }
     params
 }

@@ -63,9 +63,13 @@ fn has_target_branch(branch: &RequestBranch) -> Sql {
 pub(super) fn open_at(end: BranchEnd<'_>) -> Sql {
     open(match end {
         BranchEnd::Source(project, branch) => is_from(project, has_source_branch(branch)),
-        BranchEnd::Target(project, branch) => {
-            Sql::new("project_id = ").id(project.0).sql(" AND ").then(has_target_branch(branch))
-        }
+        BranchEnd::Target(project, branch) => Sql::new("project_id = ")
+            .id(project.0)
+            .sql(" AND ")
+            .then(has_target_branch(branch))
+            .sql(" AND (source_project_id = project_id OR ")
+            .then(project_exists("merge_requests.source_project_id"))
+            .sql(")"),
     })
 }
 

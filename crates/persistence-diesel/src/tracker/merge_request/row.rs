@@ -34,7 +34,7 @@ pub(super) struct MergeRequestRow {
     merge_commit: Option<Vec<u8>>,
     merge_user_id: Option<i64>,
     merge_message: Option<String>,
-    merge_removes_source: bool,
+    merge_removes_source: Option<bool>,
     seen_source: i64,
     seen_target: i64,
     user_notes_count: i32,
@@ -110,7 +110,7 @@ pub(super) struct ChangedValues<'a> {
     merge_commit: Option<&'a [u8]>,
     merge_user_id: Option<i64>,
     merge_message: Option<&'a str>,
-    merge_removes_source: bool,
+    merge_removes_source: Option<bool>,
     seen_source: i64,
     seen_target: i64,
     updated_at: NaiveDateTime,
@@ -135,7 +135,7 @@ impl<'a> From<&'a MergeRequest> for ChangedValues<'a> {
             merge_message: automatic
                 .and_then(|automatic| automatic.message.as_ref())
                 .map(LongText::as_str),
-            merge_removes_source: automatic.is_some_and(|automatic| automatic.remove_source_branch),
+            merge_removes_source: automatic.and_then(|automatic| automatic.remove_source_branch),
             seen_source: request.seen.source,
             seen_target: request.seen.target,
             updated_at: to_naive(request.updated_at),
