@@ -73,7 +73,7 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
 
 /// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
 /// of its own.
-const FOR_GUESTS: [(&str, u16); 33] = [
+const FOR_GUESTS: [(&str, u16); 52] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -105,6 +105,25 @@ const FOR_GUESTS: [(&str, u16); 33] = [
     ("POST /projects/:id/issues/:noteable_id/notes", 404),
     ("PUT /projects/:id/issues/:noteable_id/notes/:note_id", 404),
     ("DELETE /projects/:id/issues/:noteable_id/notes/:note_id", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id", 404),
+    ("PUT /projects/:id/merge_requests/:merge_request_id", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/commits", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/changes", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/closes_issues", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/comments", 404),
+    ("POST /projects/:id/merge_requests/:merge_request_id/comments", 404),
+    ("PUT /projects/:id/merge_requests/:merge_request_id/merge", 404),
+    ("POST /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds", 404),
+    ("PUT /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds", 404),
+    ("POST /projects/:id/merge_requests/:merge_request_id/subscription", 404),
+    ("DELETE /projects/:id/merge_requests/:merge_request_id/subscription", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/versions", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/versions/:version_id", 404),
+    ("GET /projects/:id/merge_requests/:noteable_id/notes", 404),
+    ("GET /projects/:id/merge_requests/:noteable_id/notes/:note_id", 404),
+    ("POST /projects/:id/merge_requests/:noteable_id/notes", 404),
+    ("PUT /projects/:id/merge_requests/:noteable_id/notes/:note_id", 404),
+    ("DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id", 404),
     ("GET /projects/:id/milestones", 200),
     ("GET /projects/:id/milestones/:milestone_id", 404),
     ("GET /projects/:id/milestones/:milestone_id/issues", 404),
@@ -112,19 +131,20 @@ const FOR_GUESTS: [(&str, u16); 33] = [
 ];
 
 /// Calls that are refused to masters too.
-const FOR_OWNERS: [&str; 6] = [
+const FOR_OWNERS: [&str; 7] = [
     "POST /projects/:id/archive",
     "POST /projects/:id/unarchive",
     "DELETE /projects/:id",
     "DELETE /projects/:id/fork",
     "DELETE /projects/:id/boards/:board_id/lists/:list_id",
     "DELETE /projects/:id/issues/:issue_id",
+    "DELETE /projects/:id/merge_requests/:merge_request_id",
 ];
 
 /// Parameters with which no call on a project fails before the look-up of the project.
 const PARAMETERS: &str = "name=x&namespace=eve&url=http://h/&group_id=1&group_access=10&user_id=1&access_level=10\
      &color=%23FFAABB&label_id=987654&position=1&title=x&body=x&to_project_id=987654\
-     &ref=x&key=x&value=x&job=x";
+     &ref=x&key=x&value=x&job=x&source_branch=x&target_branch=y&note=x";
 
 /// Calls that no test names yet. New calls must not be added here.
 const UNTESTED: [&str; 0] = [];

@@ -159,12 +159,12 @@ impl<'a> VersionDetailJson<'a> {
 
 /// A comment on a merge request: the old form of notes.
 #[derive(Serialize, ToSchema)]
-pub struct CommentJson<'a> {
+pub struct MergeRequestCommentJson<'a> {
     note: &'a str,
     author: UserSummaryJson<'a>,
 }
 
-impl<'a> CommentJson<'a> {
+impl<'a> MergeRequestCommentJson<'a> {
     /// The comment, with URLs built by `links`.
     pub fn new(view: &'a NoteView, links: &'a Links) -> Self {
         Self::of_text(view.note.body.as_str(), &view.author, links)

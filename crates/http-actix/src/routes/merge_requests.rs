@@ -26,7 +26,8 @@ use crate::call::{self, Calls};
 use crate::entities::commit::CommitJson;
 use crate::entities::issue::IssueJson;
 use crate::entities::merge_request::{
-    CommentJson, MergeRequestChangesJson, MergeRequestJson, VersionDetailJson, VersionJson,
+    MergeRequestChangesJson, MergeRequestCommentJson, MergeRequestJson, VersionDetailJson,
+    VersionJson,
 };
 use crate::error::{ApiError, ApiResult};
 use crate::params::{declared, parameters};
@@ -80,9 +81,9 @@ fn declare_one(calls: &mut Calls) {
     calls.add(issues.also_at(old).list::<IssueJson<'_>>());
     let (path, old) = paths!("/comments");
     let comments = call::get(path, "Lists the comments on a merge request", list_comments);
-    calls.add(comments.also_at(old).list::<CommentJson<'_>>());
+    calls.add(comments.also_at(old).list::<MergeRequestCommentJson<'_>>());
     let comment = call::post(path, "Comments on a merge request", add_comment);
-    calls.add(comment.also_at(old).created::<CommentJson<'_>>());
+    calls.add(comment.also_at(old).created::<MergeRequestCommentJson<'_>>());
     let (path, old) = paths!("/merge");
     let merge = call::put(path, "Merges a merge request", merge_request_in_path);
     calls.add(merge.also_at(old).ok::<MergeRequestJson<'_>>());
@@ -403,7 +404,11 @@ async fn list_comments(
     let notes = api
         .run(move |app, actor, InPath { id }| comments::list(app, actor, &named, id, page))
         .await?;
-    respond::paged(&api, page, notes.as_ref().map(|view| CommentJson::new(view, api.links())))
+    respond::paged(
+        &api,
+        page,
+        notes.as_ref().map(|view| MergeRequestCommentJson::new(view, api.links())),
+    )
 }
 
 async fn add_comment(
@@ -420,10 +425,10 @@ async fn add_comment(
         })
         .await?;
     respond::created(match &written {
-        NoteOutcome::Note(view) => CommentJson::new(view, api.links()),
-        NoteOutcome::Award(_, user) => CommentJson::of_text(&text, user, api.links()),
+        NoteOutcome::Note(view) => MergeRequestCommentJson::new(view, api.links()),
+        NoteOutcome::Award(_, user) => MergeRequestCommentJson::of_text(&text, user, api.links()),
         NoteOutcome::Commands(_, user, _) => {
-            CommentJson::of_text("Your commands have been executed!", user, api.links())
+            MergeRequestCommentJson::of_text("Your commands have been executed!", user, api.links())
         }
     })
 }

@@ -162,8 +162,8 @@ fn calls_about_issues_send_a_bounded_number_of_queries_on_postgres() {
 
 /// The calls and their most queries. Each includes three for the token, the project and the role of the caller.
 const ABOUT_ISSUES: [(&str, u64); 9] = [
-    // Queries: total, rows, subscriptions, and confidential issues of the caller.
-    ("labels", 7),
+    // Queries: total, rows, subscriptions, confidential issues of the caller, and open merge requests.
+    ("labels", 8),
     // Queries: board, lists with their total, labels.
     ("boards", 7),
     // Queries: total, ids, rows; labels, milestones, users, subscriptions, participation, votes, and the path of the
