@@ -108,8 +108,10 @@ impl Params {
         Ok(self.scalar(name)?.map(Cow::into_owned))
     }
 
-    /// The output of a program. It may contain every character.
-    pub fn log(&self, name: &str) -> ApiResult<Option<String>> {
+    /// A text that may be empty and may contain every character, NUL included; null counts as not given.
+    /// # Errors
+    /// The value is a list or an object.
+    pub fn content(&self, name: &str) -> ApiResult<Option<String>> {
         match self.values.get(name) {
             Some(Value::String(text)) => Ok(Some(text.clone())),
             _ => self.possibly_empty_text(name),

@@ -12,6 +12,11 @@ pub fn text(name: &'static str, max: usize) -> Rule<Option<String>> {
     Rule::new(doc::text(name, max), |from, param| from.text(param.name()))
 }
 
+/// A text with any characters, NUL included; an empty one is a value. The use case checks the characters.
+pub fn content(name: &'static str, max: usize) -> Rule<Option<String>> {
+    Rule::new(doc::text(name, max), |from, param| from.content(param.name()))
+}
+
 /// A text to search for; an empty one counts as not given.
 pub fn search(name: &'static str, max: usize) -> Rule<Option<String>> {
     Rule::new(doc::text(name, max), |from, param| from.search(param.name()))

@@ -28,7 +28,8 @@ pub fn needed_text(name: &'static str, max: usize) -> Rule<String> {
 pub fn needed_content(name: &'static str, max: usize) -> Rule<String> {
     Rule::new(doc::text(name, max).needed(), |from, param| {
         from.pick(|params| {
-            let text = params.log(param.name())?.filter(|text| !text.trim().is_empty());
+            let text = params.content(param.name())?;
+            let text = text.filter(|text| !text.trim().is_empty());
             Ok(text.ok_or(Error::NotGiven(param.name()))?)
         })
     })
@@ -56,9 +57,9 @@ pub fn any_text(name: &'static str, max: usize) -> Rule<Option<String>> {
     Rule::new(doc::text(name, max), |from, param| from.params().any_text(param.name()))
 }
 
-/// The output of a program, which may contain every character.
-pub fn log(name: &'static str, max: usize) -> Rule<Option<String>> {
-    Rule::new(doc::text(name, max), |from, param| from.pick(|params| params.log(param.name())))
+/// A text with any characters, NUL included, such as the output of a program.
+pub fn content(name: &'static str, max: usize) -> Rule<Option<String>> {
+    Rule::new(doc::text(name, max), |from, param| from.pick(|params| params.content(param.name())))
 }
 
 /// A number as text; the use case parses it.

@@ -102,6 +102,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub(super) fn content(&mut self, name: &str) -> Option<String> {
+        match self.params.content(name) {
+            Ok(text) => text,
+            Err(_) => self.invalid(name),
+        }
+    }
+
     pub(super) fn search(&mut self, name: &str) -> Option<String> {
         let text = self.nonempty_text(name)?;
         match within(&text, limit::SHORT) {

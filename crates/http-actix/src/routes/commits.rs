@@ -46,12 +46,12 @@ parameters! {
 }
 
 parameters!(AuthorFields {
-    email: declared::text("author_email", limit::SHORT),
-    name: declared::text("author_name", limit::SHORT),
+    email: declared::content("author_email", limit::SHORT),
+    name: declared::content("author_name", limit::SHORT),
 });
 
 parameters!(NewCommit {
-    branch: declared::text("branch_name", limit::REF_NAME).needed(),
+    branch: declared::content("branch_name", limit::REF_NAME).needed(),
     message: declared::text("commit_message", limit::LONG).needed(),
     actions: declared::actions("actions").needed(),
     author: nested::<AuthorFields>(),
@@ -59,7 +59,7 @@ parameters!(NewCommit {
 
 parameters! {
     struct Onto {
-        branch: String = declared::text("branch", limit::REF_NAME).needed(),
+        branch: String = declared::content("branch", limit::REF_NAME).needed(),
     }
 }
 

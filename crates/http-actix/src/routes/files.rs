@@ -47,7 +47,7 @@ parameters! {
 parameters! {
     struct Place {
         path: String = picked::needed_content("file_path", limit::LOOKUP),
-        branch: String = picked::needed_text("branch_name", limit::REF_NAME),
+        branch: String = picked::needed_content("branch_name", limit::REF_NAME),
     }
 }
 
@@ -55,8 +55,8 @@ parameters! {
     /// The message and the author of the commit.
     struct Texts {
         message: String = picked::needed_text("commit_message", limit::LONG),
-        author_email: Option<String> = picked::text("author_email", limit::SHORT),
-        author_name: Option<String> = picked::text("author_name", limit::SHORT),
+        author_email: Option<String> = picked::content("author_email", limit::SHORT),
+        author_name: Option<String> = picked::content("author_name", limit::SHORT),
     }
 }
 

@@ -56,7 +56,7 @@ parameters! {
 parameters!(Report {
     ended: picked::word("state", &["running", "success", "failed"])
         .map(|word| word.as_deref().and_then(ended)),
-    trace: picked::log("trace", limit::LOG),
+    trace: picked::content("trace", limit::LOG),
 });
 
 parameters! {

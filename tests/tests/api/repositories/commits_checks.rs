@@ -4,15 +4,20 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::{error, forbidden, no_project};
-use crate::api::repositories::commits_support::{add_special_files, post_body, post_commit, state};
+use crate::api::repositories::commits_support::{
+    add_special_files, post_body, post_commit, send_file, state,
+};
 use crate::api::repositories::refs_support::{
-    ProjectFixture, empty_fixture, filled_fixture, protect,
+    ProjectFixture, empty_fixture, empty_fixture_with_visibility, fill, filled_fixture, protect,
 };
 use crate::api::support::message;
 
 on_every_store!(
     checks_come_in_their_order,
     archived_projects_refuse_every_write,
+    public_projects_are_read_and_commented_by_everybody,
+    authors_and_branches_with_nul_are_refused,
+    parameters_have_to_be_utf_8,
     branches_are_checked_first,
     actions_are_checked_in_turn,
     an_empty_repository_takes_only_creations,
@@ -77,6 +82,121 @@ fn archived_projects_refuse_every_write(forge: &Forge) {
     for call in ["commits", "commits/master", "commits/master/diff"] {
         forge.get(&at(call)).token(fixture.token("reporter")).send().expect(200);
     }
+}
+
+/// Section 1, the columns "guest" and "signed-in stranger, public project".
+fn public_projects_are_read_and_commented_by_everybody(forge: &Forge) {
+    let fixture = empty_fixture_with_visibility(forge, "20");
+    fill(forge, &fixture);
+    let before = state(forge, &fixture);
+    let id = fixture.id("master");
+    let at = |call: &str| format!("{}/repository/{call}", fixture.cast.path);
+    let comments = at(&format!("commits/{id}/comments"));
+    let body = json!({
+        "branch_name": "master", "branch": "master", "commit_message": "x", "actions": [],
+        "file_path": "README", "content": "x",
+    });
+    for who in ["stranger", "external", "guest", "reporter"] {
+        let token = fixture.token(who);
+        for call in ["commits", "commits/master", "commits/master/diff", "commits/master/comments"]
+        {
+            forge.get(&at(call)).token(token).send().expect(200);
+        }
+        forge.get(&at("files?file_path=README&ref=master")).token(token).send().expect(200);
+        for (method, call) in [
+            ("POST", "commits"),
+            ("POST", "commits/feature%2Fx/cherry_pick"),
+            ("POST", "files"),
+            ("PUT", "files"),
+            ("DELETE", "files"),
+        ] {
+            let answer = forge.request(method, &at(call)).token(token).json(&body).send();
+            assert_eq!(answer.expect(403), forbidden(), "{who} {method} {call}");
+        }
+        // Parameters come before the right to push for commits, and after it for files.
+        let answer = forge.post(&at("commits")).token(token).json(&json!({})).send();
+        assert_eq!(answer.status, 400, "{who}");
+        let answer = forge.post(&at("files")).token(token).json(&json!({})).send();
+        assert_eq!(answer.expect(403), forbidden(), "{who}");
+    }
+    assert_eq!(state(forge, &fixture), before);
+    for who in ["stranger", "external", "guest"] {
+        let note = json!({"note": "x"});
+        forge.post(&comments).token(fixture.token(who)).json(&note).send().expect(201);
+    }
+    assert_eq!(forge.get(&comments).send().expect(401), message("401 Unauthorized"));
+}
+
+/// POST /projects/:id/repository/commits, POST /projects/:id/repository/files,
+/// PUT /projects/:id/repository/files, DELETE /projects/:id/repository/files,
+/// POST /projects/:id/repository/commits/:sha/cherry_pick: section 5.1 row 2 and section 5.3.
+fn authors_and_branches_with_nul_are_refused(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let before = state(forge, &fixture);
+    let body = |more: &Value| {
+        let mut body = json!({
+            "branch_name": "master", "commit_message": "x", "actions": [], "content": "x",
+        });
+        for (name, value) in more.as_object().expect("fields") {
+            body[name] = value.clone();
+        }
+        body
+    };
+    let commit = |more: &Value| post_body(forge, &fixture, "developer", &body(more));
+    let file = |method: &str, more: &Value| {
+        let mut body = body(more);
+        body["file_path"] = json!(if method == "POST" { "new" } else { "README" });
+        send_file(forge, &fixture, (method, "developer"), &body)
+    };
+    for author in [
+        json!({"author_name": "A\u{0}da", "author_email": "ada@example.com"}),
+        json!({"author_name": "Ada", "author_email": "ada\u{0}@example.com"}),
+        json!({"author_name": "A\nda", "author_email": "ada@example.com"}),
+    ] {
+        assert_eq!(commit(&author).expect(400), message("Invalid author"), "{author}");
+        for method in ["POST", "PUT", "DELETE"] {
+            let answer = file(method, &author);
+            assert_eq!(answer.expect(400), message("Invalid author"), "{method} {author}");
+        }
+    }
+    let branch = json!({"branch_name": "mas\u{0}ter"});
+    let text = "You can only create or edit files when you are on a branch";
+    assert_eq!(commit(&branch).expect(400), message(text));
+    for method in ["POST", "PUT", "DELETE"] {
+        assert_eq!(file(method, &branch).expect(400), message(text), "{method}");
+    }
+    let pick = format!("{}/repository/commits/feature%2Fx/cherry_pick", fixture.cast.path);
+    let pick = forge.post(&pick).token(fixture.token("developer"));
+    let pick = pick.json(&json!({"branch": "mas\u{0}ter"})).send();
+    assert_eq!(pick.expect(404), message("404 Branch Not Found"));
+    assert_eq!(state(forge, &fixture), before);
+    // Only one of the two: the caller is the author, so the other one does not matter.
+    commit(&json!({"author_name": "A\u{0}da"})).expect(201);
+}
+
+/// POST /projects/:id/repository/commits, GET /projects/:id/repository/files
+fn parameters_have_to_be_utf_8(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let before = state(forge, &fixture);
+    let at = |call: &str| format!("{}/repository/{call}", fixture.cast.path);
+    let developer = fixture.token("developer");
+    let wrong = error("a parameter is not valid UTF-8");
+    let query = at("files?file_path=%FF&ref=master");
+    assert_eq!(forge.get(&query).token(developer).send().expect(400), wrong);
+    let file = "file_path=%FF&branch_name=master&content=x&commit_message=x";
+    let commit = "branch_name=master&commit_message=x\
+                  &actions[][action]=create&actions[][file_path]=%FF&actions[][content]=x";
+    for (method, call, body) in [
+        ("POST", "files", file),
+        ("PUT", "files", file),
+        ("DELETE", "files", file),
+        ("POST", "commits", commit),
+    ] {
+        let send = forge.request(method, &at(call)).token(developer);
+        let send = send.header("Content-Type", "application/x-www-form-urlencoded").body(body);
+        assert_eq!(send.send().expect(400), wrong, "{method} {call}");
+    }
+    assert_eq!(state(forge, &fixture), before);
 }
 
 /// POST /projects/:id/repository/commits: rows 1 and 2.
@@ -197,6 +317,13 @@ fn an_empty_repository_takes_only_creations(forge: &Forge) {
         let actions = json!([{"action": action, "file_path": "a", "content": ""}]);
         let answer = post_commit(forge, &fixture, "master", "master", actions);
         assert_eq!(answer.expect(400), message(&format!("No files to {action}.")));
+    }
+    // Section 5.3: a malformed branch name in an empty repository.
+    for branch in ["a..b", "a\u{0}b"] {
+        let actions = json!([{"action": "create", "file_path": "a", "content": ""}]);
+        let text = format!("Could not update branch {branch}. Please refresh and try again.");
+        let answer = post_commit(forge, &fixture, "master", branch, actions);
+        assert_eq!(answer.expect(400), message(&text));
     }
 }
 
