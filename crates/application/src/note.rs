@@ -217,12 +217,12 @@ impl NewNoteOn<'_> {
     }
 }
 
-/// Changes the text of a note.
+/// Changes the text of a note of the project.
 pub fn update(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    id: NoteRef,
+    id: NoteId,
     body: &str,
 ) -> Result<NoteView, Error> {
     let user = access::own_account(actor)?;
@@ -230,23 +230,21 @@ pub fn update(
     let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
-        let (subject, note) = find(tx, &tracker, id)?;
-        tracker.require_for_note(NoteAbility::Update, subject.facts(&tracker), &note)?;
+        let (subject, note) = find_for(tx, &tracker, NoteAbility::Update, id)?;
         let (updated_by, now) = (Some(user), app.clock.now());
         let note = Note { body: body?, updated_by, updated_at: now, ..note };
         tx.notes().update(&note)?;
-        tx.issuables().mention(id.on, &mentioned_usernames(note.body.as_str()))?;
+        tx.issuables().mention(subject.id(), &mentioned_usernames(note.body.as_str()))?;
         mentions.write_notes_of(tx, &tracker, subject.place(), user, now)?;
         Ok(view::load(tx, note)?)
     })
 }
 
-/// Deletes a note, and returns its state before.
-pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteRef) -> Result<NoteView, Error> {
+/// Deletes a note of the project, and returns its state before.
+pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteId) -> Result<NoteView, Error> {
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
-        let (subject, note) = find(tx, &tracker, id)?;
-        tracker.require_for_note(NoteAbility::Delete, subject.facts(&tracker), &note)?;
+        let (_, note) = find_for(tx, &tracker, NoteAbility::Delete, id)?;
         let shown = view::load(tx, note)?;
         tx.notes().delete(&shown.note)?;
         Ok(shown)
@@ -257,6 +255,28 @@ fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Subject, Not
     let subject = Subject::find(tx, tracker, id.on, Entity::Note)?;
     let note = tx.notes().find(id.on.into(), id.note, note_reader(tracker)?)?;
     Ok((subject, note.ok_or(Error::NotFound(Entity::Record))?))
+}
+
+/// Returns a note on any issue or merge request of the project, if the actor has this ability on it. As in the
+/// reference, a note that the actor may not change is forbidden, not hidden.
+fn find_for(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    ability: NoteAbility,
+    id: NoteId,
+) -> Result<(Subject, Note), Error> {
+    let missing = || Error::NotFound(Entity::Record);
+    let found = tx.notes().find_all(&[id])?;
+    let of_project = found.into_iter().find(|note| note.project == tracker.project.id);
+    let on = of_project.and_then(|note| note.on.issuable()).ok_or_else(missing)?;
+    let note = tx.notes().find(on.into(), id, note_reader(tracker)?)?.ok_or_else(missing)?;
+    let subject = Subject::load(tx, tracker, on)?;
+    let allowed = tracker.require_for_note(ability, subject.facts(tracker), &note);
+    allowed.map_err(|error| match error {
+        Error::NotFound(_) => Error::Forbidden(None),
+        error => error,
+    })?;
+    Ok((subject, note))
 }
 
 /// Returns the reader for filtering notes; `None` for administrators, who see all notes.

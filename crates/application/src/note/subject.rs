@@ -38,6 +38,16 @@ impl Subject {
         on: Issuable,
         thing: Entity,
     ) -> Result<Self, Error> {
+        let found = Self::load(tx, tracker, on)?;
+        let is_seen = match &found {
+            Subject::Issue(issue) => tracker.sees(issue),
+            Subject::MergeRequest(request) => tracker.allows_on(MergeRequestAbility::Read, request),
+        };
+        if is_seen { Ok(found) } else { Err(Error::NotFound(thing)) }
+    }
+
+    /// Returns the issue or merge request of the project, whether the actor may see it or not.
+    pub(super) fn load(tx: &mut dyn Tx, tracker: &Tracker, on: Issuable) -> Result<Self, Error> {
         let project = tracker.project.id;
         let found = match on {
             Issuable::Issue(id) => tx.issues().find(project, id)?.map(Subject::Issue),
@@ -45,12 +55,7 @@ impl Subject {
                 tx.merge_requests().find(project, id)?.map(Subject::MergeRequest)
             }
         };
-        let found = found.ok_or(Error::NotFound(Entity::Record))?;
-        let is_seen = match &found {
-            Subject::Issue(issue) => tracker.sees(issue),
-            Subject::MergeRequest(request) => tracker.allows_on(MergeRequestAbility::Read, request),
-        };
-        if is_seen { Ok(found) } else { Err(Error::NotFound(thing)) }
+        found.ok_or(Error::NotFound(Entity::Record))
     }
 
     pub(super) fn id(&self) -> Issuable {

@@ -14,6 +14,8 @@
 
 use std::marker::PhantomData;
 
+use hexforge_application::error::Error;
+
 use super::Reader;
 use crate::openapi::Param;
 
@@ -202,6 +204,17 @@ impl Rule<i64> {
 }
 
 impl Rule<String> {
+    /// Refuses a blank text as not given.
+    pub fn not_blank(self) -> Self {
+        self.with(|rule, from| {
+            let text = rule.read(from);
+            if text.trim().is_empty() {
+                from.refuse(Error::NotGiven(rule.name()).into());
+            }
+            text
+        })
+    }
+
     /// The id of a commit in the path. OpenAPI describes it with the path.
     pub(super) fn commit_in_path(name: &'static str) -> Self {
         Self { params: [None, None], read: Box::new(move |from| from.commit_in_path(name)) }

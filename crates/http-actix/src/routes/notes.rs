@@ -34,10 +34,8 @@ fn declare_on(calls: &mut Calls, kind: &str, on: fn(i64) -> Issuable) {
     calls.add(call.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
     let handler = move |api: Api<NotePath>, path: ProjectPath| get(api, path, on);
     calls.add(call::get(one.clone(), "Shows a note", handler).ok::<NoteJson<'_>>());
-    let handler = move |api: Api<(NotePath, Change)>, path: ProjectPath| update(api, path, on);
-    calls.add(call::put(one.clone(), "Updates a note", handler).ok::<NoteJson<'_>>());
-    let handler = move |api: Api<NotePath>, path: ProjectPath| delete(api, path, on);
-    calls.add(call::delete(one, "Removes a note", handler).ok::<NoteJson<'_>>());
+    calls.add(call::put(one.clone(), "Updates a note", update).ok::<NoteJson<'_>>());
+    calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
 }
 
 parameters! {
@@ -61,7 +59,7 @@ impl NotePath {
 }
 
 parameters!(NoteFields {
-    body: declared::text("body", limit::LONG).needed(),
+    body: declared::text("body", limit::LONG).needed().not_blank(),
     created_at: picked::moment("created_at"),
 });
 
@@ -114,26 +112,21 @@ async fn create(
     }
 }
 
+/// Changes a note of the project. The issue or merge request in the path is not looked at, as in the reference.
 async fn update(
     api: Api<(NotePath, Change)>,
     ProjectPath(named): ProjectPath,
-    on: fn(i64) -> Issuable,
 ) -> ApiResult<HttpResponse> {
     let view = api
         .run(move |app, actor, (path, Change { body })| {
-            note::update(app, actor, &named, path.reference(on), &body)
+            note::update(app, actor, &named, path.note, &body)
         })
         .await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }
 
-async fn delete(
-    api: Api<NotePath>,
-    ProjectPath(named): ProjectPath,
-    on: fn(i64) -> Issuable,
-) -> ApiResult<HttpResponse> {
-    let view = api
-        .run(move |app, actor, path| note::delete(app, actor, &named, path.reference(on)))
-        .await?;
+/// Removes a note of the project; the path counts as in [`update`].
+async fn delete(api: Api<NotePath>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+    let view = api.run(move |app, actor, path| note::delete(app, actor, &named, path.note)).await?;
     respond::ok(NoteJson::new(&view, api.links()))
 }

@@ -6,8 +6,8 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::groups::group_support::{error, forbidden, no_project};
-use crate::api::projects::project_support::a_cast;
+use crate::api::groups::group_support::{error, forbidden, new_project, no_project};
+use crate::api::projects::project_support::{a_cast, not_given};
 use crate::api::support::{MISSING, field_error, id_of, message};
 use crate::api::tracker::tracker_support::{
     field_values, issue_now, new_issue, path_of_issue, update_issue, user_summary,
@@ -19,6 +19,7 @@ on_every_store!(
     what_is_wrong_with_a_note_is_told,
     a_note_is_changed_by_its_author_and_moderators,
     a_note_is_removed_by_its_author_and_moderators,
+    notes_are_changed_and_removed_in_the_whole_project,
     what_the_service_wrote_stays,
 );
 
@@ -92,12 +93,13 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
     let notes = format!("{}/notes", path_of_issue(&issue));
     let one = format!("{notes}/{}", id_of(&note));
     let long = "x".repeat(1_048_577);
-    for (method, path) in [("POST", &notes), ("PUT", &one)] {
+    let blank = || field_error("note", "can't be blank");
+    for (method, path, blank) in [("POST", &notes, not_given("body")), ("PUT", &one, blank())] {
         for (fields, body) in [
             (json!({}), error("body is missing")),
             (json!({"body": ["x"]}), error("body is invalid")),
-            (json!({"body": ""}), field_error("note", "can't be blank")),
-            (json!({"body": " \n"}), field_error("note", "can't be blank")),
+            (json!({"body": ""}), blank.clone()),
+            (json!({"body": " \n"}), blank.clone()),
             (
                 json!({"body": long}),
                 field_error("note", "is too long (maximum is 1048576 characters)"),
@@ -120,6 +122,13 @@ fn what_is_wrong_with_a_note_is_told(forge: &Forge) {
     let answer = forge.get(&format!("{notes}/x")).token(owner).send().expect(400);
     assert_eq!(answer, error("note_id is invalid"));
     assert_eq!(forge.get(&notes).token(cast.token("stranger")).send().expect(404), no_project());
+    // Parameters are checked before the project and the issue: rest_of_v3.md section 3.1.
+    let post = |path: &str, who: &str| {
+        forge.post(path).token(cast.token(who)).json(&json!({"body": " "})).send().expect(400)
+    };
+    assert_eq!(post(&notes, "stranger"), not_given("body"));
+    assert_eq!(post(&missing, "owner"), not_given("body"));
+    assert_eq!(post(&strange, "owner"), error("noteable_id is invalid"));
     // A body of the maximum length.
     write_note(forge, owner, &issue, &"x".repeat(1_048_576));
 }
@@ -157,6 +166,41 @@ fn a_note_is_removed_by_its_author_and_moderators(forge: &Forge) {
         assert_eq!(again, message("404 Not found"));
     }
     assert_eq!(issue_now(forge, ROOT, &issue)["user_notes_count"], 0);
+}
+
+/// PUT /projects/:id/issues/:noteable_id/notes/:note_id,
+/// DELETE /projects/:id/issues/:noteable_id/notes/:note_id: rest_of_v3.md section 3.1.
+fn notes_are_changed_and_removed_in_the_whole_project(forge: &Forge) {
+    let cast = a_cast(forge, "20");
+    let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
+    let secret = [("confidential", "true")];
+    let secret = new_issue(forge, cast.token("reporter"), &cast.path, "a secret", &secret);
+    let note = write_note(forge, cast.token("reporter"), &secret, "hidden");
+    // The issue in the path is not looked at.
+    for on in [id_of(&issue), MISSING] {
+        let path = format!("{}/issues/{on}/notes/{}", cast.path, id_of(&note));
+        let form = [("body", "x")];
+        for who in ["stranger", "guest", "developer"] {
+            let answer = forge.put(&path).token(cast.token(who)).form(&form).send();
+            assert_eq!(answer.expect(403), forbidden(), "{who}");
+            let answer = forge.delete(&path).token(cast.token(who)).send();
+            assert_eq!(answer.expect(403), forbidden(), "{who}");
+        }
+        let changed = forge.put(&path).token(cast.token("reporter")).form(&form).send();
+        let changed = changed.expect(200);
+        assert_eq!((&changed["body"], &changed["noteable_id"]), (&json!("x"), &secret["id"]));
+        let shown = forge.get(&path).token(cast.token("reporter")).send().expect(404);
+        assert_eq!(shown, message("404 Not found"));
+    }
+    let other = new_project(forge, cast.token("owner"), "other", &[]);
+    for (project, id) in [(id_of(&other), id_of(&note)), (id_of(&cast.project), MISSING)] {
+        let path = format!("/projects/{project}/issues/{}/notes/{id}", id_of(&secret));
+        let answer = forge.delete(&path).token(cast.token("owner")).send();
+        assert_eq!(answer.expect(404), message("404 Not found"));
+    }
+    let path = format!("{}/merge_requests/1/notes/{}", cast.path, id_of(&note));
+    forge.delete(&path).token(cast.token("master")).send().expect(200);
+    assert_eq!(issue_now(forge, ROOT, &secret)["user_notes_count"], 0);
 }
 
 /// PUT /projects/:id/issues/:noteable_id/notes/:note_id
