@@ -24,7 +24,7 @@ use super::found;
 use super::update::has_source;
 use super::version::{EndRefs, NewRefs, VersionDraft};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::issue::mentions::ReferencedProjects;
 use crate::push::or_zero;
 use crate::repository::open;
@@ -146,10 +146,16 @@ fn refresh_source(app: &App, push: &BranchPush, request: &MergeRequest) -> Resul
     if !app.store.read(|tx| has_source(tx, &request.ends))? {
         return Ok(());
     }
-    let refs = retry::while_busy(TRIES, is_busy, || {
+    let refreshed = retry::while_busy(TRIES, is_busy, || {
         let Some(refreshed) = SourcePush::read(app, push, request)? else { return Ok(None) };
         app.store.write(|tx| refreshed.store(app, tx, request.id))
-    })?;
+    });
+    let refs = match refreshed {
+        // The commits of the fork do not fit into the target repository. The request keeps its version until a later
+        // push fits, and the other requests of the branch are refreshed.
+        Err(Error::Refused(Refusal::RepositoryFull)) => None,
+        refreshed => refreshed?,
+    };
     if let Some(refs) = refs {
         refs.publish(app);
     }

@@ -209,7 +209,9 @@ impl VersionDraft {
         let packs = match head {
             Some(head) if ends.is_from_fork() => {
                 let source = (ends.source_project, Arc::clone(&refs.source));
-                app.git.copy_commit(head, source, (target, Arc::clone(&refs.target)), caller)?
+                let target = (target, Arc::clone(&refs.target));
+                let copied = app.git.copy_commit(head, source, target, caller);
+                copied.map_err(|error| repository_full(error.into()))?
             }
             Some(_) | None => vec![],
         };
@@ -327,7 +329,7 @@ impl VersionDraft {
         let mut written = Vec::new();
         for (project, names, packs) in repositories {
             let before = open::locked(app, tx, project)?;
-            packs::add(app, tx, project, &before, packs)?;
+            packs::add(app, tx, project, &before, packs).map_err(repository_full)?;
             let new = hidden::put(tx, project, &before, names)?;
             if !(new.is_empty() && packs.is_empty()) {
                 let after = hidden::added(&before, &new, packs);
@@ -335,6 +337,14 @@ impl VersionDraft {
             }
         }
         Ok(NewRefs(written))
+    }
+}
+
+/// Maps the error of objects that do not fit into the target repository to the one that a push has.
+fn repository_full(error: Error) -> Error {
+    match error {
+        Error::Git(GitError::TooLarge) => Error::Refused(Refusal::RepositoryFull),
+        error => error,
     }
 }
 
