@@ -12,6 +12,7 @@ pub mod fork;
 pub(crate) mod found;
 pub mod head;
 pub mod merge;
+pub(crate) mod own_commits;
 pub mod refresh;
 pub(crate) mod source;
 pub mod subscription;

@@ -10,7 +10,6 @@ use hexforge_domain::id::{NoteId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::award::{Award, EmojiName};
 use hexforge_domain::issue::mention::mentioned_usernames;
-use hexforge_domain::issue::reference::Reference;
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::note::{NewNote, Note, NoteBody};
@@ -26,7 +25,8 @@ use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::issue::activity;
-use crate::issue::mentions::{Mentions, find_references};
+use crate::issue::mentions::{Mentions, NamedObjects};
+use crate::merge_request::own_commits;
 use crate::merge_request::version::NewRefs;
 use crate::retry;
 use crate::view::note::{self as view, NoteView};
@@ -123,7 +123,12 @@ pub fn create(
 ) -> Result<NoteOutcome, Error> {
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.body);
-    let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
+    let text = body.as_ref().ok().map(NoteBody::as_str);
+    let mentioned = NamedObjects::find(app, actor, named, &[text])?;
+    let mentioned = match on.merge_request() {
+        Some(request) => own_commits::without(app, actor, named, request, mentioned)?,
+        None => mentioned,
+    };
     let draft = body.and_then(|body| Draft::read(body, app.today()));
     let new = NewNoteOn { app, actor, author, named, on, fields, mentioned };
     let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
@@ -142,7 +147,7 @@ struct NewNoteOn<'a> {
     named: &'a ProjectRef,
     on: Issuable,
     fields: &'a NoteFields,
-    mentioned: Vec<Reference>,
+    mentioned: NamedObjects,
 }
 
 impl NewNoteOn<'_> {
@@ -159,8 +164,9 @@ impl NewNoteOn<'_> {
             let subject = Subject::find(tx, &tracker, on, Entity::Note)?;
             let draft = draft.clone()?;
             let now = app.clock.now();
+            let (content, mentions) = (&content, &mentions);
             let writer =
-                NoteWriter { app, user: author, tracker: &tracker, content: &content, now };
+                NoteWriter { app, user: author, tracker: &tracker, content, mentions, now };
             if let Some(emoji) = draft.emoji.as_ref().filter(|_| subject.author() != author) {
                 let award = tx.issuables().award(on, author, emoji, now)?;
                 let by = Box::new(find_user(tx, author)?);
@@ -227,7 +233,15 @@ pub fn update(
 ) -> Result<NoteView, Error> {
     let user = access::own_account(actor)?;
     let body = NoteBody::parse(body);
-    let mentioned = find_references(app, &[body.as_ref().ok().map(NoteBody::as_str)]);
+    let text = body.as_ref().ok().map(NoteBody::as_str);
+    let mut mentioned = NamedObjects::find(app, actor, named, &[text])?;
+    if mentioned.has_commits() {
+        let note = app.store.read_autocommit(|tx| tx.notes().find_all(&[id]))?.pop();
+        let on = note.and_then(|note| note.on.issuable());
+        if let Some(request) = on.and_then(Issuable::merge_request) {
+            mentioned = own_commits::without(app, actor, named, request, mentioned)?;
+        }
+    }
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
         let (subject, note) = find_for(tx, &tracker, NoteAbility::Update, id)?;

@@ -1,6 +1,7 @@
 //! Issues: the entity, its input type, and the values that belong to it.
 
 pub mod closing;
+pub mod commit_reference;
 pub mod label_list;
 pub mod mention;
 pub mod port;

@@ -3,6 +3,7 @@
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::note::Note;
+use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::tracker::{
     IssueAbility, IssueFacts, NoteAbility, NoteFacts, NoteSubject, TrackerAbility, TrackerFacts,
 };
@@ -108,6 +109,11 @@ impl Tracker {
     /// Returns whether the actor may see an issue of the project.
     pub fn sees(&self, issue: &Issue) -> bool {
         self.authorize(IssueAbility::Read, issue).is_ok()
+    }
+
+    /// Returns whether the actor may read the code of the project.
+    pub fn reads_code(&self) -> bool {
+        self.facts.project.allows(self.actor(), ProjectAbility::DownloadCode)
     }
 
     /// Returns the audience of lists that the actor requests.

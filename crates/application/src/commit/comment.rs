@@ -19,7 +19,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::issue::activity::person;
-use crate::issue::mentions::{MentionPlace, Mentions, find_references};
+use crate::issue::mentions::{MentionPlace, Mentions, NamedObjects};
 use crate::repository::{Readable, Revision};
 use crate::view::event::kind;
 use crate::view::note::{self as view, NoteView};
@@ -82,7 +82,8 @@ pub fn create(
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.note)?;
     let commit = at.repository().commit(at.commit())?.ok_or(GitError::Missing)?;
-    let mentioned = find_references(app, &[Some(body.as_str())]);
+    let (named, on) = (ProjectRef::Id(readable.project_id()), noteable(readable, at));
+    let mentioned = NamedObjects::find(app, actor, &named, &[Some(body.as_str())])?;
     let position = line.zip(fields.line.as_ref()).map(|(found, asked)| NotePosition {
         path: asked.path.clone(),
         line: match asked.side {
@@ -90,7 +91,6 @@ pub fn create(
             LineSide::Old => NoteLine::Removed,
         },
     });
-    let (named, on) = (ProjectRef::Id(readable.project_id()), noteable(readable, at));
     app.store.write(|tx| {
         let requester = app.requester(actor);
         let (home, mentions) = Mentions::lock(tx, requester, &named, &mentioned)?;

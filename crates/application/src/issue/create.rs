@@ -15,7 +15,7 @@ use super::Editor;
 use super::activity::{self, EventSubject};
 use super::commands;
 use super::fields::{self, IssueFields};
-use super::mentions::{Mentions, find_references};
+use super::mentions::{Mentions, NamedObjects};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
@@ -30,7 +30,7 @@ pub fn create(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let author = access::own_account(actor)?;
-    let mentioned = find_references(app, &given.texts());
+    let mentioned = NamedObjects::find(app, actor, named, &given.texts())?;
     let (given, commands) = split_commands(app, given);
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;

@@ -1,11 +1,15 @@
-//! References to issues and merge requests in texts. A referenced issue or merge request gets one system note for each
-//! issue, merge request or commit that mentions it.
+//! References to issues, merge requests and commits in texts. What is referenced gets one system note for each issue,
+//! merge request or commit that mentions it.
+
+mod named;
+
+pub(crate) use named::NamedObjects;
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{MergeRequestId, ProjectId, UserId};
 use hexforge_domain::issue::Issue;
-use hexforge_domain::issue::reference::{Reference, ReferenceKind, references};
+use hexforge_domain::issue::reference::{Reference, ReferenceKind};
 use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::note::system::SystemNote;
 use hexforge_domain::note::{NewNote, NoteSource, Noteable};
@@ -18,41 +22,33 @@ use hexforge_domain::unique::sorted_unique;
 use super::Editor;
 use crate::access::Requester;
 use crate::access::tracker::Tracker;
-use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::view::project as project_view;
-
-/// Finds the references in texts. Call it before the transaction begins, because its duration grows with the
-/// length of the texts.
-pub fn find_references(app: &App, texts: &[Option<&str>]) -> Vec<Reference> {
-    let texts = texts.iter().flatten();
-    texts.flat_map(|text| references(text, &app.settings.external_url)).collect()
-}
+use named::NamedCommit;
 
 /// The references of texts, with their projects locked.
-pub struct Mentions<'a> {
-    named: &'a [Reference],
+pub(crate) struct Mentions<'a> {
+    named: &'a NamedObjects,
     others: ReferencedProjects,
 }
 
 impl<'a> Mentions<'a> {
-    /// Locks the project of the request, as [`Requester::locked_tracker`] does, together with the projects of the
-    /// [referenced](find_references) issues that the actor may see.
-    pub fn lock(
+    /// Locks the project of the request, as [`Requester::locked_tracker`] does, together with the
+    /// [named](NamedObjects::find) projects that the actor may see.
+    pub(crate) fn lock(
         tx: &mut dyn Tx,
         requester: Requester,
         home: &ProjectRef,
-        named: &'a [Reference],
+        named: &'a NamedObjects,
     ) -> Result<(Tracker, Self), Error> {
         let home = tx.projects().find(home)?.ok_or(Error::NotFound(Entity::Project))?;
-        let (home, others) = ReferencedProjects::lock(tx, requester, home.id, named)?;
+        let (home, others) = ReferencedProjects::lock_paths(tx, requester, home.id, named.paths())?;
         let home = home.ok_or(Error::NotFound(Entity::Project))?;
         let home = requester.tracker_of(tx, home)?;
         Ok((home, Self { named, others }))
     }
 
-    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this
-    /// issue.
+    /// Adds a system note to everything that is referenced and that the actor may see: it was mentioned in this issue.
     pub(crate) fn write_notes(
         &self,
         tx: &mut dyn Tx,
@@ -63,8 +59,8 @@ impl<'a> Mentions<'a> {
         self.write_notes_of(tx, tracker, MentionPlace::Issue(issue), user, now)
     }
 
-    /// Adds a system note to each referenced issue or merge request that the actor may see: it was mentioned in this
-    /// place of the project.
+    /// Adds a system note to everything that is referenced and that the actor may see: it was mentioned in this place of
+    /// the project.
     pub(crate) fn write_notes_of(
         &self,
         tx: &mut dyn Tx,
@@ -74,7 +70,8 @@ impl<'a> Mentions<'a> {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let mention = Mention { place, project: &home.project, author, at };
-        mention.write_notes(tx, Some(home), &self.others, self.named)
+        mention.write_notes(tx, Some(home), &self.others, &self.named.references)?;
+        mention.write_notes_on_commits(tx, home, &self.others, &self.named.commits)
     }
 }
 
@@ -92,6 +89,16 @@ impl ReferencedProjects {
         named: &[Reference],
     ) -> Result<(Option<Project>, Self), Error> {
         let paths = named.iter().filter_map(|reference| reference.project.as_deref());
+        Self::lock_paths(tx, requester, home, paths)
+    }
+
+    /// Like [`lock`](Self::lock), with the paths of the projects.
+    fn lock_paths<'a>(
+        tx: &mut dyn Tx,
+        requester: Requester,
+        home: ProjectId,
+        paths: impl Iterator<Item = &'a str>,
+    ) -> Result<(Option<Project>, Self), Error> {
         let mut found = Vec::new();
         for path in sorted_unique(paths) {
             if let Some(project) = tx.projects().find(&ProjectRef::parse(path))? {
@@ -125,12 +132,14 @@ impl ReferencedProjects {
         home: Option<&'a Tracker>,
         reference: &Reference,
     ) -> Option<&'a Tracker> {
-        match &reference.project {
+        match reference.project.as_deref() {
             None => home,
-            Some(path) => {
-                self.0.iter().find(|(other, _)| other == path).map(|(_, tracker)| tracker)
-            }
+            Some(path) => self.find(path),
         }
+    }
+
+    fn find(&self, path: &str) -> Option<&Tracker> {
+        self.0.iter().find(|(other, _)| other == path).map(|(_, tracker)| tracker)
     }
 }
 
@@ -212,6 +221,32 @@ impl Mention<'_> {
                 ReferenceKind::MergeRequest => self.find_requests(tx, tracker, &iids)?,
             };
             self.write_notes_on(tx, tracker, found)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a system note to each named commit whose code the actor may read.
+    fn write_notes_on_commits(
+        &self,
+        tx: &mut dyn Tx,
+        home: &Tracker,
+        others: &ReferencedProjects,
+        named: &[NamedCommit],
+    ) -> Result<(), StoreError> {
+        let mut found: Vec<(&Tracker, Vec<Noteable>)> = Vec::new();
+        for NamedCommit { path, project, id } in named {
+            let tracker = path.as_deref().map_or(Some(home), |path| others.find(path));
+            // The path may have become that of another project, or the right may have been taken away.
+            let is_readable = |one: &&Tracker| one.project.id == *project && one.reads_code();
+            let Some(tracker) = tracker.filter(is_readable) else { continue };
+            let on = Noteable::Commit { project: *project, id: *id };
+            match found.iter_mut().find(|(known, _)| known.project.id == *project) {
+                Some((_, commits)) => commits.push(on),
+                None => found.push((tracker, vec![on])),
+            }
+        }
+        for (tracker, commits) in found {
+            self.write_notes_on(tx, tracker, sorted_unique(commits))?;
         }
         Ok(())
     }

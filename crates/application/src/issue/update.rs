@@ -17,7 +17,7 @@ use hexforge_domain::text::LongText;
 use super::Editor;
 use super::activity::{self, EventSubject};
 use super::fields::{self, IssueFields};
-use super::mentions::{Mentions, find_references};
+use super::mentions::{Mentions, NamedObjects};
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -32,7 +32,7 @@ pub fn update(
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
     let user = access::own_account(actor)?;
-    let mentioned = find_references(app, &given.texts());
+    let mentioned = NamedObjects::find(app, actor, named, &given.texts())?;
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
         let issue = tx.issues().find(tracker.project.id, id)?;

@@ -18,13 +18,14 @@ use hexforge_domain::text::LongText;
 use super::RequestEditor;
 use super::commands;
 use super::fields::{self, MergeRequestFields};
+use super::own_commits;
 use super::version::{NewRefs, VersionDraft};
 use crate::access::tracker::Tracker;
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::issue::fields::{find_or_create_labels, resolve_milestone};
-use crate::issue::mentions::{MentionPlace, Mentions, find_references};
+use crate::issue::mentions::{MentionPlace, Mentions, NamedObjects};
 use crate::retry;
 use crate::view::merge_request::{self as view, MergeRequestView};
 
@@ -142,9 +143,10 @@ impl Creation<'_> {
         let (app, ends) = (self.app, &self.ends);
         let caller = Caller::new(self.requester.actor, None);
         let draft = VersionDraft::read_current(app, ends, caller)?;
-        let mentioned = find_references(app, &self.fields.texts());
+        let home = ProjectRef::Id(ends.target_project);
+        let mentioned = NamedObjects::find(app, self.requester.actor, &home, &self.fields.texts())?;
+        let mentioned = own_commits::without_draft(app, mentioned, &draft, ends, caller)?;
         app.store.write(|tx| {
-            let home = ProjectRef::Id(ends.target_project);
             let (tracker, mentions) = Mentions::lock(tx, self.requester, &home, &mentioned)?;
             let source = ProjectRef::Id(ends.source_project);
             let target = Some(ends.target_project.0);

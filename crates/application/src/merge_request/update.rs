@@ -22,13 +22,14 @@ use hexforge_domain::text::LongText;
 use super::RequestEditor;
 use super::fields::{self, MergeRequestFields};
 use super::head::HeadCommit;
+use super::own_commits;
 use super::version::{NewRefs, VersionDraft};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::Error;
 use crate::issue::fields::{find_or_create_labels, resolve_milestone};
-use crate::issue::mentions::{MentionPlace, Mentions, find_references};
+use crate::issue::mentions::{MentionPlace, Mentions, NamedObjects};
 use crate::issue::update::{api_ids, compare_labels};
 use crate::retry;
 use crate::view::merge_request::{self as view, MergeRequestView};
@@ -45,22 +46,17 @@ pub fn update(
     given: &MergeRequestFields,
 ) -> Result<MergeRequestView, Error> {
     let user = access::own_account(actor)?;
-    let mentioned = find_references(app, &given.texts());
+    let mentioned = NamedObjects::find(app, actor, named, &given.texts())?;
+    let mentioned = own_commits::without(app, actor, named, id, mentioned)?;
     let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
     let (shown, refs) = retry::while_busy(TRIES, is_busy, || {
         let prepared = Prepared::read(app, actor, named, id, given)?;
         app.store.write(|tx| {
             let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
             let before = tracker.merge_request(tx, MergeRequestAbility::Update, id)?;
-            let texts = |one: &MergeRequest| (one.title.clone(), one.description.clone());
-            let texts_before = texts(&before);
-            let now = app.clock.now();
-            let change = RequestChange { app, tracker: &tracker, prepared: &prepared, user, now };
+            let (prepared, mentions, now) = (&prepared, &mentions, app.clock.now());
+            let change = RequestChange { app, tracker: &tracker, prepared, mentions, user, now };
             let (after, refs) = change.apply(tx, before, given)?;
-            if texts(&after) != texts_before {
-                let place = MentionPlace::MergeRequest(&after);
-                mentions.write_notes_of(tx, &tracker, place, user, now)?;
-            }
             Ok::<_, Error>((view::load(tx, user, &tracker.project, after)?, refs))
         })
     })?;
@@ -138,6 +134,8 @@ pub(crate) struct RequestChange<'a> {
     pub app: &'a App,
     pub tracker: &'a Tracker,
     pub prepared: &'a Prepared,
+    /// What the given texts mention.
+    pub mentions: &'a Mentions<'a>,
     pub user: UserId,
     pub now: Timestamp,
 }
@@ -147,7 +145,7 @@ impl<'a> RequestChange<'a> {
         RequestEditor { user: self.user, project: &self.tracker.project, head, now: self.now }
     }
 
-    /// Changes the state first, then the other given fields. The caller has checked the permission to change the
+    /// Changes the state first, then the other given fields. A changed text writes its mentions. The caller has checked the permission to change the
     /// request. Fields that the actor may not set are ignored.
     pub(crate) fn apply(
         &self,
@@ -177,7 +175,12 @@ impl<'a> RequestChange<'a> {
             refs.push(stored.refs);
         }
         let edit = Edit { before: &request, labels, is_given };
-        Ok((edit.store(tx, self.editor(head), after)?, refs))
+        let after = edit.store(tx, self.editor(head), after)?;
+        if (&after.title, &after.description) != (&request.title, &request.description) {
+            let place = MentionPlace::MergeRequest(&after);
+            self.mentions.write_notes_of(tx, self.tracker, place, self.user, self.now)?;
+        }
+        Ok((after, refs))
     }
 
     /// Closes or reopens a request. Does nothing when the state does not allow it, or when reopening would make a second

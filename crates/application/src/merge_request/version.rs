@@ -248,6 +248,17 @@ impl VersionDraft {
         Ok(Self { commits, size, head: HeadCommit::of(commit), seen, packs })
     }
 
+    /// Reads the commits of the version, newest first.
+    pub(crate) fn read_commits(
+        &self,
+        app: &App,
+        target: ProjectId,
+        caller: Caller,
+    ) -> Result<Vec<Commit>, Error> {
+        let refs = Arc::new(open::refs(app, target)?.proposed([], &self.packs));
+        read_commits(&*app.git.open(target, refs, caller)?, &self.commits)
+    }
+
     /// The same version, which includes pushes to the source repository only up to this version of it.
     pub(crate) fn up_to(self, source: i64) -> Self {
         Self { seen: SeenVersions { source, ..self.seen }, ..self }

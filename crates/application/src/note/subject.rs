@@ -17,7 +17,7 @@ use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::issue::activity::{self, EventSubject};
-use crate::issue::mentions::MentionPlace;
+use crate::issue::mentions::{MentionPlace, Mentions};
 use crate::issue::{self, Editor};
 use crate::merge_request::fields::MergeRequestFields;
 use crate::merge_request::update::{Prepared, RequestChange};
@@ -153,6 +153,8 @@ pub(super) struct NoteWriter<'a> {
     pub user: UserId,
     pub tracker: &'a Tracker,
     pub content: &'a SubjectContent,
+    /// What the note mentions.
+    pub mentions: &'a Mentions<'a>,
     pub now: Timestamp,
 }
 
@@ -194,17 +196,21 @@ impl NoteWriter<'_> {
         }
     }
 
-    /// Applies the commands of the note.
+    /// Applies the commands of the note. A changed title writes its mentions.
     pub(super) fn apply(
         self,
         tx: &mut dyn Tx,
         subject: Subject,
         commands: &[Command],
     ) -> Result<Vec<NewRefs>, Error> {
-        let Self { app, user, tracker, content, now } = self;
+        let Self { app, user, tracker, content, mentions, now } = self;
         match subject {
             Subject::Issue(issue) => {
-                issue::commands::apply(tx, Editor { user, tracker, now }, issue, commands)?;
+                let (title, editor) = (issue.title.clone(), Editor { user, tracker, now });
+                let after = issue::commands::apply(tx, editor, issue, commands)?;
+                if after.title != title {
+                    mentions.write_notes(tx, editor, &after)?;
+                }
                 Ok(vec![])
             }
             Subject::MergeRequest(request) => {
@@ -213,7 +219,7 @@ impl NoteWriter<'_> {
                     tx.issuables().subscribe(request.id.into(), user, subscribed)?;
                 }
                 let prepared = content.prepared()?;
-                let change = RequestChange { app, tracker, prepared, user, now };
+                let change = RequestChange { app, tracker, prepared, mentions, user, now };
                 let (_, refs) = change.apply(tx, request, &read.fields)?;
                 Ok(refs)
             }

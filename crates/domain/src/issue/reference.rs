@@ -47,14 +47,28 @@ pub const MAX_REFERENCES: usize = 50;
 /// The maximum length of the path of a namespace or project.
 const LONGEST: usize = 255;
 
+/// The maximum length of the full path of a project.
+pub(super) const LONGEST_PATH: usize = 2 * LONGEST + 1;
+
 /// Returns the issues and merge requests that a text references, each once. Runs in linear time. `address` is the base
 /// URL of this service without a trailing slash.
 pub fn references(text: &str, address: &str) -> Vec<Reference> {
-    let mut found: Vec<Reference> = Vec::new();
+    scan(text, &['&'], |rest| reference_at(rest, address))
+}
+
+/// Returns what `parse` finds at the starts of words, each once. Nothing starts after one of the `barriers`. `parse`
+/// returns what it found at the start of a text, with its length in bytes.
+pub(super) fn scan<T: PartialEq>(
+    text: &str,
+    barriers: &[char],
+    parse: impl Fn(&str) -> Option<(T, usize)>,
+) -> Vec<T> {
+    let mut found = Vec::new();
     let (mut at, mut before) = (0, None);
     while let Some(c) = text[at..].chars().next() {
-        let may_start = before.is_none_or(|before| !(is_path_char(before) || before == '&'));
-        let parsed = if may_start { reference_at(&text[at..], address) } else { None };
+        let is_barrier = |before: char| is_path_char(before) || barriers.contains(&before);
+        let may_start = !before.is_some_and(is_barrier);
+        let parsed = if may_start { parse(&text[at..]) } else { None };
         match parsed {
             Some((reference, length)) => {
                 at += length;
@@ -88,7 +102,7 @@ pub(super) fn reference_at(text: &str, address: &str) -> Option<(Reference, usiz
         let end = text.len() - number_text.len() + length;
         return Some((Reference { project: Some(project), kind, iid }, end));
     }
-    let path_ends = text.find(|c| !is_path_char(c)).filter(|end| *end <= 2 * LONGEST + 1)?;
+    let path_ends = text.find(|c| !is_path_char(c)).filter(|end| *end <= LONGEST_PATH)?;
     let (path, after) = text.split_at(path_ends);
     let after_sign = |kind: ReferenceKind| Some((kind, after.strip_prefix(kind.sign())?));
     let (kind, number_text) = ReferenceKind::ALL.into_iter().find_map(after_sign)?;
@@ -104,7 +118,7 @@ pub(super) fn reference_at(text: &str, address: &str) -> Option<(Reference, usiz
 }
 
 /// Parses `namespace/project` at the start of a text; returns it with the remaining text.
-fn project_at(text: &str) -> Option<(String, &str)> {
+pub(super) fn project_at(text: &str) -> Option<(String, &str)> {
     let part = |text: &str| {
         let end = text.find(|c| c == '/' || !is_path_char(c)).unwrap_or(text.len());
         (1..=LONGEST).contains(&end).then_some(end)
@@ -126,7 +140,7 @@ fn number_at(text: &str) -> Option<(i64, usize)> {
     Some((text[..end].parse().ok()?, end))
 }
 
-fn is_path_char(c: char) -> bool {
+pub(super) fn is_path_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')
 }
 
