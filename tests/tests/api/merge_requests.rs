@@ -1,14 +1,19 @@
 //! Merge requests: merge_requests.md.
 
 mod requests_create;
+mod requests_create_effects;
+mod requests_dialects;
 pub mod requests_fixtures;
 mod requests_forks;
 mod requests_hooks;
 mod requests_mentions;
 mod requests_merge;
 mod requests_notes;
+mod requests_notes_commands;
 mod requests_pushes;
 mod requests_read;
+mod requests_read_rights;
 pub mod requests_support;
 mod requests_update;
+mod requests_update_effects;
 mod requests_versions;

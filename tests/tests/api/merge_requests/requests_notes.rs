@@ -2,18 +2,29 @@
 
 use chrono::TimeDelta;
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::{Forge, on_every_store};
+use hexforge_tests::{Forge, Receiver, Response, on_every_store};
 use serde_json::{Value, json};
 
-use super::requests_support::{actions, new_request, path_of_request, request_notes, request_now};
-use crate::api::groups::group_support::{error, forbidden};
+use super::requests_fixtures::{set_level, set_switch, write_note};
+use super::requests_support::{
+    actions, new_request, path_of_request, put_request, request_notes, request_now,
+};
+use crate::api::groups::group_support::{error, forbidden, no_project};
+use crate::api::hooks::hook_support::{clear_outbox, deliver_payloads, hook_of};
+use crate::api::projects::project_support::not_given;
 use crate::api::repositories::refs_support::filled_fixture;
-use crate::api::support::{id_of, message};
-use crate::api::tracker::tracker_support::{new_issue, note_bodies, user_summary};
+use crate::api::support::{MISSING, field_error, id_of, message};
+use crate::api::tracker::tracker_support::{field_values, new_issue, note_bodies, user_summary};
 
 on_every_store!(
     a_note_is_written_and_changed,
     comments_are_the_old_form_of_notes,
+    comments_show_system_notes_in_pages,
+    who_may_comment,
+    comments_have_the_effects_of_notes,
+    blank_notes_are_refused_before_anything_else,
+    notes_are_found_in_the_whole_project,
+    only_owners_set_the_time_of_notes,
     commands_in_notes_change_the_request,
     who_may_not_change_the_request_writes_plain_text,
     an_emoji_is_an_award,
@@ -81,6 +92,143 @@ fn comments_are_the_old_form_of_notes(forge: &Forge) {
     let blank = post(token, &json!({"note": " "})).expect(400);
     assert_eq!(blank, message("Failed to save note {:note=>[\"can't be blank\"]}"));
     assert_eq!(post(fixture.token("guest"), &json!({"note": "x"})).expect(403), forbidden());
+}
+
+fn comment(forge: &Forge, token: &str, request: &Value, text: &str) -> Response {
+    let path = format!("{}/comments", path_of_request(request));
+    forge.post(&path).token(token).form(&[("note", text)]).send()
+}
+
+/// GET /projects/:id/merge_requests/:merge_request_id/comments: section 11.2, "oldest first, paged, system notes included".
+fn comments_show_system_notes_in_pages(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    comment(forge, ROOT, &made, "first").expect(201);
+    put_request(forge, ROOT, &made, &json!({"state_event": "close"})).expect(200);
+    write_note(forge, ROOT, &made, "last").expect(201);
+    let path = format!("{}/comments", path_of_request(&made));
+    let list = forge.get(&path).token(fixture.token("reporter")).send();
+    assert_eq!(list.header("X-Total"), Some("3"));
+    assert_eq!(field_values(&list.expect(200), "note"), ["first", "closed", "last"]);
+    let page = forge.get(&format!("{path}?per_page=2&page=2")).token(ROOT).send().expect(200);
+    assert_eq!(field_values(&page, "note"), ["last"]);
+}
+
+/// POST /projects/:id/merge_requests/:merge_request_id/comments: section 1.3.
+fn who_may_comment(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let refused = comment(forge, fixture.token("stranger"), &made, "x");
+    assert_eq!(refused.expect(404), no_project());
+    assert_eq!(comment(forge, fixture.token("guest"), &made, "x").expect(403), forbidden());
+    let missing = json!({"id": MISSING, "project_id": fixture.project()});
+    let missing = comment(forge, fixture.token("developer"), &missing, "x");
+    assert_eq!(missing.expect(404), message("404 Not found"));
+    // The author may, whatever the level, and on a public project everybody.
+    set_level(forge, &fixture, "developer", "10");
+    comment(forge, fixture.token("developer"), &made, "x").expect(201);
+    set_switch(forge, &fixture, "visibility_level", "20");
+    for who in ["stranger", "external", "guest"] {
+        comment(forge, fixture.token(who), &made, "x").expect(201);
+        write_note(forge, fixture.token(who), &made, "x").expect(201);
+    }
+    assert_eq!(request_now(forge, &made)["user_notes_count"], 7);
+}
+
+/// POST /projects/:id/merge_requests/:merge_request_id/comments: section 11.2, "same effects as a note".
+fn comments_have_the_effects_of_notes(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let receiver = Receiver::new();
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    hook_of(forge, &fixture.cast.path, &receiver.url("/"), &[("note_events", "true")]);
+    clear_outbox(forge);
+    forge.clock.advance(TimeDelta::minutes(1));
+    comment(forge, fixture.token("reporter"), &made, "Hello").expect(201);
+    let payloads = deliver_payloads(forge, &receiver);
+    assert_eq!(payloads.len(), 1);
+    assert_eq!(payloads[0]["object_attributes"]["note"], "Hello");
+    assert_eq!(payloads[0]["merge_request"]["id"], made["id"]);
+    assert_eq!(actions(forge, &fixture)[0], "commented on");
+    let now = request_now(forge, &made);
+    assert_eq!(now["updated_at"], "2016-09-22T10:31:00.000Z");
+    assert_eq!(now["user_notes_count"], 1);
+    // Commands and emoji.
+    let developer = fixture.token("developer");
+    let author = user_summary(forge, id_of(&made["author"]));
+    let only = comment(forge, developer, &made, "/close").expect(201);
+    assert_eq!(only, json!({"note": "Your commands have been executed!", "author": author}));
+    assert_eq!(request_now(forge, &made)["state"], "closed");
+    let award = comment(forge, fixture.token("reporter"), &made, ":thumbsup:").expect(201);
+    assert_eq!(award["note"], ":thumbsup:");
+    let now = request_now(forge, &made);
+    assert_eq!((&now["upvotes"], &now["user_notes_count"]), (&json!(1), &json!(1)));
+}
+
+/// POST /projects/:id/merge_requests/:noteable_id/notes: rest_of_v3.md section 3.1, order of POST.
+fn blank_notes_are_refused_before_anything_else(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let missing = format!("{}/merge_requests/{MISSING}/notes", fixture.cast.path);
+    for (path, who) in
+        [(notes_path(&made), "reporter"), (notes_path(&made), "stranger"), (missing, "guest")]
+    {
+        let post = |fields: &Value| forge.post(&path).token(fixture.token(who)).json(fields).send();
+        assert_eq!(post(&json!({})).expect(400), error("body is missing"), "{who}");
+        for blank in ["", " \n"] {
+            let answer = post(&json!({"body": blank}));
+            assert_eq!(answer.expect(400), not_given("body"), "{who}");
+        }
+    }
+    let text = format!("{}/merge_requests/x/notes", fixture.cast.path);
+    let answer = forge.post(&text).token(ROOT).json(&json!({"body": ""})).send();
+    assert_eq!(answer.expect(400), error("noteable_id is invalid"));
+}
+
+/// PUT /projects/:id/merge_requests/:noteable_id/notes/:note_id,
+/// DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id: rest_of_v3.md section 3.1, "look the note up in the
+/// whole project, then ask for its author, a master or an administrator (403)".
+fn notes_are_found_in_the_whole_project(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let other = new_request(forge, &fixture, "a", "other");
+    let reporter = fixture.token("reporter");
+    let note = write_note(forge, reporter, &made, "text").expect(201);
+    let elsewhere = format!("{}/{}", notes_path(&other), id_of(&note));
+    let change = |who: &str, body: &str| {
+        forge.put(&elsewhere).token(fixture.token(who)).form(&[("body", body)]).send()
+    };
+    // A guest, who may not read the request, too.
+    for who in ["guest", "developer"] {
+        assert_eq!(change(who, "x").expect(403), forbidden(), "{who}");
+        let answer = forge.delete(&elsewhere).token(fixture.token(who)).send();
+        assert_eq!(answer.expect(403), forbidden(), "{who}");
+    }
+    // Commands are not carried out in changed notes: section 12.
+    let changed = change("reporter", "/close").expect(200);
+    assert_eq!((&changed["body"], &changed["noteable_id"]), (&json!("/close"), &made["id"]));
+    assert_eq!(request_now(forge, &made)["state"], "opened");
+    let blank = change("reporter", " ").expect(400);
+    assert_eq!(blank, field_error("note", "can't be blank"));
+    assert_eq!(forge.get(&elsewhere).token(ROOT).send().expect(404), message("404 Not found"));
+    forge.delete(&elsewhere).token(fixture.token("master")).send().expect(200);
+    let again = forge.delete(&elsewhere).token(fixture.token("master")).send();
+    assert_eq!(again.expect(404), message("404 Not found"));
+}
+
+/// POST /projects/:id/merge_requests/:noteable_id/notes: `created_at` (users_hooks_events.md section 11.3).
+fn only_owners_set_the_time_of_notes(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let form = [("body", "x"), ("created_at", "2001-02-03T04:05:06Z")];
+    for (who, expected) in [
+        ("reporter", "2016-09-22T10:30:00.000Z"),
+        ("master", "2016-09-22T10:30:00.000Z"),
+        ("owner", "2001-02-03T04:05:06.000Z"),
+        ("root", "2001-02-03T04:05:06.000Z"),
+    ] {
+        let note = forge.post(&notes_path(&made)).token(fixture.token(who)).form(&form).send();
+        assert_eq!(note.expect(201)["created_at"], expected, "{who}");
+    }
 }
 
 /// POST /projects/:id/merge_requests/:noteable_id/notes: section 12.
