@@ -10,6 +10,8 @@ use crate::api::support::{message, queued_events};
 on_every_store!(
     a_pick_keeps_message_author_and_author_date,
     a_merge_is_picked_against_its_first_parent,
+    any_revision_is_picked,
+    a_root_commit_is_picked,
     picks_are_refused_in_the_order_of_the_reference,
 );
 
@@ -64,6 +66,44 @@ fn a_merge_is_picked_against_its_first_parent(forge: &Forge) {
     assert_eq!(content(forge, &fixture, "other", "x"), "x\n");
     assert_eq!(content(forge, &fixture, "other", "README"), "one\n");
     assert_eq!(fixture.id("other~1"), fixture.id("master~3"));
+}
+
+/// POST /projects/:id/repository/commits/:sha/cherry_pick: "any revision is taken".
+fn any_revision_is_picked(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let git = &fixture.tree;
+    git.git(&["checkout", "-q", "-b", "many", "master"]);
+    let ids: Vec<String> =
+        ["a", "b", "c", "d", "e"].map(|name| git.write(name, "x\n").commit(name)).into();
+    git.git(&["tag", "light", "many~2"]);
+    git.git(&["tag", "-a", "heavy", "-m", "tag", "many~1"]);
+    forge.fill(fixture.project(), git);
+    let before = tip(forge, &fixture, "master");
+    for (revision, title) in
+        [(&*ids[0], "a"), (&ids[1][..7], "b"), ("light", "c"), ("heavy", "d"), ("many~0", "e")]
+    {
+        let made = pick(forge, &fixture, revision, "master").expect(201);
+        assert_eq!(made["title"], title, "{revision}");
+        assert_eq!(made["id"], *tip(forge, &fixture, "master"));
+        assert_eq!(content(forge, &fixture, "master", title), "x\n");
+    }
+    assert_eq!(fixture.id("master~5"), before);
+}
+
+/// POST /projects/:id/repository/commits/:sha/cherry_pick: a root commit adds all of its files.
+fn a_root_commit_is_picked(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let git = &fixture.tree;
+    git.git(&["checkout", "-q", "--orphan", "alien"]);
+    git.git(&["rm", "-q", "-r", "-f", "."]);
+    git.write("alien", "x\n").commit("Alien");
+    forge.fill(fixture.project(), git);
+    let made = pick(forge, &fixture, "alien", "master").expect(201);
+    assert_eq!(made["title"], "Alien");
+    assert_eq!(content(forge, &fixture, "master", "alien"), "x\n");
+    assert_eq!(content(forge, &fixture, "master", "README"), "three\n");
+    // The root of the same history is in the branch already.
+    assert_eq!(pick(forge, &fixture, "v1.0.0", "master").expect(400), conflict());
 }
 
 fn conflict() -> Value {

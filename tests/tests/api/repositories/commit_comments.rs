@@ -4,10 +4,12 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, Receiver, Response, on_every_store};
 use serde_json::{Value, json};
 
+use crate::api::groups::group_support::{new_project, path_of_project};
 use crate::api::hooks::hook_support::{clear_outbox, hook_of};
+use crate::api::merge_requests::requests_support::{new_request, request_notes};
 use crate::api::repositories::refs_support::{ProjectFixture, filled_fixture};
 use crate::api::support::{message, queued_events};
-use crate::api::tracker::tracker_support::new_issue;
+use crate::api::tracker::tracker_support::{new_issue, note_bodies};
 
 on_every_store!(
     comments_on_a_commit_are_listed_oldest_first,
@@ -19,6 +21,9 @@ on_every_store!(
     a_comment_has_an_event_and_no_command_or_award,
     a_comment_is_told_with_its_commit,
     references_in_comments_leave_notes_on_issues,
+    references_to_requests_and_other_projects_leave_notes,
+    lines_of_removed_and_renamed_files_are_found_by_the_new_path,
+    archived_projects_take_comments_on_lines,
     a_commit_with_a_comment_stays_visible,
 );
 
@@ -323,6 +328,60 @@ fn references_in_comments_leave_notes_on_issues(forge: &Forge) {
     assert_eq!(notes.as_array().map(Vec::len), Some(1));
     assert_eq!(notes[0]["body"], format!("mentioned in commit {id}"));
     assert_eq!(notes[0]["system"], true);
+}
+
+/// POST /projects/:id/repository/commits/:sha/comments: section 4.2, effects.
+fn references_to_requests_and_other_projects_leave_notes(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let owner = fixture.token("owner");
+    let open = new_project(forge, owner, "open", &[("visibility_level", "20")]);
+    let secret = new_project(forge, owner, "secret", &[("visibility_level", "0")]);
+    let seen = new_issue(forge, owner, &path_of_project(&open), "seen", &[]);
+    let hidden = new_issue(forge, owner, &path_of_project(&secret), "hidden", &[]);
+    let request = new_request(forge, &fixture, "feature/x", "t");
+    // A comment on a commit of the request may name the request.
+    let id = fixture.id("feature/x");
+    let fields = json!({"note": "see !1, ada/open#1 and ada/secret#1"});
+    post(forge, &fixture, &id, &fields).expect(201);
+    assert_eq!(request_notes(forge, &request), [format!("mentioned in commit {id}")]);
+    let expected = format!("mentioned in commit ada/ship@{id}");
+    assert_eq!(note_bodies(forge, ROOT, &seen), [expected]);
+    assert_eq!(note_bodies(forge, ROOT, &hidden), Vec::<String>::new());
+}
+
+/// POST /projects/:id/repository/commits/:sha/comments: section 4.2, "the file whose **new** path is `path`".
+fn lines_of_removed_and_renamed_files_are_found_by_the_new_path(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let tree = &fixture.tree;
+    tree.write("old", "1\n2\n3\n4\n").write("gone", "gone\n").commit("Begin");
+    tree.git(&["mv", "old", "new"]);
+    tree.git(&["rm", "-q", "gone"]);
+    tree.write("new", "1\n2\n3\nfour\n").commit("Rename");
+    forge.fill(fixture.project(), tree);
+    let id = fixture.id("master");
+    for (path, line, kind, shown) in [
+        ("gone", 0, "old", (json!("gone"), Value::Null, json!("old"))),
+        ("new", 4, "new", (json!("new"), json!(4), json!("new"))),
+        ("new", 4, "old", (json!("new"), Value::Null, json!("old"))),
+        ("old", 4, "new", (Value::Null, Value::Null, Value::Null)),
+        ("gone", 1, "new", (Value::Null, Value::Null, Value::Null)),
+    ] {
+        let fields = json!({"note": "x", "path": path, "line": line, "line_type": kind});
+        let made = post(forge, &fixture, &id, &fields).expect(201);
+        let found = (made["path"].clone(), made["line"].clone(), made["line_type"].clone());
+        assert_eq!(found, shown, "{path} {line} {kind}");
+    }
+}
+
+/// POST /projects/:id/repository/commits/:sha/comments: section 4.2, "commenting works in archived projects".
+fn archived_projects_take_comments_on_lines(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let id = changed_file(forge, &fixture);
+    forge.post(&format!("{}/archive", fixture.cast.path)).token(ROOT).send().expect(201);
+    let fields = json!({"note": "Here", "path": "lines", "line": 2});
+    let made = post(forge, &fixture, &id, &fields).expect(201);
+    assert_eq!((&made["path"], &made["line"]), (&json!("lines"), &json!(2)));
+    assert_eq!(list(forge, &fixture, &id).expect(200), json!([made]));
 }
 
 /// POST /projects/:id/repository/commits/:sha/comments, DELETE /projects/:id/repository/branches/:branch

@@ -19,6 +19,8 @@ use crate::api::support::message;
 on_every_store!(
     a_file_is_shown_with_its_content_in_base64,
     files_of_all_kinds_are_shown,
+    files_are_shown_as_they_are_stored,
+    base64_that_is_none_makes_an_empty_file,
     large_files_come_back_byte_for_byte,
     missing_files_and_revisions_are_not_found,
     files_are_for_readers_of_the_code,
@@ -79,6 +81,43 @@ fn files_of_all_kinds_are_shown(forge: &Forge) {
     assert_eq!((&module["content"], &module["size"]), (&json!(""), &json!(null)));
     assert_eq!(module["blob_id"], "1234567890123456789012345678901234567890");
     assert_eq!(module["last_commit_id"], *fixture.id("master"));
+}
+
+/// GET /projects/:id/repository/files: section 6.1, the row "LFS pointer" and the ruling.
+fn files_are_shown_as_they_are_stored(forge: &Forge) {
+    let repo = Repo::new(forge);
+    let pointer = format!(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 12345\n",
+        "4d7a".repeat(16)
+    );
+    let latin: &[u8] = b"sch\xf6n, gr\xfcn\r\n";
+    let files: [(&str, &[u8]); 3] =
+        [("large.bin", pointer.as_bytes()), ("latin", latin), ("empty", b"")];
+    for (path, bytes) in files {
+        repo.tree.write(path, bytes);
+    }
+    repo.tree.commit("One");
+    repo.fill();
+    for (path, bytes) in files {
+        let shown = repo.get("files", &[("file_path", path), ("ref", "master")]).expect(200);
+        assert_eq!(shown["content"], encode(bytes), "{path}");
+        assert_eq!((&shown["size"], &shown["encoding"]), (&json!(bytes.len()), &json!("base64")));
+    }
+}
+
+/// POST /projects/:id/repository/files: section 5.2, decoding is lenient.
+fn base64_that_is_none_makes_an_empty_file(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    for (path, given, stored) in
+        [("a", "!!!", ""), ("b", "aGk", "hi"), ("c", "a\nG*k=", "hi"), ("d", "====", "")]
+    {
+        let body = json!({
+            "file_path": path, "branch_name": "master", "content": given, "encoding": "base64",
+            "commit_message": "New",
+        });
+        send_file(forge, &fixture, ("POST", "developer"), &body).expect(201);
+        assert_eq!(content(forge, &fixture, "master", path), stored, "{given}");
+    }
 }
 
 /// GET /projects/:id/repository/files, PUT /projects/:id/repository/files
