@@ -1,9 +1,12 @@
 //! Merge requests: merge_requests.md.
 
+mod requests_automatic;
+mod requests_automatic_cancel;
 mod requests_create;
 mod requests_create_effects;
 mod requests_dialects;
 pub mod requests_fixtures;
+pub mod requests_fork_support;
 mod requests_forks;
 mod requests_hooks;
 mod requests_mentions;

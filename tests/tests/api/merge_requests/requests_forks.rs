@@ -4,11 +4,10 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
+use super::requests_fork_support::{commit_to, forked, post_from};
 use super::requests_support::{merge, path_of_request, put_request, request_notes, request_now};
 use crate::api::groups::group_support::{new_project, path_of_project};
-use crate::api::repositories::refs_support::{
-    ProjectFixture, do_tasks, empty_fixture_with_visibility, fill,
-};
+use crate::api::repositories::refs_support::do_tasks;
 use crate::api::support::{id_of, message};
 
 on_every_store!(
@@ -19,61 +18,12 @@ on_every_store!(
     a_removed_link_closes_the_requests,
 );
 
-/// A public project, and its fork by the stranger with a commit on `topic`.
-fn forked(forge: &Forge) -> (ProjectFixture, Value) {
-    let fixture = empty_fixture_with_visibility(forge, "20");
-    fill(forge, &fixture);
-    let path = format!("/projects/fork/{}", fixture.project());
-    let form = [("namespace", "stranger")];
-    let fork = forge.post(&path).token(fixture.token("stranger")).form(&form).send().expect(201);
-    do_tasks(forge);
-    commit(forge, &fixture, &fork, "topic", "new");
-    (fixture, fork)
-}
-
-/// Adds a commit with one file to a branch of the fork, which is created if it is missing. Returns its id.
-fn commit(
-    forge: &Forge,
-    fixture: &ProjectFixture,
-    fork: &Value,
-    branch: &str,
-    file: &str,
-) -> String {
-    let token = fixture.token("stranger");
-    let path = path_of_project(fork);
-    let new = [("branch_name", branch), ("ref", "master")];
-    forge.post(&format!("{path}/repository/branches")).token(token).form(&new).send();
-    let body = json!({"branch_name": branch, "commit_message": "In the fork",
-        "actions": [{"action": "create", "file_path": file, "content": "x\n"}]});
-    let made = forge.post(&format!("{path}/repository/commits")).token(token).json(&body).send();
-    made.expect(201)["id"].as_str().expect("an id").to_owned()
-}
-
-fn post(
-    forge: &Forge,
-    token: &str,
-    from: &Value,
-    into: i64,
-    more: &Value,
-) -> hexforge_tests::Response {
-    let mut fields = json!({"title": "From the fork", "source_branch": "topic",
-        "target_branch": "master", "target_project_id": into});
-    for (name, value) in more.as_object().expect("an object") {
-        fields[name] = value.clone();
-    }
-    forge
-        .post(&format!("{}/merge_requests", path_of_project(from)))
-        .token(token)
-        .json(&fields)
-        .send()
-}
-
 /// POST /projects/:id/merge_requests
 fn a_fork_asks_its_origin(forge: &Forge) {
     let (fixture, fork) = forked(forge);
     let stranger = fixture.token("stranger");
     let made =
-        post(forge, stranger, &fork, fixture.project(), &json!({"labels": "bug"})).expect(201);
+        post_from(forge, stranger, &fork, fixture.project(), &json!({"labels": "bug"})).expect(201);
     let (source, target) = (id_of(&fork), fixture.project());
     assert_eq!(
         (&made["project_id"], &made["target_project_id"], &made["source_project_id"]),
@@ -108,22 +58,22 @@ fn only_the_origin_can_be_the_target(forge: &Forge) {
     let hidden = new_project(forge, ROOT, "hidden", &[("visibility_level", "0")]);
     let text = json!({"error": ["Source project is not a fork of the target project"]});
     let stranger = fixture.token("stranger");
-    assert_eq!(post(forge, stranger, &fork, id_of(&other), &json!({})).expect(422), text);
-    let answer = post(forge, ROOT, &fixture.cast.project, id_of(&fork), &json!({}));
+    assert_eq!(post_from(forge, stranger, &fork, id_of(&other), &json!({})).expect(422), text);
+    let answer = post_from(forge, ROOT, &fixture.cast.project, id_of(&fork), &json!({}));
     assert_eq!(answer.expect(422), text, "the other direction");
-    let answer = post(forge, stranger, &fork, id_of(&hidden), &json!({}));
+    let answer = post_from(forge, stranger, &fork, id_of(&hidden), &json!({}));
     assert_eq!(answer.expect(404), message("404 Not found"));
     let form = [("name", "Ship"), ("merge_requests_enabled", "false")];
     forge.put(&fixture.cast.path).token(ROOT).form(&form).send().expect(200);
-    post(forge, stranger, &fork, fixture.project(), &json!({})).expect(403);
+    post_from(forge, stranger, &fork, fixture.project(), &json!({})).expect(403);
 }
 
 /// Section 16.
 fn pushes_to_the_fork_refresh_the_request(forge: &Forge) {
     let (fixture, fork) = forked(forge);
     let stranger = fixture.token("stranger");
-    let made = post(forge, stranger, &fork, fixture.project(), &json!({})).expect(201);
-    let new = commit(forge, &fixture, &fork, "topic", "more");
+    let made = post_from(forge, stranger, &fork, fixture.project(), &json!({})).expect(201);
+    let new = commit_to(forge, stranger, &fork, "topic", "more");
     do_tasks(forge);
     assert_eq!(request_now(forge, &made)["sha"], new);
     let changes = format!("{}/changes", path_of_request(&made));
@@ -140,7 +90,7 @@ fn pushes_to_the_fork_refresh_the_request(forge: &Forge) {
 fn a_deleted_fork_closes_its_requests(forge: &Forge) {
     let (fixture, fork) = forked(forge);
     let stranger = fixture.token("stranger");
-    let made = post(forge, stranger, &fork, fixture.project(), &json!({})).expect(201);
+    let made = post_from(forge, stranger, &fork, fixture.project(), &json!({})).expect(201);
     forge.delete(&path_of_project(&fork)).token(stranger).send().expect(200);
     do_tasks(forge);
     let now = request_now(forge, &made);
@@ -160,7 +110,7 @@ fn a_deleted_fork_closes_its_requests(forge: &Forge) {
 fn a_removed_link_closes_the_requests(forge: &Forge) {
     let (fixture, fork) = forked(forge);
     let stranger = fixture.token("stranger");
-    let made = post(forge, stranger, &fork, fixture.project(), &json!({})).expect(201);
+    let made = post_from(forge, stranger, &fork, fixture.project(), &json!({})).expect(201);
     let link = format!("{}/fork", path_of_project(&fork));
     forge.delete(&link).token(stranger).send();
     do_tasks(forge);
