@@ -11,6 +11,8 @@ mod requests_forks;
 mod requests_hooks;
 mod requests_mentions;
 mod requests_merge;
+mod requests_merge_effects;
+mod requests_merge_rights;
 mod requests_notes;
 mod requests_notes_commands;
 mod requests_pushes;
