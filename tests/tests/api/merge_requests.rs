@@ -2,6 +2,7 @@
 
 mod requests_automatic;
 mod requests_automatic_cancel;
+mod requests_closing;
 mod requests_create;
 mod requests_create_effects;
 mod requests_dialects;
