@@ -22,13 +22,21 @@ on_every_store!(
     a_forced_push_to_the_target_makes_a_version,
     closed_requests_are_not_touched,
     many_requests_of_a_branch_are_refreshed,
+    a_new_source_branch_fills_the_request,
+    pushed_commits_are_listed_oldest_first,
+    commits_of_the_target_are_summed_up,
+    the_calls_on_files_are_pushes,
+    closed_and_merged_requests_keep_their_status,
 );
 
-fn url(forge: &Forge, fixture: &ProjectFixture) -> String {
+/// The address of the repository, with the password of `master`.
+pub fn url(forge: &Forge, fixture: &ProjectFixture) -> String {
     format!("http://master:{}@{}/ada/ship.git", fixture.token("master"), forge.address)
 }
 
-fn newest_version(forge: &Forge, request: &Value) -> (usize, Value) {
+/// The number of versions of a request, and the newest one.
+#[track_caller]
+pub fn newest_version(forge: &Forge, request: &Value) -> (usize, Value) {
     let path = format!("{}/versions", path_of_request(request));
     let versions = forge.get(&path).token(ROOT).send().expect(200);
     let versions = versions.as_array().expect("a list");
@@ -194,4 +202,161 @@ fn many_requests_of_a_branch_are_refreshed(forge: &Forge) {
         assert_eq!(request_now(forge, request)["sha"], new);
         assert_eq!(request_notes(forge, request).len(), 1);
     }
+}
+
+/// Rows 2, 5 and 6: a request that was made before its source branch.
+fn a_new_source_branch_fills_the_request(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "later", "t");
+    assert_eq!(made["sha"], Value::Null);
+    assert_eq!(newest_version(forge, &made).1["state"], "empty");
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "-b", "later", "master"]);
+    let head = tree.write("later", "x\n").commit("Later");
+    tree.git(&["push", "-q", &url(forge, &fixture), "later"]);
+    assert_eq!(request_now(forge, &made)["sha"], head);
+    let notes = request_notes(forge, &made);
+    assert_eq!((notes.len(), &*notes[0]), (2, "restored source branch `later`"));
+    let added = format!("added 1 commit\n\n* {} - Later\n\n", &head[..8]);
+    assert!(notes[1].starts_with(&added), "{notes:?}");
+    let (count, version) = newest_version(forge, &made);
+    assert_eq!((count, &version["head_commit_sha"]), (2, &json!(head)));
+    let commits = format!("{}/commits", path_of_request(&made));
+    assert_eq!(forge.get(&commits).token(ROOT).send().expect(200)[0]["id"], head);
+    merge(forge, ROOT, &made, &json!({})).expect(200);
+}
+
+/// The note without its link.
+#[track_caller]
+fn without_link(note: &str) -> &str {
+    let (text, link) = note.split_once("\n\n[Compare with previous version](").expect("a link");
+    assert!(link.ends_with(')'), "{note}");
+    text
+}
+
+/// Row 6: section 11.3, "then one per new commit, oldest first".
+fn pushed_commits_are_listed_oldest_first(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "feature/x"]);
+    let ids = ["A", "B & C"].map(|title| tree.write(&title[..1], title).commit(title));
+    tree.git(&["push", "-q", &url(forge, &fixture), "feature/x"]);
+    let expected =
+        format!("added 2 commits\n\n* {} - A\n* {} - B &amp; C", &ids[0][..8], &ids[1][..8]);
+    assert_eq!(without_link(&request_notes(forge, &made)[0]), expected);
+    // A forced push has only the commits that the old tip lacks.
+    tree.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    let other = tree.write("D", "d").commit("D");
+    tree.git(&["push", "-q", "-f", &url(forge, &fixture), "feature/x"]);
+    let expected = format!("added 1 commit\n\n* {} - D", &other[..8]);
+    assert_eq!(without_link(&request_notes(forge, &made)[1]), expected);
+}
+
+/// Row 6: section 11.3, "pushed commits that the target already has, in one line first".
+fn commits_of_the_target_are_summed_up(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let (tree, address) = (&fixture.tree, url(forge, &fixture));
+    let (two, three) = (fixture.id("master~1"), fixture.id("master"));
+    tree.git(&["checkout", "-q", "-b", "behind", &two]);
+    let own = tree.write("own", "x\n").commit("Own");
+    tree.git(&["push", "-q", &address, "behind"]);
+    let made = new_request(forge, &fixture, "behind", "t");
+    tree.git(&["merge", "-q", "--no-edit", "-m", "Update", "master"]);
+    let merged = tree.git(&["rev-parse", "HEAD"]);
+    tree.git(&["push", "-q", &address, "behind"]);
+    let expected = format!(
+        "added 2 commits\n\n* {} - 1 commit from branch `master`\n* {} - Update",
+        &three[..8],
+        &merged[..8]
+    );
+    assert_eq!(without_link(&request_notes(forge, &made)[0]), expected);
+    assert_eq!(request_now(forge, &made)["sha"], merged);
+    assert_ne!(own, merged);
+    // Nothing but commits of the target.
+    let first = fixture.id("v1.0.0");
+    new_branch(forge, &fixture, "old", &first);
+    let made = new_request(forge, &fixture, "old", "t");
+    tree.git(&["push", "-q", &address, "master:old"]);
+    let expected = format!(
+        "added 2 commits\n\n* {}...{} - 2 commits from branch `master`",
+        &first[..8],
+        &three[..8]
+    );
+    assert_eq!(without_link(&request_notes(forge, &made)[0]), expected);
+}
+
+/// Section 9, "by git, by the calls on branches and files".
+fn the_calls_on_files_are_pushes(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let files = format!("{}/repository/files", fixture.cast.path);
+    let mut old = made["sha"].as_str().expect("an id").to_owned();
+    let mut seen = 0;
+    for method in ["POST", "PUT", "DELETE", "pick"] {
+        merge(forge, ROOT, &made, &json!({"sha": "wrong"})).expect(409);
+        let token = fixture.token("developer");
+        let answer = if method == "pick" {
+            let two = fixture.id("master");
+            let path = format!("{}/repository/commits/{two}/cherry_pick", fixture.cast.path);
+            let ours = json!({"action": "update", "file_path": "README", "content": "two\n"});
+            let body = json!({"branch_name": "feature/x", "commit_message": "Ready",
+                "actions": [ours]});
+            let commits = format!("{}/repository/commits", fixture.cast.path);
+            forge.post(&commits).token(token).json(&body).send().expect(201);
+            seen += 1;
+            old = request_now(forge, &made)["sha"].as_str().expect("an id").to_owned();
+            forge.post(&path).token(token).form(&[("branch", "feature/x")]).send()
+        } else {
+            let body = json!({"file_path": "file", "branch_name": "feature/x",
+                "content": method, "commit_message": method});
+            forge.request(method, &files).token(token).json(&body).send()
+        };
+        assert!([200, 201].contains(&answer.status), "{method}: {}", answer.text());
+        seen += 1;
+        let now = request_now(forge, &made);
+        let new = now["sha"].as_str().expect("an id").to_owned();
+        assert_ne!(new, old, "{method}");
+        assert_eq!(now["merge_status"], "unchecked", "{method}");
+        let title = if method == "pick" { "Three" } else { method };
+        let notes = request_notes(forge, &made);
+        assert_eq!(notes.len(), seen, "{method}");
+        let expected = format!("added 1 commit\n\n* {} - {title}", &new[..8]);
+        assert_eq!(without_link(&notes[seen - 1]), expected);
+        assert!(notes[seen - 1].ends_with(&format!("start_sha={old})")), "{notes:?}");
+        old = new;
+    }
+    assert_eq!(newest_version(forge, &made).0, seen + 1);
+}
+
+/// Section 9, "Closed and merged ones are never touched".
+fn closed_and_merged_requests_keep_their_status(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let closed = new_request(forge, &fixture, "feature/x", "t");
+    merge(forge, ROOT, &closed, &json!({"sha": "wrong"})).expect(409);
+    let closed = put_request(forge, ROOT, &closed, &json!({"state_event": "close"})).expect(200);
+    assert_eq!(closed["merge_status"], "can_be_merged");
+    new_branch(forge, &fixture, "other", "master");
+    commit_file(forge, &fixture, "other", "other", "x\n");
+    let merged = new_request(forge, &fixture, "other", "t");
+    let merged = merge(forge, ROOT, &merged, &json!({})).expect(200);
+    // Forced, so that open requests would get a version.
+    fixture.tree.git(&["push", "-q", "-f", &url(forge, &fixture), "master~1:master"]);
+    do_tasks(forge);
+    for request in [&closed, &merged] {
+        let now = request_now(forge, request);
+        assert_eq!(
+            (&now["state"], &now["merge_status"]),
+            (&request["state"], &json!("can_be_merged"))
+        );
+        assert_eq!(newest_version(forge, request).0, 1);
+    }
+    // A push of its head does not merge a closed request.
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "master"]);
+    tree.git(&["merge", "-q", "--no-edit", "-m", "By hand", "feature/x"]);
+    tree.git(&["push", "-q", "-f", &url(forge, &fixture), "master"]);
+    do_tasks(forge);
+    assert_eq!(request_now(forge, &closed)["state"], "closed");
+    assert_eq!(request_notes(forge, &closed), ["closed"]);
 }
