@@ -9,6 +9,7 @@ mod requests_dialects;
 pub mod requests_fixtures;
 pub mod requests_fork_support;
 mod requests_forks;
+mod requests_forks_lost;
 mod requests_found;
 mod requests_hooks;
 mod requests_mentions;
