@@ -5,7 +5,7 @@ use hexforge_tests::{Forge, Receiver, on_every_store};
 use serde_json::{Value, json};
 
 use super::requests_fork_support::{commit_to, forked, post_from};
-use super::requests_pushes::{newest_version, url};
+use super::requests_pushes::{newest_version, push_url};
 use super::requests_support::{
     actions, merge, path_of_request, put_request, request_notes, request_now,
 };
@@ -147,7 +147,7 @@ fn pushes_pass_over_requests_without_a_fork(forge: &Forge) {
         (&before["state"], &before["merge_status"]),
         (&json!("opened"), &json!("can_be_merged"))
     );
-    let (tree, address) = (&fixture.tree, url(forge, &fixture));
+    let (tree, address) = (&fixture.tree, push_url(forge, &fixture));
     tree.git(&["fetch", "-q", &address, "refs/merge-requests/1/head:head"]);
     tree.git(&["push", "-q", "-f", &address, "master~1:master"]);
     tree.git(&["push", "-q", "-f", &address, "head:master"]);

@@ -4,7 +4,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use super::requests_pushes::{newest_version, url};
+use super::requests_pushes::{newest_version, push_url};
 use super::requests_support::{
     actions, new_request, path_of_request, post_request, request_notes, request_now,
 };
@@ -29,7 +29,7 @@ fn ahead(forge: &Forge, fixture: &ProjectFixture) -> Value {
     let tree = &fixture.tree;
     tree.git(&["checkout", "-q", "-b", "ahead", "master"]);
     tree.write("ahead", "x\n").commit("Ahead");
-    tree.git(&["push", "-q", &url(forge, fixture), "ahead"]);
+    tree.git(&["push", "-q", &push_url(forge, fixture), "ahead"]);
     new_request(forge, fixture, "ahead", "t")
 }
 
@@ -50,7 +50,7 @@ fn assert_found_merged(forge: &Forge, fixture: &ProjectFixture, request: &Value)
 fn a_fast_forward_merges_the_request(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let made = ahead(forge, &fixture);
-    fixture.tree.git(&["push", "-q", &url(forge, &fixture), "ahead:master"]);
+    fixture.tree.git(&["push", "-q", &push_url(forge, &fixture), "ahead:master"]);
     assert_found_merged(forge, &fixture, &made);
 }
 
@@ -60,7 +60,7 @@ fn a_push_that_goes_further_merges_the_request(forge: &Forge) {
     let made = ahead(forge, &fixture);
     let tree = &fixture.tree;
     tree.write("further", "x\n").commit("Further");
-    tree.git(&["push", "-q", &url(forge, &fixture), "HEAD:master"]);
+    tree.git(&["push", "-q", &push_url(forge, &fixture), "HEAD:master"]);
     assert_found_merged(forge, &fixture, &made);
 }
 
@@ -68,7 +68,7 @@ fn a_push_that_goes_further_merges_the_request(forge: &Forge) {
 fn the_pusher_is_the_acting_user(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let made = ahead(forge, &fixture);
-    fixture.tree.git(&["push", "-q", &url(forge, &fixture), "ahead:master"]);
+    fixture.tree.git(&["push", "-q", &push_url(forge, &fixture), "ahead:master"]);
     let events = format!("{}/events?per_page=2", fixture.cast.path);
     let events = forge.get(&events).token(ROOT).send().expect(200);
     let accepted = events.as_array().expect("a list").iter();
@@ -92,7 +92,7 @@ fn a_new_target_branch_merges_nothing(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let fields = json!({"title": "t", "source_branch": "feature/x", "target_branch": "new"});
     let made = post_request(forge, &fixture, "developer", &fields).expect(201);
-    fixture.tree.git(&["push", "-q", &url(forge, &fixture), "feature/x:refs/heads/new"]);
+    fixture.tree.git(&["push", "-q", &push_url(forge, &fixture), "feature/x:refs/heads/new"]);
     do_tasks(forge);
     assert_eq!(request_now(forge, &made)["state"], "opened");
     forge.delete(&format!("{}/new", fixture.branches)).token(ROOT).send().expect(200);
@@ -106,7 +106,7 @@ fn a_new_target_branch_merges_nothing(forge: &Forge) {
 fn a_squash_and_a_pick_merge_nothing(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let made = new_request(forge, &fixture, "feature/x", "t");
-    let (tree, address) = (&fixture.tree, url(forge, &fixture));
+    let (tree, address) = (&fixture.tree, push_url(forge, &fixture));
     tree.git(&["checkout", "-q", "master"]);
     tree.git(&["merge", "-q", "--squash", "feature/x"]);
     tree.commit("Squashed");
@@ -133,7 +133,7 @@ fn more_requests_than_a_push_marks_are_merged(forge: &Forge) {
     let tree = &fixture.tree;
     tree.git(&["checkout", "-q", "master"]);
     tree.git(&["merge", "-q", "--no-edit", "-m", "By hand", "feature/x"]);
-    tree.git(&["push", "-q", &url(forge, &fixture), "master"]);
+    tree.git(&["push", "-q", &push_url(forge, &fixture), "master"]);
     do_tasks(forge);
     for request in &made {
         let now = request_now(forge, request);
@@ -148,7 +148,7 @@ fn more_requests_than_a_push_marks_are_merged(forge: &Forge) {
 fn own_commits_are_not_told(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let made = new_request(forge, &fixture, "feature/x", "t");
-    let (tree, address) = (&fixture.tree, url(forge, &fixture));
+    let (tree, address) = (&fixture.tree, push_url(forge, &fixture));
     tree.git(&["checkout", "-q", "feature/x"]);
     tree.write("more", "x\n").commit("For !1");
     tree.git(&["push", "-q", &address, "feature/x"]);
@@ -170,7 +170,7 @@ fn own_commits_are_not_told(forge: &Forge) {
 /// Row 3 and section 8.3: "brings some but not the last of its commits".
 fn a_push_of_some_of_the_commits_makes_a_version(forge: &Forge) {
     let fixture = filled_fixture(forge);
-    let (tree, address) = (&fixture.tree, url(forge, &fixture));
+    let (tree, address) = (&fixture.tree, push_url(forge, &fixture));
     tree.git(&["checkout", "-q", "feature/x"]);
     let last = tree.write("last", "x\n").commit("Last");
     tree.git(&["push", "-q", &address, "feature/x"]);

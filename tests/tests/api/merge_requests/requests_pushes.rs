@@ -30,7 +30,7 @@ on_every_store!(
 );
 
 /// The address of the repository, with the password of `master`.
-pub fn url(forge: &Forge, fixture: &ProjectFixture) -> String {
+pub fn push_url(forge: &Forge, fixture: &ProjectFixture) -> String {
     format!("http://master:{}@{}/ada/ship.git", fixture.token("master"), forge.address)
 }
 
@@ -62,7 +62,7 @@ fn commits_on_the_source_branch_are_noted(forge: &Forge) {
     assert_eq!(request_notes(forge, &made), [first.clone()]);
     // Commits that the target has already are summed up.
     let tree = &fixture.tree;
-    let address = url(forge, &fixture);
+    let address = push_url(forge, &fixture);
     tree.git(&["fetch", "-q", &address, "feature/x:fetched"]);
     tree.git(&["checkout", "-q", "fetched"]);
     tree.git(&["merge", "-q", "--no-edit", "-m", "Update <it>", "master"]);
@@ -143,7 +143,7 @@ fn a_push_of_the_head_merges_the_request(forge: &Forge) {
     let tree = &fixture.tree;
     tree.git(&["checkout", "-q", "master"]);
     tree.git(&["merge", "-q", "--no-edit", "-m", "By hand", "feature/x"]);
-    tree.git(&["push", "-q", &url(forge, &fixture), "master"]);
+    tree.git(&["push", "-q", &push_url(forge, &fixture), "master"]);
     let now = request_now(forge, &made);
     assert_eq!((&now["state"], &now["merge_commit_sha"]), (&json!("merged"), &Value::Null));
     assert_eq!(now["sha"], made["sha"]);
@@ -162,7 +162,7 @@ fn a_forced_push_to_the_target_makes_a_version(forge: &Forge) {
     let made = new_request(forge, &fixture, "feature/x", "t");
     let tree = &fixture.tree;
     tree.git(&["checkout", "-q", "master"]);
-    tree.git(&["push", "-q", "-f", &url(forge, &fixture), "master~1:master"]);
+    tree.git(&["push", "-q", "-f", &push_url(forge, &fixture), "master~1:master"]);
     do_tasks(forge);
     let (count, version) = newest_version(forge, &made);
     assert_eq!(
@@ -213,7 +213,7 @@ fn a_new_source_branch_fills_the_request(forge: &Forge) {
     let tree = &fixture.tree;
     tree.git(&["checkout", "-q", "-b", "later", "master"]);
     let head = tree.write("later", "x\n").commit("Later");
-    tree.git(&["push", "-q", &url(forge, &fixture), "later"]);
+    tree.git(&["push", "-q", &push_url(forge, &fixture), "later"]);
     assert_eq!(request_now(forge, &made)["sha"], head);
     let notes = request_notes(forge, &made);
     assert_eq!((notes.len(), &*notes[0]), (2, "restored source branch `later`"));
@@ -241,14 +241,14 @@ fn pushed_commits_are_listed_oldest_first(forge: &Forge) {
     let tree = &fixture.tree;
     tree.git(&["checkout", "-q", "feature/x"]);
     let ids = ["A", "B & C"].map(|title| tree.write(&title[..1], title).commit(title));
-    tree.git(&["push", "-q", &url(forge, &fixture), "feature/x"]);
+    tree.git(&["push", "-q", &push_url(forge, &fixture), "feature/x"]);
     let expected =
         format!("added 2 commits\n\n* {} - A\n* {} - B &amp; C", &ids[0][..8], &ids[1][..8]);
     assert_eq!(without_link(&request_notes(forge, &made)[0]), expected);
     // A forced push has only the commits that the old tip lacks.
     tree.git(&["reset", "-q", "--hard", "HEAD~1"]);
     let other = tree.write("D", "d").commit("D");
-    tree.git(&["push", "-q", "-f", &url(forge, &fixture), "feature/x"]);
+    tree.git(&["push", "-q", "-f", &push_url(forge, &fixture), "feature/x"]);
     let expected = format!("added 1 commit\n\n* {} - D", &other[..8]);
     assert_eq!(without_link(&request_notes(forge, &made)[1]), expected);
 }
@@ -256,7 +256,7 @@ fn pushed_commits_are_listed_oldest_first(forge: &Forge) {
 /// Row 6: section 11.3, "pushed commits that the target already has, in one line first".
 fn commits_of_the_target_are_summed_up(forge: &Forge) {
     let fixture = filled_fixture(forge);
-    let (tree, address) = (&fixture.tree, url(forge, &fixture));
+    let (tree, address) = (&fixture.tree, push_url(forge, &fixture));
     let (two, three) = (fixture.id("master~1"), fixture.id("master"));
     tree.git(&["checkout", "-q", "-b", "behind", &two]);
     let own = tree.write("own", "x\n").commit("Own");
@@ -341,7 +341,7 @@ fn closed_and_merged_requests_keep_their_status(forge: &Forge) {
     let merged = new_request(forge, &fixture, "other", "t");
     let merged = merge(forge, ROOT, &merged, &json!({})).expect(200);
     // Forced, so that open requests would get a version.
-    fixture.tree.git(&["push", "-q", "-f", &url(forge, &fixture), "master~1:master"]);
+    fixture.tree.git(&["push", "-q", "-f", &push_url(forge, &fixture), "master~1:master"]);
     do_tasks(forge);
     for request in [&closed, &merged] {
         let now = request_now(forge, request);
@@ -355,7 +355,7 @@ fn closed_and_merged_requests_keep_their_status(forge: &Forge) {
     let tree = &fixture.tree;
     tree.git(&["checkout", "-q", "master"]);
     tree.git(&["merge", "-q", "--no-edit", "-m", "By hand", "feature/x"]);
-    tree.git(&["push", "-q", "-f", &url(forge, &fixture), "master"]);
+    tree.git(&["push", "-q", "-f", &push_url(forge, &fixture), "master"]);
     do_tasks(forge);
     assert_eq!(request_now(forge, &closed)["state"], "closed");
     assert_eq!(request_notes(forge, &closed), ["closed"]);
