@@ -7,6 +7,7 @@ mod requests_create;
 mod requests_create_effects;
 mod requests_dialects;
 pub mod requests_fixtures;
+mod requests_events;
 pub mod requests_fork_support;
 mod requests_forks;
 mod requests_forks_lost;
