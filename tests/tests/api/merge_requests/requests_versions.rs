@@ -5,21 +5,29 @@ use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use super::requests_support::{
-    commit_file, new_request, path_of_request, post_request, put_request, request_as, request_now,
+    commit_file, merge, new_request, path_of_request, post_request, put_request, request_as,
+    request_now,
 };
-use crate::api::groups::group_support::fields_of;
+use crate::api::groups::group_support::{error, fields_of};
 use crate::api::repositories::refs_support::{ProjectFixture, filled_fixture, new_branch};
 use crate::api::support::{id_of, message};
+use crate::api::tracker::tracker_support::field_values;
 
 on_every_store!(
     commits_and_changes_are_those_of_the_newest_version,
     each_push_makes_a_version,
     versions_show_commits_and_changes,
     hidden_references_cannot_be_pushed_to,
+    commits_that_change_nothing_are_listed,
+    long_lists_of_files_are_cut,
+    lists_come_whole,
+    changes_are_those_of_a_comparison,
+    who_may_read_versions,
 );
 
+/// A part of a request, as an administrator sees it.
 #[track_caller]
-fn list(forge: &Forge, request: &Value, part: &str) -> Value {
+pub fn list(forge: &Forge, request: &Value, part: &str) -> Value {
     forge.get(&format!("{}/{part}", path_of_request(request))).token(ROOT).send().expect(200)
 }
 
@@ -141,4 +149,151 @@ fn hidden_references_cannot_be_pushed_to(forge: &Forge) {
     assert_eq!(request_as(forge, fixture.token("developer"), &made), made);
     let branches = forge.get(&fixture.branches).token(ROOT).send().expect(200);
     assert_eq!(branches.as_array().map(Vec::len), Some(2));
+}
+
+/// Section 8.3: `"0"` and `empty` for commits that change nothing.
+fn commits_that_change_nothing_are_listed(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "-b", "idle", "master"]);
+    let head = tree.commit("Nothing");
+    forge.fill(fixture.project(), tree);
+    let made = new_request(forge, &fixture, "idle", "t");
+    let versions = versions_of(forge, &made);
+    assert_eq!((&versions[0]["state"], &versions[0]["real_size"]), (&json!("empty"), &json!("0")));
+    let commits = list(forge, &made, "commits");
+    assert_eq!((&commits[0]["id"], &commits[1]), (&json!(head), &Value::Null));
+    assert_eq!(list(forge, &made, "changes")["changes"], json!([]));
+    merge(forge, ROOT, &made, &json!({})).expect(200);
+}
+
+/// Section 8.3: `"1000+"` when cut. The request can be merged all the same.
+fn long_lists_of_files_are_cut(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let tree = &fixture.tree;
+    for (branch, count, size, shown) in [
+        ("exact", 1000, "1000", 1000),
+        ("more", 1001, "1000+", 1000),
+        ("huge", 10_000, "1000+", 1000),
+    ] {
+        tree.git(&["checkout", "-q", "-b", branch, "master"]);
+        for number in 0..count {
+            tree.write(&format!("{branch}/{}/{number:05}", number / 100), "x\n");
+        }
+        tree.commit(branch);
+        forge.fill(fixture.project(), tree);
+        let made = new_request(forge, &fixture, branch, "t");
+        let version = &versions_of(forge, &made)[0];
+        assert_eq!(
+            (&version["state"], &version["real_size"]),
+            (&json!("collected"), &json!(size)),
+            "{branch}"
+        );
+        let changes = list(forge, &made, "changes");
+        let changes = changes["changes"].as_array().expect("a list");
+        assert_eq!(changes.len(), shown, "{branch}");
+        assert_eq!(changes[0]["new_path"], format!("{branch}/0/00000"));
+        let detail = list(forge, &made, &format!("versions/{}", id_of(version)));
+        assert_eq!(detail["diffs"].as_array().map(Vec::len), Some(shown), "{branch}");
+        assert_eq!(merge(forge, ROOT, &made, &json!({})).expect(200)["state"], "merged");
+    }
+}
+
+/// Sections 8.1 and 8.3: whole lists without paging, newest first.
+fn lists_come_whole(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let mut ids: Vec<String> = (0..24)
+        .map(|number| commit_file(forge, &fixture, "feature/x", &format!("f{number}"), "x\n"))
+        .collect();
+    ids.insert(0, made["sha"].as_str().expect("an id").to_owned());
+    ids.reverse();
+    for (part, field) in [("commits", "id"), ("versions", "head_commit_sha")] {
+        let path = format!("{}/{part}?per_page=5&page=2", path_of_request(&made));
+        let answer = forge.get(&path).token(ROOT).send();
+        let found = answer.expect(200);
+        assert_eq!(field_values(&found, field), ids.iter().collect::<Vec<_>>(), "{part}");
+        for header in ["X-Total", "X-Per-Page", "X-Page", "Link"] {
+            assert_eq!(answer.header(header), None, "{part} {header}");
+        }
+    }
+}
+
+/// Section 8.2, "as in compare": every kind of change, in path order.
+fn changes_are_those_of_a_comparison(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "master"]);
+    tree.write("renamed-from", "one\ntwo\nthree\nfour\nfive\n").write("gone", "x\n");
+    tree.write("run", "x\n").write("binary", b"\0one").commit("Before");
+    tree.git(&["checkout", "-q", "-b", "changed"]);
+    tree.git(&["mv", "renamed-from", "renamed-to"]);
+    tree.git(&["rm", "-q", "gone"]);
+    tree.git(&["update-index", "--chmod=+x", "run"]);
+    let module = format!("160000,{},module", "1".repeat(40));
+    tree.git(&["update-index", "--add", "--cacheinfo", &module]);
+    tree.git(&["commit", "-q", "-m", "Changed"]);
+    tree.git(&["reset", "-q", "--hard"]);
+    tree.write("binary", b"\0two").write("large", "x".repeat(200_000)).write("README", "4\n");
+    tree.git(&["add", "binary", "large", "README"]);
+    tree.git(&["commit", "-q", "-m", "More"]);
+    // What happens on the target branch does not show.
+    tree.git(&["checkout", "-q", "-f", "master"]);
+    tree.write("later", "x\n").commit("Later");
+    forge.fill(fixture.project(), tree);
+    let made = new_request(forge, &fixture, "changed", "t");
+    let changes = &list(forge, &made, "changes")["changes"];
+    let paths = ["README", "binary", "gone", "large", "module", "renamed-to", "run"];
+    assert_eq!(
+        field_values(changes, "new_path"),
+        paths.map(|path| json!(path)).iter().collect::<Vec<_>>()
+    );
+    let flags = |path: &str| {
+        let index = paths.iter().position(|one| *one == path).expect("it is there");
+        ["new_file", "renamed_file", "deleted_file"].map(|flag| changes[index][flag] == true)
+    };
+    assert_eq!(flags("README"), [false, false, false]);
+    assert_eq!(flags("gone"), [false, false, true]);
+    assert_eq!(flags("large"), [true, false, false]);
+    assert_eq!(flags("renamed-to"), [false, true, false]);
+    assert_eq!(changes[5]["old_path"], "renamed-from");
+    assert_eq!(
+        (&changes[6]["a_mode"], &changes[6]["b_mode"]),
+        (&json!("100644"), &json!("100755"))
+    );
+    assert_eq!((&changes[4]["b_mode"], &changes[3]["diff"]), (&json!("160000"), &json!("")));
+    let compare = format!("{}/repository/compare", fixture.cast.path);
+    let query = [("from", "master"), ("to", "changed")];
+    let compared = forge.get(&compare).token(ROOT).query(&query).send().expect(200);
+    assert_eq!(*changes, compared["diffs"]);
+    let version = id_of(&versions_of(forge, &made)[0]);
+    assert_eq!(list(forge, &made, &format!("versions/{version}"))["diffs"], *changes);
+}
+
+/// Section 1.3: reporters on a private project, and authors and assignees whatever their level.
+fn who_may_read_versions(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let user = |who: &str| id_of(&forge.get("/user").token(fixture.token(who)).send().expect(200));
+    let fields = json!({"title": "t", "source_branch": "feature/x", "target_branch": "master"});
+    let made = post_request(forge, &fixture, "developer", &fields).expect(201);
+    let version = id_of(&versions_of(forge, &made)[0]);
+    let parts = ["commits", "changes", "versions"].map(str::to_owned);
+    let read = |who: &str, status: u16| {
+        for part in parts.iter().chain([&format!("versions/{version}")]) {
+            let path = format!("{}/{part}", path_of_request(&made));
+            let answer = forge.get(&path).token(fixture.token(who)).send();
+            assert_eq!(answer.status, status, "{part} by {who}");
+        }
+    };
+    read("guest", 403);
+    read("reporter", 200);
+    read("stranger", 404);
+    put_request(forge, ROOT, &made, &json!({"assignee_id": user("guest")})).expect(200);
+    read("guest", 200);
+    let member = format!("{}/members/{}", fixture.cast.path, user("developer"));
+    forge.put(&member).token(ROOT).form(&[("access_level", "10")]).send().expect(200);
+    read("developer", 200);
+    let text = format!("{}/versions/x", path_of_request(&made));
+    let refused = forge.get(&text).token(fixture.token("stranger")).send();
+    assert_eq!(refused.expect(400), error("version_id is invalid"));
 }
