@@ -22,6 +22,7 @@ mod requests_notes_commands;
 mod requests_pushes;
 mod requests_read;
 mod requests_read_rights;
+mod requests_refs;
 pub mod requests_support;
 mod requests_update;
 mod requests_update_effects;
