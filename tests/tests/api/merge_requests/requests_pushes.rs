@@ -59,7 +59,7 @@ fn commits_on_the_source_branch_are_noted(forge: &Forge) {
         )
     };
     let first = format!("added 1 commit\n\n* {} - Change\n\n{}", &new[..8], link(&version, &old));
-    assert_eq!(request_notes(forge, &made), [first.clone()]);
+    assert_eq!(request_notes(forge, &made), std::slice::from_ref(&first));
     // Commits that the target has already are summed up.
     let tree = &fixture.tree;
     let address = push_url(forge, &fixture);

@@ -81,7 +81,7 @@ fn each_push_makes_a_version(forge: &Forge) {
         "created_at": "2016-09-22T10:30:00.000Z", "merge_request_id": id_of(&made),
         "state": "collected", "real_size": "1"
     });
-    assert_eq!(first, [expected.clone()]);
+    assert_eq!(first, std::slice::from_ref(&expected));
     assert_eq!(fields_of(&first[0]), fields_of(&expected));
     let second = commit_file(forge, &fixture, "feature/x", "b", "b\n");
     let versions = versions_of(forge, &made);

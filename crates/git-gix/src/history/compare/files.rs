@@ -101,7 +101,7 @@ pub(crate) fn changed_line(
 ) -> Result<Option<ChangedLine>, GitError> {
     for Pair { old, new } in changed_pairs(repo, first_parent(repo, commit)?, commit, effort)? {
         let entry = new.as_ref().or(old.as_ref());
-        if !entry.is_some_and(|entry| text::path(&entry.path) == path) {
+        if entry.is_none_or(|entry| text::path(&entry.path) != path) {
             continue;
         }
         if let Some((old_number, new_number)) =
