@@ -164,6 +164,8 @@ fn comments_are_no_discussions(forge: &Forge) {
 enum Work {
     /// Writes a file.
     Write(&'static str, &'static [u8]),
+    /// Writes an executable file.
+    WriteExecutable(&'static str, &'static [u8]),
     /// Removes a file.
     Remove(&'static str),
     /// Puts a symbolic link at this path.
@@ -173,9 +175,10 @@ enum Work {
 }
 
 /// The name of a conflict, and the work of its two sides.
-const CONFLICTS: [(&str, [Work; 2]); 6] = [
+const CONFLICTS: [(&str, [Work; 2]); 7] = [
     ("binary", [Work::Write("binary", b"\0two"), Work::Write("binary", b"\0three")]),
     ("folder", [Work::Write("d", b"x\n"), Work::Write("d/file", b"x\n")]),
+    ("mode", [Work::Write("run", b"x\n"), Work::WriteExecutable("run", b"x\n")]),
     ("removed", [Work::Remove("gone"), Work::Write("gone", b"y\n")]),
     ("link", [Work::Link("link", "a"), Work::Link("link", "b")]),
     ("type", [Work::Link("typed", "a"), Work::Write("typed", b"y\n")]),
@@ -188,6 +191,11 @@ impl Work {
         tree.git(&["checkout", "-q", "-f", "-b", branch, "conflicts"]);
         match self {
             Work::Write(path, content) => drop(tree.write(path, content).commit(branch)),
+            Work::WriteExecutable(path, content) => {
+                tree.write(path, content).git(&["add", path]);
+                tree.git(&["update-index", "--chmod=+x", path]);
+                tree.git(&["commit", "-q", "-m", branch]);
+            }
             Work::Remove(path) => {
                 tree.git(&["rm", "-q", path]);
                 tree.commit(branch);
