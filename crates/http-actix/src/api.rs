@@ -35,7 +35,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::known_callers;
 use crate::limits::Usage;
 use crate::params::{
-    FilePart, Parameters, Params, WantedFile, basic, credentials, read_whole, too_slow,
+    BodyUse, FilePart, Parameters, Params, WantedFile, basic, credentials, read_whole, too_slow,
 };
 use crate::shared::{self, Shared};
 use crate::work;
@@ -86,7 +86,23 @@ impl<P> FromRequest for Api<P> {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
-        Box::pin(async move { Ok(read(&request, payload, |_| None).await?.0) })
+        Box::pin(async move { Ok(read(&request, payload, |_| BodyUse::default()).await?.0) })
+    }
+}
+
+/// A GET whose parameters may come as a form: a client sends them so.
+pub struct ApiWithForm<P = ()>(pub Api<P>);
+
+impl<P> FromRequest for ApiWithForm<P> {
+    type Error = ApiError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let (request, payload) = (request.clone(), payload.take());
+        Box::pin(async move {
+            let body = |_: &Shared| BodyUse { of_get: true, ..BodyUse::default() };
+            Ok(Self(read(&request, payload, body).await?.0))
+        })
     }
 }
 
@@ -106,7 +122,8 @@ impl<P, const ARTIFACTS: bool> FromRequest for ApiWithFile<P, ARTIFACTS> {
         Box::pin(async move {
             let (api, file) = read(&request, payload, |Shared { settings, limiter, .. }| {
                 let max = if ARTIFACTS { settings.max_artifacts } else { settings.max_upload };
-                Some(WantedFile { field: "file", max, transfer: limiter.transfer })
+                let file = WantedFile { field: "file", max, transfer: limiter.transfer };
+                BodyUse { file: Some(file), ..BodyUse::default() }
             })
             .await?;
             Ok(Self(api, file))
@@ -141,10 +158,10 @@ async fn shared_of(request: &HttpRequest) -> ApiResult<web::Data<Shared>> {
 async fn read<P>(
     request: &HttpRequest,
     payload: Payload,
-    wanted: fn(&Shared) -> Option<WantedFile>,
+    body: fn(&Shared) -> BodyUse,
 ) -> ApiResult<(Api<P>, Option<FilePart>)> {
     let shared = shared_of(request).await?;
-    let params = Params::read(request, payload, &shared, wanted(&shared));
+    let params = Params::read(request, payload, &shared, body(&shared));
     let (params, file) = timeout(TIME_FOR_BODY, params).await.map_err(|_| too_slow())??;
     Ok((Api::new(request, shared, params), file))
 }

@@ -14,8 +14,8 @@ mod parameter;
 pub mod picked;
 mod reader;
 
-pub use body::WantedFile;
 pub(crate) use body::read_whole;
+pub use body::{BodyUse, WantedFile};
 pub use credentials::{basic, credentials};
 pub use file::FilePart;
 pub(crate) use file::too_slow;
@@ -55,10 +55,10 @@ impl Params {
         request: &HttpRequest,
         payload: Payload,
         shared: &Shared,
-        wanted: Option<WantedFile>,
+        body: BodyUse,
     ) -> ApiResult<(Self, Option<FilePart>)> {
         let Self { mut values, query } = Self::of_query(request)?;
-        let file = body::read(request, payload, shared, wanted, &mut values).await?;
+        let file = body::read(request, payload, shared, body, &mut values).await?;
         Ok((Self { values, query }, file))
     }
 

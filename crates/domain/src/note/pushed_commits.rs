@@ -120,13 +120,13 @@ mod tests {
                 existing(1),
                 &[][..],
                 old,
-                "added 1 commit\n\n* 02020202 - 1 commit from branch `master`\n\n\n",
+                "added 1 commit\n\n* 02020202 - 1 commit from branch `master`\n\n",
             ),
             (
                 existing(2),
                 &[][..],
                 ObjectId::ZERO,
-                "added 2 commits\n\n* 01010101..02020202 - 2 commits from branch `master`\n\n\n",
+                "added 2 commits\n\n* 01010101..02020202 - 2 commits from branch `master`\n\n",
             ),
         ] {
             let total_new = new.len() as u64;

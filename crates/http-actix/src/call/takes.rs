@@ -2,7 +2,7 @@
 
 use actix_web::web;
 
-use crate::api::{Api, ApiWithBytes, ApiWithFile};
+use crate::api::{Api, ApiWithBytes, ApiWithFile, ApiWithForm};
 use crate::openapi::{self as doc, Param};
 use crate::params::Parameters;
 
@@ -13,6 +13,12 @@ pub(crate) trait Takes {
 }
 
 impl<P: Parameters> Takes for Api<P> {
+    fn describe(to: &mut Vec<Param>) {
+        P::describe(to);
+    }
+}
+
+impl<P: Parameters> Takes for ApiWithForm<P> {
     fn describe(to: &mut Vec<Param>) {
         P::describe(to);
     }

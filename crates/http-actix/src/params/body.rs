@@ -34,13 +34,22 @@ pub struct WantedFile {
     pub transfer: TransferLimits,
 }
 
+/// What a call takes from its body besides parameters, and whether a GET takes any.
+#[derive(Clone, Copy, Default)]
+pub struct BodyUse {
+    /// The file.
+    pub file: Option<WantedFile>,
+    /// Whether the form of a GET has parameters. Otherwise the body of a GET is ignored.
+    pub of_get: bool,
+}
+
 /// Reads the body of a request into its parameters. Stops at the wanted file and returns it unread. Ignores other
 /// files.
 pub(super) async fn read(
     request: &HttpRequest,
     payload: Payload,
     shared: &Shared,
-    wanted: Option<WantedFile>,
+    BodyUse { file: wanted, of_get }: BodyUse,
     values: &mut HashMap<String, Value>,
 ) -> ApiResult<Option<FilePart>> {
     let max = shared.settings.max_body;
@@ -61,13 +70,14 @@ pub(super) async fn read(
     }
     // The body is always read to its end, because the rest would be parsed as the next request.
     let body = read_whole(payload, max).await?;
-    // Some clients send a body with every request. The body of a GET is ignored.
-    if body.is_empty() || !takes_body(request.method()) {
+    // Some clients send a body with every request.
+    let is_read = takes_body(request.method()) || of_get && media_type == FORM;
+    if body.is_empty() || !is_read {
         return Ok(None);
     }
     let parse = match media_type.as_str() {
         "application/json" => read_json,
-        "application/x-www-form-urlencoded" => read_form,
+        FORM => read_form,
         "" if !request.headers().contains_key(CONTENT_TYPE) => read_form,
         other => {
             return Err(ApiError::error(
@@ -90,6 +100,8 @@ pub(super) async fn read(
     *values = work::run_long(&shared.limiter, permit, parsed).await??;
     Ok(None)
 }
+
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Larger bodies are parsed on a thread for long work.
 const SMALL_BODY: usize = 64 << 10;

@@ -17,7 +17,7 @@ use hexforge_domain::ports::git::{Blob, GitError, Repository};
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
-use crate::api::{Api, ApiRequest};
+use crate::api::{Api, ApiRequest, ApiWithForm};
 use crate::call::{self, Calls};
 use crate::entities::file::{ChangedFileJson, FileJson};
 use crate::error::{ApiError, ApiResult};
@@ -93,7 +93,10 @@ fn file_commit(place: Place, texts: Texts) -> FileCommit {
     }
 }
 
-async fn get(api: Api<Wanted>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
+async fn get(
+    ApiWithForm(api): ApiWithForm<Wanted>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
     let address = api.peer();
     let (actor, at, path) = api
         .run_unread(move |app, actor, unread| {

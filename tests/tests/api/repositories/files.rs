@@ -62,6 +62,9 @@ fn a_file_is_shown_with_its_content_in_base64(forge: &Forge) {
         );
         assert_eq!((answer.status, answer.text()), (200, expected.as_str()), "{asked}");
     }
+    // pyapi-gitlab sends the parameters as a form.
+    let form = [("file_path", "src/a.txt"), ("ref", "master")];
+    assert_eq!(repo.ask("files").form(&form).send().expect(200)["blob_id"], blob);
     let old = repo.get("files", &[("file_path", "src/a.txt"), ("ref", &one[..8])]).expect(200);
     assert_eq!((&old["ref"], &old["commit_id"]), (&json!(one[..8]), &json!(one)));
 }
