@@ -65,7 +65,7 @@ fn kill_again_and_again(database: &TestDatabase) {
     let mut all = Acknowledged::default();
     let mut random = RandomNumbers(20_261_118);
     for round in 0..kills {
-        let (merges, milliseconds) = (random.below(5), random.below(120) as u64);
+        let (merges, milliseconds) = (1 + random.below(4), random.below(120) as u64);
         all.add(work_until_killed(&mut server, round, (merges, milliseconds)));
         server = start();
         check(&server, &all, round);

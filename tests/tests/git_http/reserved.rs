@@ -58,12 +58,15 @@ impl<'a> Reserved<'a> {
 fn reserved_refs_are_written_by_the_server_alone(forge: &Forge) {
     let reserved = Reserved::new(forge);
     let (scene, kept_ref) = (&reserved.scene, reserved.kept_ref());
+    let new_ref = format!("refs/keep-around/{}", reserved.head);
     let before = scene.on_server(&["for-each-ref"]);
     for who in ["ada", "root"] {
-        for name in ["refs/merge-requests/1/head", "refs/merge-requests/2/head", &kept_ref] {
+        for name in ["refs/merge-requests/1/head", "refs/merge-requests/2/head", &new_ref] {
             let change = format!("+master:{name}");
             scene.push(who, &[&change]).refused(&["[remote rejected]", REFUSED]);
         }
+        // The client is not told that this ref exists, so its push expects a new one.
+        scene.push(who, &[&format!("+master:{kept_ref}")]).refused(&["[remote rejected]"]);
         let removal = ":refs/merge-requests/1/head";
         scene.push(who, &[removal]).refused(&["[remote rejected]", REFUSED]);
     }
