@@ -1,5 +1,5 @@
 //! The source of a mention: the issue, merge request or commit whose text references a
-//! [`Noteable`](super::Noteable).
+//! [`Noteable`].
 
 use super::Noteable;
 use crate::commit::ObjectId;
