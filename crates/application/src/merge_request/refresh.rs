@@ -191,7 +191,8 @@ impl<'a> SourcePush<'a> {
         if ends.is_from_fork() && tip != push.new {
             return Ok(None);
         }
-        let draft = VersionDraft::read(app, ends, &refs, push.new, caller)?.up_to(push.version);
+        let draft = VersionDraft::read(app, ends, &refs, push.new, caller)?;
+        let draft = draft.up_to(ends, push.version);
         let source = open::open_for(app, ends.source_project, caller)?;
         let pushed = match push.new {
             Some(new) => {

@@ -259,9 +259,12 @@ impl VersionDraft {
         read_commits(&*app.git.open(target, refs, caller)?, &self.commits)
     }
 
-    /// The same version, which includes pushes to the source repository only up to this version of it.
-    pub(crate) fn up_to(self, source: i64) -> Self {
-        Self { seen: SeenVersions { source, ..self.seen }, ..self }
+    /// The same version, which includes only the pushes before a push to the source branch, and this push. The version is
+    /// that of the source repository. Pushes to the target branch with the same version or a later one may still bring
+    /// the new head, so they are not included; the versions of a fork say nothing about the order of such pushes.
+    pub(crate) fn up_to(self, ends: &Ends, version: i64) -> Self {
+        let target = if ends.is_from_fork() { 0 } else { version - 1 };
+        Self { seen: SeenVersions { source: version, target }, ..self }
     }
 
     /// The merge base of both branches.

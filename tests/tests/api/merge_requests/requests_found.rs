@@ -17,6 +17,8 @@ on_every_store!(
     a_fast_forward_merges_the_request,
     a_push_that_goes_further_merges_the_request,
     the_pusher_is_the_acting_user,
+    one_push_of_both_branches_merges_the_request,
+    a_push_of_a_head_that_is_not_refreshed_yet_merges_the_request,
     a_new_target_branch_merges_nothing,
     a_squash_and_a_pick_merge_nothing,
     more_requests_than_a_push_marks_are_merged,
@@ -85,6 +87,49 @@ fn the_pusher_is_the_acting_user(forge: &Forge) {
         (&notes[0]["body"], &notes[0]["author"]["username"]),
         (&json!("merged"), &json!("master"))
     );
+}
+
+/// Rewrites the commit of `feature/x` on top of `master`, and returns its id. `master` has it too, locally.
+fn rebase(fixture: &ProjectFixture) -> String {
+    let tree = &fixture.tree;
+    tree.git(&["checkout", "-q", "feature/x"]);
+    tree.git(&["rebase", "-q", "master"]);
+    tree.git(&["checkout", "-q", "master"]);
+    tree.git(&["merge", "-q", "--ff-only", "feature/x"]);
+    tree.git(&["rev-parse", "HEAD"])
+}
+
+/// Rows 1 and 2 for a push of two branches: the push of the source branch comes first.
+fn one_push_of_both_branches_merges_the_request(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let head = rebase(&fixture);
+    let address = push_url(forge, &fixture);
+    fixture.tree.git(&["push", "-q", "-f", &address, "feature/x", "master"]);
+    do_tasks(forge);
+    let now = request_now(forge, &made);
+    assert_eq!((&now["state"], &now["sha"]), (&json!("merged"), &json!(head)));
+    assert_eq!(newest_version(forge, &made).0, 2);
+    assert_eq!(request_notes(forge, &made).last().map(String::as_str), Some("merged"));
+}
+
+/// Rows 1 and 2: the target branch is pushed before the task has refreshed the request.
+fn a_push_of_a_head_that_is_not_refreshed_yet_merges_the_request(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    // So many requests are refreshed by the queued task only.
+    for number in 0..5 {
+        let target = format!("target{number}");
+        let fields = json!({"title": "t", "source_branch": "feature/x", "target_branch": target});
+        post_request(forge, &fixture, "developer", &fields).expect(201);
+    }
+    let (head, address) = (rebase(&fixture), push_url(forge, &fixture));
+    fixture.tree.git(&["push", "-q", "-f", &address, "feature/x"]);
+    fixture.tree.git(&["push", "-q", &address, "master"]);
+    assert_eq!(request_now(forge, &made)["sha"], made["sha"], "the task has not run");
+    do_tasks(forge);
+    let now = request_now(forge, &made);
+    assert_eq!((&now["state"], &now["sha"]), (&json!("merged"), &json!(head)));
 }
 
 /// Row 1, "nothing when `B` is new or removed".
