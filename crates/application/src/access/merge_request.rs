@@ -19,7 +19,7 @@ use crate::error::{Entity, Error};
 pub enum RequestCounts {
     /// All merge requests.
     All,
-    /// Merge requests of which the user is author or assignee.
+    /// Only the merge requests that the user wrote or is assigned to.
     Own(UserId),
     /// No merge requests.
     None,

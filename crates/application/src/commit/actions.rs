@@ -134,7 +134,7 @@ impl Step {
         }
     }
 
-    /// Checks that nothing is at the path, and that no file is on the way to it.
+    /// Checks that the tree has no entry at the path, and no file as a parent folder of it.
     fn check_free(&self, target: &Target) -> Result<(), Error> {
         match target.entry(&self.path)? {
             PathEntry::Missing => Ok(()),

@@ -1,9 +1,9 @@
 //! What a push does to the open merge requests of its branch, apart from what the transaction of the push does itself.
 //!
 //! The transaction of a push marks merged requests, resets the merge status and queues a task. Right after the commit
-//! the pushing thread refreshes the requests of the source branch, of which there is rarely more than one. The task
-//! does the rest, and everything again that was interrupted: a request remembers the version of the repositories up to
-//! which pushes are included, so nothing is done twice.
+//! the pushing thread refreshes the requests of the source branch; most branches have one request. The task refreshes
+//! the other requests, and those whose refresh was interrupted. A request stores the versions of both repositories up
+//! to which pushes are included, so the task skips requests that include the push.
 
 use std::slice;
 
@@ -37,7 +37,7 @@ const BATCH: u32 = 100;
 /// The maximum number of requests that the pushing thread refreshes itself.
 const MAX_AT_ONCE: u32 = 5;
 
-/// The maximum number of pushed commits that are read to find those that the target has already.
+/// The maximum number of pushed commits that are compared with the commits of the target branch.
 const MAX_PUSHED: usize = 2000;
 
 /// The number of attempts while other transactions change the same repository.
@@ -284,7 +284,7 @@ fn read_pushed(
     start: Option<ObjectId>,
     new: ObjectId,
 ) -> Result<PushedToSource, Error> {
-    // The commits of a new branch are those that the target lacks.
+    // A new branch has no previous tip: its new commits are those that the target branch does not contain.
     let hidden: Vec<ObjectId> = match old {
         Some(old) => vec![old],
         None => start.into_iter().collect(),

@@ -34,8 +34,9 @@ pub(super) struct NamedCommit {
 }
 
 impl NamedObjects {
-    /// Finds what texts of the `home` project name. Call it before the transaction begins: its duration grows with the
-    /// length of the texts, and commits are looked up in repositories. Those that cannot be found are left out.
+    /// Finds the issues, merge requests and commits that texts of the `home` project reference. Call it before the
+    /// transaction begins: its duration grows with the length of the texts, and it reads commits from repositories.
+    /// Commits that no repository has are left out.
     pub(crate) fn find(
         app: &App,
         actor: Actor,
