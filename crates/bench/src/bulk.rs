@@ -9,12 +9,13 @@ use super::progress::Bar;
 const ROWS: usize = 100_000;
 
 /// Tables that are filled with explicit ids. The sequences of PostgreSQL are moved behind them.
-const NUMBERED: [&str; 10] = [
+const NUMBERED: [&str; 11] = [
     "users",
     "namespaces",
     "projects",
     "labels",
     "issues",
+    "merge_requests",
     "events",
     "notes",
     "pipelines",
@@ -60,6 +61,14 @@ impl Bulk<'_> {
             DatabaseUrl::Postgres(_) => {
                 format!("to_timestamp(1451606400 + {seconds}) AT TIME ZONE 'UTC'")
             }
+        }
+    }
+
+    /// An expression for a constant column of bytes.
+    pub fn bytes(&self, text: &str) -> String {
+        match self.0.url {
+            DatabaseUrl::Sqlite(_) => format!("CAST('{text}' AS BLOB)"),
+            DatabaseUrl::Postgres(_) => format!("CAST('{text}' AS BYTEA)"),
         }
     }
 

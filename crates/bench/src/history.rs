@@ -98,7 +98,8 @@ pub fn make_large(bare: &Path, bytes: u64) -> Result<String> {
     git(bare, &["rev-parse", "master:large"])
 }
 
-fn init(bare: &Path) -> Result<()> {
+/// Creates an empty bare repository.
+pub fn init(bare: &Path) -> Result<()> {
     std::fs::create_dir_all(bare)?;
     git(bare, &["init", "-q", "--bare", "-b", "master", "."]).map(drop)
 }
@@ -127,7 +128,7 @@ pub fn command(bare: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Runs `git fast-import` with the stream that `write` produces.
-fn import(
+pub fn import(
     bare: &Path,
     options: &[&str],
     write: impl FnOnce(&mut dyn Write) -> Result<()>,
@@ -142,7 +143,8 @@ fn import(
     Ok(())
 }
 
-fn begin_commit(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
+/// Writes the beginning of the commit with this number, whose mark is the next number.
+pub fn begin_commit(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
     let (author, when) = (number * number % AUTHORS, FIRST + number as u64 * 3600);
     let message = format!("Change number {number}\n\nBecause it was time for it.\n");
     write!(to, "commit refs/heads/{branch}\nmark :{}\n", number + 1)?;
@@ -152,7 +154,8 @@ fn begin_commit(to: &mut dyn Write, branch: &str, number: usize) -> Result<()> {
     Ok(())
 }
 
-fn write_file(to: &mut dyn Write, path: &str, content: &str) -> Result<()> {
+/// Writes a file of the commit that was begun.
+pub fn write_file(to: &mut dyn Write, path: &str, content: &str) -> Result<()> {
     write!(to, "M 100644 inline {path}\ndata {}\n{content}\n", content.len())?;
     Ok(())
 }

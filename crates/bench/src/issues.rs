@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Result;
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-use super::lists::Line;
-use super::load::{Call, IdleCost, measure_alone, measure_each, post_request};
+use super::lists::{Costs, Line, at_both_sizes};
+use super::load::{Call, measure_alone, measure_each, post_request};
 use super::tracker_world::{self as world, World};
 use hexforge_tests::program::Program;
 
@@ -31,11 +31,7 @@ pub fn compare(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
 ) -> Result<Option<Vec<Line>>> {
-    let [small, large] = plan.sizes;
-    let Some(small) = costs(&database, plan, small)? else { return Ok(None) };
-    let Some(large) = costs(&database, plan, large)? else { return Ok(None) };
-    let line = |((call, small), (_, large))| Line { call, small, large };
-    Ok(Some(small.into_iter().zip(large).map(line).collect()))
+    at_both_sizes(plan.sizes, |issues| costs(&database, plan, issues))
 }
 
 #[allow(clippy::print_stderr, reason = "who waits for minutes wants to know for what")]
@@ -43,7 +39,7 @@ fn costs(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
     issues: usize,
-) -> Result<Option<Vec<(String, IdleCost)>>> {
+) -> Result<Option<Costs>> {
     let Some(database) = database() else { return Ok(None) };
     let folder = tempfile::tempdir()?;
     let program = Program::start(plan.program, folder.path(), &database.url)?;

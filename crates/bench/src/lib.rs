@@ -14,6 +14,8 @@ pub mod issues;
 pub mod lists;
 pub mod load;
 pub mod long_history;
+pub mod merge_requests;
+pub mod merges;
 pub mod pipelines;
 pub mod progress;
 pub mod report;

@@ -86,9 +86,19 @@ pub fn compare(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
 ) -> Result<Option<Vec<Line>>> {
-    let [small, large] = plan.sizes;
-    let Some(small) = costs(&database, plan, small)? else { return Ok(None) };
-    let Some(large) = costs(&database, plan, large)? else { return Ok(None) };
+    at_both_sizes(plan.sizes, |projects| costs(&database, plan, projects))
+}
+
+/// The names of calls with their costs in one world.
+pub type Costs = Vec<(String, IdleCost)>;
+
+/// Measures the same calls in a small and in a large world. Returns `None` if the database is not available.
+pub fn at_both_sizes(
+    [small, large]: [usize; 2],
+    costs: impl Fn(usize) -> Result<Option<Costs>>,
+) -> Result<Option<Vec<Line>>> {
+    let Some(small) = costs(small)? else { return Ok(None) };
+    let Some(large) = costs(large)? else { return Ok(None) };
     let line = |((call, small), (_, large))| Line { call, small, large };
     Ok(Some(small.into_iter().zip(large).map(line).collect()))
 }
@@ -98,7 +108,7 @@ fn costs(
     database: impl Fn() -> Option<TestDatabase>,
     plan: &Plan<'_>,
     projects: usize,
-) -> Result<Option<Vec<(String, IdleCost)>>> {
+) -> Result<Option<Costs>> {
     let Some(database) = database() else { return Ok(None) };
     let folder = tempfile::tempdir()?;
     let program = Program::start(plan.program, folder.path(), &database.url)?;

@@ -10,8 +10,8 @@ use clap::{Parser, ValueEnum};
 use hexforge_bench::lists::{self, Plan};
 use hexforge_bench::long_history::History;
 use hexforge_bench::report::Report;
-use hexforge_bench::{backend, clones, repository, streams, transport};
-use hexforge_bench::{hooks, hostile, issues, pipelines, sizes, storage, users};
+use hexforge_bench::{backend, clones, merges, repository, streams, transport};
+use hexforge_bench::{hooks, hostile, issues, merge_requests, pipelines, sizes, storage, users};
 use hexforge_persistence_diesel::testing::TestDatabase;
 
 /// Measures the performance of hexforge.
@@ -47,10 +47,13 @@ struct Arguments {
     /// Small and large number of issues, for `issues`.
     #[arg(long, value_delimiter = ',', default_value = "1000,1000000")]
     issues: Vec<usize>,
+    /// Small and large number of merge requests, for `merge-requests`.
+    #[arg(long, value_delimiter = ',', default_value = "100,100000")]
+    merge_requests: Vec<usize>,
     /// Numbers of pipelines, of pending builds, and of runners that poll without getting a build, for `pipelines`.
     #[arg(long, value_delimiter = ',', default_value = "100000,10000,200")]
     pipelines: Vec<usize>,
-    /// Measuring time per figure in seconds, for `lists`, `issues` and `pipelines`.
+    /// Measuring time per figure in seconds, for `lists`, `issues`, `merge-requests` and `pipelines`.
     #[arg(long, default_value_t = 0.4)]
     list_seconds: f64,
     /// Size of the large file for `streams`, and of the large push for `clones`, in megabytes.
@@ -95,6 +98,8 @@ enum What {
     Lists,
     /// Issues, labels, boards and feeds, in a small and a large database.
     Issues,
+    /// Lists of merge requests, in a small and a large database; merges, commits and pushes in a large tree.
+    MergeRequests,
     /// Pages of pipelines and builds, and runners that poll for builds.
     Pipelines,
     /// Calls about the content of repositories, compared with git.
@@ -149,6 +154,10 @@ fn main() -> Result<()> {
     }
     if wants(What::Issues) {
         compare_issues(&arguments)?;
+    }
+    if wants(What::MergeRequests) {
+        compare_merge_requests(&arguments)?;
+        arguments.on_each_database(measure_merges)?;
     }
     if wants(What::Pipelines) {
         arguments.on_each_database(measure_pipelines)?;
@@ -296,6 +305,29 @@ fn compare_issues(arguments: &Arguments) -> Result<()> {
         println!("{}", lists::table("postgresql", issues::compare(TestDatabase::postgres, &plan)?));
     }
     Ok(())
+}
+
+/// Prints the cost of lists of merge requests at both sizes.
+fn compare_merge_requests(arguments: &Arguments) -> Result<()> {
+    let plan = Plan {
+        program: &arguments.program,
+        sizes: to_array(&arguments.merge_requests)?,
+        time: Duration::from_secs_f64(arguments.list_seconds),
+        only: &arguments.only,
+    };
+    println!("{}", lists::heading("requests", plan.sizes));
+    for (name, which) in [("sqlite", Database::Sqlite), ("postgresql", Database::Postgresql)] {
+        if arguments.wants(which) {
+            let lines = merge_requests::compare(|| which.empty(), &plan)?;
+            println!("{}", lists::table(name, lines));
+        }
+    }
+    Ok(())
+}
+
+/// Prints the cost of merges, commits, changes and pushes in a tree of 50,000 files.
+fn measure_merges(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    merges::measure(database, &arguments.program, &mut |figure| println!("{name:<10} {figure}"))
 }
 
 fn measure_pipelines(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
