@@ -15,6 +15,7 @@ use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::delivery;
 use hexforge_application::limiter::Limiter;
+use hexforge_application::repository::turns::BranchTurns;
 use hexforge_application::{repository, setup};
 use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
@@ -332,6 +333,7 @@ impl Forge {
             build_files,
             vault,
             yaml: Arc::new(SaphyrReader),
+            turns: BranchTurns::default(),
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),
                 default_projects_limit: ProjectsLimit(100),

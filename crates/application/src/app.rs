@@ -26,6 +26,7 @@ use hexforge_domain::token::TokenHash;
 use hexforge_domain::user::ProjectsLimit;
 
 use crate::access::Requester;
+use crate::repository::turns::BranchTurns;
 
 /// The ports and settings of one running hexforge.
 #[derive(Clone)]
@@ -60,6 +61,8 @@ pub struct App {
     pub vault: Arc<dyn Vault>,
     /// The parser of CI configurations.
     pub yaml: Arc<dyn YamlReader>,
+    /// The turns of calls that write to the same branch.
+    pub turns: BranchTurns,
     /// The operator's settings.
     pub settings: Settings,
 }

@@ -7,6 +7,7 @@ pub(crate) mod open;
 pub mod packs;
 pub(crate) mod sight;
 pub mod task;
+pub mod turns;
 
 use std::net::IpAddr;
 use std::sync::Arc;

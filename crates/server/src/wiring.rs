@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
+use hexforge_application::repository::turns::BranchTurns;
 use hexforge_blobs_object_store::CachedPacks;
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
 use hexforge_domain::ports::maintenance::NoMaintenance;
@@ -82,6 +83,7 @@ pub fn wire(
         build_files,
         vault,
         yaml: Arc::new(SaphyrReader),
+        turns: BranchTurns::default(),
         settings: Settings {
             external_url: config.external_url(config.listen),
             default_projects_limit: ProjectsLimit(config.default_projects_limit),

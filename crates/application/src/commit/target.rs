@@ -42,18 +42,22 @@ pub(crate) fn commit_to(
     branch: &str,
     write: impl Fn(&Target) -> Result<(WrittenCommit, CommitText), Error>,
 ) -> Result<(Commit, CommitStats), Error> {
-    let mut tries = 1;
-    loop {
-        let target = Target::open(app, actor, project, branch)?;
+    let open = || Target::open(app, actor, project, branch);
+    // Only callers who may push take turns.
+    let mut target = open()?;
+    let turn = app.turns.wait(project.id, branch);
+    if turn.waited {
+        target = open()?;
+    }
+    for _ in 0..TRIES {
         let (written, text) = write(&target)?;
-        let made = target.publish(app, actor, project, &written);
-        match made {
+        match target.publish(app, actor, project, &written) {
             Ok(stats) => return Ok((commit_of(&target, &written, text), stats)),
-            Err(Error::Git(GitError::Conflict(_))) if tries < TRIES => tries += 1,
-            Err(Error::Git(GitError::Conflict(_))) => return Err(moved(branch)),
+            Err(Error::Git(GitError::Conflict(_))) => target = open()?,
             Err(error) => return Err(error),
         }
     }
+    Err(moved(branch))
 }
 
 /// The error when the branch cannot be changed.

@@ -119,7 +119,11 @@ struct Ready {
 impl Merging<'_> {
     /// Makes all checks, and merges or remembers to merge when the pipeline succeeds.
     fn attempt(&self) -> Result<(), Error> {
-        let Ready { tracker, request, head, tip, pipeline } = self.check()?;
+        let ready = self.check()?;
+        let ends = &ready.request.ends;
+        let turn = self.app.turns.wait(ends.target_project, ends.target_branch.as_str());
+        let ready = if turn.waited { self.check()? } else { ready };
+        let Ready { tracker, request, head, tip, pipeline } = ready;
         let caller = Caller::new(self.actor, None);
         let repository = open::open_for(self.app, request.project(), caller)?;
         if request.merge_status == MergeStatus::Unchecked {

@@ -15,6 +15,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
 use hexforge_application::error::Error;
+use hexforge_application::repository::turns::BranchTurns;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::paging::Page;
@@ -68,6 +69,7 @@ impl World {
             build_files: Arc::new(FakeBuildFiles::default()),
             vault: Arc::new(FakeVault),
             yaml: Arc::new(FakeYaml),
+            turns: BranchTurns::default(),
             settings: Settings {
                 external_url: "http://forge.test".to_owned(),
                 default_projects_limit: ProjectsLimit(100),

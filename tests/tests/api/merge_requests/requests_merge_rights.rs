@@ -265,7 +265,8 @@ fn unrelated_histories_are_conflicts(forge: &Forge) {
     assert_eq!(refused.expect(406), message("Branch cannot be merged"));
 }
 
-/// Section 6.5, ruling: a merge that loses a race with another push is tried again.
+/// Section 6.5, ruling: a merge that loses a race with another push is tried again. Calls that write to one branch wait
+/// for each other.
 fn merges_and_commits_at_once_lose_nothing(forge: &Forge) {
     let fixture = filled_fixture(forge);
     let made: Vec<Value> = (0..4)
@@ -276,23 +277,28 @@ fn merges_and_commits_at_once_lose_nothing(forge: &Forge) {
             new_request(forge, &fixture, &source, "t")
         })
         .collect();
-    let statuses: Vec<u16> = thread::scope(|scope| {
-        scope.spawn(|| {
-            for number in 0..4 {
-                let actions = json!([{"action": "create", "file_path": format!("direct{number}"),
-                    "content": "x\n"}]);
-                let path = format!("{}/repository/commits", fixture.cast.path);
-                let body = json!({"branch_name": "master", "commit_message": "c",
-                    "actions": actions});
-                forge.post(&path).token(ROOT).json(&body).send();
-            }
-        });
-        made.iter().map(|request| merge(forge, ROOT, request, &json!({})).status).collect()
+    let commit = &|number: usize| {
+        let actions = json!([{"action": "create", "file_path": format!("direct{number}"),
+            "content": "x\n"}]);
+        let path = format!("{}/repository/commits", fixture.cast.path);
+        let body = json!({"branch_name": "master", "commit_message": "c", "actions": actions});
+        forge.post(&path).token(ROOT).json(&body).send().status
+    };
+    let statuses: Vec<[u16; 2]> = thread::scope(|scope| {
+        let both = |(number, request)| {
+            let merge = scope.spawn(move || merge(forge, ROOT, request, &json!({})).status);
+            let commit = scope.spawn(move || commit(number));
+            [merge, commit]
+        };
+        let writers: Vec<_> = made.iter().enumerate().map(both).collect();
+        let status = |writer: thread::ScopedJoinHandle<'_, u16>| writer.join().unwrap_or_default();
+        writers.into_iter().map(|pair| pair.map(status)).collect()
     });
-    assert_eq!(statuses, [200, 200, 200, 200], "nothing conflicts");
+    assert_eq!(statuses, [[200, 201]; 4], "nothing conflicts");
     let files = tree(forge, &fixture, "master");
     for (number, request) in made.iter().enumerate() {
         assert!(files.contains(&format!("100644 source{number}")), "{files:?}");
+        assert!(files.contains(&format!("100644 direct{number}")), "{files:?}");
         assert_eq!(request_now(forge, request)["state"], "merged");
         assert_eq!(request_notes(forge, request), ["merged"]);
     }
