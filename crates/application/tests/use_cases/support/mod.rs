@@ -1,7 +1,5 @@
 //! The application on fakes, with handles to the fakes that tests control and inspect.
 
-#![allow(dead_code, unused_macros, reason = "every test file uses a part of this one")]
-
 mod failing;
 mod stored;
 

@@ -1,7 +1,5 @@
 //! Databases for tests, and connections that bypass the store.
 
-#![allow(dead_code, reason = "every test file uses a part of this one")]
-
 pub mod counted;
 pub mod plans;
 
