@@ -3,9 +3,17 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
+
+/// How many times longer than its processor time a comparison may take.
+const SLOWEST: u32 = 6;
+
 /// The remaining budget of one comparison. Parts of the result that exceed it are left out.
 pub(crate) struct Effort {
-    until: Instant,
+    time: Duration,
+    begun: Instant,
+    /// The processor time of the thread at the beginning.
+    computed: Duration,
     reading: Cell<u64>,
     showing: Cell<u64>,
     changes: usize,
@@ -15,7 +23,8 @@ pub(crate) struct Effort {
 /// The maximum effort of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The wall-clock time.
+    /// The processor time of the thread. The wall-clock time may be [`SLOWEST`] times as long, so that the result
+    /// does not depend on how busy the machine is.
     pub(crate) time: Duration,
     /// The bytes that are read to detect renames.
     pub(crate) reading: u64,
@@ -28,7 +37,9 @@ pub(crate) struct Limits {
 impl Effort {
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
-            until: Instant::now() + limits.time,
+            time: limits.time,
+            begun: Instant::now(),
+            computed: thread_time(),
             reading: Cell::new(limits.reading),
             showing: Cell::new(limits.showing),
             changes: limits.changes,
@@ -38,7 +49,12 @@ impl Effort {
 
     /// Returns whether there is time left.
     pub(crate) fn has_time(&self) -> bool {
-        self.note_outcome(Instant::now() < self.until)
+        let elapsed = self.begun.elapsed();
+        // A thread computes no longer than the clock runs, and the clock is read faster.
+        let has_time = elapsed < self.time
+            || elapsed < self.time * SLOWEST
+                && thread_time().saturating_sub(self.computed) < self.time;
+        self.note_outcome(has_time)
     }
 
     /// Takes this number of bytes from the budget for rename detection. Returns `false` if it does not suffice.
@@ -68,6 +84,11 @@ impl Effort {
         }
         granted
     }
+}
+
+/// The processor time that the current thread has used.
+fn thread_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 fn subtract(from: &Cell<u64>, bytes: u64) -> bool {
