@@ -43,6 +43,7 @@ use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
 pub(crate) use compressed::CompressedObjects;
 use packs::Packs;
+pub(crate) use parts::PartCache;
 pub(crate) use plans::Plans;
 use refs::Listing;
 use wire::Wire;

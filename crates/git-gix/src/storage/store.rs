@@ -31,7 +31,7 @@ use crate::history::reachable::WalkCache;
 use crate::protocol::copy;
 use crate::protocol::limits::{MemoryBudget, PushLimits};
 use crate::protocol::receive::fsck::AcceptedFaults;
-use crate::protocol::upload::{CompressedObjects, Plans};
+use crate::protocol::upload::{CompressedObjects, PartCache, Plans};
 use crate::storage::layout::Layout;
 use crate::storage::maintenance;
 use crate::storage::open::{LinkOutcome, OpenRepository};
@@ -92,6 +92,7 @@ pub(crate) struct Shared {
     roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
     pub(crate) files: BlobCache,
     pub(crate) plans: Plans,
+    pub(crate) parts: PartCache,
     pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
     pub(crate) walks: WalkCache,
@@ -151,6 +152,7 @@ impl GixStore {
                 roots: Cache::new(ROOTS),
                 files: BlobCache::default(),
                 plans: Plans::default(),
+                parts: PartCache::default(),
                 compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
                 walks: WalkCache::default(),
