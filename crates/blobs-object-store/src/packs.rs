@@ -60,7 +60,13 @@ impl CachedPacks {
         visited.map_err(io::Error::other)?;
         found.sort_unstable();
         for (_, name) in found {
-            packs.record(name)?;
+            match packs.record(name) {
+                // Only the summary is left of a pack that was evicted.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    packs.folder.remove(name).map_err(io::Error::other)?;
+                }
+                recorded => recorded?,
+            }
         }
         Ok(packs)
     }
@@ -267,7 +273,8 @@ impl PackStore for CachedPacks {
     }
 
     fn remove(&self, name: PackName) -> Result<(), PackError> {
-        let keys = vec![index_key(name), summary_key(name), data_key(name)];
+        // The summary goes last: no other is stored once the pack is gone.
+        let keys = vec![index_key(name), data_key(name), summary_key(name)];
         self.bucket.remove(keys).map_err(to_pack_error)?;
         self.evict(name)
     }
@@ -277,8 +284,13 @@ impl PackStore for CachedPacks {
             return Ok(());
         }
         self.folder.put_summary(name, summary)?;
-        let put = self.bucket.put(&summary_key(name), summary.to_vec().into());
-        put.map_err(to_pack_error)
+        let key = summary_key(name);
+        self.bucket.put(&key, summary.to_vec().into()).map_err(to_pack_error)?;
+        // The pack may have been removed meanwhile.
+        if self.find(&data_key(name))?.is_none() {
+            self.bucket.remove(vec![key]).map_err(to_pack_error)?;
+        }
+        Ok(())
     }
 
     fn summary(&self, name: PackName) -> Result<Option<Vec<u8>>, PackError> {

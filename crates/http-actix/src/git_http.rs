@@ -80,13 +80,14 @@ async fn info_refs(
     let permit = permit(&shared, service, holder(&request, caller)).await?;
     let (version, app) = (version(&request), Arc::clone(&shared.app));
     let written = stream::start(&shared.limiter, permit, move |to| {
+        // Opened before anything is written, so that a missing project is 404.
+        let repository = repository::open_for_client(&app, project.id, PermitHolder::BACKGROUND)?;
         // Fetches with version 2 of the protocol have no service line.
         if service == Service::ReceivePack || version != ProtocolVersion::V2 {
             let line = format!("# service={}\n", service.as_str());
             let written = write!(to, "{:04x}{line}0000", line.len() + 4);
             written.map_err(GitError::ReaderGone)?;
         }
-        let repository = repository::open(&app, project.id)?;
         Ok::<_, Error>(repository.advertise(service, version, to)?)
     });
     let media_type = format!("application/x-{}-advertisement", service.as_str());
@@ -114,9 +115,9 @@ async fn upload_pack(
     drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
     let written = stream::start(&shared.limiter, permit, move |to| {
         let mut from = encoding.decoded(body, MAX_REQUEST_BYTES);
-        let repository = repository::open_for(&app, project.id, holder)?;
-        let stateless = Conversation::Stateless;
-        Ok::<_, Error>(repository.upload_pack(version, stateless, &mut from, to)?)
+        let repository = repository::open_for_client(&app, project.id, holder)?;
+        let served = repository.upload_pack(version, Conversation::Stateless, &mut from, to);
+        repository::unless_removed(&app, project.id, served.map_err(Error::from))
     });
     Ok(written.await?.of_unknown_size(&mut answer::uncached(&result_media_type(service))))
 }
@@ -145,7 +146,8 @@ async fn receive_pack(
         let mut from = encoding.decoded_push(body);
         let mut to = Vec::new();
         let client = push::Client { from: &mut from, to: &mut to, disconnected: &disconnected };
-        push::receive(&app, caller.actor, &project, client).map(|()| to)
+        let received = push::receive(&app, caller.actor, &project, client);
+        repository::unless_removed(&app, project.id, received).map(|()| to)
     });
     let pumped = body::pump(early, incoming, sender);
     // A client reads the response only after it has sent everything, so the whole body is read.

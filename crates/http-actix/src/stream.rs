@@ -63,6 +63,11 @@ pub async fn start<E: Into<Error>>(
                 tracing::debug!(why, "a git client sent an invalid request");
                 done.store(true, Ordering::Release);
             }
+            // So is the response to a git client whose project was removed meanwhile.
+            Err(Error::NotFound(_)) if writer.has_sent() => {
+                tracing::debug!("a project was removed while its repository was read");
+                done.store(true, Ordering::Release);
+            }
             Err(Error::Git(GitError::ReaderGone(cause))) => {
                 tracing::debug!(%cause, "the client disconnected before it had read the response");
             }

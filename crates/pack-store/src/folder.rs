@@ -179,11 +179,18 @@ impl PackStore for FolderPacks {
     ) -> Result<(), PackError> {
         for subfolder in entries(&self.folder)? {
             for file in entries(&subfolder)? {
-                if file.extension().is_none_or(|extension| extension != "pack") {
+                let extension = file.extension().and_then(|extension| extension.to_str());
+                let is_visited = match extension {
+                    Some("pack") => true,
+                    // A removal was interrupted.
+                    Some(SUMMARY) => !file.with_extension("pack").try_exists()?,
+                    Some(_) | None => false,
+                };
+                if !is_visited {
                     continue;
                 }
                 let name = file.file_stem().and_then(|stem| PackName::parse(stem.to_str()?));
-                let changed = fs::metadata(&file).and_then(|found| found.modified());
+                let changed = fs::symlink_metadata(&file).and_then(|found| found.modified());
                 // The file may have been removed meanwhile.
                 if let (Some(name), Ok(changed)) = (name, changed) {
                     visit(name, changed.into())?;
@@ -196,7 +203,10 @@ impl PackStore for FolderPacks {
     fn remove(&self, name: PackName) -> Result<(), PackError> {
         self.verified.remove(&name);
         let path = self.path(name);
-        for file in [path.with_extension("idx"), path.with_extension(SUMMARY), path] {
+        // The index goes first: without it the pack is not stored. The summary goes last: no other is stored once the
+        // pack is gone.
+        let summary = path.with_extension(SUMMARY);
+        for file in [path.with_extension("idx"), path, summary] {
             match fs::remove_file(file) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(error.into());
@@ -224,7 +234,13 @@ impl PackStore for FolderPacks {
     }
 
     fn summary(&self, name: PackName) -> Result<Option<Vec<u8>>, PackError> {
-        let file = match File::open(self.path(name).with_extension(SUMMARY)) {
+        let path = self.path(name).with_extension(SUMMARY);
+        let found = fs::symlink_metadata(&path).and_then(|found| {
+            // Opening a FIFO would wait for a writer.
+            let is_regular = found.is_file();
+            if is_regular { File::open(path) } else { Err(io::Error::other("it is not a file")) }
+        });
+        let file = match found {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             file => file?,
         };

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_pack_store::FolderPacks;
@@ -61,5 +63,52 @@ fn other_files_are_no_packs() {
         }
         fs::write(packs.join("file"), "").expect("it can be written");
         assert_eq!(world.names(), [pack.name]);
+    });
+}
+
+#[test]
+fn only_a_regular_file_is_read_as_a_summary() {
+    with_world(|world, packs| {
+        let pack = world.store_pack("abc");
+        let summary = packs.join(&NAME[..2]).join(format!("{NAME}.summary"));
+        let make_fifo = || {
+            let made = std::process::Command::new("mkfifo").arg(&summary).status();
+            assert!(made.expect("mkfifo runs").success());
+        };
+        let link = || std::os::unix::fs::symlink("/dev/zero", &summary).expect("it can be made");
+        for (what, make) in [("a FIFO", &make_fifo as &dyn Fn()), ("a link", &link)] {
+            make();
+            // Opening a FIFO for reading would wait for a writer.
+            let (sender, outcome) = mpsc::channel();
+            let store = (world.reopen)();
+            std::thread::spawn(move || sender.send(store.summary(pack.name)));
+            let outcome = outcome.recv_timeout(Duration::from_secs(10)).expect("it ends");
+            assert!(outcome.is_err(), "{what}: {} bytes", outcome.iter().flatten().count());
+            world.store.put_summary(pack.name, b"new").expect("it replaces what is there");
+            assert_eq!(world.store.summary(pack.name), Ok(Some(b"new".to_vec())), "{what}");
+            fs::remove_file(&summary).expect("it is there");
+        }
+    });
+}
+
+#[test]
+fn a_summary_goes_after_its_pack_and_is_found_if_the_removal_was_interrupted() {
+    with_world(|world, _| {
+        let (pack, other) = (world.store_pack("abc"), world.store_pack("other"));
+        let file = world.store.local_path(&pack).expect("it is stored");
+        world.store.put_summary(pack.name, b"one").expect("it can be stored");
+        // The pack cannot be removed, so somebody may still store a summary of it.
+        fs::remove_file(&file).expect("it is there");
+        fs::create_dir(&file).expect("the name is free");
+        world.store.remove(pack.name).expect_err("a folder is not removed");
+        assert_eq!(world.store.summary(pack.name), Ok(Some(b"one".to_vec())));
+        // The process is killed after the pack is gone.
+        fs::remove_dir(&file).expect("it is empty");
+        let mut names = vec![pack.name, other.name];
+        names.sort();
+        assert_eq!(world.names(), names, "the sweep finds the rest");
+        world.store.remove(pack.name).expect("it can be removed");
+        assert_eq!(world.store.summary(pack.name), Ok(None));
+        assert_eq!(world.names(), [other.name]);
     });
 }

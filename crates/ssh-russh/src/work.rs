@@ -90,6 +90,7 @@ impl From<Error> for Failure {
             Error::Git(GitError::ReaderGone(cause)) => Failure::Gone(cause),
             Error::Git(GitError::Protocol(what)) => Failure::Protocol(what),
             Error::Git(GitError::Busy) | Error::Store(StoreError::Busy) => Failure::Refused(BUSY),
+            Error::NotFound(_) => Failure::Refused(NOT_FOUND),
             error => Failure::Internal(error),
         }
     }
@@ -221,14 +222,18 @@ impl GitCommand<'_> {
         let app = Arc::clone(&self.shared.app);
         let report = run_on_thread(&self.shared.limiter, permit, move || {
             let (mut output, project) = (output, project);
+            let mut advertised = None;
             if let Task::Serve(service) = task {
-                let repository = repository::open(&app, project.id)?;
+                let repository = repository::open_for_client(&app, project.id, Caller::BACKGROUND)?;
                 repository.advertise(service, version, &mut output)?;
                 output.flush().map_err(GitError::ReaderGone)?;
+                // Version 2 advertises no refs; its client asks for them later.
+                advertised =
+                    (version != ProtocolVersion::V2).then(|| Arc::clone(repository.refs()));
             }
-            Ok((output, project))
+            Ok((output, project, advertised))
         });
-        let (mut output, project) = report.await?;
+        let (mut output, project, advertised) = report.await?;
         // Clients may wait long before they send a request, and some only read the refs.
         let beginning = if task.is_push() { Beginning::for_push() } else { Beginning::for_fetch() };
         if !beginning.wait(&mut input, limits.request_timeout).await {
@@ -244,24 +249,30 @@ impl GitCommand<'_> {
             let mut from = Watched::new(input, limits.recheck, move || {
                 check_permission(&rechecking_app, &key, &command).is_ok()
             });
-            match task {
+            let served = match task {
                 Task::Archive => {
                     let mut from = from.take(MAX_REQUEST_BYTES);
-                    let repository = repository::open_for(&app, project.id, caller)?;
-                    repository.upload_archive(&mut from, &mut output)?;
+                    let repository = repository::open_for_client(&app, project.id, caller)?;
+                    repository.upload_archive(&mut from, &mut output).map_err(Error::from)
                 }
                 Task::Serve(Service::UploadPack) => {
-                    let repository = repository::open_for(&app, project.id, caller)?;
+                    // The client may want every object that was advertised, whatever was pushed since.
+                    let repository = match advertised {
+                        Some(refs) => repository::open_with_refs(&app, project.id, refs, caller)?,
+                        None => repository::open_for_client(&app, project.id, caller)?,
+                    };
                     let mut from = from.take(MAX_REQUEST_BYTES);
                     let stateful = Conversation::Stateful;
-                    repository.upload_pack(version, stateful, &mut from, &mut output)?;
+                    let served = repository.upload_pack(version, stateful, &mut from, &mut output);
+                    served.map_err(Error::from)
                 }
                 Task::Serve(Service::ReceivePack) => {
                     let (from, to, disconnected) = (&mut from, &mut output, &disconnected);
                     let client = push::Client { from, to, disconnected };
-                    push::receive(&app, holder.actor, &project, client)?;
+                    push::receive(&app, holder.actor, &project, client)
                 }
-            }
+            };
+            repository::unless_removed(&app, project.id, served)?;
             Ok(output.flush().map_err(GitError::ReaderGone)?)
         })
         .await

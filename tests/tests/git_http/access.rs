@@ -1,5 +1,9 @@
 //! Access to repositories: reference section 6.4 of projects and groups.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
 use hexforge_application::repository::task;
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, Response, on_every_store};
@@ -13,6 +17,7 @@ on_every_store!(
     the_operation_decides_and_not_the_query,
     archived_projects_blocked_users_and_renamed_projects,
     a_fork_sees_nothing_of_a_source_that_went_private,
+    a_project_that_is_removed_during_a_fetch_is_not_found,
 );
 
 fn discover(scene: &Scene<'_>, service: &str, who: Option<(&str, &str)>) -> Response {
@@ -198,4 +203,44 @@ fn a_fork_sees_nothing_of_a_source_that_went_private(forge: &Forge) {
     scene.git(&["fetch", "--refetch", &address, &secret]).refused(&["not our ref"]);
     let shown = forge.get(&format!("/projects/{fork}")).token(&bob).send().expect(200);
     assert!(!shown.to_string().contains("a secret"), "{shown}");
+}
+
+/// The server has opened the repository and waits for the rest of the request when the project is removed.
+fn a_project_that_is_removed_during_a_fetch_is_not_found(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let tip = scene.tree.git(&["rev-parse", "HEAD"]);
+    let fork = forge.user("eve").1;
+    for (name, protocol) in [("old", "version=0"), ("new", "version=2")] {
+        let fields = [("name", name), ("visibility_level", "20")];
+        let made = forge.post("/projects").token(&fork).form(&fields).send().expect(201);
+        let url =
+            format!("http://eve:{}@{}/eve/{name}.git", PASSWORD.replace(' ', "%20"), forge.address);
+        scene.push_to(&url, &["master"]).ok();
+        let line = |text: &str| format!("{:04x}{text}\n", text.len() + 5);
+        let want = line(&format!("want {tip}"));
+        let (begin, end) = match protocol {
+            "version=2" => (line("command=fetch") + "0001" + &want, line("done") + "0000"),
+            _ => (want, "0000".to_owned() + &line("done")),
+        };
+        let head = format!(
+            "POST /eve/{name}.git/git-upload-pack HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+             Git-Protocol: {protocol}\r\nContent-Type: application/x-git-upload-pack-request\r\n\
+             Content-Length: {}\r\n\r\n",
+            begin.len() + end.len()
+        );
+        let mut client = TcpStream::connect(forge.address).expect("the server listens");
+        client.write_all((head + &begin).as_bytes()).expect("it reads");
+        // If the repository is opened only after the removal, the answer is the same.
+        std::thread::sleep(Duration::from_millis(500));
+        let path = format!("/projects/{}", made["id"]);
+        forge.delete(&path).token(&fork).send().expect(200);
+        client.write_all(end.as_bytes()).expect("it reads");
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).expect("it answers");
+        let answer = String::from_utf8_lossy(&answer);
+        let is_not_found = answer.starts_with("HTTP/1.1 404");
+        // Version 2 announces the pack before it is computed. Open packs may still be readable.
+        let is_told = answer.contains("the repository was removed") || answer.contains("PACK");
+        assert!(is_not_found || protocol == "version=2" && is_told, "{protocol}: {answer}");
+    }
 }

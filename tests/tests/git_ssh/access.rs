@@ -1,5 +1,6 @@
 //! Access and commands over SSH: reference section 6.4 of projects and groups, and "git" of clients.
 
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use hexforge_domain::commit::ObjectId;
@@ -16,6 +17,7 @@ on_every_store!(
     only_registered_keys_of_git_are_taken,
     blocked_users_and_deleted_keys_are_refused_at_once,
     permissions_are_checked_again_on_open_connections,
+    what_was_advertised_can_be_fetched_after_a_force_push,
     hidden_projects_are_as_missing_ones,
     members_do_what_their_level_allows,
     unknown_commands_are_refused,
@@ -139,6 +141,51 @@ fn permissions_are_checked_again_on_open_connections(forge: &Forge) {
     assert_eq!(fetch().0, Some(1));
     master.kill().expect("a running process can be killed");
     master.wait().expect("a killed process ends");
+}
+
+/// Protocol versions 0 and 1: the client asks for what it saw, though the branch points elsewhere by then.
+fn what_was_advertised_can_be_fetched_after_a_force_push(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    scene.tree.git(&["checkout", "-q", "-b", "topic"]);
+    scene.tree.write("README", "first\n").commit("First\n");
+    let first = scene.tree.git(&["rev-parse", "HEAD"]);
+    scene.git(&["push", "-q", &scene.address(), "topic"]).ok();
+    let mut client = scene
+        .key
+        .ssh(scene.ssh, &[], &["git-upload-pack 'ada/ship'"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("ssh can be started");
+    let mut output = client.stdout.take().expect("a pipe");
+    let mut advertised = String::new();
+    loop {
+        let mut length = [0; 4];
+        output.read_exact(&mut length).expect("the advertisement ends");
+        let length = std::str::from_utf8(&length).expect("hexadecimal digits");
+        let length = usize::from_str_radix(length, 16).expect("a number");
+        if length == 0 {
+            break;
+        }
+        let mut line = vec![0; length - 4];
+        output.read_exact(&mut line).expect("the line is complete");
+        advertised += &String::from_utf8_lossy(&line);
+    }
+    assert!(advertised.contains(&format!("{first} refs/heads/topic")), "{advertised}");
+    scene.tree.git(&["reset", "-q", "--hard", "master"]);
+    scene.tree.write("README", "second\n").commit("Second\n");
+    scene.git(&["push", "-q", "--force", &scene.address(), "topic"]).ok();
+    let request = format!("0032want {first}\n00000009done\n");
+    let mut input = client.stdin.take().expect("a pipe");
+    input.write_all(request.as_bytes()).expect("the server reads");
+    drop(input);
+    let mut answer = Vec::new();
+    output.read_to_end(&mut answer).expect("the server answers");
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with("0008NAK\nPACK"), "{answer}");
+    let status = client.wait().expect("ssh ends");
+    assert!(status.success());
 }
 
 fn hidden_projects_are_as_missing_ones(forge: &Forge) {

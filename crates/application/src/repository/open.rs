@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
-use hexforge_domain::ports::git::Repository;
+use hexforge_domain::ports::git::{GitError, Repository};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectHeader;
 use hexforge_domain::refs::{RepositoryState, Snapshot};
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Entity, Error};
 
 /// Opens the repository of a project with its current refs, for short work.
 pub fn open(app: &App, project: ProjectId) -> Result<Box<dyn Repository>, Error> {
@@ -24,6 +24,54 @@ pub fn open_for(
     caller: Caller,
 ) -> Result<Box<dyn Repository>, Error> {
     Ok(app.git.open(project, refs(app, project)?, caller)?)
+}
+
+/// Like [`open_for`], for a Git client whose access was checked before. Errors are those of [`unless_removed`].
+pub fn open_for_client(
+    app: &App,
+    project: ProjectId,
+    caller: Caller,
+) -> Result<Box<dyn Repository>, Error> {
+    let repository = unless_removed(app, project, open_for(app, project, caller))?;
+    // The repository of a removed project looks like an empty one.
+    if repository.refs().version() == 0 && is_removed(app, project)? {
+        return Err(Error::NotFound(Entity::Project));
+    }
+    Ok(repository)
+}
+
+/// Like [`open_for_client`], with refs that the client has seen.
+pub fn open_with_refs(
+    app: &App,
+    project: ProjectId,
+    refs: Arc<Snapshot>,
+    caller: Caller,
+) -> Result<Box<dyn Repository>, Error> {
+    let opened = app.git.open(project, refs, caller).map_err(Error::from);
+    unless_removed(app, project, opened)
+}
+
+/// Returns the outcome of work for a Git client. If the work failed because the project was removed meanwhile, the
+/// client is told what it would be told about a project that never existed.
+/// # Errors
+/// [`Error::NotFound`] if the repository cannot be read and the project does not exist; otherwise the error of the work.
+pub fn unless_removed<T>(
+    app: &App,
+    project: ProjectId,
+    outcome: Result<T, Error>,
+) -> Result<T, Error> {
+    match outcome {
+        Err(Error::Git(GitError::Corrupt(_) | GitError::Failed(_) | GitError::Missing))
+            if is_removed(app, project)? =>
+        {
+            Err(Error::NotFound(Entity::Project))
+        }
+        outcome => outcome,
+    }
+}
+
+fn is_removed(app: &App, project: ProjectId) -> Result<bool, StoreError> {
+    Ok(app.store.read_autocommit(|tx| tx.projects().find_all(&[project]))?.is_empty())
 }
 
 /// Like [`open_for`], with the repository version that was read together with the project. Needs no query when the

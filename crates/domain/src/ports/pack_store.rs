@@ -24,6 +24,7 @@ pub trait PackStore: Send + Sync {
     fn stored_at(&self, name: PackName) -> Result<Option<Timestamp>, PackError>;
 
     /// Calls `visit` with the name and storage time of each stored pack, in no particular order, until `visit` fails.
+    /// Also visits the remains of packs whose removal was interrupted, so that they are removed too.
     fn for_each_pack(
         &self,
         visit: &mut dyn FnMut(PackName, Timestamp) -> Result<(), PackError>,

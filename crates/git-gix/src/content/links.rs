@@ -17,7 +17,7 @@ pub(crate) fn each_link(
     repo: &gix::Repository,
     (id, kind): Unread,
     buffer: &mut Vec<u8>,
-    mut each: impl FnMut(ObjectId, Option<Kind>),
+    each: impl FnMut(ObjectId, Option<Kind>),
 ) -> Result<(), GitError> {
     let kind = match kind {
         Some(kind) => kind,
@@ -29,6 +29,16 @@ pub(crate) fn each_link(
     let found = repo.objects.try_find(&id, buffer).map_err(failed)?;
     let found = found.filter(|object| object.kind == kind);
     let data = found.ok_or_else(|| GitError::Corrupt(format!("the {kind} {id} is missing")))?.data;
+    each_link_in(id, kind, data, each)
+}
+
+/// Like [`each_link`], for an object that was already read.
+pub(crate) fn each_link_in(
+    id: ObjectId,
+    kind: Kind,
+    data: &[u8],
+    mut each: impl FnMut(ObjectId, Option<Kind>),
+) -> Result<(), GitError> {
     let malformed = || GitError::Corrupt(format!("the {kind} {id} is malformed"));
     match kind {
         Kind::Commit => {

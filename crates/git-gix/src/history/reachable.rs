@@ -8,6 +8,8 @@ mod cache;
 mod tests;
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use gix::ObjectId;
@@ -58,11 +60,18 @@ pub(crate) struct Walk {
     /// Trees that were met but not read yet.
     trees: Vec<ObjectId>,
     buffer: Vec<u8>,
+    /// The number of ids that the walk keeps, for readers that do not hold the lock of the walk.
+    progress: Arc<AtomicUsize>,
 }
 
 impl Walk {
     pub(crate) fn new(with_contents: bool) -> Self {
+        Self::with_progress(with_contents, Arc::default())
+    }
+
+    fn with_progress(with_contents: bool, progress: Arc<AtomicUsize>) -> Self {
         Self {
+            progress,
             with_contents,
             tips: Vec::new(),
             met: HashSet::default(),
@@ -70,6 +79,15 @@ impl Walk {
             trees: Vec::new(),
             buffer: Vec::new(),
         }
+    }
+
+    /// Forgets everything that the walk has met.
+    fn restart(&mut self) {
+        *self = Self::with_progress(self.with_contents, Arc::clone(&self.progress));
+    }
+
+    fn note_progress(&self) {
+        self.progress.store(self.len(), Ordering::Relaxed);
     }
 
     /// The number of ids that the walk keeps.
@@ -106,8 +124,11 @@ impl Walk {
             let is_over = |limits: Limits| {
                 Instant::now() > limits.until || self.len() > limits.ids.max(allowance)
             };
-            if steps % STEPS == 0 && limits.is_some_and(is_over) {
-                return Ok(open.is_empty());
+            if steps % STEPS == 0 {
+                self.note_progress();
+                if limits.is_some_and(is_over) {
+                    return Ok(open.is_empty());
+                }
             }
         }
         Ok(true)
@@ -120,7 +141,7 @@ impl Walk {
         }
         let lost = self.tips.iter().filter(|tip| tips.binary_search(tip).is_err());
         if !are_reachable(history, lost.copied().collect(), tips)? {
-            *self = Self::new(self.with_contents);
+            self.restart();
         }
         for tip in tips {
             if self.tips.binary_search(tip).is_err() {

@@ -43,6 +43,7 @@ use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
 pub(crate) use compressed::CompressedObjects;
 use packs::Packs;
+pub(crate) use parts::PartCache;
 pub(crate) use plans::Plans;
 use refs::Listing;
 use wire::Wire;
@@ -85,6 +86,8 @@ pub(crate) fn serve(
         // The client was already sent the error, inside the pack.
         Err(_) if wire.packing => return served,
         Err(GitError::Protocol(why)) => why.as_str(),
+        // The caller tells the client that the project does not exist.
+        Err(_) if source.is_removed() => return served,
         // The details of a failure on our side are for the log of the caller.
         Err(_) => "the server failed",
     };
@@ -118,6 +121,11 @@ impl Source {
         let (project, caller) = (repository.project(), repository.caller());
         let (refs, shared) = (Arc::clone(repository.refs()), Arc::clone(repository.shared()));
         Ok(Self { repo, refs, packs, shared, project, caller })
+    }
+
+    /// Whether the files of the repository were removed, because its project was.
+    fn is_removed(&self) -> bool {
+        self.repo.as_ref().is_some_and(|repo| !repo.git_dir().join("HEAD").exists())
     }
 
     /// The cache of parents and dates of commits.

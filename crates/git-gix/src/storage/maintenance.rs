@@ -53,7 +53,7 @@ pub(crate) fn merge_packs(
     let files = merge(&staged, &repo, &opened)?;
     let pack = shared.store_pack(&files.data, &files.index, files.objects)?;
     let opened: Vec<_> = small.iter().zip(opened).collect();
-    match summary::merged(shared, &repo, &opened, files.is_in_order) {
+    match summary::merged(shared, &opened, files.is_in_order) {
         Ok(summary) => shared.put_summary(&pack, summary.as_ref()),
         Err(error) => tracing::warn!(%project, %error, "merged packs cannot be summarized"),
     }

@@ -14,7 +14,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::files::{FilesError, ProjectFiles};
 use hexforge_domain::ports::git::{GitError, GitStore, MergedPacks, Repository};
-use hexforge_domain::ports::pack_store::PackStore;
+use hexforge_domain::ports::pack_store::{PackError, PackStore};
 use hexforge_domain::refs::Snapshot;
 use hexforge_domain::repository::Comparison;
 use quick_cache::Weighter;
@@ -31,12 +31,12 @@ use crate::history::reachable::WalkCache;
 use crate::protocol::copy;
 use crate::protocol::limits::{MemoryBudget, PushLimits};
 use crate::protocol::receive::fsck::AcceptedFaults;
-use crate::protocol::upload::{CompressedObjects, Plans};
+use crate::protocol::upload::{CompressedObjects, PartCache, Plans};
 use crate::storage::layout::Layout;
 use crate::storage::maintenance;
 use crate::storage::open::{LinkOutcome, OpenRepository};
 use crate::storage::open_repositories::OpenRepositories;
-use crate::storage::pack_summary::PackSummary;
+use crate::storage::pack_summary::{PackSummary, Unusable};
 use crate::storage::refs::export;
 use crate::storage::repository::GixRepository;
 use crate::storage::scratch::ScratchPool;
@@ -92,6 +92,7 @@ pub(crate) struct Shared {
     roots: Cache<(ProjectId, gix::ObjectId), gix::ObjectId>,
     pub(crate) files: BlobCache,
     pub(crate) plans: Plans,
+    pub(crate) parts: PartCache,
     pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
     pub(crate) walks: WalkCache,
@@ -151,6 +152,7 @@ impl GixStore {
                 roots: Cache::new(ROOTS),
                 files: BlobCache::default(),
                 plans: Plans::default(),
+                parts: PartCache::default(),
                 compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
                 walks: WalkCache::default(),
@@ -351,21 +353,33 @@ impl Shared {
 
     /// Stores the summary of a pack, if there is one. A failure is only logged: fetches are slower without a summary.
     pub(crate) fn put_summary(&self, pack: &Pack, summary: Option<&PackSummary>) {
-        let Some(bytes) = summary.and_then(|summary| summary.encode(pack.objects)) else { return };
+        let Some(bytes) = summary.and_then(|summary| summary.encode(pack.name, pack.objects))
+        else {
+            return;
+        };
         if let Err(error) = self.packs.put_summary(pack.name, &bytes) {
             tracing::warn!(pack = %pack.name, %error, "the summary of a pack cannot be stored");
         }
     }
 
-    /// Returns the stored summary of a pack with this number of objects.
+    /// Returns the stored summary of a pack with this number of objects. A summary that is damaged or belongs to another
+    /// pack is ignored.
     pub(crate) fn summary(&self, name: PackName, objects: u64) -> Option<PackSummary> {
-        match self.packs.summary(name) {
-            Ok(bytes) => PackSummary::decode(&bytes?, objects),
-            Err(error) => {
-                tracing::warn!(pack = %name, %error, "the summary of a pack cannot be read");
-                None
+        let read = || -> Result<Option<PackSummary>, PackError> {
+            let Some(bytes) = self.packs.summary(name)? else { return Ok(None) };
+            match PackSummary::decode(&bytes, name, objects) {
+                Ok(summary) => Ok(Some(summary)),
+                Err(Unusable::OtherVersion) => Ok(None),
+                Err(Unusable::Wrong) => {
+                    let why = "it is damaged or belongs to another pack";
+                    Err(PackError::Failed(why.into()))
+                }
             }
-        }
+        };
+        read().unwrap_or_else(|error| {
+            tracing::warn!(pack = %name, %error, "the summary of a pack cannot be used");
+            None
+        })
     }
 
     /// Removes the pack links of a repository unless it is in use. Returns whether there were any.

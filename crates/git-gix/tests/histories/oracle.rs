@@ -266,10 +266,12 @@ impl Oracle<'_> {
         let objects = &self.history.objects;
         let mut needed: Ids = listed.difference(had).copied().collect();
         let mut allowed: Ids = listed.union(by_git).copied().collect();
-        let roots = request.wants.iter().map(|&want| objects.peel(want));
-        let roots = roots.filter(|&root| !objects.is_commit(root));
-        // An object that is wanted by id may be sent even if the client has it.
-        allowed.extend(objects.closure(roots, &Ids::new()));
+        if request.filter.is_none() || !had.is_empty() {
+            let roots = request.wants.iter().map(|&want| objects.peel(want));
+            let roots = roots.filter(|&root| !objects.is_commit(root));
+            // A wanted tree or blob may be sent even if the client has it.
+            allowed.extend(objects.closure(roots, &Ids::new()));
+        }
         allowed.extend(&request.wants);
         if self.under_test == UnderTest::Hexforge {
             needed.extend(request.wants.iter().filter(|want| !had.contains(*want)));

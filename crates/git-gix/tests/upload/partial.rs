@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use hexforge_domain::ports::git_transport::ProtocolVersion;
+
 use crate::clients::{Clones, check, grow, history, objects, transports};
+use crate::hostile::packets;
 use crate::server::{Server, run, try_run};
-use crate::support::{FIRST_COMMIT, Random, Scratch};
+use crate::support::{FIRST_COMMIT, Random, Scratch, git_command, run_command};
 
 /// Counts the commits of the history.
 fn commits(folder: &Path, refs: &str) -> usize {
@@ -217,4 +220,108 @@ fn partial_clones_fetch() {
         let tip = run(&folder, &["rev-parse", "HEAD"]);
         assert_eq!(tip, server.run(&["rev-parse", "master"]));
     }
+}
+
+/// Returns the objects that `git upload-pack` and the server send for the same request.
+fn sent_by_both(server: &Server, lines: &[&str]) -> [std::collections::BTreeSet<String>; 2] {
+    let request = packets(lines);
+    let mut git = git_command();
+    git.env("GIT_PROTOCOL", "version=2").args(["upload-pack", "--stateless-rpc"]);
+    let (ok, by_git, why) = {
+        git.arg(server.repository());
+        run_command(git, &request)
+    };
+    assert!(ok, "{}", String::from_utf8_lossy(&why));
+    let (result, ours) = server.ask(ProtocolVersion::V2, &request);
+    result.unwrap_or_else(|error| panic!("{lines:?}: {error}"));
+    [by_git, ours].map(|answer| {
+        let folder = tempfile::tempdir().expect("a folder");
+        run(folder.path(), &["init", "-q", "--bare", "."]);
+        let mut index = git_command();
+        index.current_dir(folder.path()).args(["index-pack", "--stdin"]);
+        let (ok, _, why) = run_command(index, &pack_in(&answer));
+        assert!(ok, "{}", String::from_utf8_lossy(&why));
+        let all = ["cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"];
+        run(folder.path(), &all).lines().map(str::to_owned).collect()
+    })
+}
+
+/// Returns the pack in the side band of an answer.
+fn pack_in(mut answer: &[u8]) -> Vec<u8> {
+    let mut pack = Vec::new();
+    while let Some((length, _)) = answer.split_first_chunk::<4>() {
+        let length = std::str::from_utf8(length).expect("hexadecimal digits");
+        let length = usize::from_str_radix(length, 16).expect("a number").max(4);
+        if let Some((1, data)) = answer[4..length].split_first() {
+            pack.extend_from_slice(data);
+        }
+        answer = &answer[length..];
+    }
+    pack
+}
+
+#[test]
+fn filters_leave_out_what_git_leaves_out_of_tagged_trees() {
+    let scratch = Scratch::new();
+    for path in ["root", "a/one", "a/b/two", "a/b/c/three"] {
+        scratch.write(path, path);
+    }
+    scratch.commit("one");
+    let tree = |entries: String| {
+        let id = scratch.git_bytes(&["mktree"], entries.as_bytes());
+        String::from_utf8(id).expect("an id").trim().to_owned()
+    };
+    let id = |revision: &str| scratch.git(&["rev-parse", revision]);
+    let (folder, file) = (id("HEAD:a"), id("HEAD:root"));
+    let outer = tree(format!("040000 tree {folder}\tinner\n100644 blob {file}\tfile\n"));
+    let other = tree(format!("040000 tree {outer}\touter\n"));
+    for (name, target) in [
+        ("root", "HEAD^{tree}"),
+        ("folder", &folder),
+        ("outer", &outer),
+        ("other", &other),
+        ("file", &file),
+    ] {
+        scratch.git(&["tag", "-a", "-m", "a tag", name, target]);
+        scratch.git(&["tag", "-a", "-m", "a tag of a tag", &format!("{name}2"), name]);
+    }
+    let server = Server::of(&scratch);
+    server.run(&["config", "uploadpack.allowFilter", "true"]);
+    server.run(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
+    for tags in [
+        &["root"][..],
+        &["folder"],
+        &["outer"],
+        &["file"],
+        &["root2", "folder2"],
+        &["folder", "root"],
+        &["outer", "folder"],
+        &["folder", "outer"],
+        &["other", "outer", "folder"],
+        &["folder", "outer", "other"],
+        &["outer", "file"],
+        &["file", "outer"],
+        &["root", "folder", "outer", "other", "file"],
+    ] {
+        let mut wants: Vec<String> =
+            tags.iter().map(|tag| id(&format!("refs/tags/{tag}"))).collect();
+        for with_commits in [false, true] {
+            wants.extend(with_commits.then(|| id("HEAD")));
+            for filter in ["tree:0", "tree:1", "tree:2", "tree:3", "tree:4", "blob:none"] {
+                let filter = format!("filter {filter}");
+                let mut lines = vec!["command=fetch".to_owned(), "0001".to_owned()];
+                lines.extend(wants.iter().map(|want| format!("want {want}")));
+                lines.extend([filter.clone(), "done".to_owned(), "0000".to_owned()]);
+                let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+                let [by_git, ours] = sent_by_both(&server, &lines);
+                assert_eq!(ours, by_git, "{tags:?}, commits: {with_commits}, {filter}");
+            }
+        }
+    }
+    // Git does not send a tree that the client names by its id if a commit has it, so the fetch fails.
+    let (root, tip) = (format!("want {}", id("HEAD^{tree}")), format!("want {}", id("HEAD")));
+    let lines = ["command=fetch", "0001", &root, &tip, "filter tree:0", "done", "0000"];
+    let [by_git, ours] = sent_by_both(&server, &lines);
+    let more: Vec<_> = ours.difference(&by_git).map(String::as_str).collect();
+    assert_eq!(more, [format!("{} tree", &root[5..])]);
 }

@@ -51,6 +51,7 @@ impl From<Error> for ErrorAnswer {
     fn from(error: Error) -> Self {
         match error {
             Error::Unauthenticated => ErrorAnswer::Challenge,
+            Error::NotFound(_) => ErrorAnswer::NotFound,
             Error::Git(GitError::Protocol(what)) => ErrorAnswer::Malformed(what),
             Error::Store(StoreError::Busy) | Error::Git(GitError::Busy) => ErrorAnswer::Busy,
             error => ErrorAnswer::Other(error.into()),

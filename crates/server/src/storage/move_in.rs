@@ -87,7 +87,7 @@ fn copy_packs(config: &Config, to: &ObjectStorage, progress: &mut Progress<'_>) 
         let data = packs.path(name);
         match packs.stored_at(name)? {
             Some(_) => to.packs.upload(name, &data, &data.with_extension("idx"))?,
-            None => tracing::warn!(%name, "a pack without an index is not moved"),
+            None => tracing::warn!(%name, "an incomplete pack is not moved"),
         }
         progress.step().map_err(|error| {
             failure = Some(error);

@@ -8,6 +8,7 @@ use hexforge_domain::ports::git::GitError;
 use crate::error::failed;
 
 /// An entry of a tree. Submodules are left out: their commits are in other repositories.
+#[derive(Clone, Copy)]
 pub(crate) enum Entry {
     Tree(ObjectId),
     Blob(ObjectId),

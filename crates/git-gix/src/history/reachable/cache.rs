@@ -1,6 +1,7 @@
 //! A cache of walks, which later requests continue.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -61,6 +62,16 @@ struct CachedWalk {
     /// The number of ids in the walk when it was last put into the cache.
     weight: u64,
     walk: Arc<Mutex<Walk>>,
+    /// The number of ids in the walk now.
+    progress: Arc<AtomicUsize>,
+}
+
+impl CachedWalk {
+    fn new(with_contents: bool) -> Self {
+        let walk = Walk::new(with_contents);
+        let progress = Arc::clone(&walk.progress);
+        Self { weight: 0, walk: Arc::new(Mutex::new(walk)), progress }
+    }
 }
 
 #[derive(Clone)]
@@ -128,6 +139,16 @@ impl WalkCache {
         Ok(missing)
     }
 
+    /// The number of ids that a walk has met. It decreases when the walk starts again.
+    pub(crate) fn progress(
+        &self,
+        (project, scope): (ProjectId, Scope),
+        with_contents: bool,
+    ) -> usize {
+        let cached = self.0.peek(&Key { project, scope, with_contents });
+        cached.map_or(0, |cached| cached.progress.load(Ordering::Relaxed))
+    }
+
     /// Removes the reachable objects from `open`, all of which exist.
     /// # Errors
     /// Those of [`WalkCache::unreachable`].
@@ -144,7 +165,7 @@ impl WalkCache {
         }
         let ReachabilityQuery { tips, first, with_contents } = query;
         let key = Key { project, scope, with_contents };
-        let new = || CachedWalk { weight: 0, walk: Arc::new(Mutex::new(Walk::new(with_contents))) };
+        let new = || CachedWalk::new(with_contents);
         // Concurrent callers wait for this walk instead of starting their own.
         let cached = self.0.get_or_insert_with::<_, Infallible>(&key, || Ok(new()));
         let Ok(cached) = cached;
@@ -153,12 +174,13 @@ impl WalkCache {
         let outcome = walk.find(history, tips, first, open, limits);
         if outcome.is_err() {
             // The failed step may have recorded only a part of its objects.
-            *walk = Walk::new(with_contents);
+            walk.restart();
         }
+        walk.note_progress();
         let weight = walk.len() as u64;
         drop(walk);
         if weight.abs_diff(cached.weight) > GROWTH {
-            self.0.insert(key, CachedWalk { weight, walk: cached.walk });
+            self.0.insert(key, CachedWalk { weight, ..cached });
         }
         match outcome? {
             true => Ok(()),

@@ -4,17 +4,23 @@
 //! notes which objects of the pack it reaches. If these include all roots of a known [part](super::parts) of the pack,
 //! the part is reachable and need not be read.
 //!
-//! **Why the result is exact.** A part consists of the objects that are reachable from its roots through the pack, and
-//! all of its roots are reachable, so each of its objects is. An object that a part refers to is in the part, or is
-//! among those outside of the pack that the part lists, and these are visited. Everything else is read.
+//! **Why the result is exact.** A part consists of objects that are reachable from its roots, and all of its roots are
+//! reachable, so each of its objects is. An object that a part refers to is in the part, or is among those outside of the
+//! pack that the part lists, and these are visited. Everything else is read.
+//!
+//! **Why the roots suffice.** Objects of the pack to which the walk returns from outside are no roots: the objects
+//! outside were met because an object of the part refers to them, so these are reachable from the roots. Git objects
+//! cannot refer to each other in a circle, so a root that is removed, because an object of the part refers to it, is
+//! reachable from another root.
 
-use std::sync::Arc;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::Ordering;
 
 use gix::ObjectId;
 use gix::hashtable::HashSet;
 use gix::object::Kind;
-use gix::odb::pack::data::entry::Header;
-use hexforge_domain::pack::PackName;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
@@ -24,7 +30,7 @@ use super::packs::Pack;
 use super::parts::{Part, Positions};
 use super::refs::Listing;
 use crate::content::links::{Unread, each_link};
-use crate::storage::pack_summary::{LEAST_OBJECTS, PackSummary};
+use crate::storage::pack_summary::{self, LEAST_OBJECTS, PackSummary};
 
 /// All objects that are reachable from the wanted ones.
 pub(super) struct Closure {
@@ -51,29 +57,32 @@ impl Closure {
         }
         outside.run(repo, output)?;
         load_summary(source, pack);
-        let known = pack.parts.find(&outside.reached);
+        let known = pack.name().and_then(|name| source.shared.parts.find(name, &outside.reached));
         let mut inside = InsideWalk::new(pack, known.as_deref());
-        let (mut is_first, mut is_late) = (true, false);
-        let mut listed = known.as_ref().map_or(&[][..], |part| &part.summary.outside).to_vec();
+        for id in outside.take_reached() {
+            inside.begin_at(id, Start::Root);
+        }
+        let listed = known.as_ref().map_or(&[][..], |part| &part.summary.outside);
+        listed.iter().for_each(|&id| outside.meet(id, None));
+        // Each walk gets from the other only what is new, so that the time is linear however often a history leaves
+        // the pack.
         loop {
-            let is_new = inside.begin_at(&outside.reached);
-            if !is_new && listed.is_empty() {
-                break;
-            }
-            is_late |= is_new && !is_first;
-            is_first = false;
             inside.run(repo, output)?;
-            listed.extend(inside.outside.iter().filter(|id| !outside.met.contains(*id)));
-            for id in listed.drain(..) {
+            for id in inside.take_outside() {
                 outside.meet(id, None);
             }
             outside.run(repo, output)?;
+            let reached = outside.take_reached();
+            if reached.is_empty() {
+                break;
+            }
+            for id in reached {
+                inside.begin_at(id, Start::Return);
+            }
         }
         let in_pack = inside.objects();
-        // If the walk had to leave the pack to find some of the roots, a clone would have to do so too before it could
-        // use the part.
         let mut is_in_order = known.as_ref().is_some_and(|part| part.summary.is_in_order);
-        if !is_late && let Some(part) = inside.into_part() {
+        if let Some(part) = inside.into_part() {
             is_in_order |= part.summary.is_in_order;
             remember(source, pack, part);
         }
@@ -110,31 +119,34 @@ impl Closure {
     }
 }
 
-/// Makes the stored summary of a pack known, once while the pack is open.
+/// Adds the stored summary of a pack to the cache of parts, unless the cache has it.
 fn load_summary(source: &Source, pack: &Pack) {
-    pack.summary_loaded.get_or_init(|| {
-        let Some(name) = name_of(pack) else { return };
-        if let Some(summary) = source.shared.summary(name, pack.index.num_objects().into()) {
-            pack.parts.add(Arc::new(Part { summary, objects: None }));
+    let Source { shared, .. } = source;
+    let Some(name) = pack.name() else { return };
+    if pack.lacks_summary.load(Ordering::Relaxed) || shared.parts.has_whole(name) {
+        return;
+    }
+    match shared.summary(name, pack.index.num_objects().into()) {
+        Some(summary) => {
+            shared.parts.add(name, Part { summary, objects: None, leaves_pack: false });
         }
-    });
+        None => pack.lacks_summary.store(true, Ordering::Relaxed),
+    }
 }
 
-/// Keeps a part for later clones. If it is the whole pack, its summary is stored.
+/// Caches a part for later clones. If it is the whole pack, its summary is stored.
 fn remember(source: &Source, pack: &Pack, part: Part) {
-    if part.objects.is_none()
-        && let Some(name) = name_of(pack)
+    let Some(name) = pack.name() else { return };
+    if part.is_whole()
+        // The roots of a summary lead to everything through the pack alone.
+        && !part.leaves_pack
         && let Some(stored) = source.refs.packs().iter().find(|pack| pack.name == name)
         && pack.index.num_objects() as usize >= LEAST_OBJECTS
     {
         source.shared.put_summary(stored, Some(&part.summary));
+        pack.lacks_summary.store(false, Ordering::Relaxed);
     }
-    pack.parts.add(Arc::new(part));
-}
-
-/// The name of a pack in the pack store.
-fn name_of(pack: &Pack) -> Option<PackName> {
-    PackName::parse(pack.index.path().file_stem()?.to_str()?.strip_prefix("pack-")?)
+    source.shared.parts.add(name, part);
 }
 
 /// A walk over objects. It stays on one side: inside of the largest pack, or outside.
@@ -165,13 +177,19 @@ struct OutsideWalk<'a> {
     met: HashSet<ObjectId>,
     /// The objects of the pack that were reached.
     reached: HashSet<ObjectId>,
+    /// Those that were reached since they were last taken.
+    new_reached: Vec<ObjectId>,
     open: Vec<Unread>,
 }
 
 impl<'a> OutsideWalk<'a> {
     fn new(pack: &'a Pack) -> Self {
         let (met, reached) = (HashSet::default(), HashSet::default());
-        Self { pack, met, reached, open: Vec::new() }
+        Self { pack, met, reached, new_reached: Vec::new(), open: Vec::new() }
+    }
+
+    fn take_reached(&mut self) -> Vec<ObjectId> {
+        std::mem::take(&mut self.new_reached)
     }
 }
 
@@ -182,6 +200,7 @@ impl Walk for OutsideWalk<'_> {
         }
         if self.pack.index.lookup(id).is_some() {
             self.reached.insert(id);
+            self.new_reached.push(id);
         } else {
             self.met.insert(id);
             self.open.push((id, kind));
@@ -197,6 +216,15 @@ impl Walk for OutsideWalk<'_> {
     }
 }
 
+/// How a walk comes to an object at which it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// From the wanted objects, without passing the pack.
+    Root,
+    /// From objects of the pack, through objects outside of it.
+    Return,
+}
+
 /// A walk over objects of the largest pack that are not in a known part.
 struct InsideWalk<'a> {
     pack: &'a Pack,
@@ -208,6 +236,10 @@ struct InsideWalk<'a> {
     roots: HashSet<ObjectId>,
     /// The objects outside of the pack to which the walk came.
     outside: HashSet<ObjectId>,
+    /// Those to which it came since they were last taken.
+    new_outside: Vec<ObjectId>,
+    /// Whether the walk began at an object that is not a root.
+    returned: bool,
     open: Vec<Unread>,
 }
 
@@ -222,28 +254,31 @@ impl<'a> InsideWalk<'a> {
             roots: known
                 .map_or_else(HashSet::default, |part| part.summary.roots.iter().copied().collect()),
             outside: HashSet::default(),
+            new_outside: Vec::new(),
+            returned: false,
             open: Vec::new(),
         }
+    }
+
+    fn take_outside(&mut self) -> Vec<ObjectId> {
+        std::mem::take(&mut self.new_outside)
     }
 
     fn is_known(&self, at: u32) -> bool {
         self.known.is_some_and(|part| part.contains(at))
     }
 
-    /// Begins at those of these objects that are neither known nor met. Returns whether there are any.
-    fn begin_at(&mut self, reached: &HashSet<ObjectId>) -> bool {
-        if self.known.is_some_and(Part::is_whole) {
-            return false;
-        }
-        for &id in reached {
-            let Some(at) = self.pack.index.lookup(id) else { continue };
-            if !self.is_known(at) && self.met.insert(id) {
-                self.positions.insert(at);
-                self.roots.insert(id);
-                self.open.push((id, None));
+    /// Begins at an object of the pack, unless it is known or met.
+    fn begin_at(&mut self, id: ObjectId, start: Start) {
+        let Some(at) = self.pack.index.lookup(id) else { return };
+        if !self.is_known(at) && self.met.insert(id) {
+            self.positions.insert(at);
+            self.open.push((id, None));
+            match start {
+                Start::Root => drop(self.roots.insert(id)),
+                Start::Return => self.returned = true,
             }
         }
-        !self.open.is_empty()
     }
 
     /// Returns the objects of the known part and the objects that the walk met. Returns `None` if these are all objects
@@ -263,8 +298,10 @@ impl<'a> InsideWalk<'a> {
         let objects = self.objects();
         let mut outside = self.outside;
         outside.extend(self.known.iter().flat_map(|part| &part.summary.outside));
-        let is_in_order = objects.is_none() && is_in_order(self.pack)?;
-        Some(Part { summary: PackSummary::of(self.roots, outside, is_in_order)?, objects })
+        let is_in_order = objects.is_none() && pack_summary::is_in_order(self.pack)?;
+        let leaves_pack = self.returned || self.known.is_some_and(|part| part.leaves_pack);
+        let summary = PackSummary::of(self.roots, outside, is_in_order)?;
+        Some(Part { summary, objects, leaves_pack })
     }
 }
 
@@ -279,6 +316,7 @@ impl Walk for InsideWalk<'_> {
         }
         let Some(at) = self.pack.index.lookup(id) else {
             self.outside.insert(id);
+            self.new_outside.push(id);
             return;
         };
         if self.is_known(at) {
@@ -297,18 +335,4 @@ impl Walk for InsideWalk<'_> {
     fn count(&self) -> usize {
         self.met.len()
     }
-}
-
-/// Whether each delta of a pack comes after its base. Returns `None` if the pack cannot be read.
-fn is_in_order(pack: &Pack) -> Option<bool> {
-    let data = pack.data()?;
-    for &at in pack.by_offset() {
-        let offset = pack.index.pack_offset_at_index(at);
-        if let Header::RefDelta { base_id } = data.entry(offset).ok()?.header
-            && pack.index.pack_offset_at_index(pack.index.lookup(base_id)?) > offset
-        {
-            return Some(false);
-        }
-    }
-    Some(true)
 }

@@ -18,9 +18,15 @@ use crate::error::failed;
 pub(super) struct Roots {
     pub(super) commits: Vec<ObjectId>,
     pub(super) tags: Vec<ObjectId>,
-    /// Trees and blobs requested by id: they are sent even if the client has them or its filter leaves them out.
-    pub(super) trees: Vec<ObjectId>,
-    pub(super) blobs: Vec<ObjectId>,
+    /// In the order of the request.
+    pub(super) contents: Vec<WantedContent>,
+}
+
+/// A wanted tree or blob. It is sent even if the client has it.
+pub(super) struct WantedContent {
+    pub(super) entry: Entry,
+    /// Whether the client named it by its id, and not a tag of it.
+    pub(super) by_id: bool,
 }
 
 impl Roots {
@@ -33,8 +39,8 @@ impl Roots {
                 let header = repo.find_header(at).map_err(failed)?;
                 match header.kind() {
                     Kind::Commit => roots.commits.push(at),
-                    Kind::Tree => roots.trees.push(at),
-                    Kind::Blob => roots.blobs.push(at),
+                    Kind::Tree => roots.add_content(Entry::Tree(at), at == want),
+                    Kind::Blob => roots.add_content(Entry::Blob(at), at == want),
                     Kind::Tag => {
                         roots.tags.push(at);
                         let tag = repo.find_tag(at).map_err(failed)?;
@@ -47,6 +53,10 @@ impl Roots {
         }
         Ok(roots)
     }
+
+    fn add_content(&mut self, entry: Entry, by_id: bool) {
+        self.contents.push(WantedContent { entry, by_id });
+    }
 }
 
 /// Selects the objects that are sent.
@@ -55,6 +65,11 @@ impl Roots {
 /// tree is added to `sent` only by [`Collector::add_tree`], which then reads all of its entries. Each entry is in
 /// `known`, is left out by the filter, or is added in turn. No entry is skipped because another commit has it, so the
 /// result does not depend on the order of commits, on their dates or parents, or on how often a tree occurs.
+///
+/// **Filters and wanted trees.** Git applies a filter to the entries of trees, not to the objects that the client wants.
+/// A wanted object that is also the root tree of a sent commit, or an entry of an earlier wanted tree, counts as an
+/// entry. The selection does the same, so that it sends what git sends, with one exception: an object that the client
+/// names by its id is always sent. Git may leave it out, and then the fetch fails.
 pub(super) struct Collector<'a, 'to> {
     repo: &'a gix::Repository,
     filter: Filter,
@@ -64,6 +79,9 @@ pub(super) struct Collector<'a, 'to> {
     sent: HashSet<ObjectId>,
     /// The least depth of the entries of each tree, recorded only if the filter depends on it.
     depths: HashMap<ObjectId, u64>,
+    /// The root trees of sent commits, and all entries of trees that were read, if `notes_entries`.
+    entries: HashSet<ObjectId>,
+    notes_entries: bool,
 }
 
 /// The objects that are sent, and the objects that the client has.
@@ -87,6 +105,8 @@ impl<'a, 'to> Collector<'a, 'to> {
             ids: Vec::new(),
             sent: HashSet::default(),
             depths: HashMap::default(),
+            entries: HashSet::default(),
+            notes_entries: false,
         }
     }
 
@@ -100,17 +120,18 @@ impl<'a, 'to> Collector<'a, 'to> {
         for found in &missing.commits {
             self.add(found.id);
         }
-        for &id in roots.tags.iter().chain(&roots.blobs) {
+        for &id in &roots.tags {
             self.add(id);
         }
-        if self.filter == Filter::Depth(0) {
-            return self.add_wanted_trees(roots);
+        let has_filter = self.filter != Filter::All;
+        if self.filter == Filter::Depth(0) && roots.contents.is_empty() {
+            return Ok(());
         }
         let mut trees = Vec::with_capacity(missing.commits.len());
         for found in &missing.commits {
             trees.push(tree_of(self.repo, found.id)?);
         }
-        if !had.is_empty() {
+        if !had.is_empty() && self.filter != Filter::Depth(0) {
             let mut known = Vec::with_capacity(had.len());
             for &commit in had {
                 known.push(tree_of(self.repo, commit)?);
@@ -118,13 +139,37 @@ impl<'a, 'to> Collector<'a, 'to> {
             let tick = || self.output.keep_alive(|| "Comparing trees\r".to_owned());
             self.known = KnownObjects::compare(self.repo, trees.clone(), known, tick)?;
         }
-        self.add_wanted_trees(roots)?;
-        trees.into_iter().try_for_each(|tree| self.add_tree(tree, false))
+        if has_filter && !roots.contents.is_empty() {
+            self.entries.extend(&trees);
+            self.notes_entries = true;
+        }
+        roots.contents.iter().try_for_each(|content| self.add_content(content))?;
+        self.notes_entries = false;
+        if self.filter == Filter::Depth(0) {
+            return Ok(());
+        }
+        trees.into_iter().try_for_each(|tree| self.add_tree(tree, 1, false))
     }
 
-    /// Adds the trees that the client requested by id.
-    fn add_wanted_trees(&mut self, roots: &Roots) -> Result<(), GitError> {
-        roots.trees.iter().try_for_each(|&tree| self.add_tree(tree, true))
+    /// Adds a wanted tree or blob.
+    fn add_content(&mut self, content: &WantedContent) -> Result<(), GitError> {
+        let (Entry::Tree(id) | Entry::Blob(id)) = content.entry;
+        let is_entry = self.entries.contains(&id);
+        if is_entry && self.filter == Filter::Depth(0) {
+            if content.by_id {
+                self.add(id);
+            }
+            return Ok(());
+        }
+        match content.entry {
+            // Like git, the entries of a wanted tree count as deep as the root tree of a commit.
+            Entry::Tree(tree) => self.add_tree(tree, u64::from(is_entry), true)?,
+            Entry::Blob(blob) if is_entry && !content.by_id => self.add_blob(blob)?,
+            Entry::Blob(blob) => {
+                self.add(blob);
+            }
+        }
+        Ok(())
     }
 
     /// Adds the annotated tags that point to sent objects.
@@ -168,18 +213,17 @@ impl<'a, 'to> Collector<'a, 'to> {
         new
     }
 
-    /// Adds a tree and everything below it that the client is not known to have.
-    fn add_tree(&mut self, root: ObjectId, asked_for: bool) -> Result<(), GitError> {
-        // Like git, the entries of a requested tree count as deep as the root tree of a commit.
-        let mut stack = vec![(root, u64::from(!asked_for))];
+    /// Adds a tree and everything below it that the client is not known to have. The entries of the tree have this
+    /// depth. A wanted tree is added even if the client has it.
+    fn add_tree(&mut self, root: ObjectId, depth: u64, is_wanted: bool) -> Result<(), GitError> {
+        let mut stack = vec![(root, depth)];
         let mut buffer = Vec::new();
         while let Some((tree, depth)) = stack.pop() {
-            let asked_for = asked_for && tree == root;
-            if !asked_for && self.has(tree) {
+            if self.has(tree) && !(is_wanted && tree == root) {
                 continue;
             }
-            let new = self.add(tree);
-            if !new && !self.is_less_deep(tree, depth) {
+            let is_new = self.add(tree);
+            if !is_new && !self.is_less_deep(tree, depth) {
                 continue;
             }
             self.note_depth(tree, depth);
@@ -187,6 +231,10 @@ impl<'a, 'to> Collector<'a, 'to> {
             let repo = self.repo;
             let kept = self.known.take_tree_data(tree);
             let each = |entry| {
+                if self.notes_entries {
+                    let (Entry::Tree(id) | Entry::Blob(id)) = entry;
+                    self.entries.insert(id);
+                }
                 if let Filter::Depth(limit) = self.filter
                     && depth >= limit
                 {

@@ -7,14 +7,15 @@ use std::collections::HashMap;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gix::ObjectId;
 use gix::odb::pack;
+use hexforge_domain::pack::PackName;
 use hexforge_domain::ports::git::GitError;
 
 use super::Source;
-use super::parts::Parts;
 use crate::error::{failed, io_failed};
 
 /// A pack and its index.
@@ -23,9 +24,8 @@ pub(crate) struct Pack {
     data: OnceLock<Option<pack::data::File>>,
     /// Positions in the index, in the order of the offsets in the pack.
     by_offset: OnceLock<Vec<u32>>,
-    pub(super) parts: Parts,
-    /// Set once the stored summary was read.
-    pub(super) summary_loaded: OnceLock<()>,
+    /// Whether the pack store was found to have no usable summary of the pack.
+    pub(super) lacks_summary: AtomicBool,
 }
 
 impl Pack {
@@ -33,12 +33,17 @@ impl Pack {
     pub(crate) fn open(index: &Path) -> Option<Self> {
         // A pack that cannot be opened may just have been removed by a repack; its objects are then in another pack.
         let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
-        let (data, by_offset, summary_loaded) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Some(Self { index, data, by_offset, parts: Parts::default(), summary_loaded })
+        let (data, by_offset) = (OnceLock::new(), OnceLock::new());
+        Some(Self { index, data, by_offset, lacks_summary: AtomicBool::new(false) })
     }
 
     pub(crate) fn path(&self) -> PathBuf {
         self.index.path().with_extension("pack")
+    }
+
+    /// The name of the pack in the pack store.
+    pub(super) fn name(&self) -> Option<PackName> {
+        PackName::parse(self.index.path().file_stem()?.to_str()?.strip_prefix("pack-")?)
     }
 
     /// The pack data, opened on first use, because most requests need few packs. `None` if the file

@@ -11,6 +11,7 @@ use hexforge_domain::ports::git::GitError;
 
 use super::Source;
 use super::depth::ShallowBoundary;
+use super::filter::Filter;
 use super::output::Output;
 use super::plan::Plan;
 use super::refs::Listing;
@@ -207,6 +208,10 @@ pub(super) fn request_key(
         part("refs", &mut listing.refs().map(|one| one.target));
     }
     hasher.update(format!("{:?} {}\n", request.filter, request.ofs_delta).as_bytes());
+    if request.filter != Filter::All {
+        // The effect of a filter on wanted trees depends on their order.
+        request.wants.iter().for_each(|id| hasher.update(id.as_slice()));
+    }
     for (_, pack) in source.packs.all() {
         hasher.update(pack.index.path().file_name().unwrap_or_default().as_encoded_bytes());
         // Objects are taken from the first readable pack, so the key depends on which packs are readable.

@@ -53,7 +53,12 @@ pub(super) fn pack(
         Ok(()) => output.end(),
         Err(GitError::ReaderGone(error)) => Err(GitError::ReaderGone(error)),
         Err(error) => {
-            output.fail("the server failed");
+            let why = if source.is_removed() {
+                "the repository was removed"
+            } else {
+                "the server failed"
+            };
+            output.fail(why);
             // The client got the error message in the side band; the caller logs the cause.
             Err(error)
         }

@@ -10,7 +10,7 @@ use hexforge_domain::ports::git::GitError;
 
 use super::depth::ShallowBoundary;
 use super::filter::Filter;
-use super::objects::Roots;
+use super::objects::{Roots, WantedContent};
 use super::request::Request;
 use crate::content::tree::entries::{self, Entry};
 use crate::error::failed;
@@ -60,17 +60,24 @@ impl ClientObjects {
         let commits = reachable_commits(repo, roots.commits.clone(), &ends.all)?;
         let mut needed = Reached::new(request.filter);
         let mut allowed = Reached::new(Filter::All);
+        let mut trees = Vec::new();
         for commit in commits {
             needed.ids.insert(commit);
-            let tree = entries::tree_of(repo, commit)?;
+            trees.push(entries::tree_of(repo, commit)?);
+        }
+        needed.entries.extend(&trees);
+        for content in &roots.contents {
+            needed.add_wanted(repo, content)?;
+            match content.entry {
+                Entry::Tree(tree) => allowed.add_root_tree(repo, tree)?,
+                Entry::Blob(blob) => drop(allowed.ids.insert(blob)),
+            }
+        }
+        for tree in trees {
             needed.add_root_tree(repo, tree)?;
             allowed.add_root_tree(repo, tree)?;
         }
-        for &tree in &roots.trees {
-            needed.add_wanted_tree(repo, tree)?;
-            allowed.add_root_tree(repo, tree)?;
-        }
-        needed.ids.extend(roots.tags.iter().chain(&roots.blobs));
+        needed.ids.extend(&roots.tags);
         if let Some(missing) =
             needed.ids.iter().find(|id| !sent.contains(*id) && !self.0.contains(*id))
         {
@@ -116,13 +123,16 @@ struct Reached {
     ids: HashSet<ObjectId>,
     /// The least depth of the entries of each tree.
     depths: HashMap<ObjectId, u64>,
+    /// All entries of the trees. The filter applies to a wanted object only if it is an entry of an earlier tree.
+    entries: HashSet<ObjectId>,
     /// Whether trees may be missing.
     tolerant: bool,
 }
 
 impl Reached {
     fn new(filter: Filter) -> Self {
-        Self { filter, ids: HashSet::default(), depths: HashMap::default(), tolerant: false }
+        let (ids, depths, entries) = (HashSet::default(), HashMap::default(), HashSet::default());
+        Self { filter, ids, depths, entries, tolerant: false }
     }
 
     /// Adds the root tree of a commit and everything below it that passes the filter.
@@ -133,9 +143,27 @@ impl Reached {
         self.walk(repo, root, 1)
     }
 
-    /// Adds a tree requested by id, and everything below it that passes the filter.
-    fn add_wanted_tree(&mut self, repo: &gix::Repository, root: ObjectId) -> Result<(), GitError> {
-        self.walk(repo, root, 0)
+    /// Adds a wanted tree or blob, and everything below it that passes the filter.
+    fn add_wanted(
+        &mut self,
+        repo: &gix::Repository,
+        wanted: &WantedContent,
+    ) -> Result<(), GitError> {
+        let (Entry::Tree(id) | Entry::Blob(id)) = wanted.entry;
+        let is_entry = self.entries.contains(&id);
+        if wanted.by_id || !is_entry {
+            self.ids.insert(id);
+        }
+        match wanted.entry {
+            Entry::Tree(tree) if is_entry => self.add_root_tree(repo, tree),
+            Entry::Tree(tree) => self.walk(repo, tree, 0),
+            Entry::Blob(blob) => {
+                if self.filter != Filter::Depth(0) && self.passes(repo, blob)? {
+                    self.ids.insert(blob);
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Adds a tree whose entries have this depth, and walks the trees below it.
@@ -156,6 +184,8 @@ impl Reached {
                     Filter::Depth(limit) => depth < limit,
                     Filter::All | Filter::BlobsBelow(_) => true,
                 };
+                let (Entry::Tree(id) | Entry::Blob(id)) = entry;
+                self.entries.insert(id);
                 match entry {
                     Entry::Tree(id) if below => open.push((id, depth + 1)),
                     Entry::Blob(id) if below && self.passes(repo, id)? => {
