@@ -1,5 +1,6 @@
 //! Read models: the data for one response, loaded in a bounded number of queries.
 
+pub mod award;
 pub mod board;
 pub mod build;
 pub mod event;

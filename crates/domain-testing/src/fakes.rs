@@ -3,6 +3,7 @@
 
 mod access;
 mod access_requests;
+mod awards;
 mod boards;
 mod build_files;
 mod builds;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use hexforge_domain::award::Votes;
 use hexforge_domain::id::{MergeRequestId, UserId};
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::Votes;
 use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::milestone::Milestone;
 use hexforge_domain::paging::Paged;
@@ -71,7 +71,7 @@ pub fn page(
     let users = load_users(tx, users)?;
     let issuables: Vec<Issuable> = ids.iter().copied().map(Issuable::from).collect();
     let subscriptions = Subscriptions::load(tx, reader, &issuables)?;
-    let votes: HashMap<Issuable, Votes> = tx.issuables().votes(&issuables)?.into_iter().collect();
+    let votes: HashMap<Issuable, Votes> = tx.awards().votes(&issuables)?.into_iter().collect();
     let project_path = project_view::placed(tx, project.clone())?.place.path_of(project);
     // A request is deleted together with its author and its assignee. The deletion of many rows takes several steps:
     // until it is done, requests whose user is missing are left out here.

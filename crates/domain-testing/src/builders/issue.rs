@@ -1,7 +1,8 @@
-//! Builders of labels, milestones, issues and notes.
+//! Builders of labels, milestones, issues, notes and awards.
 
 use super::a_moment;
 use hexforge_domain::Timestamp;
+use hexforge_domain::award::{Awardable, EmojiName, NewAward};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::{NewIssue, Title};
 use hexforge_domain::label::{Label, LabelTitle, NewLabel};
@@ -78,4 +79,10 @@ pub fn a_note(project: ProjectId, on: impl Into<Noteable>, author: UserId, body:
         created_at: a_moment(),
         at: a_moment(),
     }
+}
+
+/// An award of the emoji with this name.
+pub fn an_award(on: impl Into<Awardable>, user: UserId, name: &str) -> NewAward {
+    let name = EmojiName::parse(name).expect("tests use known emoji");
+    NewAward { on: on.into(), user, name, at: a_moment() }
 }

@@ -168,13 +168,17 @@ impl Tables {
     fn remove_issuable(&mut self, id: Issuable) {
         self.subscriptions.retain(|(on, _), _| *on != id);
         self.participants.retain(|(on, _)| *on != id);
-        self.notes.retain(|note| note.on != id.into());
-        self.awards.retain(|award| award.on != id);
+        let notes = self.notes.iter().filter(|note| note.on == id.into());
+        for note in notes.map(|note| note.id).collect::<Vec<_>>() {
+            self.remove_note(note);
+        }
+        self.awards.retain(|award| award.on != id.into());
         self.events.retain(|event| event.target.as_ref().and_then(|on| on.belongs_to) != Some(id));
     }
 
     pub fn remove_note(&mut self, id: NoteId) {
         self.notes.retain(|note| note.id != id);
+        self.awards.retain(|award| award.on != id.into());
         self.events.retain(|event| {
             let about = |on: &EventTarget| on.kind.ends_with("Note") && on.id == Some(id.0);
             !event.target.as_ref().is_some_and(about)

@@ -6,6 +6,8 @@ use super::repository_tasks::TaskRow;
 use super::tokens::TokenRow;
 use super::users::UserRow;
 use hexforge_domain::Timestamp;
+use hexforge_domain::award::Award;
+use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::board::{Board, BoardList};
 use hexforge_domain::branch::Protection;
@@ -21,7 +23,6 @@ use hexforge_domain::id::{
     RunnerId, ShareId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::Award;
 use hexforge_domain::issuable::port::Issuables;
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::port::Issues;
@@ -291,6 +292,10 @@ impl Tx for FakeTx {
     }
 
     fn issuables(&mut self) -> &mut dyn Issuables {
+        self
+    }
+
+    fn awards(&mut self) -> &mut dyn Awards {
         self
     }
 

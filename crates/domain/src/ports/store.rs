@@ -1,5 +1,6 @@
 //! The port to the database and its unit of work, the transaction.
 
+use crate::award::port::Awards;
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
 use crate::build::port::Builds;
@@ -84,8 +85,10 @@ pub trait Tx {
     fn issues(&mut self) -> &mut dyn Issues;
     /// The merge requests of all projects.
     fn merge_requests(&mut self) -> &mut dyn MergeRequests;
-    /// The subscriptions, participants and awards of all issues and merge requests.
+    /// The subscriptions and participants of all issues and merge requests.
     fn issuables(&mut self) -> &mut dyn Issuables;
+    /// The awards of all issues, merge requests and notes.
+    fn awards(&mut self) -> &mut dyn Awards;
     /// The notes on all issues, merge requests and commits.
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.

@@ -501,6 +501,7 @@ diesel::table! {
         name -> Text,
         created_at -> Timestamp,
         merge_request_id -> Nullable<BigInt>,
+        note_id -> Nullable<BigInt>,
     }
 }
 

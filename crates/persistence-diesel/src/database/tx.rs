@@ -3,6 +3,7 @@
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Untyped};
 use diesel::{QueryResult, RunQueryDsl};
+use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::build::port::Builds;
@@ -346,6 +347,7 @@ ports! {
     issues: Issues,
     merge_requests: MergeRequests,
     issuables: Issuables,
+    awards: Awards,
     notes: Notes,
     boards: Boards,
     events: Events,

@@ -3,13 +3,15 @@
 use crate::support::connect;
 use crate::support::plans::{PAGE, assert_goes_by, plans, plans_in};
 use diesel::connection::SimpleConnection;
+use hexforge_domain::award::Awardable;
 use hexforge_domain::build::{BuildFilter, StatusFilter};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, PipelineId, ProjectId, UserId,
+    BoardId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
+    ProjectId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::NewIssue;
@@ -113,6 +115,17 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
         assert_goes_by("PRIMARY KEY (group_id=?)", move |tx| {
             tx.group_members().list(group, query, PAGE).map(|_| ())
         });
+    }
+}
+
+#[test]
+fn awards_are_listed_by_the_index_of_their_target() {
+    for (on, index) in [
+        (Awardable::Issue(IssueId(1)), "awards_on_issue"),
+        (Awardable::MergeRequest(MergeRequestId(1)), "awards_on_merge_request"),
+        (Awardable::Note(NoteId(1)), "awards_on_note"),
+    ] {
+        assert_goes_by(index, move |tx| tx.awards().list(on, PAGE).map(drop));
     }
 }
 
@@ -514,7 +527,7 @@ fn nothing_about_issues_scans_a_table() {
         let on: Vec<Issuable> = issues.iter().map(|id| Issuable::from(*id)).collect();
         tx.issuables().subscriptions(user, &on)?;
         tx.issuables().participations(user, &on)?;
-        tx.issuables().votes(&on)?;
+        tx.awards().votes(&on)?;
         tx.issues().find_all(&issues)?;
         tx.labels().list(project, PAGE)?;
         tx.labels().subscribed(user, &labels)?;
