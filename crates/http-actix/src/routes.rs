@@ -1,6 +1,7 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
 mod access_requests;
+mod award_emoji;
 mod boards;
 mod branches;
 mod builds;
@@ -90,6 +91,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         issues::declare,
         merge_requests::declare,
         notes::declare,
+        award_emoji::declare,
         milestones::declare,
         builds::declare,
         commits::declare,

@@ -1,5 +1,6 @@
 //! Issues, notes, labels, milestones and boards.
 
+mod awards;
 mod boards;
 mod group_labels;
 mod issue_events;
