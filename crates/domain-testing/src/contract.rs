@@ -85,6 +85,7 @@ pub mod sign_in_addresses;
 pub mod sign_in_failures;
 pub mod stars;
 pub mod system_hooks;
+pub mod todos;
 pub mod tokens;
 mod tracker_cases;
 pub mod transactions;

@@ -53,6 +53,7 @@ mod sign_in_addresses;
 mod sign_in_failures;
 mod stars;
 mod store;
+mod todos;
 mod tokens;
 mod triggers;
 mod tx;

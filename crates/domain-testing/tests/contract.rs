@@ -87,6 +87,7 @@ fn every_case_is_run() {
         "roles",
         "stars",
         "system_hooks",
+        "todos",
         "tokens",
         "transactions",
         "triggers",

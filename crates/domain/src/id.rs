@@ -58,6 +58,8 @@ ids! {
     NoteId,
     /// An emoji award: the reaction of a user to an issue, a merge request or a note.
     AwardId,
+    /// A todo of a user.
+    TodoId,
     /// The board of a project.
     BoardId,
     /// A list of a board.

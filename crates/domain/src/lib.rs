@@ -78,6 +78,7 @@ pub mod subscription;
 pub mod system_hook;
 pub mod tag;
 pub mod text;
+pub mod todo;
 pub mod token;
 pub mod trigger;
 pub mod unique;

@@ -12,3 +12,4 @@ pub(crate) mod label;
 pub(crate) mod merge_request;
 pub(crate) mod milestone;
 pub(crate) mod note;
+pub(crate) mod todo;

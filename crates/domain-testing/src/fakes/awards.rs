@@ -36,11 +36,7 @@ impl Awards for FakeTx {
         match on {
             Awardable::Issue(issue) => self.require_issuable(issue.into())?,
             Awardable::MergeRequest(request) => self.require_issuable(request.into())?,
-            Awardable::Note(note) => {
-                if !self.tables.notes.iter().any(|other| other.id == note) {
-                    return self.refuse(StoreError::Gone);
-                }
-            }
+            Awardable::Note(note) => self.require_note(note)?,
         }
         if self.find_given(on, user, &name)?.is_some() {
             return self.refuse(StoreError::Duplicate("award"));

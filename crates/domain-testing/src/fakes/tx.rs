@@ -64,6 +64,8 @@ use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::Release;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::text::Secret;
+use hexforge_domain::todo::Todo;
+use hexforge_domain::todo::port::Todos;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::trigger::port::Triggers;
 use hexforge_domain::trigger::{Trigger, TriggerRequest};
@@ -115,6 +117,7 @@ pub(super) struct Tables {
     pub subscriptions: BTreeMap<(Issuable, UserId), Subscribed>,
     pub participants: BTreeSet<(Issuable, UserId)>,
     pub awards: Vec<Award>,
+    pub todos: Vec<Todo>,
     pub notes: Vec<Note>,
     pub boards: Vec<Board>,
     pub board_lists: Vec<BoardList>,
@@ -296,6 +299,10 @@ impl Tx for FakeTx {
     }
 
     fn awards(&mut self) -> &mut dyn Awards {
+        self
+    }
+
+    fn todos(&mut self) -> &mut dyn Todos {
         self
     }
 

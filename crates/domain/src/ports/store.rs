@@ -26,6 +26,7 @@ use crate::runner::port::Runners;
 use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::system_hook::port::SystemHooks;
 use crate::tag::port::Releases;
+use crate::todo::port::Todos;
 use crate::token::port::Tokens;
 use crate::trigger::port::Triggers;
 use crate::user::port::{Emails, Identities, Keys, Users};
@@ -89,6 +90,8 @@ pub trait Tx {
     fn issuables(&mut self) -> &mut dyn Issuables;
     /// The awards of all issues, merge requests and notes.
     fn awards(&mut self) -> &mut dyn Awards;
+    /// The todos of all users.
+    fn todos(&mut self) -> &mut dyn Todos;
     /// The notes on all issues, merge requests and commits.
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.

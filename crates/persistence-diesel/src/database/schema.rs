@@ -506,6 +506,22 @@ diesel::table! {
 }
 
 diesel::table! {
+    todos (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        project_id -> BigInt,
+        issue_id -> Nullable<BigInt>,
+        merge_request_id -> Nullable<BigInt>,
+        commit_id -> Nullable<Text>,
+        author_id -> BigInt,
+        action -> Text,
+        note_id -> Nullable<BigInt>,
+        state -> Text,
+        created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     boards (id) {
         id -> BigInt,
         project_id -> BigInt,

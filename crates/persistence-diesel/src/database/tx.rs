@@ -31,6 +31,7 @@ use hexforge_domain::runner::port::Runners;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::port::Releases;
+use hexforge_domain::todo::port::Todos;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::trigger::port::Triggers;
 use hexforge_domain::unique::sorted_unique;
@@ -348,6 +349,7 @@ ports! {
     merge_requests: MergeRequests,
     issuables: Issuables,
     awards: Awards,
+    todos: Todos,
     notes: Notes,
     boards: Boards,
     events: Events,

@@ -42,23 +42,26 @@ const fn notes_of(owner_column: &'static str) -> DependentRows {
     DependentRows { below: &OF_NOTES, ..dependents("notes", "id", owner_column) }
 }
 
-const OF_NOTES: [DependentRows; 1] = [dependents("awards", "id", "note_id")];
+const OF_NOTES: [DependentRows; 2] =
+    [dependents("awards", "id", "note_id"), dependents("todos", "id", "note_id")];
 
 /// The dependent rows of an issue, except labels.
-const OF_ISSUES: [DependentRows; 5] = [
+const OF_ISSUES: [DependentRows; 6] = [
     notes_of("issue_id"),
     dependents("events", "id", "issue_id"),
     dependents("awards", "id", "issue_id"),
+    dependents("todos", "id", "issue_id"),
     dependents("issue_subscriptions", "issue_id, user_id", "issue_id"),
     dependents("issue_participants", "issue_id, user_id", "issue_id"),
 ];
 const LABELS_OF_ISSUES: [DependentRows; 1] =
     [dependents("issue_labels", "issue_id, label_id", "issue_id")];
 /// The dependent rows of a merge request, except labels.
-const OF_MERGE_REQUESTS: [DependentRows; 6] = [
+const OF_MERGE_REQUESTS: [DependentRows; 7] = [
     notes_of("merge_request_id"),
     dependents("events", "id", "merge_request_id"),
     dependents("awards", "id", "merge_request_id"),
+    dependents("todos", "id", "merge_request_id"),
     dependents("merge_request_versions", "id", "merge_request_id"),
     dependents("merge_request_subscriptions", "merge_request_id, user_id", "merge_request_id"),
     dependents("merge_request_participants", "merge_request_id, user_id", "merge_request_id"),
@@ -95,13 +98,18 @@ const OF_PROJECTS: [DependentRows; 12] = [
     dependents("repositories", "project_id", "project_id"),
 ];
 /// The most numerous rows, which are deleted first.
-const FIRST_OF_PROJECTS: [DependentRows; 2] =
-    [dependents("events", "id", "project_id"), notes_of("project_id")];
+const FIRST_OF_PROJECTS: [DependentRows; 3] = [
+    dependents("events", "id", "project_id"),
+    dependents("todos", "id", "project_id"),
+    notes_of("project_id"),
+];
 
 /// The rows of a user that no counter includes.
-const OF_USERS: [DependentRows; 7] = [
+const OF_USERS: [DependentRows; 9] = [
     dependents("events", "id", "author_id"),
     dependents("awards", "id", "user_id"),
+    dependents("todos", "id", "user_id"),
+    dependents("todos", "id", "author_id"),
     dependents("label_subscriptions", "label_id, user_id", "user_id"),
     dependents("issue_subscriptions", "issue_id, user_id", "user_id"),
     dependents("issue_participants", "issue_id, user_id", "user_id"),

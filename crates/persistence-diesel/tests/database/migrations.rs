@@ -22,7 +22,7 @@ use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
     a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member, a_merge_request, a_moment,
     a_note, a_pipeline, a_project, a_protection, a_release, a_request_branch, a_runner, a_share,
-    a_system_hook, a_user, an_award, an_event, an_import, an_issue, home_of,
+    a_system_hook, a_todo, a_user, an_award, an_event, an_import, an_issue, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -131,6 +131,7 @@ fn fill(database: &TestDatabase) {
         for on in [issue.into(), request.id.into(), commit] {
             let note = tx.notes().insert(a_note(source.id, on, ada.id, "a note"))?;
             tx.awards().insert(an_award(note.id, ada.id, "+1"))?;
+            tx.todos().insert(&[a_todo(source.id, on, ada.id)])?;
         }
         let on_request = an_award(Issuable::from(request.id), ada.id, "+1");
         for award in [an_award(Issuable::from(issue), ada.id, "+1"), on_request] {

@@ -19,6 +19,8 @@ use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::milestone::MilestoneFilter;
+use hexforge_domain::note::Noteable;
+use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
@@ -26,6 +28,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::query::{
     ListAudience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
+use hexforge_domain::todo::{TodoAction, TodoFilter, TodoKind, TodoState};
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
 use hexforge_domain_testing::builders::{
@@ -126,6 +129,55 @@ fn awards_are_listed_by_the_index_of_their_target() {
         (Awardable::Note(NoteId(1)), "awards_on_note"),
     ] {
         assert_goes_by(index, move |tx| tx.awards().list(on, PAGE).map(drop));
+    }
+}
+
+#[test]
+fn todos_are_listed_by_the_index_of_their_user_project_or_author() {
+    let user = UserId(1);
+    let reader = NoteReader { viewer: Viewer { user, external: false }, today: a_day() };
+    for reader in [None, Some(reader)] {
+        let pending =
+            TodoFilter { state: Some(TodoState::Pending), ..TodoFilter::all_of(user, reader) };
+        let done = TodoFilter { state: Some(TodoState::Done), ..pending.clone() };
+        let (project, author) = (Some(ProjectId(1)), Some(UserId(2)));
+        let (action, kind) = (TodoAction::Marked, Some(TodoKind::Issue));
+        for (filter, index) in [
+            (pending.clone(), "todos_of_user (user_id=? AND state=?)"),
+            (done, "todos_of_user (user_id=? AND state=?)"),
+            (TodoFilter { actions: vec![action], ..pending.clone() }, "todos_of_user"),
+            (TodoFilter { kind, ..pending.clone() }, "todos_of_user"),
+            (TodoFilter { project, ..pending.clone() }, "todos_of_project"),
+            (TodoFilter { author, ..pending.clone() }, "todos_of_author"),
+        ] {
+            assert_goes_by(index, move |tx| tx.todos().list(&filter, PAGE).map(drop));
+        }
+    }
+}
+
+#[test]
+fn pending_todos_are_found_by_their_target() {
+    let user = UserId(1);
+    let commit = Noteable::Commit { project: ProjectId(1), id: ObjectId::ZERO };
+    for (target, index) in [
+        (IssueId(1).into(), "todos_pending_for_issue"),
+        (MergeRequestId(1).into(), "todos_pending_for_merge_request"),
+        (commit, "todos_pending_for_commit"),
+    ] {
+        assert_goes_by(index, move |tx| tx.todos().find_pending(user, target).map(drop));
+    }
+}
+
+#[test]
+fn mentioned_users_are_found_by_indexes() {
+    let names = ["ada", "team", "all"];
+    let found =
+        plans(|tx| tx.project_members().mentioned(ProjectId(1), &names, a_day(), 1000).map(drop));
+    assert!(!found.is_empty());
+    for (query, plan) in found {
+        for table in ["users", "namespaces", "members", "project_members", "shares", "projects"] {
+            assert!(!plan.contains(&format!("SCAN {table}")), "{table}: {plan}\n{query}");
+        }
     }
 }
 
