@@ -41,6 +41,7 @@ pub mod setup;
 pub mod sign_in;
 pub mod system_hook;
 pub mod tag;
+pub mod todo;
 pub mod token;
 pub mod trigger;
 pub mod user;

@@ -29,6 +29,7 @@ use crate::issue::mentions::{Mentions, NamedObjects};
 use crate::merge_request::own_commits;
 use crate::merge_request::version::NewRefs;
 use crate::retry;
+use crate::todo::TodoWriter;
 use crate::view::award::{self as award_view, AwardView};
 use crate::view::note::{self as view, NoteView};
 use subject::{NoteWriter, Subject, SubjectContent};
@@ -172,6 +173,7 @@ impl NewNoteOn<'_> {
             if let Some(emoji) = draft.emoji.as_ref().filter(|emoji| !(is_own && emoji.is_vote())) {
                 let award = find_or_create_award(tx, on.into(), author, emoji, now)?;
                 let award = award_view::load(tx, award)?;
+                writer.todos().finish(tx, subject.todo_subject())?;
                 return Ok((NoteOutcome::Award(Box::new(award)), vec![]));
             }
             let draft =
@@ -183,6 +185,7 @@ impl NewNoteOn<'_> {
             };
             let note = self.insert(tx, &tracker, &subject, body, now)?;
             let subject = writer.touch(tx, subject)?;
+            writer.todos().record_note(tx, subject.todo_subject(), &note)?;
             let about = subject.event_of(&note);
             activity::record_event(tx, author, EventAction::CommentedOn, about, now)?;
             writer.record_hook_event(tx, &subject, &note)?;
@@ -251,6 +254,8 @@ pub fn update(
         let note = Note { body: body?, updated_by, updated_at: now, ..note };
         tx.notes().update(&note)?;
         tx.issuables().mention(subject.id(), &mentioned_usernames(note.body.as_str()))?;
+        let todos = TodoWriter { tracker: &tracker, author: user, now };
+        todos.record_note_edit(tx, subject.todo_subject(), &note)?;
         mentions.write_notes_of(tx, &tracker, subject.place(), user, now)?;
         Ok(view::load(tx, note)?)
     })

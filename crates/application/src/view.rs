@@ -11,4 +11,5 @@ pub mod merge_request;
 pub mod note;
 pub mod project;
 pub(crate) mod subscription;
+pub mod todo;
 pub mod user;

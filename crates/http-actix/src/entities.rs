@@ -30,6 +30,7 @@ pub mod repository;
 pub mod runner;
 pub mod tag;
 pub mod time;
+pub mod todo;
 pub mod token;
 pub mod trigger;
 pub mod upload;

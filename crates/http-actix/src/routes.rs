@@ -35,6 +35,7 @@ mod runners;
 mod session;
 mod table;
 mod tags;
+mod todos;
 mod tokens;
 mod triggers;
 mod uploads;
@@ -92,6 +93,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         merge_requests::declare,
         notes::declare,
         award_emoji::declare,
+        todos::declare,
         milestones::declare,
         builds::declare,
         commits::declare,

@@ -13,4 +13,6 @@ mod notes;
 mod notes_awards;
 mod notes_commands;
 mod notes_mentions;
+pub mod todo_support;
+mod todos;
 pub mod tracker_support;

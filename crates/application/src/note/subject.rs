@@ -23,6 +23,7 @@ use crate::merge_request::fields::MergeRequestFields;
 use crate::merge_request::update::{Prepared, RequestChange};
 use crate::merge_request::version::NewRefs;
 use crate::merge_request::{self, RequestEditor};
+use crate::todo::{TodoSubject, TodoWriter};
 
 /// The subject of a note.
 pub(crate) enum Subject {
@@ -81,6 +82,14 @@ impl Subject {
         match self {
             Subject::Issue(issue) => MentionPlace::Issue(issue),
             Subject::MergeRequest(request) => MentionPlace::MergeRequest(request),
+        }
+    }
+
+    /// The target of todos.
+    pub(crate) fn todo_subject(&self) -> TodoSubject<'_> {
+        match self {
+            Subject::Issue(issue) => TodoSubject::Issue(issue),
+            Subject::MergeRequest(request) => TodoSubject::MergeRequest(request),
         }
     }
 
@@ -162,7 +171,12 @@ pub(crate) struct NoteWriter<'a> {
     pub now: Timestamp,
 }
 
-impl NoteWriter<'_> {
+impl<'a> NoteWriter<'a> {
+    /// The writer of the todos that the note causes.
+    pub(crate) fn todos(self) -> TodoWriter<'a> {
+        TodoWriter { tracker: self.tracker, author: self.user, now: self.now }
+    }
+
     /// Stores the time of the note as the update time of its subject.
     pub(crate) fn touch(self, tx: &mut dyn Tx, subject: Subject) -> Result<Subject, StoreError> {
         let updated_at = self.now;
@@ -224,7 +238,11 @@ impl NoteWriter<'_> {
                 }
                 let prepared = content.prepared()?;
                 let change = RequestChange { app, tracker, prepared, mentions, user, now };
-                let (_, refs) = change.apply(tx, request, &read.fields)?;
+                let (request, refs) = change.apply(tx, request, &read.fields)?;
+                // Last, because changes mark the todo as done.
+                if let Some(command) = read.todo {
+                    self.todos().apply(tx, TodoSubject::MergeRequest(&request), command)?;
+                }
                 Ok(refs)
             }
         }
