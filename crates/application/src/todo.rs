@@ -12,7 +12,7 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::todo::{Todo, TodoAction, TodoFilter, TodoKind, TodoState};
+use hexforge_domain::todo::{MarkedTodos, Todo, TodoAction, TodoFilter, TodoKind, TodoState};
 
 use crate::access;
 use crate::app::App;
@@ -32,6 +32,8 @@ pub struct TodoListing {
     pub state: TodoState,
     /// Todos match only with all of these actions.
     pub actions: Vec<TodoAction>,
+    /// Whether the action `approval_required` is asked for, which is known to the API but which no todo has.
+    pub approval_required: bool,
     /// The id of the user who caused the todos. No todo matches 0.
     pub author: Option<i64>,
     pub project: Option<i64>,
@@ -67,6 +69,9 @@ impl TodoListing {
             }
             None => None,
         };
+        if self.approval_required {
+            return Ok(None);
+        }
         let all = TodoFilter::all_of(access::own_account(actor)?, requester.note_reader()?);
         let (state, actions, kind) = (Some(self.state), self.actions.clone(), self.kind);
         Ok(Some(TodoFilter { state, actions, author, project, kind, ..all }))
@@ -100,7 +105,7 @@ pub fn mark_done(app: &App, actor: Actor, id: TodoId) -> Result<TodoView, Error>
         let filter = TodoFilter { id: Some(id), ..TodoFilter::all_of(user, reader) };
         let found = tx.todos().list(&filter, Page::Whole)?.items.into_iter().next();
         let found = found.ok_or(Error::NotFound(Entity::Record))?;
-        tx.todos().mark_matching_done(&filter, 1)?;
+        tx.todos().mark_matching_done(&filter, None, 1)?;
         let done = Todo { state: TodoState::Done, ..found };
         Ok::<_, Error>(view::load(tx, user, done)?)
     })?;
@@ -111,15 +116,16 @@ pub fn mark_done(app: &App, actor: Actor, id: TodoId) -> Result<TodoView, Error>
 /// Marks all matching todos of the actor as done, and returns their number. They are marked in several transactions, so
 /// that no transaction becomes long; a call that was interrupted can be repeated.
 pub fn mark_all_done(app: &App, actor: Actor, listing: &TodoListing) -> Result<u64, Error> {
-    let mut marked = 0;
+    let (mut count, mut after) = (0, None);
     loop {
-        let more = app.store.write(|tx| match listing.filter(app, tx, actor)? {
-            Some(filter) => Ok::<_, Error>(tx.todos().mark_matching_done(&filter, BATCH)?),
-            None => Ok(0),
+        let marked = app.store.write(|tx| match listing.filter(app, tx, actor)? {
+            Some(filter) => Ok::<_, Error>(tx.todos().mark_matching_done(&filter, after, BATCH)?),
+            None => Ok(MarkedTodos::default()),
         })?;
-        marked += more;
-        if more < u64::from(BATCH) {
-            return Ok(marked);
+        count += marked.count;
+        match marked.next {
+            Some(next) => after = Some(next),
+            None => return Ok(count),
         }
     }
 }

@@ -180,6 +180,15 @@ impl TodoFilter {
     }
 }
 
+/// The result of a step that marks todos as done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkedTodos {
+    /// The number of todos that became done.
+    pub count: u64,
+    /// The todo after which the next step continues; `None` if no todos are left.
+    pub next: Option<TodoId>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,7 +18,9 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::project::{Project, ProjectRef};
-use hexforge_domain::todo::{NewTodo, Todo, TodoAction, TodoFilter, TodoKind, TodoState};
+use hexforge_domain::todo::{
+    MarkedTodos, NewTodo, Todo, TodoAction, TodoFilter, TodoKind, TodoState,
+};
 
 /// Two issues, two merge requests and a commit.
 fn targets(store: &dyn Store, project: ProjectId, author: UserId) -> Vec<Noteable> {
@@ -228,22 +230,30 @@ pub fn todos_for_hidden_targets_are_not_listed(store: &dyn Store) {
     assert_eq!(list(store, &all_of(eve)).len(), targets.len());
 }
 
-/// Each step marks at most the given number. Todos that are done already do not count.
+/// Each step marks at most the given number, and the next one continues after it. Todos that are done already do not count.
 pub fn matching_todos_are_marked_in_steps(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     for target in targets(store, project, ada) {
         write(store, |tx| tx.todos().insert(&[ada, bob].map(|user| a_todo(project, target, user))));
     }
-    let mark = |filter: &TodoFilter, limit| {
-        write(store, |tx| tx.todos().mark_matching_done(filter, limit))
+    let mark = |filter: &TodoFilter, after, limit| {
+        write(store, |tx| tx.todos().mark_matching_done(filter, after, limit))
     };
+    let mut ids: Vec<TodoId> = list(store, &all_of(ada)).into_iter().map(|todo| todo.id).collect();
+    ids.reverse();
+    let step = |count, next| MarkedTodos { count, next };
     let issues = TodoFilter { kind: Some(TodoKind::Issue), ..all_of(ada) };
-    assert_eq!([mark(&issues, 1), mark(&issues, 9), mark(&issues, 9)], [1, 1, 0]);
+    assert_eq!(mark(&issues, None, 1), step(1, Some(ids[0])));
+    assert_eq!(mark(&issues, Some(ids[1]), 9), step(0, None), "after the last one");
+    assert_eq!(mark(&issues, Some(ids[0]), 9), step(1, None));
+    assert_eq!(mark(&issues, None, 9), step(0, None));
     let pending = TodoFilter { state: Some(TodoState::Pending), ..all_of(ada) };
     assert_eq!(list(store, &pending).len(), 3);
     let done = TodoFilter { state: Some(TodoState::Done), ..all_of(ada) };
-    assert_eq!([mark(&done, 9), mark(&pending, 2), mark(&all_of(ada), 9)], [0, 2, 1]);
+    assert_eq!(mark(&done, None, 9), step(0, None));
+    assert_eq!(mark(&pending, None, 2), step(2, Some(ids[3])));
+    assert_eq!(mark(&all_of(ada), Some(ids[3]), 9), step(1, None));
     assert_eq!(list(store, &pending), []);
     assert_eq!(list(store, &TodoFilter { user: bob, ..pending }).len(), 5);
 }

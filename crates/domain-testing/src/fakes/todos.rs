@@ -8,7 +8,7 @@ use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::todo::port::Todos;
-use hexforge_domain::todo::{NewTodo, Todo, TodoFilter, TodoKind, TodoState};
+use hexforge_domain::todo::{MarkedTodos, NewTodo, Todo, TodoFilter, TodoKind, TodoState};
 
 impl Tables {
     fn may_see_target(&self, todo: &Todo, reader: Option<NoteReader>) -> bool {
@@ -98,16 +98,25 @@ impl Todos for FakeTx {
         Ok(())
     }
 
-    fn mark_matching_done(&mut self, filter: &TodoFilter, limit: u32) -> Result<u64, StoreError> {
+    fn mark_matching_done(
+        &mut self,
+        filter: &TodoFilter,
+        after: Option<TodoId>,
+        limit: u32,
+    ) -> Result<MarkedTodos, StoreError> {
         let tables = &self.tables;
-        let is_due =
-            |todo: &&Todo| todo.state == TodoState::Pending && tables.matches(filter, todo);
+        let is_due = |todo: &&Todo| {
+            Some(todo.id) > after
+                && todo.state == TodoState::Pending
+                && tables.matches(filter, todo)
+        };
         let due: Vec<TodoId> =
             tables.todos.iter().filter(is_due).map(|todo| todo.id).take(limit as usize).collect();
         for todo in self.tables.todos.iter_mut().filter(|todo| due.contains(&todo.id)) {
             todo.state = TodoState::Done;
         }
-        Ok(due.len() as u64)
+        let next = due.last().copied().filter(|_| due.len() == limit as usize);
+        Ok(MarkedTodos { count: due.len() as u64, next })
     }
 
     fn delete_in_project(&mut self, user: UserId, project: ProjectId) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! The port to the stored todos.
 
-use super::{NewTodo, Todo, TodoFilter};
-use crate::id::{ProjectId, UserId};
+use super::{MarkedTodos, NewTodo, Todo, TodoFilter};
+use crate::id::{ProjectId, TodoId, UserId};
 use crate::note::Noteable;
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
@@ -23,9 +23,14 @@ pub trait Todos {
     /// Marks the pending todo of a user for a target as done, if there is one.
     fn mark_done(&mut self, user: UserId, target: Noteable) -> Result<(), StoreError>;
 
-    /// Marks at most `limit` pending todos that match the filter as done, and returns their number. Todos that are done
-    /// already do not count.
-    fn mark_matching_done(&mut self, filter: &TodoFilter, limit: u32) -> Result<u64, StoreError>;
+    /// Marks at most `limit` pending todos that match the filter as done: those with the lowest ids after `after`. Todos
+    /// that are done already do not count.
+    fn mark_matching_done(
+        &mut self,
+        filter: &TodoFilter,
+        after: Option<TodoId>,
+        limit: u32,
+    ) -> Result<MarkedTodos, StoreError>;
 
     /// Deletes all todos of a user in a project.
     fn delete_in_project(&mut self, user: UserId, project: ProjectId) -> Result<(), StoreError>;

@@ -35,10 +35,16 @@ pub fn declare(calls: &mut Calls) {
     calls.add(call.created::<TodoJson<'_>>().unchanged());
 }
 
+/// An action that no todo has.
+const APPROVAL_REQUIRED: &str = "approval_required";
+
+/// The names of actions in filters.
+const ACTIONS: [&str; 5] = ["assigned", "mentioned", "build_failed", "marked", APPROVAL_REQUIRED];
+
 parameters! {
     struct Filters {
         state: Option<String> = picked::word("state", &["pending", "done"]),
-        action: Option<String> = picked::word("action", &["assigned", "mentioned", "build_failed", "marked"]),
+        action: Option<String> = picked::word("action", &ACTIONS),
         action_id: Option<String> = picked::text_of_number("action_id"),
         author: Option<String> = picked::text_of_number("author_id"),
         project: Option<String> = picked::text_of_number("project_id"),
@@ -56,6 +62,7 @@ impl Filters {
         TodoListing {
             state: if done { TodoState::Done } else { TodoState::Pending },
             actions: by_name.into_iter().chain(by_number).collect(),
+            approval_required: self.action.as_deref() == Some(APPROVAL_REQUIRED),
             author: self.author.as_deref().map(id_or_unknown),
             project: self.project.as_deref().map(id_or_unknown),
             kind: self.kind.as_deref().and_then(TodoKind::from_name),

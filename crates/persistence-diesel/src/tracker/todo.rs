@@ -10,7 +10,9 @@ use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::todo::port::Todos;
-use hexforge_domain::todo::{NewTodo, Todo, TodoAction, TodoFilter, TodoKind, TodoState};
+use hexforge_domain::todo::{
+    MarkedTodos, NewTodo, Todo, TodoAction, TodoFilter, TodoKind, TodoState,
+};
 
 use crate::database::schema::todos;
 use crate::database::time::{to_naive, to_utc};
@@ -210,19 +212,29 @@ impl Todos for DieselTx<'_> {
         self.execute(update.then(is_pending_for(user, target)))
     }
 
-    fn mark_matching_done(&mut self, filter: &TodoFilter, limit: u32) -> Result<u64, StoreError> {
+    fn mark_matching_done(
+        &mut self,
+        filter: &TodoFilter,
+        after: Option<TodoId>,
+        limit: u32,
+    ) -> Result<MarkedTodos, StoreError> {
         if filter.state == Some(TodoState::Done) {
-            return Ok(0);
+            return Ok(MarkedTodos::default());
         }
         let pending = TodoFilter { state: Some(TodoState::Pending), ..filter.clone() };
-        let some = matching(&pending).sql(" ORDER BY todos.id LIMIT ").id(i64::from(limit));
-        let ids = self.ids(some)?;
-        if ids.is_empty() {
-            return Ok(0);
+        let mut query = matching(&pending);
+        if let Some(after) = after {
+            query = query.sql(" AND todos.id > ").id(after.0);
         }
+        let ids = self.ids(query.sql(" ORDER BY todos.id LIMIT ").id(i64::from(limit)))?;
+        if ids.is_empty() {
+            return Ok(MarkedTodos::default());
+        }
+        let next = ids.last().filter(|_| ids.len() == limit as usize).copied().map(TodoId);
         let update =
             Sql::new("UPDATE todos SET state = 'done' WHERE state = 'pending' AND id IN (");
-        Ok(self.execute_counting(update.ids(ids).sql(")"))?.unsigned_abs())
+        let count = self.execute_counting(update.ids(ids).sql(")"))?.unsigned_abs();
+        Ok(MarkedTodos { count, next })
     }
 
     fn delete_in_project(&mut self, user: UserId, project: ProjectId) -> Result<(), StoreError> {
