@@ -15,4 +15,5 @@ mod notes_commands;
 mod notes_mentions;
 pub mod todo_support;
 mod todos;
+mod todos_limits;
 pub mod tracker_support;

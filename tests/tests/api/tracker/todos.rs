@@ -164,7 +164,7 @@ fn each_filter_restricts_the_list(forge: &Forge) {
         ("&action=marked".to_owned(), vec![marked]),
         ("&action=assigned".to_owned(), vec![]),
         ("&action=assigned&state=done".to_owned(), vec![assigned]),
-        ("&action=approval_required".to_owned(), vec![marked, mentioned]),
+        ("&action=approval_required".to_owned(), vec![]),
         ("&action=unknown".to_owned(), vec![marked, mentioned]),
         ("&action_id=2".to_owned(), vec![mentioned]),
         ("&action_id=4".to_owned(), vec![marked]),
