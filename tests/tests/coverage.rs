@@ -73,7 +73,7 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
 
 /// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
 /// of its own.
-const FOR_GUESTS: [(&str, u16); 52] = [
+const FOR_GUESTS: [(&str, u16); 70] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -124,6 +124,24 @@ const FOR_GUESTS: [(&str, u16); 52] = [
     ("POST /projects/:id/merge_requests/:noteable_id/notes", 404),
     ("PUT /projects/:id/merge_requests/:noteable_id/notes/:note_id", 404),
     ("DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id", 404),
+    ("GET /projects/:id/issues/:issue_id/award_emoji", 404),
+    ("POST /projects/:id/issues/:issue_id/award_emoji", 404),
+    ("GET /projects/:id/issues/:issue_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/issues/:issue_id/award_emoji/:award_id", 404),
+    ("GET /projects/:id/issues/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("POST /projects/:id/issues/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("GET /projects/:id/issues/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/issues/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/award_emoji", 404),
+    ("POST /projects/:id/merge_requests/:merge_request_id/award_emoji", 404),
+    ("GET /projects/:id/merge_requests/:merge_request_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/merge_requests/:merge_request_id/award_emoji/:award_id", 404),
+    ("GET /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("POST /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("GET /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("POST /projects/:id/issues/:issue_id/todo", 404),
+    ("POST /projects/:id/merge_requests/:merge_request_id/todo", 404),
     ("GET /projects/:id/milestones", 200),
     ("GET /projects/:id/milestones/:milestone_id", 404),
     ("GET /projects/:id/milestones/:milestone_id/issues", 404),

@@ -151,6 +151,8 @@ pub enum Entity {
     Notes,
     /// A note, where the API response names it.
     Note,
+    /// An award, or the hidden object of a request for its awards, where the API response names it.
+    AwardEmoji,
     /// A trigger, where the API response names it.
     Trigger,
     /// A variable, where the API response names it.

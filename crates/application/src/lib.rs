@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod app;
+pub mod award;
 pub mod basic_auth;
 pub mod board;
 pub mod branch;
@@ -40,6 +41,7 @@ pub mod setup;
 pub mod sign_in;
 pub mod system_hook;
 pub mod tag;
+pub mod todo;
 pub mod token;
 pub mod trigger;
 pub mod user;

@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod automatic;
+pub(crate) mod build;
 pub mod closing;
 pub mod commands;
 pub mod comments;
@@ -57,7 +58,7 @@ pub fn list(
         let (project, descending) = (tracker.project.id, !ascending);
         let filter = MergeRequestFilter { project, states, iids, order, descending };
         let requests = tx.merge_requests().list(&filter, page)?;
-        Ok(view::page(tx, user, &tracker.project, requests)?)
+        Ok(view::page(tx, user, Some(&tracker.project), requests)?)
     })
 }
 

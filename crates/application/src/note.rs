@@ -1,14 +1,14 @@
 //! Notes on issues and merge requests.
 
-mod subject;
+pub(crate) mod subject;
 
 use chrono::NaiveDate;
 use hexforge_domain::Timestamp;
+use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward};
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{NoteId, UserId};
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::{Award, EmojiName};
 use hexforge_domain::issue::mention::mentioned_usernames;
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
@@ -29,6 +29,8 @@ use crate::issue::mentions::{Mentions, NamedObjects};
 use crate::merge_request::own_commits;
 use crate::merge_request::version::NewRefs;
 use crate::retry;
+use crate::todo::TodoWriter;
+use crate::view::award::{self as award_view, AwardView};
 use crate::view::note::{self as view, NoteView};
 use subject::{NoteWriter, Subject, SubjectContent};
 
@@ -80,7 +82,7 @@ pub enum NoteOutcome {
     /// A note was written.
     Note(Box<NoteView>),
     /// An emoji was awarded.
-    Award(Award, Box<User>),
+    Award(Box<AwardView>),
     /// No note: the text consisted of commands only, which this user applied.
     Commands(Issuable, Box<User>, Timestamp),
 }
@@ -112,8 +114,8 @@ impl Draft {
     }
 }
 
-/// Writes a note and updates the issue or merge request. A single emoji on the issue or merge request of another user
-/// becomes an award instead. Lines with commands are applied and left out of the note.
+/// Writes a note and updates the issue or merge request. A single emoji becomes an award instead, unless it is a vote on
+/// the author's own issue or merge request. Lines with commands are applied and left out of the note.
 pub fn create(
     app: &App,
     actor: Actor,
@@ -167,10 +169,12 @@ impl NewNoteOn<'_> {
             let (content, mentions) = (&content, &mentions);
             let writer =
                 NoteWriter { app, user: author, tracker: &tracker, content, mentions, now };
-            if let Some(emoji) = draft.emoji.as_ref().filter(|_| subject.author() != author) {
-                let award = tx.issuables().award(on, author, emoji, now)?;
-                let by = Box::new(find_user(tx, author)?);
-                return Ok((NoteOutcome::Award(award, by), vec![]));
+            let is_own = subject.author() == author;
+            if let Some(emoji) = draft.emoji.as_ref().filter(|emoji| !(is_own && emoji.is_vote())) {
+                let award = find_or_create_award(tx, on.into(), author, emoji, now)?;
+                let award = award_view::load(tx, award)?;
+                writer.todos().finish(tx, subject.todo_subject())?;
+                return Ok((NoteOutcome::Award(Box::new(award)), vec![]));
             }
             let draft =
                 if subject.takes_commands(&tracker) { draft } else { draft.without_commands() };
@@ -181,6 +185,7 @@ impl NewNoteOn<'_> {
             };
             let note = self.insert(tx, &tracker, &subject, body, now)?;
             let subject = writer.touch(tx, subject)?;
+            writer.todos().record_note(tx, subject.todo_subject(), &note)?;
             let about = subject.event_of(&note);
             activity::record_event(tx, author, EventAction::CommentedOn, about, now)?;
             writer.record_hook_event(tx, &subject, &note)?;
@@ -249,6 +254,8 @@ pub fn update(
         let note = Note { body: body?, updated_by, updated_at: now, ..note };
         tx.notes().update(&note)?;
         tx.issuables().mention(subject.id(), &mentioned_usernames(note.body.as_str()))?;
+        let todos = TodoWriter { tracker: &tracker, author: user, now };
+        todos.record_note_edit(tx, subject.todo_subject(), &note)?;
         mentions.write_notes_of(tx, &tracker, subject.place(), user, now)?;
         Ok(view::load(tx, note)?)
     })
@@ -296,6 +303,20 @@ fn find_for(
 /// Returns the reader for filtering notes; `None` for administrators, who see all notes.
 fn note_reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
     tracker.requester.note_reader()
+}
+
+/// Gives an emoji. An award that the user gave before is returned unchanged.
+fn find_or_create_award(
+    tx: &mut dyn Tx,
+    on: Awardable,
+    user: UserId,
+    name: &EmojiName,
+    at: Timestamp,
+) -> Result<Award, StoreError> {
+    match tx.awards().find_given(on, user, name)? {
+        Some(given) => Ok(given),
+        None => tx.awards().insert(NewAward { on, user, name: name.clone(), at }),
+    }
 }
 
 fn find_user(tx: &mut dyn Tx, id: UserId) -> Result<User, Error> {

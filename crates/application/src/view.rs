@@ -1,5 +1,6 @@
 //! Read models: the data for one response, loaded in a bounded number of queries.
 
+pub mod award;
 pub mod board;
 pub mod build;
 pub mod event;
@@ -10,4 +11,5 @@ pub mod merge_request;
 pub mod note;
 pub mod project;
 pub(crate) mod subscription;
+pub mod todo;
 pub mod user;

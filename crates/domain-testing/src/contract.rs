@@ -28,6 +28,7 @@ mod user_cases;
 mod world;
 
 pub mod access_requests;
+pub mod awards;
 pub mod boards;
 pub mod builds;
 pub mod concurrency;
@@ -84,6 +85,7 @@ pub mod sign_in_addresses;
 pub mod sign_in_failures;
 pub mod stars;
 pub mod system_hooks;
+pub mod todos;
 pub mod tokens;
 mod tracker_cases;
 pub mod transactions;

@@ -3,6 +3,7 @@
 
 mod access;
 mod access_requests;
+mod awards;
 mod boards;
 mod build_files;
 mod builds;
@@ -52,6 +53,7 @@ mod sign_in_addresses;
 mod sign_in_failures;
 mod stars;
 mod store;
+mod todos;
 mod tokens;
 mod triggers;
 mod tx;

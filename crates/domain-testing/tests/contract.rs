@@ -30,6 +30,7 @@ fn every_case_is_run() {
     );
     let files = cases![
         "access_requests",
+        "awards",
         "boards",
         "builds",
         "concurrency",
@@ -86,6 +87,7 @@ fn every_case_is_run() {
         "roles",
         "stars",
         "system_hooks",
+        "todos",
         "tokens",
         "transactions",
         "triggers",

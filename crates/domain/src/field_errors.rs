@@ -18,6 +18,9 @@ pub enum FieldProblem {
     /// The branch does not exist.
     #[error("does not exist")]
     Missing,
+    /// The value is not one of the allowed ones.
+    #[error("is not included in the list")]
+    NotInList,
     /// A rule forbids the value for this entity.
     #[error("is forbidden")]
     Forbidden,

@@ -56,8 +56,10 @@ ids! {
     MergeRequestVersionId,
     /// A note on an issue, merge request or commit.
     NoteId,
-    /// An emoji award: the reaction of a user to an issue or merge request.
+    /// An emoji award: the reaction of a user to an issue, a merge request or a note.
     AwardId,
+    /// A todo of a user.
+    TodoId,
     /// The board of a project.
     BoardId,
     /// A list of a board.

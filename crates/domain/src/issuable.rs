@@ -1,6 +1,5 @@
 //! Issues and merge requests: what users subscribe to, participate in and give emoji to.
 
-pub mod award;
 pub mod port;
 
 use crate::id::{IssueId, MergeRequestId};

@@ -36,6 +36,7 @@
 //! The crate `hexforge-domain-testing` has a fake of every port. It also has the contract suite that every
 //! implementation of the store has to pass, the fake included.
 
+pub mod award;
 pub mod board;
 pub mod branch;
 pub mod build;
@@ -77,6 +78,7 @@ pub mod subscription;
 pub mod system_hook;
 pub mod tag;
 pub mod text;
+pub mod todo;
 pub mod token;
 pub mod trigger;
 pub mod unique;

@@ -1,5 +1,6 @@
 //! The JSON of responses, with fields in the order of the reference.
 
+pub mod award;
 pub mod blocks;
 pub mod board;
 pub mod branch;
@@ -29,6 +30,7 @@ pub mod repository;
 pub mod runner;
 pub mod tag;
 pub mod time;
+pub mod todo;
 pub mod token;
 pub mod trigger;
 pub mod upload;

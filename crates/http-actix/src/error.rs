@@ -260,6 +260,17 @@ impl ApiError {
             error => error.into(),
         }
     }
+
+    /// An emoji that cannot be given. Invalid fields are part of the text about what was not found.
+    pub fn award_refused(error: Error) -> Self {
+        match error {
+            Error::Invalid(fields) => {
+                let text = format!("404 Award Emoji {} Not Found", inspected(&fields));
+                Self::message(StatusCode::NOT_FOUND, text)
+            }
+            error => error.into(),
+        }
+    }
 }
 
 /// Fields and messages as Ruby prints a hash, because clients of the original service know this form.

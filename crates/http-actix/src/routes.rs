@@ -1,6 +1,7 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
 mod access_requests;
+mod award_emoji;
 mod boards;
 mod branches;
 mod builds;
@@ -34,6 +35,7 @@ mod runners;
 mod session;
 mod table;
 mod tags;
+mod todos;
 mod tokens;
 mod triggers;
 mod uploads;
@@ -90,6 +92,8 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         issues::declare,
         merge_requests::declare,
         notes::declare,
+        award_emoji::declare,
+        todos::declare,
         milestones::declare,
         builds::declare,
         commits::declare,

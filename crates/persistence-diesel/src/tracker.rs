@@ -1,5 +1,6 @@
 //! Issues and merge requests, and their labels, milestones, notes and boards.
 
+pub(crate) mod award;
 pub(crate) mod board;
 pub(crate) mod group_label;
 pub(crate) mod issuable;
@@ -11,3 +12,4 @@ pub(crate) mod label;
 pub(crate) mod merge_request;
 pub(crate) mod milestone;
 pub(crate) mod note;
+pub(crate) mod todo;

@@ -24,6 +24,7 @@ mod requests_read;
 mod requests_read_rights;
 mod requests_refs;
 pub mod requests_support;
+mod requests_todos;
 mod requests_update;
 mod requests_update_effects;
 mod requests_versions;

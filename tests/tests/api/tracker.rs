@@ -1,5 +1,6 @@
 //! Issues, notes, labels, milestones and boards.
 
+mod awards;
 mod boards;
 mod group_labels;
 mod issue_events;
@@ -12,4 +13,7 @@ mod notes;
 mod notes_awards;
 mod notes_commands;
 mod notes_mentions;
+pub mod todo_support;
+mod todos;
+mod todos_limits;
 pub mod tracker_support;

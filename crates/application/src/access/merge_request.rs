@@ -5,6 +5,7 @@ use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::policy::merge_request::{
     MergeRequestAbility, MergeRequestFacts, RequestsAbility, RequestsFacts,
 };
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -83,6 +84,20 @@ impl Tracker {
             requests: RequestsFacts(self.facts),
             concerns_actor: user.is_some_and(|user| request.concerns(user)),
         }
+    }
+
+    /// Returns whether another user with these rights may see a merge request of the project.
+    pub fn is_request_seen_by(
+        &self,
+        request: &MergeRequest,
+        user: &User,
+        role: ProjectRole,
+    ) -> bool {
+        let facts = MergeRequestFacts {
+            requests: RequestsFacts(self.facts_with(role)),
+            concerns_actor: request.concerns(user.id),
+        };
+        facts.allows(Actor::of(user.id, &user.privileges), MergeRequestAbility::Read)
     }
 
     /// Returns whether another user sees the project.

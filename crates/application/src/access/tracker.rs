@@ -3,7 +3,7 @@
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::note::Note;
-use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts, ProjectRole};
 use hexforge_domain::policy::tracker::{
     IssueAbility, IssueFacts, NoteAbility, NoteFacts, NoteSubject, TrackerAbility, TrackerFacts,
 };
@@ -130,6 +130,27 @@ impl Tracker {
             Some(_) => Clearance::All,
             None => Clearance::Nothing,
         }
+    }
+
+    /// Returns whether another user with these rights may see an issue of the project.
+    pub fn is_issue_seen_by(&self, issue: &Issue, user: &User, role: ProjectRole) -> bool {
+        let facts = IssueFacts {
+            tracker: self.facts_with(role),
+            confidential: issue.confidential,
+            concerns_actor: issue.concerns(user.id),
+        };
+        facts.allows(Actor::of(user.id, &user.privileges), IssueAbility::Read)
+    }
+
+    /// Returns whether another user with these rights may see the code of the project.
+    pub fn is_code_seen_by(&self, user: &User, role: ProjectRole) -> bool {
+        let actor = Actor::of(user.id, &user.privileges);
+        self.facts_with(role).project.allows(actor, ProjectAbility::DownloadCode)
+    }
+
+    /// Returns the facts for another user with these rights in the project.
+    pub(super) fn facts_with(&self, role: ProjectRole) -> TrackerFacts {
+        TrackerFacts { project: ProjectFacts { role, ..self.facts.project }, ..self.facts }
     }
 
     /// Returns whether a user could see an issue of the project if it were assigned to that user.

@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::issue::activity::person;
 use crate::issue::mentions::{MentionPlace, Mentions, NamedObjects};
 use crate::repository::{Readable, Revision};
+use crate::todo::{TodoSubject, TodoWriter};
 use crate::view::event::kind;
 use crate::view::note::{self as view, NoteView};
 use crate::view::project as project_view;
@@ -111,6 +112,8 @@ pub fn create(
         let comment = Comment { note: &note, commit: &commit, project };
         comment.record_event(tx)?;
         comment.record_hook_event(tx, author, line)?;
+        let todos = TodoWriter { tracker: &home, author, now };
+        todos.record_note(tx, TodoSubject::Commit(commit.id), &note)?;
         let place = MentionPlace::Commit(commit.id, None);
         mentions.write_notes_of(tx, &home, place, author, now)?;
         Ok(view::load(tx, note)?)

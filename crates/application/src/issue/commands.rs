@@ -14,6 +14,7 @@ use hexforge_domain::subscription::Subscribed;
 use super::Editor;
 use super::fields::IssueFields;
 use crate::error::Error;
+use crate::todo::{TodoCommand, TodoSubject};
 
 /// The maximum number of commands per text; the others are ignored.
 const MAX_COMMANDS: usize = 50;
@@ -33,10 +34,17 @@ pub(crate) fn apply(
     if let Some(subscribed) = values.subscribed {
         tx.issuables().subscribe(issue.id.into(), editor.user, subscribed)?;
     }
-    if editor.tracker.authorize(IssueAbility::Update, &issue).is_err() {
-        return Ok(issue);
+    let todo = values.todo;
+    let issue = if editor.tracker.authorize(IssueAbility::Update, &issue).is_ok() {
+        editor.change(tx, issue, &values.into_fields(IssueFields::default()))?
+    } else {
+        issue
+    };
+    // Last, because changes mark the todo as done.
+    if let Some(command) = todo {
+        editor.todos().apply(tx, TodoSubject::Issue(&issue), command)?;
     }
-    editor.change(tx, issue, &values.into_fields(IssueFields::default()))
+    Ok(issue)
 }
 
 /// Adds the values of the commands in the description of a new issue to its fields. Commands that change the title or
@@ -63,6 +71,7 @@ pub(crate) struct CommandValues {
     pub due_date: Option<Option<chrono::NaiveDate>>,
     pub labels: Option<Vec<LabelTitle>>,
     pub subscribed: Option<Subscribed>,
+    pub todo: Option<TodoCommand>,
     /// Whether the mark for work in progress is to be set or removed. Issues have none.
     pub toggles_wip: bool,
 }
@@ -114,6 +123,8 @@ impl CommandValues {
                 Command::RemoveDueDate => values.due_date = Some(None),
                 Command::Subscribe => values.subscribed = Some(Subscribed::Yes),
                 Command::Unsubscribe => values.subscribed = Some(Subscribed::No),
+                Command::Todo => values.todo = Some(TodoCommand::Create),
+                Command::Done => values.todo = Some(TodoCommand::Done),
                 Command::WorkInProgress => values.toggles_wip = !values.toggles_wip,
                 Command::Nothing => {}
             }

@@ -20,6 +20,7 @@ use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::Error;
+use crate::todo::TodoSubject;
 use crate::view::issue::{self as view, IssueView};
 
 /// Creates an issue.
@@ -67,6 +68,7 @@ pub fn create(
         activity::record_event(tx, author, EventAction::Opened, EventSubject::Issue(&issue), now)?;
         let editor = Editor { user: author, tracker: &tracker, now };
         activity::record_issue_hook_event(tx, editor, &issue, IssueAction::Open)?;
+        editor.todos().record_creation(tx, TodoSubject::Issue(&issue))?;
         mentions.write_notes(tx, editor, &issue)?;
         Ok(view::load(tx, author, project, issue)?)
     })

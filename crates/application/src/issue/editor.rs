@@ -4,6 +4,7 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::UserId;
 
 use crate::access::tracker::Tracker;
+use crate::todo::TodoWriter;
 
 /// The author and time of a change, passed to every function that writes issues, system notes, events or hook
 /// deliveries.
@@ -15,4 +16,11 @@ pub(crate) struct Editor<'a> {
     pub tracker: &'a Tracker,
     /// The time of the change.
     pub now: Timestamp,
+}
+
+impl<'a> Editor<'a> {
+    /// The writer of the todos that the change causes.
+    pub fn todos(self) -> TodoWriter<'a> {
+        TodoWriter { tracker: self.tracker, author: self.user, now: self.now }
+    }
 }

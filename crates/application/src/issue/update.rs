@@ -21,6 +21,7 @@ use super::mentions::{Mentions, NamedObjects};
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
+use crate::todo::TodoSubject;
 use crate::view::issue::{self as view, IssueView};
 
 /// Updates the given fields of an issue.
@@ -154,7 +155,8 @@ impl Editor<'_> {
         Ok(after)
     }
 
-    /// Writes the activity event and the hook event for a closed or reopened issue.
+    /// Writes the activity event and the hook event for a closed or reopened issue. Closing it also marks the todo of the
+    /// user as done.
     pub fn record_state_change(
         self,
         tx: &mut dyn Tx,
@@ -167,6 +169,9 @@ impl Editor<'_> {
             IssueCommand::Reopen => (EventAction::Opened, IssueAction::Reopen),
         };
         activity::record_event(tx, self.user, action, EventSubject::Issue(issue), self.now)?;
+        if command == IssueCommand::Close {
+            self.todos().finish(tx, TodoSubject::Issue(issue))?;
+        }
         activity::record_issue_hook_event(tx, self, issue, change)
     }
 
@@ -196,6 +201,8 @@ impl Editor<'_> {
             let text = after.description.as_ref().map_or("", LongText::as_str);
             tx.issuables().mention(after.id.into(), &mention::mentioned_usernames(text))?;
         }
+        let (was, is) = (TodoSubject::Issue(&before), TodoSubject::Issue(&after));
+        self.todos().record_edit(tx, was, is, relabelled)?;
         activity::record_issue_hook_event(tx, self, &after, IssueAction::Update)?;
         Ok(after)
     }

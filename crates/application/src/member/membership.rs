@@ -43,7 +43,7 @@ pub(super) fn join(
     }
 }
 
-/// Removes the membership of a user and records the event with this action.
+/// Removes the membership of a user, with the todos of the user in the project, and records the event with this action.
 pub(super) fn leave(
     tx: &mut dyn Tx,
     found: &Found,
@@ -60,6 +60,7 @@ pub(super) fn leave(
         Found::Project(project) => {
             let placed = project_view::placed(tx, project.clone())?;
             tx.project_members().delete(placed.project.id, user)?;
+            tx.todos().delete_in_project(user, placed.project.id)?;
             record_event(tx, placed.project.id, user, action, now)?;
             record_team_event(tx, &placed, member, SystemEvent::TeamMemberRemoved, now)
         }

@@ -11,6 +11,7 @@ use hexforge_domain::subscription::Subscribed;
 
 use super::fields::MergeRequestFields;
 use crate::issue::commands::CommandValues;
+use crate::todo::TodoCommand;
 
 /// The changes that commands ask for.
 pub(crate) struct RequestCommands {
@@ -18,6 +19,8 @@ pub(crate) struct RequestCommands {
     pub fields: MergeRequestFields,
     /// The new subscription of the actor.
     pub subscribed: Option<Subscribed>,
+    /// What happens to the todo of the actor.
+    pub todo: Option<TodoCommand>,
 }
 
 /// Reads the commands of a note on a merge request.
@@ -29,7 +32,7 @@ pub(crate) fn read(
     let titles = tx.merge_requests().labels_of(&[request.id])?;
     let titles = titles.into_iter().map(|(_, _, title)| title).collect();
     let values = CommandValues::read(tx, request.project(), titles, commands)?;
-    let subscribed = values.subscribed;
+    let (subscribed, todo) = (values.subscribed, values.todo);
     let title = values.title.clone().unwrap_or_else(|| request.title.clone());
     let title = match values.toggles_wip {
         // A title of marks only would become blank: then nothing changes.
@@ -37,7 +40,7 @@ pub(crate) fn read(
         false => values.title.clone(),
     };
     let fields = into_fields(CommandValues { title, ..values }, MergeRequestFields::default());
-    Ok(RequestCommands { fields, subscribed })
+    Ok(RequestCommands { fields, subscribed, todo })
 }
 
 /// Adds the values of the commands in the description of a new request to its fields. Only commands that set assignee,

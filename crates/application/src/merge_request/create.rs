@@ -27,6 +27,7 @@ use crate::error::{Entity, Error};
 use crate::issue::fields::{find_or_create_labels, resolve_milestone};
 use crate::issue::mentions::{MentionPlace, Mentions, NamedObjects};
 use crate::retry;
+use crate::todo::{TodoSubject, TodoWriter};
 use crate::view::merge_request::{self as view, MergeRequestView};
 
 /// The number of attempts while pushes change the branches.
@@ -161,6 +162,8 @@ impl Creation<'_> {
             let (user, project, head) = (request.author, &tracker.project, &draft.head);
             let editor = RequestEditor { user, project, head, now };
             editor.record_event(tx, &request, EventAction::Opened)?;
+            let todos = TodoWriter { tracker: &tracker, author: user, now };
+            todos.record_creation(tx, TodoSubject::MergeRequest(&request))?;
             mentions.write_notes_of(
                 tx,
                 &tracker,

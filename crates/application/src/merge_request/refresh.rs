@@ -229,6 +229,7 @@ impl<'a> SourcePush<'a> {
         if tx.users().find(self.push.user)?.is_some() {
             let (user, head) = (self.push.user, &self.draft.head);
             let editor = RequestEditor { user, project: &project, head, now };
+            tx.todos().mark_done(user, request.id.into())?;
             self.add_notes(app, tx, editor, &request, &stored.version)?;
             let update = MergeRequestAction::Update;
             editor.record_hook_event(tx, &request, update, self.push.old)?;

@@ -32,6 +32,7 @@ use crate::issue::fields::{find_or_create_labels, resolve_milestone};
 use crate::issue::mentions::{MentionPlace, Mentions, NamedObjects};
 use crate::issue::update::{api_ids, compare_labels};
 use crate::retry;
+use crate::todo::{TodoSubject, TodoWriter};
 use crate::view::merge_request::{self as view, MergeRequestView};
 
 /// The number of attempts while pushes change the branches.
@@ -174,7 +175,8 @@ impl<'a> RequestChange<'a> {
             (after, head) = (stored.request, &draft.head);
             refs.push(stored.refs);
         }
-        let edit = Edit { before: &request, labels, is_given };
+        let todos = TodoWriter { tracker: self.tracker, author: self.user, now: self.now };
+        let edit = Edit { before: &request, labels, is_given, todos };
         let after = edit.store(tx, self.editor(head), after)?;
         if (&after.title, &after.description) != (&request.title, &request.description) {
             let place = MentionPlace::MergeRequest(&after);
@@ -257,8 +259,8 @@ struct Validated {
 }
 
 impl RequestEditor<'_> {
-    /// Closes or reopens a request, with the system note, the event and the hook event. Does nothing when the state does
-    /// not allow it.
+    /// Closes, reopens or merges a request, with the system note, the event and the hook event. Closing and merging also
+    /// mark the todo of the user as done. Does nothing when the state does not allow it.
     pub(crate) fn set_state(
         self,
         tx: &mut dyn Tx,
@@ -287,6 +289,12 @@ impl RequestEditor<'_> {
         tx.merge_requests().update(&after)?;
         self.record_event(tx, &after, event)?;
         self.add_note(tx, &after, &note)?;
+        match command {
+            MergeRequestCommand::Close | MergeRequestCommand::Merge => {
+                tx.todos().mark_done(self.user, after.id.into())?;
+            }
+            MergeRequestCommand::Reopen => {}
+        }
         self.record_hook_event(tx, &after, action, None)?;
         Ok(after)
     }
@@ -298,6 +306,7 @@ struct Edit<'a> {
     labels: Option<Vec<LabelId>>,
     /// Whether any field besides labels was given. Then a hook event is recorded even if nothing changed.
     is_given: bool,
+    todos: TodoWriter<'a>,
 }
 
 impl Edit<'_> {
@@ -342,6 +351,8 @@ impl Edit<'_> {
             let text = after.description.as_ref().map_or("", LongText::as_str);
             tx.issuables().mention(after.id.into(), &mentioned_usernames(text))?;
         }
+        let (was, is) = (TodoSubject::MergeRequest(before), TodoSubject::MergeRequest(&after));
+        self.todos.record_edit(tx, was, is, relabelled)?;
         if self.is_given || relabelled {
             editor.record_hook_event(tx, &after, MergeRequestAction::Update, None)?;
         }

@@ -23,31 +23,28 @@ use crate::merge_request::fields::MergeRequestFields;
 use crate::merge_request::update::{Prepared, RequestChange};
 use crate::merge_request::version::NewRefs;
 use crate::merge_request::{self, RequestEditor};
+use crate::todo::{TodoSubject, TodoWriter};
 
 /// The subject of a note.
-pub(super) enum Subject {
+pub(crate) enum Subject {
     Issue(Issue),
     MergeRequest(MergeRequest),
 }
 
 impl Subject {
     /// Returns the issue or merge request. If the actor may not see it, `thing` is reported as not found.
-    pub(super) fn find(
+    pub(crate) fn find(
         tx: &mut dyn Tx,
         tracker: &Tracker,
         on: Issuable,
         thing: Entity,
     ) -> Result<Self, Error> {
         let found = Self::load(tx, tracker, on)?;
-        let is_seen = match &found {
-            Subject::Issue(issue) => tracker.sees(issue),
-            Subject::MergeRequest(request) => tracker.allows_on(MergeRequestAbility::Read, request),
-        };
-        if is_seen { Ok(found) } else { Err(Error::NotFound(thing)) }
+        if found.is_seen(tracker) { Ok(found) } else { Err(Error::NotFound(thing)) }
     }
 
-    /// Returns the issue or merge request of the project, whether the actor may see it or not.
-    pub(super) fn load(tx: &mut dyn Tx, tracker: &Tracker, on: Issuable) -> Result<Self, Error> {
+    /// Returns the issue or merge request of the project, whether or not the actor may see it.
+    pub(crate) fn load(tx: &mut dyn Tx, tracker: &Tracker, on: Issuable) -> Result<Self, Error> {
         let project = tracker.project.id;
         let found = match on {
             Issuable::Issue(id) => tx.issues().find(project, id)?.map(Subject::Issue),
@@ -58,14 +55,22 @@ impl Subject {
         found.ok_or(Error::NotFound(Entity::Record))
     }
 
-    pub(super) fn id(&self) -> Issuable {
+    /// Returns whether the actor may see it and its notes.
+    pub(crate) fn is_seen(&self, tracker: &Tracker) -> bool {
+        match self {
+            Subject::Issue(issue) => tracker.sees(issue),
+            Subject::MergeRequest(request) => tracker.allows_on(MergeRequestAbility::Read, request),
+        }
+    }
+
+    pub(crate) fn id(&self) -> Issuable {
         match self {
             Subject::Issue(issue) => issue.id.into(),
             Subject::MergeRequest(request) => request.id.into(),
         }
     }
 
-    pub(super) fn author(&self) -> UserId {
+    pub(crate) fn author(&self) -> UserId {
         match self {
             Subject::Issue(issue) => issue.author,
             Subject::MergeRequest(request) => request.author,
@@ -73,15 +78,23 @@ impl Subject {
     }
 
     /// The place that mentions what its notes mention.
-    pub(super) fn place(&self) -> MentionPlace<'_> {
+    pub(crate) fn place(&self) -> MentionPlace<'_> {
         match self {
             Subject::Issue(issue) => MentionPlace::Issue(issue),
             Subject::MergeRequest(request) => MentionPlace::MergeRequest(request),
         }
     }
 
+    /// The target of todos.
+    pub(crate) fn todo_subject(&self) -> TodoSubject<'_> {
+        match self {
+            Subject::Issue(issue) => TodoSubject::Issue(issue),
+            Subject::MergeRequest(request) => TodoSubject::MergeRequest(request),
+        }
+    }
+
     /// The subject of the activity event about a note.
-    pub(super) fn event_of<'a>(&'a self, note: &'a Note) -> EventSubject<'a> {
+    pub(crate) fn event_of<'a>(&'a self, note: &'a Note) -> EventSubject<'a> {
         match self {
             Subject::Issue(issue) => EventSubject::Note(note, issue),
             Subject::MergeRequest(request) => EventSubject::NoteOnMergeRequest(note, request),
@@ -89,7 +102,7 @@ impl Subject {
     }
 
     /// The facts for decisions about its notes.
-    pub(super) fn facts(&self, tracker: &Tracker) -> NoteSubject {
+    pub(crate) fn facts(&self, tracker: &Tracker) -> NoteSubject {
         match self {
             Subject::Issue(issue) => NoteSubject::Issue(tracker.issue_facts(issue)),
             Subject::MergeRequest(request) => {
@@ -100,7 +113,7 @@ impl Subject {
 
     /// Returns whether lines with commands are carried out. On a merge request that the actor may not change they are
     /// plain text.
-    pub(super) fn takes_commands(&self, tracker: &Tracker) -> bool {
+    pub(crate) fn takes_commands(&self, tracker: &Tracker) -> bool {
         match self {
             Subject::Issue(_) => true,
             Subject::MergeRequest(request) => {
@@ -110,7 +123,7 @@ impl Subject {
     }
 
     /// Returns whether the actor may set the creation time of notes.
-    pub(super) fn is_owned(&self, tracker: &Tracker) -> bool {
+    pub(crate) fn is_owned(&self, tracker: &Tracker) -> bool {
         match self {
             Subject::Issue(_) => tracker.allows(TrackerAbility::DeleteIssues),
             Subject::MergeRequest(request) => {
@@ -121,11 +134,11 @@ impl Subject {
 }
 
 /// What a note needs from repositories. Notes on issues need nothing.
-pub(super) struct SubjectContent(Option<Prepared>);
+pub(crate) struct SubjectContent(Option<Prepared>);
 
 impl SubjectContent {
     /// Reads the content before the transaction begins.
-    pub(super) fn read(
+    pub(crate) fn read(
         app: &App,
         actor: Actor,
         named: &ProjectRef,
@@ -148,7 +161,7 @@ impl SubjectContent {
 
 /// The author of a note, with everything that the effects of the note need.
 #[derive(Clone, Copy)]
-pub(super) struct NoteWriter<'a> {
+pub(crate) struct NoteWriter<'a> {
     pub app: &'a App,
     pub user: UserId,
     pub tracker: &'a Tracker,
@@ -158,9 +171,14 @@ pub(super) struct NoteWriter<'a> {
     pub now: Timestamp,
 }
 
-impl NoteWriter<'_> {
+impl<'a> NoteWriter<'a> {
+    /// The writer of the todos that the note causes.
+    pub(crate) fn todos(self) -> TodoWriter<'a> {
+        TodoWriter { tracker: self.tracker, author: self.user, now: self.now }
+    }
+
     /// Stores the time of the note as the update time of its subject.
-    pub(super) fn touch(self, tx: &mut dyn Tx, subject: Subject) -> Result<Subject, StoreError> {
+    pub(crate) fn touch(self, tx: &mut dyn Tx, subject: Subject) -> Result<Subject, StoreError> {
         let updated_at = self.now;
         Ok(match subject {
             Subject::Issue(issue) => {
@@ -177,7 +195,7 @@ impl NoteWriter<'_> {
     }
 
     /// Records the hook event for the new note.
-    pub(super) fn record_hook_event(
+    pub(crate) fn record_hook_event(
         self,
         tx: &mut dyn Tx,
         subject: &Subject,
@@ -197,7 +215,7 @@ impl NoteWriter<'_> {
     }
 
     /// Applies the commands of the note. A changed title writes its mentions.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         self,
         tx: &mut dyn Tx,
         subject: Subject,
@@ -220,7 +238,11 @@ impl NoteWriter<'_> {
                 }
                 let prepared = content.prepared()?;
                 let change = RequestChange { app, tracker, prepared, mentions, user, now };
-                let (_, refs) = change.apply(tx, request, &read.fields)?;
+                let (request, refs) = change.apply(tx, request, &read.fields)?;
+                // Last, because changes mark the todo as done.
+                if let Some(command) = read.todo {
+                    self.todos().apply(tx, TodoSubject::MergeRequest(&request), command)?;
+                }
                 Ok(refs)
             }
         }

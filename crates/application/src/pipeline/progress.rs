@@ -17,7 +17,7 @@ use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
 use super::hook_events::{self, Changes};
-use crate::merge_request::automatic;
+use crate::merge_request::{self, automatic};
 
 /// A locked pipeline with all its builds and the changes made to them.
 pub(crate) struct Progress {
@@ -28,6 +28,8 @@ pub(crate) struct Progress {
     changed: BTreeSet<BuildId>,
     /// The builds for which hook events are recorded.
     reported: BTreeSet<BuildId>,
+    /// Whether a build failed that is not allowed to.
+    failed: bool,
 }
 
 /// A pipeline after its changes were stored.
@@ -61,13 +63,13 @@ impl Progress {
     fn of_locked(tx: &mut dyn Tx, pipeline: Pipeline) -> Result<Self, StoreError> {
         let builds = tx.builds().of_pipeline(pipeline.id)?;
         let (changed, reported) = (BTreeSet::new(), BTreeSet::new());
-        Ok(Self { pipeline, builds, new: false, changed, reported })
+        Ok(Self { pipeline, builds, new: false, changed, reported, failed: false })
     }
 
     /// Starts with a pipeline that this transaction created and that has no builds yet.
     pub fn of_new(pipeline: Pipeline) -> Self {
         let (changed, reported) = (BTreeSet::new(), BTreeSet::new());
-        Self { pipeline, builds: vec![], new: true, changed, reported }
+        Self { pipeline, builds: vec![], new: true, changed, reported, failed: false }
     }
 
     /// Returns the pipeline as it was when it was locked.
@@ -108,6 +110,7 @@ impl Progress {
         let Ok(status) = build.status.apply(transition) else { return false };
         build.status = status;
         build.updated_at = now;
+        self.failed |= status == Status::Failed && !build.allow_failure;
         if transition == Transition::Enqueue {
             build.queued_at = Some(now);
         }
@@ -159,6 +162,7 @@ impl Progress {
             user: Some(user),
             at: now,
         };
+        merge_request::build::record_retry(tx, &self.pipeline)?;
         self.add(tx, again).map(Some)
     }
 
@@ -176,6 +180,9 @@ impl Progress {
         }
         for build in self.builds.iter().filter(|build| self.changed.contains(&build.id)) {
             tx.builds().update(build)?;
+        }
+        if self.failed {
+            merge_request::build::record_failure(tx, &self.pipeline, now)?;
         }
         let before = self.pipeline.status;
         let members = self.builds.iter().filter(|build| !build.superseded);

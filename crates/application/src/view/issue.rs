@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use hexforge_domain::award::Votes;
 use hexforge_domain::id::{IssueId, MilestoneId, NamespaceId, ProjectId, UserId};
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::Votes;
 use hexforge_domain::issue::Issue;
 use hexforge_domain::milestone::Milestone;
 use hexforge_domain::paging::Paged;
@@ -70,8 +70,8 @@ pub fn page(
     let users = load_users(tx, users)?;
     let issuables: Vec<Issuable> = ids.iter().copied().map(Issuable::from).collect();
     let subscriptions = Subscriptions::load(tx, reader, &issuables)?;
-    let votes: HashMap<Issuable, Votes> = tx.issuables().votes(&issuables)?.into_iter().collect();
-    let paths = load_paths(tx, project, &issues)?;
+    let votes: HashMap<Issuable, Votes> = tx.awards().votes(&issuables)?.into_iter().collect();
+    let paths = load_paths(tx, project, issues.iter().map(|issue| issue.project))?;
     // An issue is deleted together with its project, its author and its assignee. The deletion of many rows takes
     // several steps: until it is done, issues whose project or user is missing are left out here.
     let view = |issue: Issue| {
@@ -108,18 +108,15 @@ pub(super) fn load_milestones(
     Ok(found.into_iter().map(|milestone| (milestone.id, milestone)).collect())
 }
 
-/// Returns the paths of the projects of issues, with the namespace.
-fn load_paths(
+/// Returns the paths of projects, with the namespace. If `project` is given, it is the only one.
+pub(super) fn load_paths(
     tx: &mut dyn Tx,
     project: Option<&Project>,
-    issues: &[Issue],
+    ids: impl Iterator<Item = ProjectId>,
 ) -> Result<HashMap<ProjectId, String>, StoreError> {
     let projects = match project {
         Some(project) => vec![project.clone()],
-        None => {
-            let ids = sorted_unique(issues.iter().map(|issue| issue.project));
-            tx.projects().find_all(&ids)?
-        }
+        None => tx.projects().find_all(&sorted_unique(ids))?,
     };
     let namespaces = sorted_unique(projects.iter().map(|project| project.namespace));
     let namespaces: HashMap<NamespaceId, String> =

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use hexforge_domain::award::Votes;
 use hexforge_domain::id::{MergeRequestId, UserId};
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::Votes;
 use hexforge_domain::merge_request::MergeRequest;
 use hexforge_domain::milestone::Milestone;
 use hexforge_domain::paging::Paged;
@@ -13,8 +13,7 @@ use hexforge_domain::project::Project;
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::user::User;
 
-use super::issue::load_milestones;
-use super::project as project_view;
+use super::issue::{load_milestones, load_paths};
 use super::subscription::Subscriptions;
 use super::user::load_users;
 
@@ -46,15 +45,15 @@ pub fn load(
     project: &Project,
     request: MergeRequest,
 ) -> Result<MergeRequestView, StoreError> {
-    let page = page(tx, reader, project, Paged { items: vec![request], total: 1 })?;
+    let page = page(tx, reader, Some(project), Paged { items: vec![request], total: 1 })?;
     page.items.into_iter().next().ok_or(StoreError::Gone)
 }
 
-/// Loads the views of a page of merge requests of one target project.
+/// Loads the views of a page of merge requests. If `project` is given, it is the target project of all of them.
 pub fn page(
     tx: &mut dyn Tx,
     reader: UserId,
-    project: &Project,
+    project: Option<&Project>,
     requests: Paged<MergeRequest>,
 ) -> Result<Paged<MergeRequestView>, StoreError> {
     let Paged { items: requests, total } = requests;
@@ -71,10 +70,10 @@ pub fn page(
     let users = load_users(tx, users)?;
     let issuables: Vec<Issuable> = ids.iter().copied().map(Issuable::from).collect();
     let subscriptions = Subscriptions::load(tx, reader, &issuables)?;
-    let votes: HashMap<Issuable, Votes> = tx.issuables().votes(&issuables)?.into_iter().collect();
-    let project_path = project_view::placed(tx, project.clone())?.place.path_of(project);
-    // A request is deleted together with its author and its assignee. The deletion of many rows takes several steps:
-    // until it is done, requests whose user is missing are left out here.
+    let votes: HashMap<Issuable, Votes> = tx.awards().votes(&issuables)?.into_iter().collect();
+    let paths = load_paths(tx, project, requests.iter().map(MergeRequest::project))?;
+    // A request is deleted together with its project, its author and its assignee. The deletion of many rows takes
+    // several steps: until it is done, requests whose project or user is missing are left out here.
     let view = |request: MergeRequest| {
         let id = Issuable::from(request.id);
         Some(MergeRequestView {
@@ -87,7 +86,7 @@ pub fn page(
             author: users.get(&request.author)?.clone(),
             subscribed: subscriptions.state_for(id, request.concerns(reader)).as_bool(),
             votes: votes.get(&id).copied().unwrap_or_default(),
-            project_path: project_path.clone(),
+            project_path: paths.get(&request.project())?.clone(),
             request,
         })
     };

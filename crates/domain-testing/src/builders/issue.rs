@@ -1,13 +1,15 @@
-//! Builders of labels, milestones, issues and notes.
+//! Builders of labels, milestones, issues, notes, awards and todos.
 
 use super::a_moment;
 use hexforge_domain::Timestamp;
+use hexforge_domain::award::{Awardable, EmojiName, NewAward};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::{NewIssue, Title};
 use hexforge_domain::label::{Label, LabelTitle, NewLabel};
 use hexforge_domain::milestone::NewMilestone;
 use hexforge_domain::note::{NewNote, NoteBody, Noteable};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
+use hexforge_domain::todo::{NewTodo, TodoAction};
 
 /// Parses a title. Panics if it is invalid.
 pub fn a_title(title: &str) -> Title {
@@ -76,6 +78,25 @@ pub fn a_note(project: ProjectId, on: impl Into<Noteable>, author: UserId, body:
         system: false,
         source: None,
         created_at: a_moment(),
+        at: a_moment(),
+    }
+}
+
+/// An award of the emoji with this name.
+pub fn an_award(on: impl Into<Awardable>, user: UserId, name: &str) -> NewAward {
+    let name = EmojiName::parse(name).expect("tests use known emoji");
+    NewAward { on: on.into(), user, name, at: a_moment() }
+}
+
+/// A todo of the user, who marked the target.
+pub fn a_todo(project: ProjectId, target: impl Into<Noteable>, user: UserId) -> NewTodo {
+    NewTodo {
+        user,
+        project,
+        target: target.into(),
+        author: user,
+        action: TodoAction::Marked,
+        note: None,
         at: a_moment(),
     }
 }

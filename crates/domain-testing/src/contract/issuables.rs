@@ -1,16 +1,19 @@
-//! Subscriptions, participants and awards; see [`Issuables`](hexforge_domain::issuable::port::Issuables).
+//! Subscriptions and participants; see [`Issuables`](hexforge_domain::issuable::port::Issuables).
 
 use super::check::{read, write};
 use super::labels::a_project_with_owner;
-use crate::builders::{a_merge_request, a_user, an_issue, at};
-use hexforge_domain::id::{IssueId, ProjectId, UserId};
+use crate::builders::{a_merge_request, a_note, a_user, an_award, an_issue};
+use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::{EmojiName, Votes};
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::subscription::Subscribed;
 
 /// Creates two issues and two merge requests.
-fn two_of_each(store: &dyn Store, project: ProjectId, author: UserId) -> [[Issuable; 2]; 2] {
+pub(super) fn two_of_each(
+    store: &dyn Store,
+    project: ProjectId,
+    author: UserId,
+) -> [[Issuable; 2]; 2] {
     let pair = |make: &(dyn Fn(&str) -> Issuable + Sync)| ["one", "two"].map(make);
     [
         pair(&|title| {
@@ -61,46 +64,32 @@ pub fn authors_of_notes_and_mentioned_users_participate(store: &dyn Store) {
     assert_eq!((part(ada), part(bob), part(eve)), (both.clone(), both, vec![]));
 }
 
-/// A user can award each emoji once, and only thumbs count as votes. Awards go with their user and with the awarded issue
-/// or merge request.
-pub fn emoji_are_given_once_and_thumbs_are_votes(store: &dyn Store) {
+/// A user participates while at least one award of the user is left. Awards of notes do not count.
+pub fn givers_of_awards_participate(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let bob = a_user("bob").stored_in(store).id;
     let [issues, requests] = two_of_each(store, project, ada);
-    let award = |on, user, name: &str, moment| {
-        let name = EmojiName::from_note(name).expect("an emoji");
-        write(store, |tx| tx.issuables().award(on, user, &name, moment))
-    };
-    let votes = |on: &[Issuable]| {
-        let mut votes = read(store, |tx| tx.issuables().votes(on));
-        votes.retain(|(_, votes)| *votes != Votes::default());
-        votes.sort_by_key(|(on, _)| *on);
-        votes
+    let all = [issues, requests].concat();
+    let part = |user| {
+        let mut found = read(store, |tx| tx.issuables().participations(user, &all));
+        found.sort();
+        found
     };
     for [one, two] in [issues, requests] {
-        let first = award(one, bob, ":+1:", at(1));
-        assert_eq!((first.on, first.user, first.created_at), (one, bob, at(1)));
-        assert_eq!(award(one, bob, ":thumbsup:", at(2)), first);
-        assert_eq!(award(one, ada, ":+1:", at(3)).name.as_str(), "thumbsup");
-        award(one, bob, ":tada:", at(4));
-        award(two, bob, ":-1:", at(5));
-    }
-    let (up, down) = (Votes { up: 2, down: 0 }, Votes { up: 0, down: 1 });
-    let all = [issues, requests].concat();
-    let unknown = [&all[..], &[IssueId(i64::MAX).into()]].concat();
-    let expected: Vec<_> = all.iter().copied().zip([up, down, up, down]).collect();
-    assert_eq!(votes(&unknown), expected);
-    write(store, |tx| tx.users().delete(bob));
-    let left = Votes { up: 1, down: 0 };
-    assert_eq!(votes(&all), [(issues[0], left), (requests[0], left)]);
-    write(store, |tx| {
-        for on in all.iter().copied() {
-            match on {
-                Issuable::Issue(id) => tx.issues().delete(id)?,
-                Issuable::MergeRequest(id) => tx.merge_requests().delete(id)?,
-            }
+        let note = a_note(project, two, ada, "a note");
+        let note = write(store, |tx| tx.notes().insert(note)).id;
+        let names = ["tada", "heart"];
+        let made =
+            names.map(|name| write(store, |tx| tx.awards().insert(an_award(one, bob, name))));
+        write(store, |tx| {
+            tx.awards().insert(an_award(note, bob, "tada"))?;
+            tx.issuables().participate(one, ada)?;
+            tx.awards().insert(an_award(one, ada, "tada"))
+        });
+        for award in &made {
+            assert!(part(bob).contains(&one));
+            write(store, |tx| tx.awards().delete(award.id));
         }
-        Ok(())
-    });
-    assert_eq!(votes(&all), []);
+    }
+    assert_eq!((part(ada), part(bob)), (vec![issues[0], requests[0]], vec![]));
 }

@@ -1,10 +1,8 @@
-//! Fake of the subscriptions, participants and awards of issues and merge requests.
+//! Fake of the subscriptions and participants of issues and merge requests.
 
 use super::tx::FakeTx;
-use hexforge_domain::Timestamp;
-use hexforge_domain::id::{AwardId, UserId};
+use hexforge_domain::id::UserId;
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::{Award, EmojiName, THUMBS_DOWN, THUMBS_UP, Votes};
 use hexforge_domain::issuable::port::Issuables;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
@@ -49,7 +47,11 @@ impl Issuables for FakeTx {
         user: UserId,
         among: &[Issuable],
     ) -> Result<Vec<Issuable>, StoreError> {
-        let takes_part = |on: &&Issuable| self.tables.participants.contains(&(**on, user));
+        let awarded = |on: Issuable| {
+            self.tables.awards.iter().any(|award| award.on == on.into() && award.user == user)
+        };
+        let takes_part =
+            |on: &&Issuable| self.tables.participants.contains(&(**on, user)) || awarded(**on);
         Ok(among.iter().filter(takes_part).copied().collect())
     }
 
@@ -66,34 +68,5 @@ impl Issuables for FakeTx {
             self.tables.users.values().filter(|row| named(row)).map(|row| row.user.id).collect();
         self.tables.participants.extend(users.into_iter().map(|user| (on, user)));
         Ok(())
-    }
-
-    fn award(
-        &mut self,
-        to: Issuable,
-        user: UserId,
-        name: &EmojiName,
-        at: Timestamp,
-    ) -> Result<Award, StoreError> {
-        self.require_user(user)?;
-        self.require_issuable(to)?;
-        let same = |award: &&Award| award.on == to && award.user == user && award.name == *name;
-        if let Some(given) = self.tables.awards.iter().find(same) {
-            return Ok(given.clone());
-        }
-        let id = AwardId(self.next_id());
-        let award = Award { id, on: to, user, name: name.clone(), created_at: at };
-        self.tables.awards.push(award.clone());
-        Ok(award)
-    }
-
-    fn votes(&mut self, on: &[Issuable]) -> Result<Vec<(Issuable, Votes)>, StoreError> {
-        let count = |on: Issuable, name: &str| {
-            let given = self.tables.awards.iter().filter(|award| award.on == on);
-            let given = given.filter(|award| award.name.as_str() == name).count();
-            u32::try_from(given).unwrap_or(u32::MAX)
-        };
-        let votes = |on: Issuable| Votes { up: count(on, THUMBS_UP), down: count(on, THUMBS_DOWN) };
-        Ok(on.iter().map(|on| (*on, votes(*on))).collect())
     }
 }

@@ -4,9 +4,11 @@ use super::search::any_contains;
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::mention::ALL_MEMBERS;
 use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
 use hexforge_domain::member::{AccessLevel, Membership, is_in_force};
 use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::User;
 
@@ -204,6 +206,38 @@ impl ProjectMembers for FakeTx {
                 && self.tables.role(project, user.id, today).level.is_some()
         });
         Ok(page.slice(team.cloned().collect()))
+    }
+
+    fn mentioned(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(User, ProjectRole)>, StoreError> {
+        let tables = &self.tables;
+        let Some(project) = tables.projects.get(&project) else { return Ok(vec![]) };
+        let is_named = |path: &str| names.iter().any(|name| name.eq_ignore_ascii_case(path));
+        let groups: Vec<NamespaceId> = (tables.namespaces.iter())
+            .filter(|namespace| is_named(namespace.path.as_str()))
+            .map(|namespace| namespace.id)
+            .collect();
+        let is_member = |user: UserId| {
+            (tables.group_members.iter()).any(|(group, member)| {
+                member.user == user
+                    && groups.contains(group)
+                    && is_in_force(member.expires_at, today)
+            })
+        };
+        let mentioned = tables.users.values().filter_map(|row| {
+            let user = &row.user;
+            let role = tables.role(project, user.id, today);
+            let is_meant = names.contains(&user.username.as_str())
+                || is_member(user.id)
+                || names.contains(&ALL_MEMBERS) && role.level.is_some();
+            is_meant.then(|| (user.clone(), role))
+        });
+        Ok(mentioned.take(limit as usize).collect())
     }
 
     fn insert(&mut self, project: ProjectId, member: Membership) -> Result<(), StoreError> {

@@ -9,6 +9,7 @@ use hexforge_domain::note::port::{NoteReader, Notes};
 use hexforge_domain::note::{NewNote, Note, NoteSource, Noteable};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::Project;
 
 impl Tables {
     /// Counts the notes of users on an issue, merge request or commit.
@@ -17,17 +18,20 @@ impl Tables {
         u32::try_from(notes.count()).unwrap_or(u32::MAX)
     }
 
+    /// Returns whether a reader may see the code of a project.
+    pub fn sees_code(&self, project: &Project, NoteReader { viewer, today }: NoteReader) -> bool {
+        let role = self.role(project, viewer.user, today);
+        is_open(project.visibility, viewer.external)
+            || role.owner
+            || role.level >= Some(AccessLevel::Reporter)
+    }
+
     /// Returns whether a reader may see the source of a note about a mention. Other notes are
     /// always visible.
     fn may_see_source(&self, reader: Option<NoteReader>, note: &Note) -> bool {
         let Some(source) = note.source else { return true };
         let Some(project) = self.projects.get(&source.project()) else { return false };
-        let sees_code = |NoteReader { viewer, today }| {
-            let role = self.role(project, viewer.user, today);
-            is_open(project.visibility, viewer.external)
-                || role.owner
-                || role.level >= Some(AccessLevel::Reporter)
-        };
+        let sees_code = |reader| self.sees_code(project, reader);
         match source {
             NoteSource::Commit { .. } => reader.is_none_or(sees_code),
             NoteSource::Issue { issue, .. } => {
@@ -130,5 +134,13 @@ impl Notes for FakeTx {
     fn delete(&mut self, note: &Note) -> Result<(), StoreError> {
         self.tables.remove_note(note.id);
         Ok(())
+    }
+}
+
+impl FakeTx {
+    /// Fails like a foreign key if a note does not exist.
+    pub(super) fn require_note(&mut self, id: NoteId) -> Result<(), StoreError> {
+        let exists = self.tables.notes.iter().any(|note| note.id == id);
+        if exists { Ok(()) } else { self.refuse(StoreError::Gone) }
     }
 }

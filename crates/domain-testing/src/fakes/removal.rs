@@ -116,6 +116,7 @@ impl Tables {
         self.label_subscriptions.retain(|(_, other)| *other != user);
         self.subscriptions.retain(|(_, other), _| *other != user);
         self.awards.retain(|award| award.user != user);
+        self.todos.retain(|todo| todo.user != user && todo.author != user);
         self.participants.retain(|(_, other)| *other != user);
         for issue in &mut self.issues {
             issue.updated_by = issue.updated_by.filter(|other| *other != user);
@@ -139,6 +140,7 @@ impl Tables {
             self.remove_merge_request(request);
         }
         self.notes.retain(|note| note.project != project);
+        self.todos.retain(|todo| todo.project != project);
         let labels = self.labels.iter().filter(|label| label.project == project);
         for label in labels.map(|label| label.id).collect::<Vec<_>>() {
             self.remove_label(label);
@@ -168,13 +170,19 @@ impl Tables {
     fn remove_issuable(&mut self, id: Issuable) {
         self.subscriptions.retain(|(on, _), _| *on != id);
         self.participants.retain(|(on, _)| *on != id);
-        self.notes.retain(|note| note.on != id.into());
-        self.awards.retain(|award| award.on != id);
+        let notes = self.notes.iter().filter(|note| note.on == id.into());
+        for note in notes.map(|note| note.id).collect::<Vec<_>>() {
+            self.remove_note(note);
+        }
+        self.awards.retain(|award| award.on != id.into());
+        self.todos.retain(|todo| todo.target != id.into());
         self.events.retain(|event| event.target.as_ref().and_then(|on| on.belongs_to) != Some(id));
     }
 
     pub fn remove_note(&mut self, id: NoteId) {
         self.notes.retain(|note| note.id != id);
+        self.awards.retain(|award| award.on != id.into());
+        self.todos.retain(|todo| todo.note != Some(id));
         self.events.retain(|event| {
             let about = |on: &EventTarget| on.kind.ends_with("Note") && on.id == Some(id.0);
             !event.target.as_ref().is_some_and(about)

@@ -6,6 +6,8 @@ use super::repository_tasks::TaskRow;
 use super::tokens::TokenRow;
 use super::users::UserRow;
 use hexforge_domain::Timestamp;
+use hexforge_domain::award::Award;
+use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::board::{Board, BoardList};
 use hexforge_domain::branch::Protection;
@@ -21,7 +23,6 @@ use hexforge_domain::id::{
     RunnerId, ShareId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::Award;
 use hexforge_domain::issuable::port::Issuables;
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::port::Issues;
@@ -63,6 +64,8 @@ use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::Release;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::text::Secret;
+use hexforge_domain::todo::Todo;
+use hexforge_domain::todo::port::Todos;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::trigger::port::Triggers;
 use hexforge_domain::trigger::{Trigger, TriggerRequest};
@@ -114,6 +117,7 @@ pub(super) struct Tables {
     pub subscriptions: BTreeMap<(Issuable, UserId), Subscribed>,
     pub participants: BTreeSet<(Issuable, UserId)>,
     pub awards: Vec<Award>,
+    pub todos: Vec<Todo>,
     pub notes: Vec<Note>,
     pub boards: Vec<Board>,
     pub board_lists: Vec<BoardList>,
@@ -291,6 +295,14 @@ impl Tx for FakeTx {
     }
 
     fn issuables(&mut self) -> &mut dyn Issuables {
+        self
+    }
+
+    fn awards(&mut self) -> &mut dyn Awards {
+        self
+    }
+
+    fn todos(&mut self) -> &mut dyn Todos {
         self
     }
 

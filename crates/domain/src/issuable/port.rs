@@ -1,15 +1,12 @@
-//! The port to the subscriptions, participants and awards of issues and merge requests.
+//! The port to the subscriptions and participants of issues and merge requests.
 
 use super::Issuable;
-use super::award::{Award, EmojiName, Votes};
-use crate::Timestamp;
 use crate::id::UserId;
 use crate::ports::store_error::StoreError;
 use crate::subscription::Subscribed;
 
-/// The subscriptions, participants and awards of all issues and merge requests. They are deleted
-/// together with the issue or merge request, and with the user. The caller locks the project before
-/// a change.
+/// The subscriptions and participants of all issues and merge requests. They are deleted together
+/// with the issue or merge request, and with the user. The caller locks the project before a change.
 pub trait Issuables {
     /// Returns the subscriptions of a user to these issues and merge requests. Those without an
     /// explicit choice are left out.
@@ -28,7 +25,7 @@ pub trait Issuables {
     ) -> Result<(), StoreError>;
 
     /// Returns those of these issues and merge requests in which a user participates: the user wrote
-    /// a note on it or was mentioned in it.
+    /// a note on it, was mentioned in it, or has given it an award. Each is returned once.
     fn participations(
         &mut self,
         user: UserId,
@@ -41,16 +38,4 @@ pub trait Issuables {
     /// Records the users with these usernames as participants of an issue or merge request. Unknown
     /// usernames are ignored.
     fn mention(&mut self, on: Issuable, usernames: &[&str]) -> Result<(), StoreError>;
-
-    /// Adds an emoji award. An existing award of the same user and emoji is returned unchanged.
-    fn award(
-        &mut self,
-        to: Issuable,
-        user: UserId,
-        name: &EmojiName,
-        at: Timestamp,
-    ) -> Result<Award, StoreError>;
-
-    /// Returns the votes on these issues and merge requests. Those without votes may be left out.
-    fn votes(&mut self, on: &[Issuable]) -> Result<Vec<(Issuable, Votes)>, StoreError>;
 }

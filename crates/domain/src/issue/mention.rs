@@ -1,5 +1,8 @@
 //! Finds the users that a text mentions.
 
+/// The name that mentions the team of the project.
+pub const ALL_MEMBERS: &str = "all";
+
 /// The maximum number of mentions that are read from a text.
 const MAX_MENTIONS: usize = 50;
 

@@ -7,6 +7,7 @@ use super::request::RequestSource;
 use crate::Timestamp;
 use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::paging::{Page, Paged};
+use crate::policy::project::ProjectRole;
 use crate::ports::store_error::StoreError;
 use crate::user::User;
 
@@ -108,6 +109,18 @@ pub trait ProjectMembers {
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<User>, StoreError>;
+
+    /// Returns at most `limit` users whom these names mention in a text of a project, each once,
+    /// lowest user id first, with their rights in the project. A name is a username, case included;
+    /// or the path of a group, ignoring case, which means all its members; or
+    /// [`ALL_MEMBERS`](crate::issue::mention::ALL_MEMBERS), which means the [team](Self::team). Memberships must be in force. Unknown names are ignored.
+    fn mentioned(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(User, ProjectRole)>, StoreError>;
 
     /// Adds a member.
     /// # Errors

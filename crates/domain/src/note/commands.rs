@@ -35,9 +35,13 @@ pub enum Command {
     Due(NaiveDate),
     /// Remove the due date.
     RemoveDueDate,
+    /// Create a todo of the caller.
+    Todo,
+    /// Mark the todo of the caller as done.
+    Done,
     /// Set or remove the mark for work in progress in the title of a merge request.
     WorkInProgress,
-    /// A known command without effect: this service does not support it, or its argument is invalid.
+    /// A known command without effect, because its argument is missing or invalid.
     Nothing,
 }
 
@@ -122,7 +126,8 @@ fn parse_line(line: &str, today: NaiveDate) -> Option<Command> {
         "due" | "due_date" => or_nothing(parse_day(rest, today).map(Command::Due)),
         "remove_due_date" => Some(Command::RemoveDueDate),
         "wip" => Some(Command::WorkInProgress),
-        "todo" | "done" => Some(Command::Nothing),
+        "todo" => Some(Command::Todo),
+        "done" => Some(Command::Done),
         _ => None,
     }
 }
@@ -213,8 +218,8 @@ mod tests {
             ("/due", Some(Nothing)),
             ("/remove_due_date", Some(RemoveDueDate)),
             ("/wip", Some(WorkInProgress)),
-            ("/todo", Some(Nothing)),
-            ("/done", Some(Nothing)),
+            ("/todo", Some(Todo)),
+            ("/done", Some(Done)),
             ("/unknown", None),
             ("/closed", None),
             ("/etc/hosts", None),

@@ -57,6 +57,6 @@ pub trait Notes {
     /// Stores the text, the editor and the update time of a note.
     fn update(&mut self, note: &Note) -> Result<(), StoreError>;
 
-    /// Deletes a note with the events about it.
+    /// Deletes a note with its awards and the events about it.
     fn delete(&mut self, note: &Note) -> Result<(), StoreError>;
 }

@@ -1,5 +1,6 @@
 //! The port to the database and its unit of work, the transaction.
 
+use crate::award::port::Awards;
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
 use crate::build::port::Builds;
@@ -25,6 +26,7 @@ use crate::runner::port::Runners;
 use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::system_hook::port::SystemHooks;
 use crate::tag::port::Releases;
+use crate::todo::port::Todos;
 use crate::token::port::Tokens;
 use crate::trigger::port::Triggers;
 use crate::user::port::{Emails, Identities, Keys, Users};
@@ -84,8 +86,12 @@ pub trait Tx {
     fn issues(&mut self) -> &mut dyn Issues;
     /// The merge requests of all projects.
     fn merge_requests(&mut self) -> &mut dyn MergeRequests;
-    /// The subscriptions, participants and awards of all issues and merge requests.
+    /// The subscriptions and participants of all issues and merge requests.
     fn issuables(&mut self) -> &mut dyn Issuables;
+    /// The awards of all issues, merge requests and notes.
+    fn awards(&mut self) -> &mut dyn Awards;
+    /// The todos of all users.
+    fn todos(&mut self) -> &mut dyn Todos;
     /// The notes on all issues, merge requests and commits.
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.

@@ -3,7 +3,6 @@
 use hexforge_application::view::note::NoteView;
 use hexforge_domain::Timestamp;
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::issuable::award::Award;
 use hexforge_domain::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -64,33 +63,6 @@ impl<'a> NoteJson<'a> {
             noteable_type: on.type_name(),
             upvote: false,
             downvote: false,
-        }
-    }
-}
-
-/// An emoji that a user gave to an issue or merge request.
-#[derive(Serialize, ToSchema)]
-pub struct AwardJson<'a> {
-    id: i64,
-    name: &'a str,
-    user: UserSummaryJson<'a>,
-    created_at: Iso,
-    updated_at: Iso,
-    awardable_id: i64,
-    awardable_type: &'static str,
-}
-
-impl<'a> AwardJson<'a> {
-    /// The award, with URLs built by `links`.
-    pub fn new(award: &'a Award, user: &'a User, links: &'a Links) -> Self {
-        Self {
-            id: award.id.0,
-            name: award.name.as_str(),
-            user: UserSummaryJson::new(user, links),
-            created_at: Iso(award.created_at),
-            updated_at: Iso(award.created_at),
-            awardable_id: award.on.id(),
-            awardable_type: award.on.type_name(),
         }
     }
 }

@@ -65,6 +65,7 @@ pub fn not_found(thing: &Entity) -> String {
         Entity::Board => "Board",
         Entity::Notes => "Notes",
         Entity::Note => "Note",
+        Entity::AwardEmoji => "Award Emoji",
         Entity::Trigger => "Trigger",
         Entity::Variable => "Variable",
         Entity::References => "References for commit",

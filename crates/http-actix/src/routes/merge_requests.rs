@@ -426,7 +426,9 @@ async fn add_comment(
         .await?;
     respond::created(match &written {
         NoteOutcome::Note(view) => MergeRequestCommentJson::new(view, api.links()),
-        NoteOutcome::Award(_, user) => MergeRequestCommentJson::of_text(&text, user, api.links()),
+        NoteOutcome::Award(view) => {
+            MergeRequestCommentJson::of_text(&text, &view.user, api.links())
+        }
         NoteOutcome::Commands(_, user, _) => {
             MergeRequestCommentJson::of_text("Your commands have been executed!", user, api.links())
         }

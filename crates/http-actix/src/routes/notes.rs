@@ -9,7 +9,8 @@ use hexforge_domain::text::limit;
 use super::ids::ProjectPath;
 use crate::api::Api;
 use crate::call::{self, Calls};
-use crate::entities::note::{AwardJson, NoteJson};
+use crate::entities::award::AwardJson;
+use crate::entities::note::NoteJson;
 use crate::error::ApiResult;
 use crate::params::{declared, parameters, picked};
 use crate::respond;
@@ -103,9 +104,7 @@ async fn create(
         .await?;
     match &written {
         NoteOutcome::Note(view) => respond::created(NoteJson::new(view, api.links())),
-        NoteOutcome::Award(award, user) => {
-            respond::created(AwardJson::new(award, user, api.links()))
-        }
+        NoteOutcome::Award(view) => respond::created(AwardJson::new(view, api.links())),
         NoteOutcome::Commands(on, user, at) => {
             respond::created(NoteJson::of_commands(*on, user, *at, api.links()))
         }

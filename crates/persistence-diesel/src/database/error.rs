@@ -8,7 +8,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// The unique constraints: name on SQLite, name on PostgreSQL, field name in the ports.
-const UNIQUE: [(&str, &str, &str); 33] = [
+const UNIQUE: [(&str, &str, &str); 36] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -82,6 +82,9 @@ const UNIQUE: [(&str, &str, &str); 33] = [
         "notes_on_commit_by_commit",
         "source",
     ),
+    ("awards.issue_id, awards.name, awards.user_id", "awards_issue_id_name_user_id_key", "award"),
+    ("awards.merge_request_id, awards.name, awards.user_id", "awards_of_merge_request", "award"),
+    ("awards.note_id, awards.name, awards.user_id", "awards_of_note", "award"),
     ("boards.project_id", "boards_project_id_key", "board"),
     ("board_lists.board_id, board_lists.label_id", "board_lists_label", "label_id"),
     ("runners_tokens.proof", "runners_tokens_proof_key", "runners_token"),

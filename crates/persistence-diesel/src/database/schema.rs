@@ -501,6 +501,23 @@ diesel::table! {
         name -> Text,
         created_at -> Timestamp,
         merge_request_id -> Nullable<BigInt>,
+        note_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    todos (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        project_id -> BigInt,
+        issue_id -> Nullable<BigInt>,
+        merge_request_id -> Nullable<BigInt>,
+        commit_id -> Nullable<Text>,
+        author_id -> BigInt,
+        action -> Text,
+        note_id -> Nullable<BigInt>,
+        state -> Text,
+        created_at -> Timestamp,
     }
 }
 

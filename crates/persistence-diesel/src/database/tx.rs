@@ -3,6 +3,7 @@
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Untyped};
 use diesel::{QueryResult, RunQueryDsl};
+use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::build::port::Builds;
@@ -30,6 +31,7 @@ use hexforge_domain::runner::port::Runners;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::port::Releases;
+use hexforge_domain::todo::port::Todos;
 use hexforge_domain::token::port::Tokens;
 use hexforge_domain::trigger::port::Triggers;
 use hexforge_domain::unique::sorted_unique;
@@ -346,6 +348,8 @@ ports! {
     issues: Issues,
     merge_requests: MergeRequests,
     issuables: Issuables,
+    awards: Awards,
+    todos: Todos,
     notes: Notes,
     boards: Boards,
     events: Events,

@@ -2,17 +2,20 @@
 
 use chrono::NaiveDate;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Integer};
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::mention::ALL_MEMBERS;
 use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
 
 use crate::database::schema::{group_members, project_members, users};
 use crate::database::tx::DieselTx;
-use crate::query::access;
+use crate::query::access::{self, RoleRow};
 use crate::query::among::AmongValues;
 use crate::query::search::Search;
 use crate::query::sql::Sql;
@@ -229,5 +232,50 @@ impl ProjectMembers for DieselTx<'_> {
         let total = self.total(&name, &team)?;
         let ids = self.ids(team.sql(" ORDER BY team.id DESC").page(page))?;
         Ok(Paged { items: self.users_by_id(&ids)?, total })
+    }
+
+    /// Three queries: the ids, the users, their rights.
+    fn mentioned(
+        &mut self,
+        project: ProjectId,
+        names: &[&str],
+        today: NaiveDate,
+        limit: u32,
+    ) -> Result<Vec<(User, ProjectRole)>, StoreError> {
+        if names.is_empty() {
+            return Ok(vec![]);
+        }
+        let texts = |sql: Sql, fold: fn(&str) -> String| {
+            let mut separator = " IN (";
+            let list = names.iter().fold(sql, |sql, name| {
+                sql.sql(std::mem::replace(&mut separator, ", ")).text(fold(name))
+            });
+            list.sql(")")
+        };
+        let users =
+            texts(Sql::new("SELECT users.id AS id FROM users WHERE users.username"), str::to_owned);
+        let groups = users.sql(
+            " UNION SELECT members.user_id FROM namespaces JOIN group_members AS members \
+             ON members.group_id = namespaces.id WHERE namespaces.path_folded",
+        );
+        let mut all = texts(groups, str::to_ascii_lowercase).sql(" AND ");
+        all = all.then(access::is_in_force("members.expires_at", today));
+        if names.contains(&ALL_MEMBERS) {
+            all = all.sql(" UNION ").then(access::team(project, today));
+        }
+        let some = Sql::new("SELECT mentioned.id FROM (").then(all);
+        let ids =
+            self.ids(some.sql(") AS mentioned ORDER BY mentioned.id LIMIT ").id(i64::from(limit)))?;
+        let users = self.users_by_id(&ids)?;
+        let is_one = |column: &'static str| Sql::new(column).sql(" IN (").few_ids(&ids).sql(")");
+        let query = access::roles(project, is_one, today);
+        let rows: Vec<RoleRow> =
+            self.run(|conn| query.rows::<(BigInt, Integer, Bool)>().load(conn))?;
+        let with_role = |user: User| {
+            let of_user = rows.iter().filter(|(id, ..)| *id == user.id.0);
+            let role = access::combine_roles(of_user);
+            (user, role)
+        };
+        Ok(users.into_iter().rev().map(with_role).collect())
     }
 }

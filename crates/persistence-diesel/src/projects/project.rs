@@ -9,7 +9,6 @@ use diesel::sql_types::{BigInt, Bool, Integer};
 use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
-use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::StoreError;
@@ -30,7 +29,7 @@ use crate::database::schema::{
 use crate::database::seal::Purpose;
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
-use crate::query::access;
+use crate::query::access::{self, RoleRow};
 use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::search;
@@ -362,15 +361,11 @@ impl Projects for DieselTx<'_> {
         user: UserId,
         today: NaiveDate,
     ) -> Result<ProjectRole, StoreError> {
-        let query = access::role(project, user, today);
-        let rows: Vec<(i32, bool)> = self.run(|conn| query.rows::<(Integer, Bool)>().load(conn))?;
-        Ok(ProjectRole {
-            level: rows
-                .iter()
-                .filter_map(|(level, _)| AccessLevel::from_level(i64::from(*level)))
-                .max(),
-            owner: rows.iter().any(|(_, owner)| *owner),
-        })
+        let is_user = |column: &'static str| Sql::new(column).sql(" = ").id(user.0);
+        let query = access::roles(project, is_user, today);
+        let rows: Vec<RoleRow> =
+            self.run(|conn| query.rows::<(BigInt, Integer, Bool)>().load(conn))?;
+        Ok(access::combine_roles(rows.iter()))
     }
 
     fn authorized_among(

@@ -8,6 +8,7 @@ use chrono::NaiveDate;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::member::AccessLevel;
+use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::project::query::Viewer;
 use hexforge_domain::visibility::Visibility;
 
@@ -249,29 +250,35 @@ pub(crate) fn may_see_merge_request(viewer: Viewer) -> Sql {
         .sql(")")
 }
 
-/// Selects a user's access to a project. Each row has an access level and a flag that is true if the user owns the
-/// project by it. See [`ProjectRole`](hexforge_domain::policy::project::ProjectRole).
-pub(crate) fn role(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
+/// Selects the access of users to a project. Each row has a user, an access level and a flag that is true if the user
+/// owns the project by it. `is_meant` is the condition that a column has the id of such a user. See
+/// [`ProjectRole`](hexforge_domain::policy::project::ProjectRole).
+pub(crate) fn roles(
+    project: ProjectId,
+    is_meant: impl Fn(&'static str) -> Sql,
+    today: NaiveDate,
+) -> Sql {
     let of_project =
-        Sql::new("SELECT access_level, FALSE FROM project_members WHERE project_id = ")
+        Sql::new("SELECT user_id, access_level, FALSE FROM project_members WHERE project_id = ")
             .id(project.0)
-            .sql(" AND user_id = ")
-            .id(user.0)
+            .sql(" AND ")
+            .then(is_meant("user_id"))
             .sql(" AND ")
             .then(is_in_force("expires_at", today));
-    let of_group = Sql::new("SELECT members.access_level, members.access_level = ")
-        .id(i64::from(AccessLevel::Owner.level()))
-        .sql(
-            " FROM projects JOIN group_members AS members \
+    let of_group =
+        Sql::new("SELECT members.user_id, members.access_level, members.access_level = ")
+            .id(i64::from(AccessLevel::Owner.level()))
+            .sql(
+                " FROM projects JOIN group_members AS members \
              ON members.group_id = projects.namespace_id WHERE projects.id = ",
-        )
-        .id(project.0)
-        .sql(" AND members.user_id = ")
-        .id(user.0)
-        .sql(" AND ")
-        .then(is_in_force("members.expires_at", today));
+            )
+            .id(project.0)
+            .sql(" AND ")
+            .then(is_meant("members.user_id"))
+            .sql(" AND ")
+            .then(is_in_force("members.expires_at", today));
     let of_shares = Sql::new(
-        "SELECT CASE WHEN members.access_level < shares.group_access \
+        "SELECT members.user_id, CASE WHEN members.access_level < shares.group_access \
              THEN members.access_level ELSE shares.group_access END, FALSE \
          FROM project_shares AS shares \
          JOIN group_members AS members ON members.group_id = shares.group_id \
@@ -280,23 +287,35 @@ pub(crate) fn role(project: ProjectId, user: UserId, today: NaiveDate) -> Sql {
          WHERE NOT homes.share_with_group_lock AND shares.project_id = ",
     )
     .id(project.0)
-    .sql(" AND members.user_id = ")
-    .id(user.0)
+    .sql(" AND ")
+    .then(is_meant("members.user_id"))
     .sql(" AND ")
     .then(is_in_force("members.expires_at", today))
     .sql(" AND ")
     .then(is_in_force("shares.expires_at", today));
     // Owning the personal namespace gives no access level.
     let of_home = Sql::new(
-        "SELECT 0, TRUE FROM projects JOIN namespaces AS homes \
+        "SELECT homes.owner_id, 0, TRUE FROM projects JOIN namespaces AS homes \
          ON homes.id = projects.namespace_id WHERE projects.id = ",
     )
     .id(project.0)
-    .sql(" AND homes.owner_id = ")
-    .id(user.0);
+    .sql(" AND ")
+    .then(is_meant("homes.owner_id"));
     [of_group, of_shares, of_home]
         .into_iter()
         .fold(of_project, |all, more| all.sql(" UNION ALL ").then(more))
+}
+
+/// The type of the rows of [`roles`].
+pub(crate) type RoleRow = (i64, i32, bool);
+
+/// Combines the rows of [`roles`] about one user.
+pub(crate) fn combine_roles<'a>(rows: impl Iterator<Item = &'a RoleRow>) -> ProjectRole {
+    let combine = |role: ProjectRole, (_, level, owner): &RoleRow| ProjectRole {
+        level: role.level.max(AccessLevel::from_level(i64::from(*level))),
+        owner: role.owner || *owner,
+    };
+    rows.fold(ProjectRole::default(), combine)
 }
 
 /// Selects the ids of all users with an access level on a project, each once. See

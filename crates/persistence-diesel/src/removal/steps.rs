@@ -21,11 +21,12 @@ const LOOKUP_COST: i64 = 10;
 /// The number of issues, labels, pipelines or notes that are handled together.
 const BATCH: i64 = 200;
 
-/// The dependent rows of one table: the table, its key, and the column that references the owner.
+/// The dependent rows of one table: the table, its key, the column that references the owner, and the rows below them.
 struct DependentRows {
     table: &'static str,
     key: &'static str,
     owner_column: &'static str,
+    below: &'static [DependentRows],
 }
 
 const fn dependents(
@@ -33,24 +34,34 @@ const fn dependents(
     key: &'static str,
     owner_column: &'static str,
 ) -> DependentRows {
-    DependentRows { table, key, owner_column }
+    DependentRows { table, key, owner_column, below: &[] }
 }
 
+/// The notes of an owner, with the rows below them.
+const fn notes_of(owner_column: &'static str) -> DependentRows {
+    DependentRows { below: &OF_NOTES, ..dependents("notes", "id", owner_column) }
+}
+
+const OF_NOTES: [DependentRows; 2] =
+    [dependents("awards", "id", "note_id"), dependents("todos", "id", "note_id")];
+
 /// The dependent rows of an issue, except labels.
-const OF_ISSUES: [DependentRows; 5] = [
-    dependents("notes", "id", "issue_id"),
+const OF_ISSUES: [DependentRows; 6] = [
+    notes_of("issue_id"),
     dependents("events", "id", "issue_id"),
     dependents("awards", "id", "issue_id"),
+    dependents("todos", "id", "issue_id"),
     dependents("issue_subscriptions", "issue_id, user_id", "issue_id"),
     dependents("issue_participants", "issue_id, user_id", "issue_id"),
 ];
 const LABELS_OF_ISSUES: [DependentRows; 1] =
     [dependents("issue_labels", "issue_id, label_id", "issue_id")];
 /// The dependent rows of a merge request, except labels.
-const OF_MERGE_REQUESTS: [DependentRows; 6] = [
-    dependents("notes", "id", "merge_request_id"),
+const OF_MERGE_REQUESTS: [DependentRows; 7] = [
+    notes_of("merge_request_id"),
     dependents("events", "id", "merge_request_id"),
     dependents("awards", "id", "merge_request_id"),
+    dependents("todos", "id", "merge_request_id"),
     dependents("merge_request_versions", "id", "merge_request_id"),
     dependents("merge_request_subscriptions", "merge_request_id, user_id", "merge_request_id"),
     dependents("merge_request_participants", "merge_request_id, user_id", "merge_request_id"),
@@ -87,13 +98,18 @@ const OF_PROJECTS: [DependentRows; 12] = [
     dependents("repositories", "project_id", "project_id"),
 ];
 /// The most numerous rows, which are deleted first.
-const FIRST_OF_PROJECTS: [DependentRows; 2] =
-    [dependents("events", "id", "project_id"), dependents("notes", "id", "project_id")];
+const FIRST_OF_PROJECTS: [DependentRows; 3] = [
+    dependents("events", "id", "project_id"),
+    dependents("todos", "id", "project_id"),
+    notes_of("project_id"),
+];
 
 /// The rows of a user that no counter includes.
-const OF_USERS: [DependentRows; 7] = [
+const OF_USERS: [DependentRows; 9] = [
     dependents("events", "id", "author_id"),
     dependents("awards", "id", "user_id"),
+    dependents("todos", "id", "user_id"),
+    dependents("todos", "id", "author_id"),
     dependents("label_subscriptions", "label_id, user_id", "user_id"),
     dependents("issue_subscriptions", "issue_id, user_id", "user_id"),
     dependents("issue_participants", "issue_id, user_id", "user_id"),
@@ -363,6 +379,10 @@ impl DieselTx<'_> {
             if !self.try_lock_projects_of("notes", &ids)? {
                 return Ok(false);
             }
+            if !self.remove_rows(&OF_NOTES, || Sql::new(" IN (").ids(ids.clone()).sql(")"))? {
+                return Ok(false);
+            }
+            let ids = self.truncate_to_budget(ids);
             let these = || Sql::new("notes.id IN (").ids(ids.clone()).sql(")");
             self.subtract_notes(these())?;
             self.execute(Sql::new("DELETE FROM notes WHERE ").then(these()))?;
@@ -488,14 +508,22 @@ impl DieselTx<'_> {
         all: &[DependentRows],
         owner: impl Fn() -> Sql,
     ) -> Result<bool, StoreError> {
-        for DependentRows { table, key, owner_column } in all {
+        for DependentRows { table, key, owner_column, below } in all {
             let some = Sql::new("SELECT ")
                 .sql(key)
                 .sql(" FROM ")
                 .sql(table)
                 .sql(" WHERE ")
-                .sql(owner_column);
-            let some = some.then(owner()).sql(" LIMIT ").id(self.delete_budget.max(0));
+                .sql(owner_column)
+                .then(owner())
+                .sql(" LIMIT ");
+            if !below.is_empty() {
+                if !self.remove_batches(table, &some, below)? {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let some = some.id(self.delete_budget.max(0));
             let removed = self.execute_counting(
                 Sql::new("DELETE FROM ")
                     .sql(table)
@@ -511,6 +539,25 @@ impl DieselTx<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Deletes the rows that a query with an open `LIMIT` selects, with their dependent rows. Returns true if none is
+    /// left.
+    fn remove_batches(
+        &mut self,
+        table: &'static str,
+        query: &Sql,
+        below: &[DependentRows],
+    ) -> Result<bool, StoreError> {
+        loop {
+            let ids = self.ids(query.clone().id(BATCH.min(self.delete_budget.max(1))))?;
+            if ids.is_empty() {
+                return Ok(true);
+            }
+            if !self.remove_batch(table, ids, &[below])? {
+                return Ok(false);
+            }
+        }
     }
 
     /// Returns the ids of the next rows of a table that belong to one entity, at most a batch.

@@ -150,7 +150,7 @@ fn nothing_about_merge_requests_and_mentions_scans_a_table() {
         let on = [Issuable::MergeRequest(request)];
         tx.issuables().subscriptions(user, &on)?;
         tx.issuables().participations(user, &on)?;
-        tx.issuables().votes(&on)?;
+        tx.awards().votes(&on)?;
         let commit = Noteable::Commit { project: PROJECT, id: ObjectId::ZERO };
         let reader = Some(NoteReader { viewer: Viewer { user, external: false }, today: a_day() });
         tx.notes().find(commit, NoteId(1), reader)?;

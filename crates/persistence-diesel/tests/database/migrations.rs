@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_migrations::MigrationHarness;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::issuable::award::EmojiName;
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::namespace::Namespace;
@@ -22,7 +22,7 @@ use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
     a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member, a_merge_request, a_moment,
     a_note, a_pipeline, a_project, a_protection, a_release, a_request_branch, a_runner, a_share,
-    a_system_hook, a_user, an_event, an_import, an_issue, home_of,
+    a_system_hook, a_todo, a_user, an_award, an_event, an_import, an_issue, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -129,11 +129,13 @@ fn fill(database: &TestDatabase) {
             tx.merge_requests().insert(a_merge_request(source.id, ada.id, "a request"))?;
         let commit = Noteable::Commit { project: source.id, id: ObjectId::ZERO };
         for on in [issue.into(), request.id.into(), commit] {
-            tx.notes().insert(a_note(source.id, on, ada.id, "a note"))?;
+            let note = tx.notes().insert(a_note(source.id, on, ada.id, "a note"))?;
+            tx.awards().insert(an_award(note.id, ada.id, "+1"))?;
+            tx.todos().insert(&[a_todo(source.id, on, ada.id)])?;
         }
-        let emoji = EmojiName::from_note(":+1:").expect("an emoji");
-        for on in [issue.into(), request.id.into()] {
-            tx.issuables().award(on, ada.id, &emoji, a_moment())?;
+        let on_request = an_award(Issuable::from(request.id), ada.id, "+1");
+        for award in [an_award(Issuable::from(issue), ada.id, "+1"), on_request] {
+            tx.awards().insert(award)?;
         }
         let branch = a_request_branch("master");
         let task = TaskKind::MergeAutomatically { branch, head: ObjectId::ZERO };

@@ -3,13 +3,15 @@
 use crate::support::connect;
 use crate::support::plans::{PAGE, assert_goes_by, plans, plans_in};
 use diesel::connection::SimpleConnection;
+use hexforge_domain::award::Awardable;
 use hexforge_domain::build::{BuildFilter, StatusFilter};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MilestoneId, NamespaceId, PipelineId, ProjectId, UserId,
+    BoardId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
+    ProjectId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::NewIssue;
@@ -17,6 +19,8 @@ use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::milestone::MilestoneFilter;
+use hexforge_domain::note::Noteable;
+use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
@@ -24,6 +28,7 @@ use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::query::{
     ListAudience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
 };
+use hexforge_domain::todo::{TodoAction, TodoFilter, TodoKind, TodoState};
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
 use hexforge_domain_testing::builders::{
@@ -113,6 +118,66 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
         assert_goes_by("PRIMARY KEY (group_id=?)", move |tx| {
             tx.group_members().list(group, query, PAGE).map(|_| ())
         });
+    }
+}
+
+#[test]
+fn awards_are_listed_by_the_index_of_their_target() {
+    for (on, index) in [
+        (Awardable::Issue(IssueId(1)), "awards_on_issue"),
+        (Awardable::MergeRequest(MergeRequestId(1)), "awards_on_merge_request"),
+        (Awardable::Note(NoteId(1)), "awards_on_note"),
+    ] {
+        assert_goes_by(index, move |tx| tx.awards().list(on, PAGE).map(drop));
+    }
+}
+
+#[test]
+fn todos_are_listed_by_the_index_of_their_user_project_or_author() {
+    let user = UserId(1);
+    let reader = NoteReader { viewer: Viewer { user, external: false }, today: a_day() };
+    for reader in [None, Some(reader)] {
+        let pending =
+            TodoFilter { state: Some(TodoState::Pending), ..TodoFilter::all_of(user, reader) };
+        let done = TodoFilter { state: Some(TodoState::Done), ..pending.clone() };
+        let (project, author) = (Some(ProjectId(1)), Some(UserId(2)));
+        let (action, kind) = (TodoAction::Marked, Some(TodoKind::Issue));
+        for (filter, index) in [
+            (pending.clone(), "todos_of_user (user_id=? AND state=?)"),
+            (done, "todos_of_user (user_id=? AND state=?)"),
+            (TodoFilter { actions: vec![action], ..pending.clone() }, "todos_of_user"),
+            (TodoFilter { kind, ..pending.clone() }, "todos_of_user"),
+            (TodoFilter { project, ..pending.clone() }, "todos_of_project"),
+            (TodoFilter { author, ..pending.clone() }, "todos_of_author"),
+        ] {
+            assert_goes_by(index, move |tx| tx.todos().list(&filter, PAGE).map(drop));
+        }
+    }
+}
+
+#[test]
+fn pending_todos_are_found_by_their_target() {
+    let user = UserId(1);
+    let commit = Noteable::Commit { project: ProjectId(1), id: ObjectId::ZERO };
+    for (target, index) in [
+        (IssueId(1).into(), "todos_pending_for_issue"),
+        (MergeRequestId(1).into(), "todos_pending_for_merge_request"),
+        (commit, "todos_pending_for_commit"),
+    ] {
+        assert_goes_by(index, move |tx| tx.todos().find_pending(user, target).map(drop));
+    }
+}
+
+#[test]
+fn mentioned_users_are_found_by_indexes() {
+    let names = ["ada", "team", "all"];
+    let found =
+        plans(|tx| tx.project_members().mentioned(ProjectId(1), &names, a_day(), 1000).map(drop));
+    assert!(!found.is_empty());
+    for (query, plan) in found {
+        for table in ["users", "namespaces", "members", "project_members", "shares", "projects"] {
+            assert!(!plan.contains(&format!("SCAN {table}")), "{table}: {plan}\n{query}");
+        }
     }
 }
 
@@ -514,7 +579,7 @@ fn nothing_about_issues_scans_a_table() {
         let on: Vec<Issuable> = issues.iter().map(|id| Issuable::from(*id)).collect();
         tx.issuables().subscriptions(user, &on)?;
         tx.issuables().participations(user, &on)?;
-        tx.issuables().votes(&on)?;
+        tx.awards().votes(&on)?;
         tx.issues().find_all(&issues)?;
         tx.labels().list(project, PAGE)?;
         tx.labels().subscribed(user, &labels)?;

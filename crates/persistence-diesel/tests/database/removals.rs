@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::databases;
+use hexforge_domain::award::Awardable;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{IssueId, PipelineId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
@@ -20,8 +21,8 @@ use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
     a_build, a_definition, a_group, a_hook, a_member, a_merge_request, a_milestone, a_moment,
-    a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_share, a_user, an_event,
-    an_import, an_issue, home_of, insert_label,
+    a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_share, a_todo, a_user,
+    an_award, an_event, an_import, an_issue, home_of, insert_label,
 };
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DatabaseUrl, Options};
@@ -77,7 +78,11 @@ fn insert_one_of_each(
     tx.milestones().insert(a_milestone(project, "1.0"))?;
     let issue = tx.issues().insert(an_issue(project, user, "an issue"))?.id;
     tx.issues().set_labels(issue, &[label.id])?;
-    tx.notes().insert(a_note(project, issue, user, "a note"))?;
+    let note = tx.notes().insert(a_note(project, issue, user, "a note"))?.id;
+    for on in [note.into(), Awardable::Issue(issue)] {
+        tx.awards().insert(an_award(on, user, "tada"))?;
+    }
+    tx.todos().insert(&[a_todo(project, issue, user)])?;
     tx.events().insert(an_event(project, user))?;
     let request = tx.merge_requests().insert(a_merge_request(project, user, "a request"))?.id;
     tx.merge_requests().set_labels(request, &[label.id])?;
@@ -167,6 +172,14 @@ fn insert_many(database: &TestDatabase, project: ProjectId, issue: IssueId, pipe
             "INSERT INTO {table} ({columns}) {numbers} SELECT {values} FROM numbers"
         ));
     }
+    database.execute(&format!(
+        "INSERT INTO awards (note_id, user_id, name, created_at) \
+         SELECT id, author_id, 'many', {now} FROM notes WHERE body = 'many'; \
+         INSERT INTO todos \
+         (user_id, project_id, issue_id, author_id, action, note_id, state, created_at) \
+         SELECT author_id, project_id, issue_id, author_id, 'mentioned', id, 'done', {now} \
+         FROM notes WHERE body = 'many'"
+    ));
     for (table, columns, values) in [
         ("merge_request_versions", "merge_request_id, created_at", format!("id, {now}")),
         ("merge_request_participants", "merge_request_id, user_id", "id, author_id".to_owned()),

@@ -161,7 +161,7 @@ fn calls_about_issues_send_a_bounded_number_of_queries_on_postgres() {
 }
 
 /// The calls and their most queries. Each includes three for the token, the project and the role of the caller.
-const ABOUT_ISSUES: [(&str, u64); 9] = [
+const ABOUT_ISSUES: [(&str, u64); 11] = [
     // Queries: total, rows, subscriptions, confidential issues of the caller, and open merge requests.
     ("labels", 8),
     // Queries: board, lists with their total, labels.
@@ -177,10 +177,15 @@ const ABOUT_ISSUES: [(&str, u64); 9] = [
     ("/issues", 12),
     ("/groups/team/issues", 16),
     ("/users/1/events", 11),
+    // Queries: total, ids, rows; authors, projects, issues, and what each issue shows.
+    ("/todos", 18),
+    // Queries: issue, total, ids, rows, givers.
+    ("issues/1/award_emoji", 8),
 ];
 
 /// GET /projects/:id/labels, GET /projects/:id/boards, GET /projects/:id/issues, GET /issues,
-/// GET /projects/:id/milestones, GET /projects/:id/events, GET /groups/:id/issues
+/// GET /projects/:id/milestones, GET /projects/:id/events, GET /groups/:id/issues, GET /todos,
+/// GET /projects/:id/issues/:issue_id/award_emoji
 fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
     let options = ForgeOptions { backend, dialect: Dialect::Specification };
     let Some(forge) = counted(options) else { return };
@@ -201,7 +206,7 @@ fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
             let goal =
                 forge.post(&format!("{path}/milestones")).token(ROOT).form(&[("title", &goal)]);
             let goal = goal.send().expect(201)["id"].to_string();
-            let (user, _) = forge.user(&format!("user-{number}"));
+            let (user, awarding) = forge.user(&format!("user-{number}"));
             let user = user.to_string();
             let form = [("user_id", user.as_str()), ("access_level", "20")];
             forge.post(&format!("{path}/members")).token(ROOT).form(&form).send().expect(201);
@@ -215,6 +220,12 @@ fn calls_about_issues_send_a_bounded_number_of_queries(backend: Backend) {
             let issue = issue.expect(201);
             let notes = format!("{path}/issues/{}/notes", issue["id"]);
             forge.post(&notes).token(ROOT).form(&[("body", "a note")]).send().expect(201);
+            for token in [ROOT, &token] {
+                let todo = format!("{path}/issues/{}/todo", issue["id"]);
+                forge.post(&todo).token(token).send().expect(201);
+            }
+            let award = format!("{path}/issues/1/award_emoji");
+            forge.post(&award).token(&awarding).form(&[("name", "tada")]).send().expect(201);
             let secret = [("title", "a secret"), ("labels", "all"), ("confidential", "true")];
             forge.post(&format!("{path}/issues")).token(&token).form(&secret).send().expect(201);
             let labels = forge.get(&format!("{path}/labels?per_page=100")).token(ROOT).send();

@@ -58,6 +58,13 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/repository/commits", &["branch_name"]),
     ("POST /api/v3/projects/{id}/repository/commits/{sha}/cherry_pick", &["branch"]),
     ("POST /api/v3/projects/{id}/repository/commits/{sha}/comments", &["path"]),
+    ("POST /api/v3/projects/{id}/issues/{issue_id}/award_emoji", &["name"]),
+    ("POST /api/v3/projects/{id}/issues/{noteable_id}/notes/{note_id}/award_emoji", &["name"]),
+    ("POST /api/v3/projects/{id}/merge_requests/{merge_request_id}/award_emoji", &["name"]),
+    (
+        "POST /api/v3/projects/{id}/merge_requests/{noteable_id}/notes/{note_id}/award_emoji",
+        &["name"],
+    ),
     ("POST /api/v3/projects/{id}/repository/files", &["branch_name", "encoding"]),
     ("PUT /api/v3/projects/{id}/repository/files", &["branch_name", "encoding"]),
     ("PUT /api/v3/projects/{id}/merge_requests/{merge_request_id}/merge", &["sha"]),

@@ -290,5 +290,5 @@ fn an_emoji_is_an_award(forge: &Forge) {
     );
     let now = request_now(forge, &made);
     assert_eq!((&now["upvotes"], &now["user_notes_count"]), (&json!(1), &json!(0)));
-    assert_eq!(write("developer")["body"], ":thumbsup:", "one's own request is not awarded");
+    assert_eq!(write("developer")["body"], ":thumbsup:", "no votes on one's own request");
 }

@@ -13,7 +13,7 @@ use crate::api::tracker::tracker_support::{
 on_every_store!(
     an_emoji_alone_becomes_an_award,
     thumbs_are_counted_as_votes,
-    on_ones_own_issue_an_emoji_is_a_note,
+    on_ones_own_issue_a_vote_is_a_note,
 );
 
 #[track_caller]
@@ -35,12 +35,15 @@ fn an_emoji_alone_becomes_an_award(forge: &Forge) {
         "updated_at": now, "awardable_id": id_of(&issue), "awardable_type": "Issue"
     });
     assert_eq!(award.to_string(), expected.to_string());
-    assert_eq!(write_note(forge, stranger, &issue, " :tada:\n"), expected, "once is enough");
+    assert_eq!(write_note(forge, stranger, &issue, ":tada:\n"), expected, "once is enough");
     assert_eq!(note_bodies(forge, ROOT, &issue), Vec::<String>::new());
     let after = issue_now(forge, ROOT, &issue);
     assert_eq!((&after["user_notes_count"], &after["upvotes"]), (&json!(0), &json!(0)));
-    write_note(forge, stranger, &issue, "so :tada:");
-    assert_eq!(note_bodies(forge, ROOT, &issue), ["so :tada:"]);
+    let texts = ["so :tada:", " :tada:", ":tada:  ", ":nothing:"];
+    for text in texts {
+        write_note(forge, stranger, &issue, text);
+    }
+    assert_eq!(note_bodies(forge, ROOT, &issue), texts);
 }
 
 /// GET /projects/:id/issues/:issue_id, GET /projects/:id/issues
@@ -64,11 +67,16 @@ fn thumbs_are_counted_as_votes(forge: &Forge) {
 }
 
 /// POST /projects/:id/issues/:noteable_id/notes
-fn on_ones_own_issue_an_emoji_is_a_note(forge: &Forge) {
+fn on_ones_own_issue_a_vote_is_a_note(forge: &Forge) {
     let cast = a_cast(forge, "20");
     let owner = cast.token("owner");
     let issue = new_issue(forge, owner, &cast.path, "an issue", &[]);
-    assert_eq!(write_note(forge, owner, &issue, ":+1:")["body"], ":+1:");
-    assert_eq!(note_bodies(forge, ROOT, &issue), [":+1:"]);
-    assert_eq!(issue_now(forge, ROOT, &issue)["upvotes"], 0);
+    let votes = [":+1:", ":-1:", ":thumbsup:", ":thumbsdown:"];
+    for vote in votes {
+        assert_eq!(write_note(forge, owner, &issue, vote)["body"], vote);
+    }
+    assert_eq!(write_note(forge, owner, &issue, ":tada:")["name"], "tada");
+    assert_eq!(note_bodies(forge, ROOT, &issue), votes);
+    let after = issue_now(forge, ROOT, &issue);
+    assert_eq!((&after["upvotes"], &after["downvotes"]), (&json!(0), &json!(0)));
 }

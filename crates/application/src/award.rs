@@ -1,0 +1,162 @@
+//! Awards: emoji that users give to issues, merge requests and the notes on them.
+
+use hexforge_domain::award::{Awardable, EmojiName, NewAward};
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
+use hexforge_domain::id::{AwardId, NoteId, UserId};
+use hexforge_domain::issuable::Issuable;
+use hexforge_domain::note::Note;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::ProjectRef;
+
+use crate::access;
+use crate::access::tracker::Tracker;
+use crate::app::App;
+use crate::error::{Entity, Error};
+use crate::note::subject::Subject;
+use crate::view::award::{self as view, AwardView};
+
+/// The target of a call on awards: an issue or merge request, or a note on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AwardTarget {
+    /// The issue or merge request.
+    pub thing: Issuable,
+    /// The note, if the awards of a note are meant.
+    pub note: Option<NoteId>,
+}
+
+impl AwardTarget {
+    fn awardable(self) -> Awardable {
+        self.note.map_or(self.thing.into(), Awardable::Note)
+    }
+}
+
+/// Lists the awards of a target, oldest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: AwardTarget,
+    page: Page,
+) -> Result<Paged<AwardView>, Error> {
+    app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        Target::find(tx, &tracker, on)?;
+        let awards = tx.awards().list(on.awardable(), page)?;
+        Ok(view::page(tx, awards)?)
+    })
+}
+
+/// Returns one award.
+pub fn get(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: AwardTarget,
+    id: AwardId,
+) -> Result<AwardView, Error> {
+    app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        find(tx, &tracker, on, id)
+    })
+}
+
+/// Gives an emoji to a target.
+/// # Errors
+/// [`Error::Invalid`] when the emoji is unknown, or when the actor has given it already.
+pub fn create(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: AwardTarget,
+    name: &str,
+) -> Result<AwardView, Error> {
+    let user = access::own_account(actor)?;
+    let name = EmojiName::parse(name);
+    app.store.write(|tx| {
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
+        let target = Target::find(tx, &tracker, on)?;
+        let is_vote = name.as_ref().is_ok_and(EmojiName::is_vote);
+        if target.is_system_note() || is_vote && target.author() == user {
+            return Err(Error::NotFound(Entity::AwardEmoji));
+        }
+        let (name, on) = (name?, on.awardable());
+        if tx.awards().find_given(on, user, &name)?.is_some() {
+            return Err(FieldErrors::single("name", FieldProblem::Taken).into());
+        }
+        let award = tx.awards().insert(NewAward { on, user, name, at: app.clock.now() })?;
+        Ok(view::load(tx, award)?)
+    })
+}
+
+/// Takes an award back, and returns it.
+/// # Errors
+/// [`Error::Unauthenticated`] when another user gave it and the actor is not an administrator: so the reference has it.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: AwardTarget,
+    id: AwardId,
+) -> Result<AwardView, Error> {
+    app.store.write(|tx| {
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
+        let shown = find(tx, &tracker, on, id)?;
+        let may = match actor {
+            Actor::Admin { .. } => true,
+            Actor::User { id, .. } => shown.award.user == id,
+            Actor::Anonymous => false,
+        };
+        if !may {
+            return Err(Error::Unauthenticated);
+        }
+        tx.awards().delete(id)?;
+        Ok(shown)
+    })
+}
+
+fn find(
+    tx: &mut dyn Tx,
+    tracker: &Tracker,
+    on: AwardTarget,
+    id: AwardId,
+) -> Result<AwardView, Error> {
+    Target::find(tx, tracker, on)?;
+    let award = tx.awards().find(on.awardable(), id)?;
+    Ok(view::load(tx, award.ok_or(Error::NotFound(Entity::Record))?)?)
+}
+
+/// The loaded target of a call.
+struct Target {
+    subject: Subject,
+    note: Option<Note>,
+}
+
+impl Target {
+    /// Returns the target, if it exists and the actor may see it. Notes are seen by those who see their subject.
+    fn find(tx: &mut dyn Tx, tracker: &Tracker, on: AwardTarget) -> Result<Self, Error> {
+        let subject = Subject::load(tx, tracker, on.thing)?;
+        let note = match on.note {
+            Some(id) => {
+                let reader = tracker.requester.note_reader()?;
+                let note = tx.notes().find(on.thing.into(), id, reader)?;
+                Some(note.ok_or(Error::NotFound(Entity::Record))?)
+            }
+            None => None,
+        };
+        if subject.is_seen(tracker) {
+            Ok(Self { subject, note })
+        } else {
+            Err(Error::NotFound(Entity::AwardEmoji))
+        }
+    }
+
+    fn author(&self) -> UserId {
+        self.note.as_ref().map_or(self.subject.author(), |note| note.author)
+    }
+
+    fn is_system_note(&self) -> bool {
+        self.note.as_ref().is_some_and(|note| note.system)
+    }
+}

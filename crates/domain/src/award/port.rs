@@ -1,0 +1,39 @@
+//! The port to the stored awards.
+
+use super::{Award, Awardable, EmojiName, NewAward, Votes};
+use crate::id::{AwardId, UserId};
+use crate::issuable::Issuable;
+use crate::paging::{Page, Paged};
+use crate::ports::store_error::StoreError;
+
+/// The awards of all issues, merge requests and notes. They are deleted together with their target and with their user.
+/// The caller locks the project before a change.
+pub trait Awards {
+    /// Returns a page of the awards of a target, oldest first. Awards of the notes on an issue or merge request are not
+    /// included.
+    fn list(&mut self, on: Awardable, page: Page) -> Result<Paged<Award>, StoreError>;
+
+    /// Returns the award with this id if it is for this target.
+    fn find(&mut self, on: Awardable, id: AwardId) -> Result<Option<Award>, StoreError>;
+
+    /// Returns the award of this emoji that a user gave to a target.
+    fn find_given(
+        &mut self,
+        on: Awardable,
+        user: UserId,
+        name: &EmojiName,
+    ) -> Result<Option<Award>, StoreError>;
+
+    /// Creates an award.
+    /// # Errors
+    /// [`StoreError::Duplicate`]`("award")` when the user gave the target this emoji already. [`StoreError::Gone`] when
+    /// the target does not exist.
+    fn insert(&mut self, new: NewAward) -> Result<Award, StoreError>;
+
+    /// Deletes an award.
+    fn delete(&mut self, id: AwardId) -> Result<(), StoreError>;
+
+    /// Returns the votes on these issues and merge requests. Those without votes may be left out. Awards of notes are no
+    /// votes.
+    fn votes(&mut self, on: &[Issuable]) -> Result<Vec<(Issuable, Votes)>, StoreError>;
+}

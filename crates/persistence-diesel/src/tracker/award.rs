@@ -1,0 +1,167 @@
+//! Awards of issues, merge requests and notes.
+
+use std::collections::HashMap;
+
+use chrono::NaiveDateTime;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use hexforge_domain::award::emoji::THUMBS_UP;
+use hexforge_domain::award::port::Awards;
+use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward, Votes};
+use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, UserId};
+use hexforge_domain::issuable::Issuable;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::ports::store::StoreError;
+
+use super::issuable::{IssuableIds, issue, merge_request};
+use crate::database::schema::awards;
+use crate::database::time::{to_naive, to_utc};
+use crate::database::tx::DieselTx;
+use crate::query::among::AmongValues;
+use crate::query::page;
+use crate::query::sql::Sql;
+
+#[derive(Queryable)]
+struct AwardRow {
+    id: i64,
+    issue_id: Option<i64>,
+    user_id: i64,
+    name: String,
+    created_at: NaiveDateTime,
+    merge_request_id: Option<i64>,
+    note_id: Option<i64>,
+}
+
+impl TryFrom<AwardRow> for Award {
+    type Error = StoreError;
+
+    fn try_from(row: AwardRow) -> Result<Self, StoreError> {
+        let on = match (row.issue_id, row.merge_request_id, row.note_id) {
+            (Some(issue), None, None) => Awardable::Issue(IssueId(issue)),
+            (None, Some(request), None) => Awardable::MergeRequest(MergeRequestId(request)),
+            (None, None, Some(note)) => Awardable::Note(NoteId(note)),
+            _ => return Err(StoreError::Corrupt("target of an award")),
+        };
+        Ok(Award {
+            id: AwardId(row.id),
+            on,
+            user: UserId(row.user_id),
+            name: EmojiName::stored(row.name),
+            created_at: to_utc(row.created_at),
+        })
+    }
+}
+
+/// Selects the ids of the awards of a target.
+fn awards_of(on: Awardable) -> Sql {
+    let query = Sql::new("SELECT awards.id FROM awards WHERE ");
+    match on {
+        Awardable::Issue(issue) => query.sql("awards.issue_id = ").id(issue.0),
+        Awardable::MergeRequest(request) => query.sql("awards.merge_request_id = ").id(request.0),
+        Awardable::Note(note) => query.sql("awards.note_id = ").id(note.0),
+    }
+}
+
+impl DieselTx<'_> {
+    fn awards_by_id(&mut self, ids: &[i64]) -> Result<Vec<Award>, StoreError> {
+        let mut rows: Vec<AwardRow> =
+            self.by_ids(ids, |conn, ids| awards::table.filter(awards::id.among(ids)).load(conn))?;
+        page::arrange(&mut rows, ids, |row| row.id);
+        self.convert_rows(rows)
+    }
+
+    /// Returns the award that a query selects.
+    fn one_award(&mut self, query: Sql) -> Result<Option<Award>, StoreError> {
+        let ids = self.ids(query)?;
+        Ok(self.awards_by_id(&ids)?.into_iter().next())
+    }
+
+    /// Adds the votes on the rows that a column of `awards` refers to.
+    fn add_votes(
+        &mut self,
+        column: &'static str,
+        ids: Vec<i64>,
+        issuable: fn(i64) -> Issuable,
+        votes: &mut HashMap<Issuable, Votes>,
+    ) -> Result<(), StoreError> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let query = Sql::new("SELECT ")
+            .sql(column)
+            .sql(", name, count(*) FROM awards WHERE ")
+            .sql(column)
+            .sql(" IN (")
+            .ids(ids)
+            .sql(") AND name IN ('thumbsup', 'thumbsdown') GROUP BY ")
+            .sql(column)
+            .sql(", name");
+        let rows: Vec<(i64, String, i64)> =
+            self.run(|conn| query.rows::<(BigInt, Text, BigInt)>().load(conn))?;
+        for (id, name, count) in rows {
+            let votes = votes.entry(issuable(id)).or_default();
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            *(if name == THUMBS_UP { &mut votes.up } else { &mut votes.down }) = count;
+        }
+        Ok(())
+    }
+}
+
+impl Awards for DieselTx<'_> {
+    /// Three queries: the total, the ids, the rows.
+    fn list(&mut self, on: Awardable, page: Page) -> Result<Paged<Award>, StoreError> {
+        let all = awards_of(on);
+        let total = self.total(&format!("awards of {on:?}"), &all)?;
+        let ids = self.ids(all.sql(" ORDER BY awards.id").page(page))?;
+        Ok(Paged { items: self.awards_by_id(&ids)?, total })
+    }
+
+    fn find(&mut self, on: Awardable, id: AwardId) -> Result<Option<Award>, StoreError> {
+        let found = self.awards_by_id(&[id.0])?.into_iter().next();
+        Ok(found.filter(|award| award.on == on))
+    }
+
+    fn find_given(
+        &mut self,
+        on: Awardable,
+        user: UserId,
+        name: &EmojiName,
+    ) -> Result<Option<Award>, StoreError> {
+        let same = awards_of(on).sql(" AND awards.name = ").text(name.as_str().to_owned());
+        self.one_award(same.sql(" AND awards.user_id = ").id(user.0))
+    }
+
+    fn insert(&mut self, new: NewAward) -> Result<Award, StoreError> {
+        let NewAward { on, user, name, at } = new;
+        let (issue, request, note) = match on {
+            Awardable::Issue(issue) => (Some(issue.0), None, None),
+            Awardable::MergeRequest(request) => (None, Some(request.0), None),
+            Awardable::Note(note) => (None, None, Some(note.0)),
+        };
+        let row = (
+            awards::issue_id.eq(issue),
+            awards::merge_request_id.eq(request),
+            awards::note_id.eq(note),
+            awards::user_id.eq(user.0),
+            awards::name.eq(name.as_str()),
+            awards::created_at.eq(to_naive(at)),
+        );
+        let id = self.run(|conn| {
+            diesel::insert_into(awards::table).values(row).returning(awards::id).get_result(conn)
+        })?;
+        Ok(Award { id: AwardId(id), on, user, name, created_at: at })
+    }
+
+    fn delete(&mut self, id: AwardId) -> Result<(), StoreError> {
+        self.write(|conn| diesel::delete(awards::table.find(id.0)).execute(conn))
+    }
+
+    /// One query for issues and one for merge requests, if there are any.
+    fn votes(&mut self, on: &[Issuable]) -> Result<Vec<(Issuable, Votes)>, StoreError> {
+        let ids = IssuableIds::of(on);
+        let mut votes = HashMap::new();
+        self.add_votes("issue_id", ids.issues, issue, &mut votes)?;
+        self.add_votes("merge_request_id", ids.merge_requests, merge_request, &mut votes)?;
+        Ok(votes.into_iter().collect())
+    }
+}

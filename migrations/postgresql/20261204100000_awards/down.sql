@@ -1,0 +1,11 @@
+DELETE FROM awards WHERE note_id IS NOT NULL;
+DROP INDEX awards_of_user_on_merge_request;
+DROP INDEX awards_of_user;
+CREATE INDEX awards_of_user ON awards (user_id);
+DROP INDEX awards_on_note;
+DROP INDEX awards_on_merge_request;
+DROP INDEX awards_on_issue;
+DROP INDEX awards_of_note;
+ALTER TABLE awards DROP CONSTRAINT awards_on_one;
+ALTER TABLE awards DROP COLUMN note_id;
+ALTER TABLE awards ADD CONSTRAINT awards_on_one CHECK (num_nonnulls(issue_id, merge_request_id) = 1);
