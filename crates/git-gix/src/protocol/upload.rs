@@ -42,6 +42,7 @@ use crate::history::lineage::Lineages;
 use crate::storage::repository::GixRepository;
 use crate::storage::store::Shared;
 pub(crate) use compressed::CompressedObjects;
+pub(crate) use packs::PackOrders;
 use packs::Packs;
 pub(crate) use parts::PartCache;
 pub(crate) use plans::Plans;
@@ -113,7 +114,8 @@ impl Source {
         let (repo, packs) = match repository.handle() {
             Some(handle) => {
                 let repo = handle.repo().clone();
-                let packs = Packs::open(&repo, &handle.open().packs)?;
+                let packs =
+                    Packs::open(&repo, &handle.open().packs, &repository.shared().pack_orders)?;
                 (Some(repo), packs)
             }
             None => (None, Packs::default()),

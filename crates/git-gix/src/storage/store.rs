@@ -31,7 +31,7 @@ use crate::history::reachable::WalkCache;
 use crate::protocol::copy;
 use crate::protocol::limits::{MemoryBudget, PushLimits};
 use crate::protocol::receive::fsck::AcceptedFaults;
-use crate::protocol::upload::{CompressedObjects, PartCache, Plans};
+use crate::protocol::upload::{CompressedObjects, PackOrders, PartCache, Plans};
 use crate::storage::layout::Layout;
 use crate::storage::maintenance;
 use crate::storage::open::{LinkOutcome, OpenRepository};
@@ -93,6 +93,7 @@ pub(crate) struct Shared {
     pub(crate) files: BlobCache,
     pub(crate) plans: Plans,
     pub(crate) parts: PartCache,
+    pub(crate) pack_orders: Arc<PackOrders>,
     pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
     pub(crate) walks: WalkCache,
@@ -153,6 +154,7 @@ impl GixStore {
                 files: BlobCache::default(),
                 plans: Plans::default(),
                 parts: PartCache::default(),
+                pack_orders: Arc::default(),
                 compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
                 walks: WalkCache::default(),

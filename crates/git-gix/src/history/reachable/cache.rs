@@ -216,7 +216,7 @@ mod tests {
         let walks = WalkCache::default();
         let key =
             |project| Key { project: ProjectId(project), scope: Scope::Refs, with_contents: true };
-        let walk = |weight| CachedWalk { weight, walk: Arc::new(Mutex::new(Walk::new(true))) };
+        let walk = |weight| CachedWalk { weight, ..CachedWalk::new(true) };
         let longest = LONGEST_WALK as u64 + 50_000;
         walks.0.insert(key(1), walk(longest));
         assert!(walks.0.get(&key(1)).is_some());

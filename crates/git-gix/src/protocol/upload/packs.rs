@@ -8,7 +8,7 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use gix::ObjectId;
 use gix::odb::pack;
@@ -23,7 +23,9 @@ pub(crate) struct Pack {
     pub(crate) index: pack::index::File,
     data: OnceLock<Option<pack::data::File>>,
     /// Positions in the index, in the order of the offsets in the pack.
-    by_offset: OnceLock<Vec<u32>>,
+    by_offset: OnceLock<Arc<[u32]>>,
+    /// The orders of packs in other repositories.
+    orders: Option<Arc<PackOrders>>,
     /// Whether the pack store was found to have no usable summary of the pack.
     pub(super) lacks_summary: AtomicBool,
 }
@@ -34,7 +36,8 @@ impl Pack {
         // A pack that cannot be opened may just have been removed by a repack; its objects are then in another pack.
         let index = pack::index::File::at(index, gix::hash::Kind::Sha1).ok()?;
         let (data, by_offset) = (OnceLock::new(), OnceLock::new());
-        Some(Self { index, data, by_offset, lacks_summary: AtomicBool::new(false) })
+        let lacks_summary = AtomicBool::new(false);
+        Some(Self { index, data, by_offset, orders: None, lacks_summary })
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -55,13 +58,18 @@ impl Pack {
 
     /// Positions in the index, in the order of the offsets in the pack. Sorted once while the pack is open.
     pub(crate) fn by_offset(&self) -> &[u32] {
-        self.by_offset.get_or_init(|| {
-            let mut order: Vec<(u64, u32)> = (0..self.index.num_objects())
-                .map(|at| (self.index.pack_offset_at_index(at), at))
-                .collect();
-            order.sort_unstable();
-            order.into_iter().map(|(_, at)| at).collect()
+        self.by_offset.get_or_init(|| match (&self.orders, self.name()) {
+            (Some(orders), Some(name)) => orders.get_or_insert(name, || self.sort_by_offset()),
+            (Some(_) | None, _) => self.sort_by_offset(),
         })
+    }
+
+    fn sort_by_offset(&self) -> Arc<[u32]> {
+        let mut order: Vec<(u64, u32)> = (0..self.index.num_objects())
+            .map(|at| (self.index.pack_offset_at_index(at), at))
+            .collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, at)| at).collect()
     }
 
     /// The rank of the entry that begins at this offset, in the order of the offsets.
@@ -86,20 +94,53 @@ impl Pack {
     }
 }
 
+/// The orders of the offsets of open packs. Forks have packs in common, and an order takes four bytes per object, so all
+/// repositories share it.
+#[derive(Default)]
+pub(crate) struct PackOrders(Mutex<HashMap<PackName, Weak<[u32]>>>);
+
+impl PackOrders {
+    /// Returns the order of a pack, and computes it unless another repository has it.
+    fn get_or_insert(&self, pack: PackName, sort: impl FnOnce() -> Arc<[u32]>) -> Arc<[u32]> {
+        if let Some(order) = self.lock().get(&pack).and_then(Weak::upgrade) {
+            return order;
+        }
+        // Sorting takes long, so no lock is held. Two threads may sort the same pack.
+        let order = sort();
+        let mut all = self.lock();
+        if all.len() == all.capacity() {
+            all.retain(|_, order| order.strong_count() > 0);
+        }
+        if let Some(order) = all.get(&pack).and_then(Weak::upgrade) {
+            return order;
+        }
+        all.insert(pack, Arc::downgrade(&order));
+        order
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PackName, Weak<[u32]>>> {
+        // A poisoned lock is usable: no code that can panic runs while it is held.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The packs that the last conversation opened, kept open for the next one.
 #[derive(Default)]
 pub(crate) struct OpenPacks(Mutex<HashMap<PathBuf, Arc<Pack>>>);
 
 impl OpenPacks {
     /// Opens the packs of these indexes and closes all others.
-    fn open(&self, indexes: Vec<PathBuf>) -> Vec<Arc<Pack>> {
+    fn open(&self, indexes: Vec<PathBuf>, orders: &Arc<PackOrders>) -> Vec<Arc<Pack>> {
         // A poisoned lock is usable: a panic while a pack is opened leaves the map consistent.
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut before = std::mem::take(&mut *open);
+        let open_pack = |index: &Path| {
+            Some(Arc::new(Pack { orders: Some(Arc::clone(orders)), ..Pack::open(index)? }))
+        };
         for index in indexes {
             // A pack whose data could not be opened before is tried again.
             let kept = before.remove(&index).filter(|pack| !matches!(pack.data.get(), Some(None)));
-            if let Some(pack) = kept.or_else(|| Pack::open(&index).map(Arc::new)) {
+            if let Some(pack) = kept.or_else(|| open_pack(&index)) {
                 open.insert(index, pack);
             }
         }
@@ -133,7 +174,11 @@ pub(super) struct Packs {
 }
 
 impl Packs {
-    pub(super) fn open(repo: &gix::Repository, shared: &OpenPacks) -> Result<Self, GitError> {
+    pub(super) fn open(
+        repo: &gix::Repository,
+        open: &OpenPacks,
+        orders: &Arc<PackOrders>,
+    ) -> Result<Self, GitError> {
         let own = repo.objects.store_ref().path().to_owned();
         let here = std::env::current_dir().map_err(io_failed)?;
         let borrowed = gix::odb::alternate::resolve(own.clone(), &here).map_err(failed)?;
@@ -142,7 +187,7 @@ impl Packs {
         for folder in &folders {
             found.extend(indexes(&folder.join("pack"))?);
         }
-        let mut packs = shared.open(found);
+        let mut packs = open.open(found, orders);
         packs.sort_by_cached_key(|pack| {
             (std::cmp::Reverse(pack.index.num_objects()), pack.index.path().to_owned())
         });
@@ -215,5 +260,27 @@ impl Source {
         let Some(repo) = &self.repo else { return Ok(None) };
         let header = repo.try_find_header(id).map_err(failed)?;
         Ok(header.map(|header| header.kind()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repositories_share_the_order_of_a_pack_while_one_has_it_open() {
+        let orders = PackOrders::default();
+        let name = |byte| PackName::from_bytes([byte; 32]);
+        let order = |length: u32| move || (0..length).collect::<Arc<[u32]>>();
+        let first = orders.get_or_insert(name(1), order(3));
+        let second = orders.get_or_insert(name(1), || unreachable!("it is known"));
+        assert!(Arc::ptr_eq(&first, &second));
+        assert_eq!(orders.get_or_insert(name(2), order(5)).len(), 5);
+        drop((first, second));
+        assert_eq!(orders.get_or_insert(name(1), order(4)).len(), 4, "nobody had it open");
+        for byte in 0..=255 {
+            orders.get_or_insert(name(byte), order(1));
+        }
+        assert!(orders.lock().len() < 200, "names of closed packs are removed");
     }
 }
