@@ -83,10 +83,14 @@ impl DieselTx<'_> {
         Ok(if walked < gathered { Strategy::Walk } else { Strategy::Gather })
     }
 
-    /// Returns the ids of all labels and milestones that select issues together. `None` if only one title of a
-    /// project or group selects issues, or only a milestone for an author.
+    /// Returns the ids of all labels and milestones that select issues together, and of a milestone of a group. `None`
+    /// if only one title of a project or a label of a group selects issues, or only a milestone for an author.
     fn load_selectors(&mut self, filter: &IssueFilter) -> Result<Option<Selectors>, StoreError> {
-        if !has_label_or_milestone(filter) || issue_total::by_counters(filter).is_some() {
+        // For a group, PostgreSQL would estimate a small milestone by the size of all milestones.
+        let is_of_group = matches!(filter.scope, IssueScope::Group(..));
+        let needs_ids = is_of_group && filter.milestone.is_some();
+        let is_counted = issue_total::by_counters(filter).is_some();
+        if !has_label_or_milestone(filter) || is_counted && !needs_ids {
             return Ok(None);
         }
         let titles = filter.labels.as_ref().map(titles_of);
