@@ -41,8 +41,20 @@ impl<'a> Mentions<'a> {
         home: &ProjectRef,
         named: &'a NamedObjects,
     ) -> Result<(Tracker, Self), Error> {
+        Self::lock_with(tx, requester, home, None, named)
+    }
+
+    /// Like [`lock`](Self::lock), with the lock of one more project.
+    pub(crate) fn lock_with(
+        tx: &mut dyn Tx,
+        requester: Requester,
+        home: &ProjectRef,
+        also: Option<ProjectId>,
+        named: &'a NamedObjects,
+    ) -> Result<(Tracker, Self), Error> {
         let home = tx.projects().find(home)?.ok_or(Error::NotFound(Entity::Project))?;
-        let (home, others) = ReferencedProjects::lock_paths(tx, requester, home.id, named.paths())?;
+        let (home, others) =
+            ReferencedProjects::lock_paths(tx, requester, (home.id, also), named.paths())?;
         let home = home.ok_or(Error::NotFound(Entity::Project))?;
         let home = requester.tracker_of(tx, home)?;
         Ok((home, Self { named, others }))
@@ -89,14 +101,14 @@ impl ReferencedProjects {
         named: &[Reference],
     ) -> Result<(Option<Project>, Self), Error> {
         let paths = named.iter().filter_map(|reference| reference.project.as_deref());
-        Self::lock_paths(tx, requester, home, paths)
+        Self::lock_paths(tx, requester, (home, None), paths)
     }
 
-    /// Like [`lock`](Self::lock), with the paths of the projects.
+    /// Like [`lock`](Self::lock), with the paths of the projects, and with the lock of one more project.
     fn lock_paths<'a>(
         tx: &mut dyn Tx,
         requester: Requester,
-        home: ProjectId,
+        (home, also): (ProjectId, Option<ProjectId>),
         paths: impl Iterator<Item = &'a str>,
     ) -> Result<(Option<Project>, Self), Error> {
         let mut found = Vec::new();
@@ -108,7 +120,9 @@ impl ReferencedProjects {
                 }
             }
         }
-        let ids: Vec<ProjectId> = found.iter().map(|(_, id)| *id).chain([home]).collect();
+        let also = also.filter(|also| *also != home);
+        let ids: Vec<ProjectId> =
+            found.iter().map(|(_, id)| *id).chain(also).chain([home]).collect();
         let locked = match ids[..] {
             [home] => tx.projects().lock(home)?.into_iter().collect(),
             _ => tx.projects().lock_all(&ids)?,

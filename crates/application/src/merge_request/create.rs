@@ -148,7 +148,10 @@ impl Creation<'_> {
         let mentioned = NamedObjects::find(app, self.requester.actor, &home, &self.fields.texts())?;
         let mentioned = own_commits::without_draft(app, mentioned, &draft, ends, caller)?;
         app.store.write(|tx| {
-            let (tracker, mentions) = Mentions::lock(tx, self.requester, &home, &mentioned)?;
+            // The lock of the source keeps it from being removed before the request exists, which would stay open.
+            let source = Some(ends.source_project);
+            let (tracker, mentions) =
+                Mentions::lock_with(tx, self.requester, &home, source, &mentioned)?;
             let source = ProjectRef::Id(ends.source_project);
             let target = Some(ends.target_project.0);
             let (source, _) = find_projects(tx, self.requester, &source, target)?;

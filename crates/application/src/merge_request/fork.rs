@@ -26,6 +26,10 @@ pub(crate) fn queue_closing(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let Some(target) = fork.forked_from else { return Ok(()) };
+    // Requests that are being created hold this lock, and are found afterwards.
+    if tx.projects().lock(fork.id)?.is_none() {
+        return Ok(());
+    }
     // The same transaction may have removed the target.
     if tx.projects().header(&ProjectRef::Id(target))?.is_none() {
         return Ok(());
