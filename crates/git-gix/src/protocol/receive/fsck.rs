@@ -137,6 +137,9 @@ impl Fsck<'_> {
             let Some((entry, next)) = Entry::split(rest) else {
                 return self.report(Fault::BadTree);
             };
+            if entry.name.len() > LONGEST_NAME {
+                self.report(Fault::LargePathname)?;
+            }
             if let Some(previous) = &previous {
                 if previous.name == entry.name {
                     self.report(Fault::DuplicateEntries)?;
@@ -166,6 +169,10 @@ impl Fsck<'_> {
         Ok(())
     }
 }
+
+/// The longest name of a tree entry. `git fsck` only warns of longer ones, but no file system has them, and a list of
+/// paths would take very much memory.
+const LONGEST_NAME: usize = 4096;
 
 /// An entry of a tree, as it is stored.
 struct Entry<'a> {

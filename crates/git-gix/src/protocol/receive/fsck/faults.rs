@@ -54,6 +54,7 @@ faults! {
     GitmodulesSymlink "gitmodulesSymlink" "`.gitmodules` is a symbolic link",
     GitmodulesUpdate "gitmodulesUpdate" "the `update` setting of a submodule is a command",
     GitmodulesUrl "gitmodulesUrl" "a submodule has an unsafe URL",
+    LargePathname "largePathname" "a name in the tree is longer than 4096 bytes",
     MissingAuthor "missingAuthor" "there is no `author` line",
     MissingCommitter "missingCommitter" "there is no `committer` line",
     MissingEmail "missingEmail" "a line has no email address",

@@ -83,7 +83,8 @@ fn commits_and_tags_with_errors_are_known_by_git_s_names() {
 fn trees_are_sorted_and_have_each_name_once() {
     let (file, folder) = ("100644", "40000");
     type Entries<'a> = &'a [(&'a str, &'a str)];
-    let cases: [(Entries<'_>, Option<Fault>); 9] = [
+    let (long, longer) = ("n".repeat(4096), "n".repeat(4097));
+    let cases: [(Entries<'_>, Option<Fault>); 11] = [
         (&[], None),
         (&[(file, "a"), (folder, "b"), (file, "c")], None),
         (&[(file, "a.b"), (folder, "a"), (file, "a0")], None),
@@ -96,6 +97,8 @@ fn trees_are_sorted_and_have_each_name_once() {
             Some(Fault::DuplicateEntries),
         ),
         (&[(file, "")], Some(Fault::BadTree)),
+        (&[(file, &long)], None),
+        (&[(file, &longer)], Some(Fault::LargePathname)),
     ];
     for (entries, fault) in cases {
         assert_eq!(fault_of(Kind::Tree, &tree(entries)), fault, "{entries:?}");
