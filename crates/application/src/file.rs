@@ -2,7 +2,9 @@
 
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::{Project, ProjectRef};
-use hexforge_domain::repository::{ChangeError, CommitOutcome, CommitText, FileChange, PathEntry};
+use hexforge_domain::repository::{
+    ChangeError, CommitOutcome, CommitText, FileChange, MAX_FOLDERS, PathEntry,
+};
 use hexforge_domain::text::limit;
 
 use crate::app::App;
@@ -99,7 +101,10 @@ impl Rule {
 
     fn check_path(self, given: &str, path: &str) -> Result<(), Error> {
         let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
-        let is_odd = path.is_empty() || given.len() > limit::LOOKUP || path.split('/').any(is_git);
+        let is_odd = path.is_empty()
+            || given.len() > limit::LOOKUP
+            || path.split('/').count() > MAX_FOLDERS + 1
+            || path.split('/').any(is_git);
         let refusal = match self {
             Rule::Create if given.contains("..") => FileRefusal::Traversal,
             Rule::Create if is_odd || !has_only_letters(given) => FileRefusal::PathCharacters,

@@ -16,6 +16,6 @@ pub use contributor::{Contributor, Contributors};
 pub use log::LogQuery;
 pub use tree::{EntryKind, TreeEntry};
 pub use write::{
-    ChangeError, CommitOutcome, CommitText, FileChange, FileMode, MergeOutcome, PathEntry,
-    PickOutcome, WrittenCommit,
+    ChangeError, CommitOutcome, CommitText, FileChange, FileMode, MAX_FOLDERS, MergeOutcome,
+    PathEntry, PickOutcome, WrittenCommit,
 };

@@ -9,8 +9,8 @@ use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::git_writes::GitWrites;
 use hexforge_domain::repository::{
-    ChangeError, CommitOutcome, CommitText, FileChange, FileMode, MergeOutcome, PathEntry,
-    PickOutcome, WrittenCommit,
+    ChangeError, CommitOutcome, CommitText, FileChange, FileMode, MAX_FOLDERS, MergeOutcome,
+    PathEntry, PickOutcome, WrittenCommit,
 };
 
 use super::git::{FakeRepository, Files, Stored, blob_id, id_of};
@@ -185,7 +185,8 @@ fn check_path(path: &str) -> Result<(), ChangeError> {
     let is_bad = |part: &str| {
         matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git") || part.contains('\0')
     };
-    if path.split('/').any(is_bad) { Err(ChangeError::InvalidPath) } else { Ok(()) }
+    let is_deep = path.split('/').count() > MAX_FOLDERS + 1;
+    if is_deep || path.split('/').any(is_bad) { Err(ChangeError::InvalidPath) } else { Ok(()) }
 }
 
 fn check_text(text: &CommitText) -> Result<(), GitError> {

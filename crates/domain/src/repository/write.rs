@@ -97,6 +97,9 @@ pub enum CommitOutcome {
     },
 }
 
+/// The maximum number of folders in the path of a file that is written.
+pub const MAX_FOLDERS: usize = 1000;
+
 /// Why a file change cannot be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
@@ -106,7 +109,8 @@ pub enum ChangeError {
     /// There is something else at the path, or the path leads through a file.
     #[error("the path is taken")]
     Taken,
-    /// The path has a component that is empty, `.`, `..`, or `.git` in any spelling, or it contains a NUL byte.
+    /// The path has a component that is empty, `.`, `..`, or `.git` in any spelling, it contains a NUL byte, or it has
+    /// more than [`MAX_FOLDERS`] folders.
     #[error("the path is not valid")]
     InvalidPath,
     /// Git itself interprets the file (`.gitmodules` or `.gitattributes`), and a push of it would be refused.

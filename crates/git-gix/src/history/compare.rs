@@ -213,27 +213,30 @@ fn merge_base(
     one: ObjectId,
     two: ObjectId,
 ) -> Result<Option<ObjectId>, GitError> {
-    Ok(best_merge_bases(repo, one, two)?.first().copied())
+    Ok(best_merge_bases(repo, one, two, MOST_BASES)?.0.first().copied())
 }
 
-/// The common ancestors that are not ancestors of another common ancestor, newest first.
+/// The common ancestors that are not ancestors of another common ancestor, newest first, and whether these are all.
+/// At most `most` of the newest common ancestors are compared with each other.
 pub(crate) fn best_merge_bases(
     repo: &gix::Repository,
     one: ObjectId,
     two: ObjectId,
-) -> Result<Vec<ObjectId>, GitError> {
+    most: usize,
+) -> Result<(Vec<ObjectId>, bool), GitError> {
     // An unreadable commit-graph is ignored: it only speeds up the walk.
     let commit_graph = repo.commit_graph_if_enabled().unwrap_or_default();
     let mut graph = repo.revision_graph(commit_graph.as_ref());
     let found = repo.merge_bases_many_with_graph(one, &[two], &mut graph).map_err(failed)?;
     let mut bases: Vec<ObjectId> = found.iter().map(|base| base.detach()).collect();
     bases.sort_by_key(|base| Reverse(graph.get(base).map(|commit| commit.commit_time)));
+    let are_all = bases.len() <= most;
     if bases.len() < 2 {
-        return Ok(bases);
+        return Ok((bases, are_all));
     }
     // Where commit dates are wrong, gix also returns ancestors of other bases, because it follows only the first parent
     // of a merge. Such bases are skipped.
-    bases.truncate(MOST_BASES);
+    bases.truncate(most);
     let mut best = Vec::new();
     for &base in &bases {
         let others: Vec<ObjectId> = bases.iter().copied().filter(|other| *other != base).collect();
@@ -242,7 +245,7 @@ pub(crate) fn best_merge_bases(
             best.push(base);
         }
     }
-    Ok(if best.is_empty() { bases } else { best })
+    Ok((if best.is_empty() { bases } else { best }, are_all))
 }
 
 /// The maximum number of bases that are checked. Real histories have two or three.

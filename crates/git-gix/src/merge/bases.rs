@@ -12,7 +12,7 @@ use crate::error::{failed, io_failed};
 use crate::history::compare::{Effort, best_merge_bases};
 
 /// More merge bases, and deeper nested merges of merge bases, are refused. Real histories have two or three.
-const MOST_BASES: usize = 16;
+const MOST_BASES: usize = 64;
 const DEEPEST: usize = 16;
 
 /// Returns the tree that is the base of a merge; `None` when the commits have no common ancestor.
@@ -34,8 +34,8 @@ fn merged_base(
     depth: usize,
     effort: &Effort,
 ) -> Result<Option<ObjectId>, GitError> {
-    let mut bases = best_merge_bases(repo, ours, theirs)?;
-    if bases.len() > MOST_BASES || depth > DEEPEST || !effort.has_time() {
+    let (mut bases, are_all) = best_merge_bases(repo, ours, theirs, MOST_BASES)?;
+    if !are_all || depth > DEEPEST || !effort.has_time() {
         return Err(GitError::TooLarge);
     }
     // git merges the oldest ones first.

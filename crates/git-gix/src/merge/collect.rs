@@ -15,9 +15,6 @@ use super::{OURS, THEIRS};
 use crate::error::failed;
 use crate::history::compare::Effort;
 
-/// Folders that are nested deeper are refused.
-const DEEPEST: usize = 2000;
-
 /// All three versions have this bit set.
 const ALL: u8 = 7;
 
@@ -80,7 +77,8 @@ pub(super) struct SideChanges {
     pub(super) added: Vec<(BString, Version)>,
     /// The folders of the base that the side does not have.
     pub(super) removed_folders: HashMap<BString, FolderRelevance>,
-    deferred: Vec<Deferred>,
+    /// The folders that only this side changed.
+    deferred: Vec<Folder>,
 }
 
 impl SideChanges {
@@ -89,10 +87,12 @@ impl SideChanges {
     }
 }
 
-/// A folder that only one side changed.
-struct Deferred {
+/// A folder that is to be walked.
+struct Folder {
     path: BString,
     trees: [Option<ObjectId>; 3],
+    /// git's `dir_rename_mask`: the side that kept a folder that the other removed, or [`ALL`] if it also added files
+    /// to it.
     folder_mask: u8,
 }
 
@@ -116,22 +116,21 @@ pub(super) fn collect(
 ) -> Result<Collected, GitError> {
     let collected =
         Collected { paths: BTreeMap::new(), resolved: BTreeMap::new(), sides: Default::default() };
-    let mut walk = Walk { repo, effort, collected, may_defer: [true; 3] };
-    walk.folder(&BString::default(), trees, 0, 0)?;
+    let mut walk = Walk { repo, effort, collected, may_defer: [true; 3], waiting: Vec::new() };
+    walk.walk(Folder { path: BString::default(), trees, folder_mask: 0 })?;
     for side in [OURS, THEIRS] {
         let deferred = std::mem::take(&mut walk.collected.sides[side].deferred);
         if !walk.collected.sides[side].has_relevant() {
             // No rename can end in these folders, so they are taken as a whole.
-            for Deferred { path, trees, .. } in deferred {
+            for Folder { path, trees, .. } in deferred {
                 let version = trees[side].map(|id| Version { kind: EntryKind::Tree, id });
                 walk.collected.resolved.insert(path, version);
             }
             continue;
         }
         walk.may_defer[side] = false;
-        for Deferred { path, trees, folder_mask } in deferred {
-            let depth = path.iter().filter(|&&byte| byte == b'/').count() + 1;
-            walk.folder(&path, trees, folder_mask, depth)?;
+        for folder in deferred {
+            walk.walk(folder)?;
         }
     }
     let mut collected = walk.collected;
@@ -147,23 +146,24 @@ struct Walk<'a> {
     effort: &'a Effort,
     collected: Collected,
     may_defer: [bool; 3],
+    /// The folders below those that were walked. Folders may be nested deeper than a stack allows.
+    waiting: Vec<Folder>,
 }
 
 type Stored = Option<(EntryMode, ObjectId)>;
 
 impl Walk<'_> {
-    /// Walks a folder. `folder_mask` is git's `dir_rename_mask`: the side that kept a folder that the other removed, or
-    /// [`ALL`] if it also added files to it.
-    fn folder(
-        &mut self,
-        path: &BString,
-        trees: [Option<ObjectId>; 3],
-        mut folder_mask: u8,
-        depth: usize,
-    ) -> Result<(), GitError> {
-        if depth > DEEPEST {
-            return Err(GitError::TooLarge);
+    /// Walks a folder and all folders below it.
+    fn walk(&mut self, folder: Folder) -> Result<(), GitError> {
+        self.waiting.push(folder);
+        while let Some(folder) = self.waiting.pop() {
+            self.folder(folder)?;
         }
+        Ok(())
+    }
+
+    fn folder(&mut self, folder: Folder) -> Result<(), GitError> {
+        let Folder { path, trees, mut folder_mask } = folder;
         let mut names: BTreeMap<BString, [Stored; 3]> = BTreeMap::new();
         for (side, tree) in trees.iter().enumerate() {
             let Some(tree) = tree else { continue };
@@ -190,7 +190,7 @@ impl Walk<'_> {
                 full.push(b'/');
             }
             full.extend_from_slice(&name);
-            self.entry(path, full, stored, folder_mask, depth)?;
+            self.entry(&path, full, stored, folder_mask)?;
         }
         Ok(())
     }
@@ -220,7 +220,6 @@ impl Walk<'_> {
         path: BString,
         stored: [Stored; 3],
         folder_mask: u8,
-        depth: usize,
     ) -> Result<(), GitError> {
         let versions =
             stored.map(|stored| stored.map(|(mode, id)| Version { kind: mode.kind(), id }));
@@ -235,6 +234,7 @@ impl Walk<'_> {
             (false, false, false) => 0,
         };
         if !self.effort.may_list(self.collected.paths.len() + self.collected.resolved.len())
+            || !self.effort.may_keep_path(path.len())
             || !self.effort.has_time()
         {
             return Err(GitError::TooLarge);
@@ -265,13 +265,13 @@ impl Walk<'_> {
                 (5, 0, _) => Some(OURS),
                 _ => None,
             };
+            let below = Folder { path: path.clone(), trees, folder_mask };
             match only_side {
                 Some(side) if folder_mask != ALL && self.may_defer[side] => {
-                    let deferred = Deferred { path, trees, folder_mask };
-                    self.collected.sides[side].deferred.push(deferred);
+                    self.collected.sides[side].deferred.push(below);
                     return Ok(());
                 }
-                Some(_) | None => self.folder(&path, trees, folder_mask, depth + 1)?,
+                Some(_) | None => self.waiting.push(below),
             }
         }
         if file_mask != 0 {

@@ -110,7 +110,7 @@ impl Contents<'_> {
             ours: one_label.as_bytes(),
             theirs: two_label.as_bytes(),
         };
-        let Some(merged) = text::merge(&old, &one, &two, &markers) else {
+        let Some(merged) = text::merge(&old, &one, &two, &markers, self.effort) else {
             return Ok((ours, false));
         };
         Ok((self.objects.add(Kind::Blob, merged.bytes)?, merged.is_clean))

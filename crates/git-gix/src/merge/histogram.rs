@@ -3,19 +3,22 @@
 //! gix has a histogram diff too, but it compares texts without their common ends. Lines at the ends then count less
 //! often, so it may match other lines than git, and merges of texts with many equal lines would differ.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use gix::diff::blob::{Algorithm, Diff, InternedInput, NoSliderHeuristic, Token};
 
+use crate::history::compare::Effort;
+
 /// Lines that occur more often are not matched by their rarity.
 const MOST_OCCURRENCES: usize = 64;
 
-/// Compares two texts as git does in merges.
-pub(super) fn diff(input: &InternedInput<&[u8]>) -> Diff {
+/// Compares two texts as git does in merges. Returns `None` when the time is up: the cost can grow with the square of
+/// the number of lines.
+pub(super) fn diff(input: &InternedInput<&[u8]>, effort: &Effort) -> Option<Diff> {
     let (before, after) = (&input.before, &input.after);
     let mut matches = Matches { before, after, partners: vec![None; after.len()] };
-    matches.find();
+    let tokens = input.interner.num_tokens() as usize;
+    matches.find(&mut Index::new(before.len(), tokens), effort)?;
     // Each pair of matched lines gets a token of its own, so that no other lines can be matched.
     let first_free = before.len() as u32;
     let old: Vec<Token> = (0..first_free).map(Token).collect();
@@ -29,7 +32,7 @@ pub(super) fn diff(input: &InternedInput<&[u8]>) -> Diff {
     let tokens = first_free + after.len() as u32;
     diff.compute_with(Algorithm::Myers, &old, &new, tokens);
     diff.postprocess_with(before, after, NoSliderHeuristic);
-    diff
+    Some(diff)
 }
 
 struct Matches<'a> {
@@ -42,20 +45,58 @@ struct Matches<'a> {
 /// Lines of both texts.
 type Ranges = (Range<usize>, Range<usize>);
 
+/// Where the lines of a range of the old text occur in it. Its memory is used again for each range.
+struct Index {
+    /// Tells the occurrences of this range from those of earlier ones.
+    range: usize,
+    /// By token: the range, the first occurrence, and the number of occurrences.
+    occurrences: Vec<(usize, Occurrences)>,
+    /// The next occurrence of each old line.
+    next: Vec<Option<usize>>,
+}
+
 /// Where a line occurs in a range of the old text.
+#[derive(Clone, Copy, Default)]
 struct Occurrences {
     first: usize,
     count: usize,
 }
 
+impl Index {
+    fn new(lines: usize, tokens: usize) -> Self {
+        let occurrences = vec![(0, Occurrences::default()); tokens];
+        Self { range: 0, occurrences, next: vec![None; lines] }
+    }
+
+    fn fill(&mut self, before: &[Token], old: &Range<usize>) {
+        self.range += 1;
+        for at in old.clone().rev() {
+            let (range, known) = &mut self.occurrences[before[at].0 as usize];
+            let is_known = *range == self.range;
+            self.next[at] = is_known.then_some(known.first);
+            *known = Occurrences { first: at, count: if is_known { known.count + 1 } else { 1 } };
+            *range = self.range;
+        }
+    }
+
+    fn get(&self, token: Token) -> Option<Occurrences> {
+        let (range, known) = self.occurrences[token.0 as usize];
+        (range == self.range).then_some(known)
+    }
+}
+
 impl Matches<'_> {
-    fn find(&mut self) {
+    fn find(&mut self, index: &mut Index, effort: &Effort) -> Option<()> {
         let mut waiting = vec![(0..self.before.len(), 0..self.after.len())];
         while let Some((old, new)) = waiting.pop() {
             if old.is_empty() || new.is_empty() {
                 continue;
             }
-            match self.longest_rare_match(&old, &new) {
+            if !effort.has_time() {
+                return None;
+            }
+            index.fill(self.before, &old);
+            match self.longest_rare_match(&old, &new, index) {
                 Found::Match((same_old, same_new)) => {
                     for (from, to) in same_old.clone().zip(same_new.clone()) {
                         self.partners[to] = Some(from);
@@ -67,6 +108,7 @@ impl Matches<'_> {
                 Found::Nothing => (),
             }
         }
+        Some(())
     }
 
     /// Matches lines of which all common ones are frequent.
@@ -83,24 +125,12 @@ impl Matches<'_> {
     }
 
     /// Finds the lines to match first.
-    fn longest_rare_match(&self, old: &Range<usize>, new: &Range<usize>) -> Found {
-        let mut occurrences: HashMap<u32, Occurrences> = HashMap::new();
-        let mut next = vec![None; old.len()];
-        for at in old.clone().rev() {
-            let entry = occurrences.entry(self.before[at].0);
-            let known = entry.or_insert(Occurrences { first: at, count: 0 });
-            if known.count > 0 {
-                next[at - old.start] = Some(known.first);
-            }
-            known.first = at;
-            known.count += 1;
-        }
+    fn longest_rare_match(&self, old: &Range<usize>, new: &Range<usize>, index: &Index) -> Found {
         let mut search = Search {
             matches: self,
             old,
             new,
-            occurrences: &occurrences,
-            next: &next,
+            index,
             rarest: MOST_OCCURRENCES + 1,
             has_common: false,
             best: None,
@@ -127,9 +157,7 @@ struct Search<'a> {
     matches: &'a Matches<'a>,
     old: &'a Range<usize>,
     new: &'a Range<usize>,
-    occurrences: &'a HashMap<u32, Occurrences>,
-    /// The next occurrence of each old line.
-    next: &'a [Option<usize>],
+    index: &'a Index,
     /// How often the rarest line of the best match occurs.
     rarest: usize,
     has_common: bool,
@@ -140,7 +168,7 @@ impl Search<'_> {
     /// Tries all matches of a new line. Returns the next line to try.
     fn try_line(&mut self, line: usize) -> usize {
         let mut following = line + 1;
-        let Some(known) = self.occurrences.get(&self.matches.after[line].0) else {
+        let Some(known) = self.index.get(self.matches.after[line]) else {
             return following;
         };
         self.has_common = true;
@@ -156,9 +184,9 @@ impl Search<'_> {
                 self.rarest = rarity;
                 self.best = Some((old.clone(), new));
             }
-            candidate = self.next[at - self.old.start];
+            candidate = self.index.next[at];
             while let Some(next) = candidate.filter(|&next| next < old.end) {
-                candidate = self.next[next - self.old.start];
+                candidate = self.index.next[next];
             }
         }
         following
@@ -168,8 +196,7 @@ impl Search<'_> {
     fn extend(&self, at: usize, line: usize, count: usize) -> (Range<usize>, Range<usize>, usize) {
         let (before, after) = (self.matches.before, self.matches.after);
         let (mut old, mut new, mut rarity) = (at..at + 1, line..line + 1, count);
-        let count_of =
-            |at: usize| self.occurrences.get(&before[at].0).map_or(1, |known| known.count);
+        let count_of = |at: usize| self.index.get(before[at]).map_or(1, |known| known.count);
         while old.start > self.old.start
             && new.start > self.new.start
             && before[old.start - 1] == after[new.start - 1]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use gix::diff::blob::{Hunk, InternedInput};
 
 use super::histogram;
+use crate::history::compare::Effort;
 use crate::history::compare::distance::differ_too_much;
 
 /// The number of lines between two conflicts up to which they become one.
@@ -25,14 +26,15 @@ pub(super) struct MergedText {
 }
 
 /// Merges two texts with their common base. Conflicts are in the result, between markers. Returns `None` for long texts
-/// that have too little in common to compare them in time.
+/// that have too little in common to compare them in time, and when the time is up.
 pub(super) fn merge(
     base: &[u8],
     ours: &[u8],
     theirs: &[u8],
     markers: &Markers<'_>,
+    effort: &Effort,
 ) -> Option<MergedText> {
-    let (one, two) = (changes(base, ours)?, changes(base, theirs)?);
+    let (one, two) = (changes(base, ours, effort)?, changes(base, theirs, effort)?);
     if one.is_empty() {
         return Some(MergedText { bytes: theirs.to_vec(), is_clean: true });
     }
@@ -40,7 +42,7 @@ pub(super) fn merge(
         return Some(MergedText { bytes: ours.to_vec(), is_clean: true });
     }
     let texts = Texts { base: lines(base), ours: lines(ours), theirs: lines(theirs) };
-    let mut regions = texts.refine(&texts.regions(&one, &two));
+    let mut regions = texts.refine(&texts.regions(&one, &two), effort);
     join_close_conflicts(&mut regions);
     Some(MergedText {
         is_clean: regions.iter().all(|region| region.side != Side::Conflict),
@@ -53,12 +55,12 @@ fn lines(text: &[u8]) -> Vec<&[u8]> {
 }
 
 /// The changed ranges of lines; `None` when there are too many. The slider heuristic for indentation is not used in merges.
-fn changes(before: &[u8], after: &[u8]) -> Option<Vec<Hunk>> {
+fn changes(before: &[u8], after: &[u8], effort: &Effort) -> Option<Vec<Hunk>> {
     let input = InternedInput::new(before, after);
     if differ_too_much(&input.before, &input.after) {
         return None;
     }
-    Some(histogram::diff(&input).hunks().collect())
+    Some(histogram::diff(&input, effort)?.hunks().collect())
 }
 
 /// Where the lines of a region come from.
@@ -145,7 +147,7 @@ impl Texts<'_> {
     }
 
     /// Reduces conflicts to the lines in which the sides differ.
-    fn refine(&self, regions: &[Region]) -> Vec<Region> {
+    fn refine(&self, regions: &[Region], effort: &Effort) -> Vec<Region> {
         let mut refined = Vec::with_capacity(regions.len());
         for region in regions {
             let (ours, theirs) =
@@ -155,7 +157,7 @@ impl Texts<'_> {
                 continue;
             }
             let (before, after) = (ours.concat(), theirs.concat());
-            let Some(hunks) = changes(&before, &after) else {
+            let Some(hunks) = changes(&before, &after, effort) else {
                 refined.push(region.clone());
                 continue;
             };

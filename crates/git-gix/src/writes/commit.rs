@@ -8,7 +8,8 @@ use gix::objs::tree::EntryKind;
 use hexforge_domain::commit::Signature;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::{
-    ChangeError, CommitOutcome, CommitText, FileChange, FileMode, PathEntry, WrittenCommit,
+    ChangeError, CommitOutcome, CommitText, FileChange, FileMode, MAX_FOLDERS, PathEntry,
+    WrittenCommit,
 };
 
 use super::{NewObjects, TreeEditor};
@@ -171,6 +172,7 @@ fn kind_of(mode: FileMode) -> EntryKind {
 /// Returns whether a path may be written: by the rules for pushes, for each of its components.
 fn is_good_path(path: &str) -> bool {
     path.len() <= LONGEST_PATH
+        && path.split('/').count() <= MAX_FOLDERS + 1
         && !path.contains('\0')
         && path.split('/').all(|part| is_good_name(part.as_bytes().as_bstr()))
 }

@@ -9,14 +9,11 @@ use gix::object::Kind;
 use gix::objs::tree::{Entry, EntryKind, EntryMode};
 use gix::objs::{Find, Tree, TreeRefIter, WriteTo};
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::repository::{FileMode, PathEntry};
+use hexforge_domain::repository::{FileMode, MAX_FOLDERS, PathEntry};
 
 use super::NewObjects;
 use crate::content::commit::from_gix;
 use crate::error::{failed, io_failed};
-
-/// Folders that are nested deeper are refused, because they are written recursively.
-const DEEPEST: usize = 2000;
 
 /// The largest blob that is read as a whole.
 const LARGEST_TEXT: u64 = 16 << 20;
@@ -52,6 +49,9 @@ impl<'r> TreeEditor<'r> {
     /// Returns what is at a path, with all changes so far.
     pub(crate) fn path_entry(&mut self, path: &[u8]) -> Result<PathEntry, GitError> {
         let (folders, name) = split_path(path);
+        if folders.len() > MAX_FOLDERS {
+            return Ok(PathEntry::Missing);
+        }
         let Some(folder) = self.folder(&folders, WhenMissing::Stop)? else {
             return Ok(match self.blocked_by_file(&folders)? {
                 true => PathEntry::BehindFile,
@@ -134,7 +134,8 @@ impl<'r> TreeEditor<'r> {
         names: &[&BStr],
         when_missing: WhenMissing,
     ) -> Result<Option<&mut Folder>, GitError> {
-        if names.len() > DEEPEST {
+        // Folders are written recursively.
+        if names.len() > MAX_FOLDERS {
             return Err(GitError::TooLarge);
         }
         if !self.is_root_read {
@@ -197,7 +198,8 @@ impl Folder {
         let mut entries = Vec::with_capacity(self.entries.len());
         for (filename, node) in self.entries {
             let (mode, oid) = match node {
-                Node::Stored(mode, id) => (mode, id),
+                // As git does, a tree that is written has no modes of old programs, such as 100664.
+                Node::Stored(mode, id) => (mode.kind().into(), id),
                 Node::Open(folder, stored) => match (folder.write(objects)?, stored) {
                     ((false, _), Some(stored)) => (EntryKind::Tree.into(), stored),
                     ((_, Some(id)), _) => {

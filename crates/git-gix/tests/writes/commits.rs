@@ -2,7 +2,7 @@
 
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::repository::{
-    ChangeError, CommitOutcome, FileChange, FileMode, PathEntry, WrittenCommit,
+    ChangeError, CommitOutcome, FileChange, FileMode, MAX_FOLDERS, PathEntry, WrittenCommit,
 };
 
 use super::*;
@@ -127,7 +127,7 @@ fn impossible_changes_are_refused_by_number() {
         let outcome = world.open().write_commit(Some(tip), &changes, &text("x"));
         assert_eq!(outcome.ok(), Some(CommitOutcome::Impossible { change, why }), "{changes:?}");
     }
-    let long = "a/".repeat(5000);
+    let (long, deep) = ("a/".repeat(5000), format!("{}b", "a/".repeat(MAX_FOLDERS + 1)));
     for path in [
         "",
         "/a",
@@ -141,6 +141,7 @@ fn impossible_changes_are_refused_by_number() {
         "git~1",
         "a\0b",
         &long,
+        &deep,
     ] {
         let impossible = CommitOutcome::Impossible { change: 0, why: InvalidPath };
         for change in [write(path, ""), rename("README", path)] {

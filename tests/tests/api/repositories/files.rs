@@ -1,5 +1,6 @@
 //! Single files: commits_files.md section 6.
 
+use hexforge_domain::repository::MAX_FOLDERS;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
@@ -339,6 +340,7 @@ fn paths_of_changed_files_have_other_rules(forge: &Forge) {
             "a\0b",
             "/",
             ".",
+            &format!("{}b", "a/".repeat(MAX_FOLDERS + 1)),
         ] {
             let answer = change(forge, &fixture, method, path);
             assert_eq!(answer, (400, message("Invalid path")), "{method} {path}");

@@ -17,8 +17,12 @@ pub(crate) struct Effort {
     reading: Cell<u64>,
     showing: Cell<u64>,
     changes: usize,
+    paths: Cell<u64>,
     spent: Cell<bool>,
 }
+
+/// The total length of the paths that are listed. A short pack can hold very many long paths.
+const PATH_BYTES: u64 = 16 << 20;
 
 /// The maximum effort of one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,7 @@ impl Effort {
             reading: Cell::new(limits.reading),
             showing: Cell::new(limits.showing),
             changes: limits.changes,
+            paths: Cell::new(PATH_BYTES),
             spent: Cell::new(false),
         }
     }
@@ -70,6 +75,11 @@ impl Effort {
     /// Returns whether another change may be listed after this many.
     pub(crate) fn may_list(&self, entries: usize) -> bool {
         self.note_outcome(entries < self.changes)
+    }
+
+    /// Takes the length of a path from the budget for paths. Returns `false` if it does not suffice.
+    pub(crate) fn may_keep_path(&self, bytes: usize) -> bool {
+        self.note_outcome(subtract(&self.paths, bytes as u64))
     }
 
     /// Returns whether a limit was reached, so that the result is incomplete.

@@ -1,12 +1,11 @@
 //! Lists the changed files of two commits, with their diffs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use gix::ObjectId;
-use gix::bstr::{BStr, BString};
-use gix::diff::tree::recorder::Change;
-use gix::diff::tree::{Recorder, Visit, visit};
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::diff::tree::{Visit, visit};
 use gix::objs::TreeRefIter;
 use gix::objs::tree::{EntryKind, EntryMode};
 use hexforge_domain::ports::git::GitError;
@@ -211,74 +210,98 @@ fn changed_entries(
     };
     let old = base.map(tree).transpose()?.unwrap_or_default();
     let new = tree(to)?;
-    let mut limited = LimitedRecorder { recorder: Recorder::default(), effort };
+    let mut recorder = Recorder::new(effort);
     let ended = gix::diff::tree(
         TreeRefIter::from_bytes(&old, repo.object_hash()),
         TreeRefIter::from_bytes(&new, repo.object_hash()),
         gix::diff::tree::State::default(),
         &repo.objects,
-        &mut limited,
+        &mut recorder,
     );
     match ended {
         // The changes recorded before a limit was reached are kept.
         Ok(()) | Err(gix::diff::tree::Error::Cancelled) => (),
         Err(error) => return Err(failed(gix::Error::from_error(error))),
     }
+    // Modes that old programs wrote may differ although they mean the same.
+    Ok(recorder.pairs.into_values().filter(|pair| pair.old != pair.new).collect())
+}
 
-    let mut pairs: BTreeMap<BString, Pair> = BTreeMap::new();
-    let mut record = |path: &BString, mode: EntryMode, id: ObjectId, is_new: bool| {
-        // Trees are skipped: a tree changes only when its entries do.
-        if mode.kind() == EntryKind::Tree {
+/// Records the changes of files, links and submodules with their paths, until a limit is reached. Folders are skipped: a
+/// folder changes only when its entries do.
+struct Recorder<'a> {
+    effort: &'a Effort,
+    pairs: BTreeMap<BString, Pair>,
+    /// The path of the current entry.
+    path: BString,
+    /// The paths of the folders that are to be walked.
+    waiting: VecDeque<BString>,
+    is_full: bool,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(effort: &'a Effort) -> Self {
+        let (pairs, path, waiting) = (BTreeMap::new(), BString::default(), VecDeque::new());
+        Self { effort, pairs, path, waiting, is_full: false }
+    }
+
+    fn record(&mut self, mode: EntryMode, id: ObjectId, is_new: bool) {
+        if mode.kind() == EntryKind::Tree || self.is_full {
             return;
         }
-        let entry = Some(Entry { path: path.clone(), kind: mode.kind(), id });
-        let pair = pairs.entry(path.clone()).or_insert(Pair { old: None, new: None });
-        *if is_new { &mut pair.new } else { &mut pair.old } = entry;
-    };
-    for change in &limited.recorder.records {
-        match change {
-            Change::Addition { entry_mode, oid, path, .. } => record(path, *entry_mode, *oid, true),
-            Change::Deletion { entry_mode, oid, path, .. } => {
-                record(path, *entry_mode, *oid, false);
-            }
-            Change::Modification { previous_entry_mode, previous_oid, entry_mode, oid, path } => {
-                record(path, *previous_entry_mode, *previous_oid, false);
-                record(path, *entry_mode, *oid, true);
-            }
+        self.is_full =
+            !self.effort.may_list(self.pairs.len()) || !self.effort.may_keep_path(self.path.len());
+        if self.is_full {
+            return;
         }
+        let entry = Some(Entry { path: self.path.clone(), kind: mode.kind(), id });
+        let pair = self.pairs.entry(self.path.clone()).or_insert(Pair { old: None, new: None });
+        *if is_new { &mut pair.new } else { &mut pair.old } = entry;
     }
-    // Modes that old programs wrote may differ although they mean the same.
-    Ok(pairs.into_values().filter(|pair| pair.old != pair.new).collect())
 }
 
-/// Records changes until a limit is reached.
-struct LimitedRecorder<'a> {
-    recorder: Recorder,
-    effort: &'a Effort,
-}
-
-impl Visit for LimitedRecorder<'_> {
+impl Visit for Recorder<'_> {
     fn pop_front_tracked_path_and_set_current(&mut self) {
-        self.recorder.pop_front_tracked_path_and_set_current();
+        self.path = self.waiting.pop_front().unwrap_or_default();
     }
 
     fn push_back_tracked_path_component(&mut self, component: &BStr) {
-        self.recorder.push_back_tracked_path_component(component);
+        self.push_path_component(component);
+        // A walk that is full ends before it needs the path.
+        self.is_full |= !self.effort.may_keep_path(self.path.len());
+        if !self.is_full {
+            self.waiting.push_back(self.path.clone());
+        }
     }
 
     fn push_path_component(&mut self, component: &BStr) {
-        self.recorder.push_path_component(component);
+        if component.is_empty() {
+            return;
+        }
+        if !self.path.is_empty() {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(component);
     }
 
     fn pop_path_component(&mut self) {
-        self.recorder.pop_path_component();
+        let parent = self.path.rfind_byte(b'/').unwrap_or_default();
+        self.path.truncate(parent);
     }
 
     fn visit(&mut self, change: visit::Change) -> visit::Action {
-        if !self.effort.may_list(self.recorder.records.len()) || !self.effort.has_time() {
+        if self.is_full || !self.effort.has_time() {
             return ControlFlow::Break(());
         }
-        self.recorder.visit(change)
+        match change {
+            visit::Change::Addition { entry_mode, oid, .. } => self.record(entry_mode, oid, true),
+            visit::Change::Deletion { entry_mode, oid, .. } => self.record(entry_mode, oid, false),
+            visit::Change::Modification { previous_entry_mode, previous_oid, entry_mode, oid } => {
+                self.record(previous_entry_mode, previous_oid, false);
+                self.record(entry_mode, oid, true);
+            }
+        }
+        ControlFlow::Continue(())
     }
 }
 

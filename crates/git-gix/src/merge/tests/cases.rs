@@ -1,8 +1,14 @@
 //! Merges that once differed from git, and bad input.
 
-use hexforge_domain::ports::git::GitError;
+use std::time::Duration;
 
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::repository::MAX_FOLDERS;
+
+use super::super::MERGE_LIMITS;
+use super::super::text::{self, Markers};
 use super::{id, merge, merge_with_git, open};
+use crate::history::compare::{Effort, Limits};
 use crate::support::Scratch;
 
 #[test]
@@ -101,4 +107,125 @@ fn large_and_binary_files_that_both_changed_conflict() {
         let theirs = scratch.commit("theirs");
         assert_eq!(merge(&open(&scratch.git_dir()), &ours, &theirs), None);
     }
+}
+
+/// Returns a commit with one file this many folders down.
+fn deep_commit(
+    scratch: &Scratch,
+    [name, content]: [&str; 2],
+    folders: usize,
+    base: &str,
+) -> String {
+    let path = format!("{}{name}", "d/".repeat(folders));
+    let stream = format!(
+        "commit refs/heads/deep\ncommitter a <a@example.com> 1 +0000\ndata 0\nfrom {base}\n\
+         M 100644 inline {path}\ndata {}\n{content}\n",
+        content.len()
+    );
+    scratch.git_bytes(&["fast-import", "--quiet", "--force"], stream.as_bytes());
+    scratch.git(&["rev-parse", "deep"])
+}
+
+#[test]
+fn deep_folders_merge_or_are_refused_without_a_deep_stack() {
+    let scratch = Scratch::new();
+    scratch.write("a", "a\n");
+    let base = scratch.commit("base");
+    let made = |folders: usize| {
+        let one = deep_commit(&scratch, ["one", "1"], folders, &base);
+        let two = deep_commit(&scratch, ["two", "2"], folders, &base);
+        super::super::merge_commits(&open(&scratch.git_dir()), id(&one), id(&two))
+    };
+    assert!(matches!(made(500), Ok(Some(_))));
+    assert!(matches!(made(MAX_FOLDERS + 1), Err(GitError::TooLarge)));
+    assert!(matches!(made(5000), Err(GitError::TooLarge)));
+}
+
+/// Branches with `count` merge bases. The branches merged the bases in opposite order, and one of them removed the file
+/// of the oldest base.
+fn many_bases(scratch: &Scratch, count: usize) -> [String; 2] {
+    let tree = |names: std::ops::Range<usize>, more: &str| {
+        scratch.write("blob", "x\n");
+        let blob = scratch.git(&["hash-object", "-w", "blob"]);
+        let file = |name: String| format!("100644 blob {blob}\t{name}\n");
+        let listed: String =
+            names.map(|number| file(format!("b{number}"))).chain([file(more.to_owned())]).collect();
+        String::from_utf8(scratch.git_bytes(&["mktree"], listed.as_bytes())).expect("an id")
+    };
+    let commit = |tree: String, parents: &[&String]| {
+        let parents = parents.iter().flat_map(|parent| ["-p", parent]);
+        let arguments: Vec<&str> =
+            ["commit-tree", "-m", "x", tree.trim()].into_iter().chain(parents).collect();
+        scratch.git(&arguments)
+    };
+    let root = commit(tree(0..0, "root"), &[]);
+    let bases: Vec<String> =
+        (0..count).map(|number| commit(tree(number..number + 1, "root"), &[&root])).collect();
+    let mut one = bases[0].clone();
+    for base in &bases[1..] {
+        one = commit(tree(0..count, "root"), &[&one, base]);
+    }
+    let mut two = bases[count - 1].clone();
+    for base in bases[..count - 1].iter().rev() {
+        two = commit(tree(0..count, "root"), &[&two, base]);
+    }
+    [commit(tree(0..count, "root2"), &[&one]), commit(tree(1..count, "root"), &[&two])]
+}
+
+#[test]
+fn all_merge_bases_count_or_the_merge_is_refused() {
+    let scratch = Scratch::new();
+    for count in [2, 16, 17, 30] {
+        let [one, two] = many_bases(&scratch, count);
+        let expected = merge_with_git(&scratch.git_dir(), &one, &two);
+        assert!(expected.is_some(), "git merges {count} bases");
+        assert_eq!(merge(&open(&scratch.git_dir()), &one, &two), expected, "{count} bases");
+    }
+    let [one, two] = many_bases(&scratch, 70);
+    let merged = super::super::merge_commits(&open(&scratch.git_dir()), id(&one), id(&two));
+    assert!(matches!(merged, Err(GitError::TooLarge)));
+}
+
+#[test]
+fn modes_of_old_programs_do_not_survive_in_a_merged_folder() {
+    let scratch = Scratch::new();
+    let blob = |content: &str| {
+        scratch.write("blob", content);
+        id(&scratch.git(&["hash-object", "-w", "blob"]))
+    };
+    let tree = |contents: [&str; 3]| {
+        let mut tree = Vec::new();
+        for (entry, content) in ["100644 a", "100644 b", "100664 old"].iter().zip(contents) {
+            tree.extend_from_slice(format!("{entry}\0").as_bytes());
+            tree.extend_from_slice(blob(content).as_slice());
+        }
+        let arguments = ["hash-object", "-t", "tree", "-w", "--stdin", "--literally"];
+        let stored = scratch.git_bytes(&arguments, &tree);
+        String::from_utf8(stored).expect("an id").trim().to_owned()
+    };
+    let base = scratch.git(&["commit-tree", "-m", "base", &tree(["x", "x", "x"])]);
+    let side = |tree: String| scratch.git(&["commit-tree", "-m", "side", "-p", &base, &tree]);
+    let (one, two) = (side(tree(["y", "x", "x"])), side(tree(["x", "y", "x"])));
+    let expected = merge_with_git(&scratch.git_dir(), &one, &two);
+    assert!(expected.is_some());
+    assert_eq!(merge(&open(&scratch.git_dir()), &one, &two), expected);
+}
+
+#[test]
+fn texts_that_cannot_be_compared_in_time_are_given_up() {
+    let lines = |change: &str| -> Vec<u8> {
+        let line = |number: usize| match number % 2 {
+            0 => format!("{change}{number}\n"),
+            _ => format!("{number}\n"),
+        };
+        (0..1000).flat_map(|number| line(number).into_bytes()).collect()
+    };
+    let [base, ours, theirs] = ["", "o", "t"].map(lines);
+    let markers = Markers { size: 7, ours: b"", theirs: b"" };
+    let merged = |time| {
+        let effort = Effort::new(Limits { time, ..MERGE_LIMITS });
+        text::merge(&base, &ours, &theirs, &markers, &effort).is_some()
+    };
+    assert!(merged(MERGE_LIMITS.time));
+    assert!(!merged(Duration::ZERO));
 }

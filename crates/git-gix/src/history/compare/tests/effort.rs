@@ -74,6 +74,27 @@ fn of_a_huge_commit_the_first_paths_are_told() {
 }
 
 #[test]
+fn the_paths_of_a_small_pack_take_a_limited_amount_of_memory() {
+    let scratch = Scratch::new();
+    scratch.write("blob", "x");
+    let blob = scratch.git(&["hash-object", "-w", "blob"]);
+    let listed: String =
+        (0..20_000).map(|number| format!("100644 blob {blob}\t{number}\n")).collect();
+    let make = |listed: String| {
+        String::from_utf8(scratch.git_bytes(&["mktree"], listed.as_bytes())).expect("an id")
+    };
+    let mut tree = make(listed);
+    for _ in 0..10 {
+        tree = make(format!("040000 tree {}\t{}\n", tree.trim(), "n".repeat(4000)));
+    }
+    let commit = scratch.git(&["commit-tree", "-m", "long", tree.trim()]);
+    let added = paths(&scratch, &commit, PUSH_LIMITS).added;
+    assert!(!added.is_empty(), "some are listed");
+    let bytes: usize = added.iter().map(String::len).sum();
+    assert!(bytes <= 16 << 20, "{bytes} bytes of paths");
+}
+
+#[test]
 fn what_is_shown_has_a_limit_and_the_newest_commits_come_first() {
     let scratch = Scratch::new();
     scratch.write("x", "x");
