@@ -73,7 +73,7 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
 
 /// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
 /// of its own.
-const FOR_GUESTS: [(&str, u16); 70] = [
+const FOR_GUESTS: [(&str, u16); 72] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -142,6 +142,8 @@ const FOR_GUESTS: [(&str, u16); 70] = [
     ("DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
     ("POST /projects/:id/issues/:issue_id/todo", 404),
     ("POST /projects/:id/merge_requests/:merge_request_id/todo", 404),
+    ("GET /projects/:id/notification_settings", 200),
+    ("PUT /projects/:id/notification_settings", 200),
     ("GET /projects/:id/milestones", 200),
     ("GET /projects/:id/milestones/:milestone_id", 404),
     ("GET /projects/:id/milestones/:milestone_id/issues", 404),

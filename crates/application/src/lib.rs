@@ -28,6 +28,7 @@ pub mod merge_request;
 pub mod milestone;
 pub mod namespace;
 pub mod note;
+pub mod notification;
 pub mod pipeline;
 pub mod project;
 pub mod public_key;

@@ -60,6 +60,7 @@ pub mod namespace_lists;
 pub mod namespaces;
 pub mod noteables;
 pub mod notes;
+pub mod notification_settings;
 pub mod outbox;
 pub mod packs;
 pub mod pipelines;

@@ -29,6 +29,7 @@ mod milestones;
 mod mixing;
 mod namespaces;
 mod notes;
+mod notification_settings;
 mod outbox;
 mod outgoing;
 mod pack_store;

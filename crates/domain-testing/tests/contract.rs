@@ -62,6 +62,7 @@ fn every_case_is_run() {
         "namespaces",
         "noteables",
         "notes",
+        "notification_settings",
         "outbox",
         "packs",
         "pipelines",

@@ -60,6 +60,7 @@ pub mod milestone;
 pub mod namespace;
 pub mod network;
 pub mod note;
+pub mod notification;
 pub mod outbox;
 pub mod pack;
 pub mod paging;

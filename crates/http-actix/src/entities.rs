@@ -22,6 +22,7 @@ pub mod merge_request;
 pub mod milestone;
 pub mod namespace;
 pub mod note;
+pub mod notification;
 pub mod payload;
 pub mod pipeline;
 pub mod project;

@@ -24,6 +24,7 @@ mod merge_requests;
 mod milestones;
 mod namespaces;
 mod notes;
+mod notification_settings;
 mod openapi;
 mod pipelines;
 mod project_hooks;
@@ -94,6 +95,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         notes::declare,
         award_emoji::declare,
         todos::declare,
+        notification_settings::declare,
         milestones::declare,
         builds::declare,
         commits::declare,

@@ -3,6 +3,7 @@
 mod emails;
 mod key_checks;
 mod keys;
+mod notification_settings;
 mod session;
 mod sudo;
 mod tokens;

@@ -39,6 +39,8 @@ use hexforge_domain::namespace::Namespace;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::Note;
 use hexforge_domain::note::port::Notes;
+use hexforge_domain::notification::port::NotificationSettings;
+use hexforge_domain::notification::{NotificationScope, NotificationSetting};
 use hexforge_domain::outbox::OutboxEntry;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::pack::PackName;
@@ -119,6 +121,7 @@ pub(super) struct Tables {
     pub awards: Vec<Award>,
     pub todos: Vec<Todo>,
     pub notes: Vec<Note>,
+    pub notification_settings: BTreeMap<(UserId, NotificationScope), NotificationSetting>,
     pub boards: Vec<Board>,
     pub board_lists: Vec<BoardList>,
     pub events: Vec<Event>,
@@ -303,6 +306,10 @@ impl Tx for FakeTx {
     }
 
     fn todos(&mut self) -> &mut dyn Todos {
+        self
+    }
+
+    fn notification_settings(&mut self) -> &mut dyn NotificationSettings {
         self
     }
 

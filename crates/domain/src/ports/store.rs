@@ -15,6 +15,7 @@ use crate::merge_request::port::MergeRequests;
 use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
 use crate::note::port::Notes;
+use crate::notification::port::NotificationSettings;
 use crate::outbox::port::Outbox;
 use crate::pack::port::Packs;
 use crate::pipeline::port::Pipelines;
@@ -92,6 +93,8 @@ pub trait Tx {
     fn awards(&mut self) -> &mut dyn Awards;
     /// The todos of all users.
     fn todos(&mut self) -> &mut dyn Todos;
+    /// The notification settings of all users.
+    fn notification_settings(&mut self) -> &mut dyn NotificationSettings;
     /// The notes on all issues, merge requests and commits.
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.

@@ -506,6 +506,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    notification_settings (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        group_id -> Nullable<BigInt>,
+        level -> Integer,
+        events -> Integer,
+        address -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     todos (id) {
         id -> BigInt,
         user_id -> BigInt,

@@ -18,6 +18,7 @@ use hexforge_domain::merge_request::port::MergeRequests;
 use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::port::Notes;
+use hexforge_domain::notification::port::NotificationSettings;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::pack::port::Packs;
 use hexforge_domain::paging::Page;
@@ -351,6 +352,7 @@ ports! {
     awards: Awards,
     todos: Todos,
     notes: Notes,
+    notification_settings: NotificationSettings,
     boards: Boards,
     events: Events,
     outbox: Outbox,
