@@ -28,8 +28,8 @@ const SECTIONS: [(&str, usize); 11] = [
     ("Users", 23),
 ];
 
-/// The calls that the specification reserves for administrators.
-const ADMINISTRATORS_ONLY: [&str; 19] = [
+/// The calls for administrators.
+const ADMINISTRATORS_ONLY: [&str; 24] = [
     "POST /groups/:id/projects/:project_id",
     "GET /projects/all",
     "POST /projects/user/:user_id",
@@ -49,6 +49,11 @@ const ADMINISTRATORS_ONLY: [&str; 19] = [
     "DELETE /users/:uid/emails/:id",
     "PUT /users/:uid/block",
     "PUT /users/:uid/unblock",
+    "GET /broadcast_messages",
+    "POST /broadcast_messages",
+    "GET /broadcast_messages/:id",
+    "PUT /broadcast_messages/:id",
+    "DELETE /broadcast_messages/:id",
 ];
 
 /// Calls without authentication, with the answer to a request without parameters.

@@ -10,6 +10,7 @@ pub mod award;
 pub mod basic_auth;
 pub mod board;
 pub mod branch;
+pub mod broadcast;
 pub mod build;
 pub mod ci_token;
 pub mod commit;

@@ -30,6 +30,7 @@ mod world;
 pub mod access_requests;
 pub mod awards;
 pub mod boards;
+pub mod broadcasts;
 pub mod builds;
 pub mod concurrency;
 pub mod default_branches;

@@ -5,6 +5,7 @@ mod access;
 mod access_requests;
 mod awards;
 mod boards;
+mod broadcasts;
 mod build_files;
 mod builds;
 mod clock;

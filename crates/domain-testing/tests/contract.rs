@@ -32,6 +32,7 @@ fn every_case_is_run() {
         "access_requests",
         "awards",
         "boards",
+        "broadcasts",
         "builds",
         "concurrency",
         "default_branches",

@@ -39,6 +39,7 @@
 pub mod award;
 pub mod board;
 pub mod branch;
+pub mod broadcast;
 pub mod build;
 pub mod change;
 pub mod ci;

@@ -4,6 +4,7 @@ pub mod award;
 pub mod blocks;
 pub mod board;
 pub mod branch;
+pub mod broadcast;
 pub mod build;
 pub mod comment;
 pub mod commit;

@@ -4,6 +4,7 @@ mod access_requests;
 mod award_emoji;
 mod boards;
 mod branches;
+mod broadcast_messages;
 mod builds;
 mod ci_lint;
 mod commit_comments;
@@ -96,6 +97,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         award_emoji::declare,
         todos::declare,
         notification_settings::declare,
+        broadcast_messages::declare,
         milestones::declare,
         builds::declare,
         commits::declare,

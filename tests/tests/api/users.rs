@@ -1,5 +1,6 @@
 //! Users, their keys, addresses, tokens and sign-ins.
 
+mod broadcast_messages;
 mod emails;
 mod key_checks;
 mod keys;

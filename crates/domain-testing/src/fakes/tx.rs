@@ -12,6 +12,8 @@ use hexforge_domain::board::port::Boards;
 use hexforge_domain::board::{Board, BoardList};
 use hexforge_domain::branch::Protection;
 use hexforge_domain::branch::port::Protections;
+use hexforge_domain::broadcast::Broadcast;
+use hexforge_domain::broadcast::port::Broadcasts;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{Build, BuildDefinition};
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
@@ -121,6 +123,7 @@ pub(super) struct Tables {
     pub awards: Vec<Award>,
     pub todos: Vec<Todo>,
     pub notes: Vec<Note>,
+    pub broadcasts: Vec<Broadcast>,
     pub notification_settings: BTreeMap<(UserId, NotificationScope), NotificationSetting>,
     pub boards: Vec<Board>,
     pub board_lists: Vec<BoardList>,
@@ -306,6 +309,10 @@ impl Tx for FakeTx {
     }
 
     fn todos(&mut self) -> &mut dyn Todos {
+        self
+    }
+
+    fn broadcasts(&mut self) -> &mut dyn Broadcasts {
         self
     }
 

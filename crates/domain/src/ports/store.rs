@@ -3,6 +3,7 @@
 use crate::award::port::Awards;
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
+use crate::broadcast::port::Broadcasts;
 use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::port::Events;
@@ -77,6 +78,8 @@ pub trait Tx {
     fn packs(&mut self) -> &mut dyn Packs;
     /// The system hooks.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
+    /// The broadcast messages.
+    fn broadcasts(&mut self) -> &mut dyn Broadcasts;
     /// The labels of all projects.
     fn labels(&mut self) -> &mut dyn Labels;
     /// The labels of all groups.

@@ -506,6 +506,17 @@ diesel::table! {
 }
 
 diesel::table! {
+    broadcast_messages (id) {
+        id -> BigInt,
+        message -> Text,
+        starts_at -> Timestamp,
+        ends_at -> Timestamp,
+        color -> Text,
+        font -> Text,
+    }
+}
+
+diesel::table! {
     notification_settings (id) {
         id -> BigInt,
         user_id -> BigInt,

@@ -6,6 +6,7 @@ use diesel::{QueryResult, RunQueryDsl};
 use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
+use hexforge_domain::broadcast::port::Broadcasts;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::event::port::Events;
@@ -343,6 +344,7 @@ ports! {
     refs: Refs,
     packs: Packs,
     system_hooks: SystemHooks,
+    broadcasts: Broadcasts,
     labels: Labels,
     group_labels: GroupLabels,
     milestones: Milestones,

@@ -21,7 +21,7 @@ use hexforge_domain::project::Starred;
 use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
-    a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member,
+    a_branch, a_broadcast, a_build, a_definition, a_group, a_hook, a_key, a_member,
     a_merge_request, a_moment, a_note, a_pipeline, a_project, a_protection, a_release,
     a_request_branch, a_runner, a_share, a_system_hook, a_todo, a_user, an_award, an_event,
     an_import, an_issue, home_of,
@@ -113,6 +113,7 @@ fn fill(database: &TestDatabase) {
         tx.shares().insert(a_share(source.id, team.id, AccessLevel::Guest))?;
         tx.project_hooks().insert(source.id, a_hook("http://example.com"), a_moment())?;
         tx.system_hooks().insert(a_system_hook("http://example.com"), a_moment())?;
+        tx.broadcasts().insert(a_broadcast("text"))?;
         tx.projects().set_default_branch(source.id, Some(&a_branch("master")))?;
         tx.protections().put(source.id, &a_protection("master"))?;
         tx.releases().insert(source.id, &a_release("v1", "text"), a_moment())?;
