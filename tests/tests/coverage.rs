@@ -28,8 +28,8 @@ const SECTIONS: [(&str, usize); 11] = [
     ("Users", 23),
 ];
 
-/// The calls that the specification reserves for administrators.
-const ADMINISTRATORS_ONLY: [&str; 19] = [
+/// The calls for administrators.
+const ADMINISTRATORS_ONLY: [&str; 24] = [
     "POST /groups/:id/projects/:project_id",
     "GET /projects/all",
     "POST /projects/user/:user_id",
@@ -49,6 +49,11 @@ const ADMINISTRATORS_ONLY: [&str; 19] = [
     "DELETE /users/:uid/emails/:id",
     "PUT /users/:uid/block",
     "PUT /users/:uid/unblock",
+    "GET /broadcast_messages",
+    "POST /broadcast_messages",
+    "GET /broadcast_messages/:id",
+    "PUT /broadcast_messages/:id",
+    "DELETE /broadcast_messages/:id",
 ];
 
 /// Calls without authentication, with the answer to a request without parameters.
@@ -73,7 +78,7 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
 
 /// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
 /// of its own.
-const FOR_GUESTS: [(&str, u16); 70] = [
+const FOR_GUESTS: [(&str, u16); 72] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -142,6 +147,8 @@ const FOR_GUESTS: [(&str, u16); 70] = [
     ("DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
     ("POST /projects/:id/issues/:issue_id/todo", 404),
     ("POST /projects/:id/merge_requests/:merge_request_id/todo", 404),
+    ("GET /projects/:id/notification_settings", 200),
+    ("PUT /projects/:id/notification_settings", 200),
     ("GET /projects/:id/milestones", 200),
     ("GET /projects/:id/milestones/:milestone_id", 404),
     ("GET /projects/:id/milestones/:milestone_id/issues", 404),

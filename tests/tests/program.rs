@@ -4,6 +4,8 @@
 mod access_log;
 #[path = "program/background.rs"]
 mod background;
+#[path = "program/broadcast.rs"]
+mod broadcast;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

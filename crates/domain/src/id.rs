@@ -42,6 +42,8 @@ ids! {
     ProjectHookId,
     /// A system hook.
     SystemHookId,
+    /// A broadcast message.
+    BroadcastId,
     /// A background task of a repository.
     RepositoryTaskId,
     /// A label of a project.

@@ -39,6 +39,7 @@
 pub mod award;
 pub mod board;
 pub mod branch;
+pub mod broadcast;
 pub mod build;
 pub mod change;
 pub mod ci;
@@ -60,6 +61,7 @@ pub mod milestone;
 pub mod namespace;
 pub mod network;
 pub mod note;
+pub mod notification;
 pub mod outbox;
 pub mod pack;
 pub mod paging;

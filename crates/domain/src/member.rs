@@ -6,6 +6,7 @@ pub mod request;
 use chrono::NaiveDate;
 
 use crate::id::UserId;
+use crate::notification::NotificationLevel;
 
 /// The access level of a member, from lowest to highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,19 +73,16 @@ pub struct Membership {
     pub user: UserId,
     /// The access level.
     pub level: AccessLevel,
-    /// The notification level of the member; see [`NOTIFICATION_GLOBAL`].
-    pub notification_level: i32,
+    /// A copy of the level in the notification settings of the member, which lists of projects show.
+    pub notification_level: NotificationLevel,
     /// The first day on which the membership is no longer in force.
     pub expires_at: Option<NaiveDate>,
 }
 
-/// The notification level of a new membership: the global setting of the user applies.
-pub const NOTIFICATION_GLOBAL: i32 = 3;
-
 impl Membership {
-    /// A new membership.
+    /// A new membership of a user without notification settings for the group or project.
     pub fn new(user: UserId, level: AccessLevel, expires_at: Option<NaiveDate>) -> Self {
-        Self { user, level, notification_level: NOTIFICATION_GLOBAL, expires_at }
+        Self { user, level, notification_level: NotificationLevel::Global, expires_at }
     }
 }
 

@@ -4,6 +4,7 @@ mod access_requests;
 mod award_emoji;
 mod boards;
 mod branches;
+mod broadcast_messages;
 mod builds;
 mod ci_lint;
 mod commit_comments;
@@ -24,6 +25,7 @@ mod merge_requests;
 mod milestones;
 mod namespaces;
 mod notes;
+mod notification_settings;
 mod openapi;
 mod pipelines;
 mod project_hooks;
@@ -94,6 +96,8 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         notes::declare,
         award_emoji::declare,
         todos::declare,
+        notification_settings::declare,
+        broadcast_messages::declare,
         milestones::declare,
         builds::declare,
         commits::declare,

@@ -134,14 +134,9 @@ impl Events for DieselTx<'_> {
 /// The condition that the viewer may see the issue of a row of `events`, if it has one.
 fn issue_visible_to(clearance: Clearance) -> Option<Sql> {
     let issue_condition = access::may_see_issue(clearance)?;
-    Some(
-        Sql::new(
-            "(events.issue_id IS NULL OR EXISTS \
-             (SELECT 1 FROM issues WHERE issues.id = events.issue_id AND ",
-        )
-        .then(issue_condition)
-        .sql("))"),
-    )
+    let issue = Sql::new("SELECT 1 FROM issues WHERE issues.id = events.issue_id AND ");
+    let is_seen = access::returns_row(issue.then(issue_condition));
+    Some(Sql::new("(events.issue_id IS NULL OR ").then(is_seen).sql(")"))
 }
 
 impl DieselTx<'_> {

@@ -12,6 +12,7 @@
 #[macro_use]
 mod database;
 pub mod backup;
+mod broadcast;
 mod ci;
 mod event;
 mod groups;

@@ -3,6 +3,7 @@
 pub(crate) mod email;
 pub(crate) mod identity;
 pub(crate) mod key;
+pub(crate) mod notification_setting;
 pub(crate) mod sign_in;
 pub(crate) mod token;
 pub(crate) mod user;

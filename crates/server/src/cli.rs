@@ -62,6 +62,9 @@ pub enum Command {
     /// Manage runners, the programs on other machines that run builds.
     #[command(subcommand)]
     Runners(Runners),
+    /// Manage broadcast messages, which are shown to all users for a time.
+    #[command(subcommand)]
+    Broadcast(Broadcast),
 }
 
 /// `hexforge serve`.
@@ -201,6 +204,56 @@ pub enum Runners {
 pub struct RunnerNumber {
     /// The number of the runner, as `runners list` shows it.
     pub id: i64,
+}
+
+/// `hexforge broadcast`.
+#[derive(Subcommand)]
+pub enum Broadcast {
+    /// List all messages: number, state, period, colours, text.
+    List,
+    /// Create a message.
+    Create {
+        /// The text.
+        message: String,
+        #[command(flatten)]
+        look: BroadcastLook,
+    },
+    /// Change a message. What is not given stays.
+    Update {
+        #[command(flatten)]
+        number: BroadcastNumber,
+        /// The new text.
+        #[arg(long, value_name = "TEXT")]
+        message: Option<String>,
+        #[command(flatten)]
+        look: BroadcastLook,
+    },
+    /// Remove a message.
+    Remove(BroadcastNumber),
+}
+
+/// The number of a broadcast message.
+#[derive(Args)]
+pub struct BroadcastNumber {
+    /// The number of the message, as `broadcast list` shows it.
+    pub id: i64,
+}
+
+/// The period and the colours of a broadcast message.
+#[derive(Args)]
+pub struct BroadcastLook {
+    /// When the message is shown first, such as 2027-01-31T18:00:00Z [default: now].
+    #[arg(long, value_name = "TIME")]
+    pub starts_at: Option<chrono::DateTime<chrono::Utc>>,
+    /// When the message is shown last [default: in one hour].
+    #[arg(long, value_name = "TIME")]
+    pub ends_at: Option<chrono::DateTime<chrono::Utc>>,
+    /// The colour of the background [default: #E75E40].
+    #[arg(long)]
+    pub color: Option<String>,
+    /// The colour of the text [default: #FFFFFF].
+    #[arg(long)]
+    pub font: Option<String>,
 }
 
 /// `hexforge token create`.

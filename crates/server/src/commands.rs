@@ -1,6 +1,7 @@
 //! Runs the commands of the command line.
 
 mod backup;
+mod broadcast;
 mod doctor;
 mod runners;
 mod token;
@@ -48,6 +49,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
         Command::Runners(command) => runners::run(&wiring::app(&config)?, command),
+        Command::Broadcast(command) => broadcast::run(&wiring::app(&config)?, command),
     }
 }
 

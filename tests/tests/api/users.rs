@@ -1,8 +1,10 @@
 //! Users, their keys, addresses, tokens and sign-ins.
 
+mod broadcast_messages;
 mod emails;
 mod key_checks;
 mod keys;
+mod notification_settings;
 mod session;
 mod sudo;
 mod tokens;

@@ -175,6 +175,8 @@ pub enum Refusal {
     MoveToSameProject,
     #[error("the caller may not move issues between these projects")]
     MoveNotAllowed,
+    #[error("the notification level `{0}` is unknown")]
+    NotificationLevel(String),
     #[error("the pipeline would have no builds")]
     NoBuilds,
     #[error("the build is not a manual build that waits to be started")]

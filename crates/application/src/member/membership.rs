@@ -7,6 +7,7 @@ use hexforge_domain::event::{EventAction, NewEvent};
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::Membership;
 use hexforge_domain::namespace::Namespace;
+use hexforge_domain::notification::NotificationScope;
 use hexforge_domain::outbox::{GroupFacts, GroupMemberFacts, MemberFacts, SystemEvent, TeamFacts};
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -16,7 +17,8 @@ use super::source::Found;
 use crate::project::ROWS_PER_READ;
 use crate::view::project::{self as project_view, PlacedProject};
 
-/// Makes a user a member. The user must not be a member yet. Deletes the access request of the user.
+/// Makes a user a member, with the notification level that the user chose before. The user must not be a member yet.
+/// Deletes the access request of the user.
 pub(super) fn join(
     tx: &mut dyn Tx,
     found: &Found,
@@ -25,6 +27,12 @@ pub(super) fn join(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let member = MemberFacts::new(user, membership.level, now);
+    let scope = match found {
+        Found::Group(group) => NotificationScope::Group(group.id),
+        Found::Project(project) => NotificationScope::Project(project.id),
+    };
+    let notification_level = tx.notification_settings().get(user.id, scope)?.level;
+    let membership = Membership { notification_level, ..membership };
     tx.access_requests().delete(found.request_source(), user.id)?;
     match found {
         Found::Group(group) => {

@@ -2,6 +2,7 @@
 
 use super::a_moment;
 use hexforge_domain::Timestamp;
+use hexforge_domain::broadcast::{BroadcastContent, BroadcastFields};
 use hexforge_domain::hook::HookUrl;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
@@ -136,6 +137,12 @@ pub fn a_hook(url: &str) -> ProjectHookSettings {
         switches: HookSwitches::default(),
         enable_ssl_verification: true,
     }
+}
+
+/// A broadcast message with this text.
+pub fn a_broadcast(text: &str) -> BroadcastContent {
+    let fields = BroadcastFields { message: Some(text.to_owned()), ..BroadcastFields::default() };
+    fields.create(a_moment()).expect("tests use good texts")
 }
 
 /// A system hook with default settings: it receives no pushes and has no token.

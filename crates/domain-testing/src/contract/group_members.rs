@@ -4,6 +4,7 @@ use super::check::{assert_duplicate, assert_pages, read, write};
 use crate::builders::{a_group, a_member, a_user, an_address, day, join_group};
 use hexforge_domain::id::{NamespaceId, UserId};
 use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::notification::NotificationLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::user::User;
@@ -14,11 +15,11 @@ pub fn a_member_of_a_group_has_every_field(store: &dyn Store) {
     let [group, other] = ["team", "other"].map(|path| a_group(path).stored_in(store).id);
     let distant = "9999-12-31".parse().ok();
     for (level, notification_level, expires_at) in [
-        (AccessLevel::Guest, 3, None),
-        (AccessLevel::Reporter, 0, Some(day(-10_000))),
-        (AccessLevel::Developer, 5, Some(day(0))),
-        (AccessLevel::Master, 1, distant),
-        (AccessLevel::Owner, 2, None),
+        (AccessLevel::Guest, NotificationLevel::Global, None),
+        (AccessLevel::Reporter, NotificationLevel::Disabled, Some(day(-10_000))),
+        (AccessLevel::Developer, NotificationLevel::Custom, Some(day(0))),
+        (AccessLevel::Master, NotificationLevel::Participating, distant),
+        (AccessLevel::Owner, NotificationLevel::Watch, None),
     ] {
         let member = Membership { user: ada.id, level, notification_level, expires_at };
         write(store, |tx| tx.group_members().insert(group, member));
@@ -59,7 +60,7 @@ pub fn a_membership_in_a_group_changes_and_ends_alone(store: &dyn Store) {
         found.map(|member| member.level)
     };
     let changed = Membership {
-        notification_level: 4,
+        notification_level: NotificationLevel::Mention,
         ..Membership::new(ada, AccessLevel::Owner, Some(day(1)))
     };
     write(store, |tx| tx.group_members().update(group, changed));

@@ -7,6 +7,7 @@ use crate::builders::{
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::namespace::Namespace;
+use hexforge_domain::notification::NotificationLevel;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::project::share::NewShare;
@@ -24,10 +25,10 @@ pub fn a_member_of_a_project_has_every_field(store: &dyn Store) {
     let [site, other] = two_projects(store);
     let [ada, bob] = ["ada", "bob"].map(|name| a_user(name).stored_in(store));
     for (level, notification_level, expires_at) in [
-        (AccessLevel::Guest, 3, None),
-        (AccessLevel::Reporter, 0, Some(day(-10_000))),
-        (AccessLevel::Developer, 5, Some(day(0))),
-        (AccessLevel::Master, 1, Some(day(10_000))),
+        (AccessLevel::Guest, NotificationLevel::Global, None),
+        (AccessLevel::Reporter, NotificationLevel::Disabled, Some(day(-10_000))),
+        (AccessLevel::Developer, NotificationLevel::Custom, Some(day(0))),
+        (AccessLevel::Master, NotificationLevel::Participating, Some(day(10_000))),
     ] {
         let member = Membership { user: ada.id, level, notification_level, expires_at };
         write(store, |tx| tx.project_members().insert(site, member));
@@ -68,7 +69,7 @@ pub fn a_membership_in_a_project_changes_and_ends_alone(store: &dyn Store) {
         found.map(|member| member.level)
     };
     let changed = Membership {
-        notification_level: 4,
+        notification_level: NotificationLevel::Mention,
         ..Membership::new(ada, AccessLevel::Master, Some(day(1)))
     };
     write(store, |tx| tx.project_members().update(site, changed));

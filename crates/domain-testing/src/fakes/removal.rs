@@ -8,6 +8,7 @@ use hexforge_domain::id::{
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::member::request::RequestSource;
+use hexforge_domain::notification::NotificationScope;
 
 impl Tables {
     pub fn remove_user(&mut self, id: UserId) {
@@ -25,6 +26,7 @@ impl Tables {
         self.group_members.retain(|(_, member)| member.user != id);
         self.project_members.retain(|(_, member)| member.user != id);
         self.access_requests.retain(|(_, user, _)| *user != id);
+        self.notification_settings.retain(|(user, _), _| *user != id);
         self.stars.retain(|(_, user)| *user != id);
         self.repository_tasks.retain(|task| task.user() != Some(id));
         self.remove_writings_of(id);
@@ -43,6 +45,7 @@ impl Tables {
         self.namespaces.retain(|namespace| namespace.id != id);
         self.group_members.retain(|(group, _)| *group != id);
         self.access_requests.retain(|(source, ..)| *source != RequestSource::Group(id));
+        self.notification_settings.retain(|(_, scope), _| *scope != NotificationScope::Group(id));
         self.shares.retain(|(_, share)| share.group != id);
     }
 
@@ -50,6 +53,7 @@ impl Tables {
         self.projects.remove(&id);
         self.project_members.retain(|(project, _)| *project != id);
         self.access_requests.retain(|(source, ..)| *source != RequestSource::Project(id));
+        self.notification_settings.retain(|(_, scope), _| *scope != NotificationScope::Project(id));
         self.stars.retain(|(project, _)| *project != id);
         self.shares.retain(|(_, share)| share.project != id);
         let hooks = self.project_hooks.iter().filter(|hook| hook.project == id);

@@ -12,6 +12,8 @@ use hexforge_domain::board::port::Boards;
 use hexforge_domain::board::{Board, BoardList};
 use hexforge_domain::branch::Protection;
 use hexforge_domain::branch::port::Protections;
+use hexforge_domain::broadcast::Broadcast;
+use hexforge_domain::broadcast::port::Broadcasts;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{Build, BuildDefinition};
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
@@ -39,6 +41,8 @@ use hexforge_domain::namespace::Namespace;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::Note;
 use hexforge_domain::note::port::Notes;
+use hexforge_domain::notification::port::NotificationSettings;
+use hexforge_domain::notification::{NotificationScope, NotificationSetting};
 use hexforge_domain::outbox::OutboxEntry;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::pack::PackName;
@@ -119,6 +123,8 @@ pub(super) struct Tables {
     pub awards: Vec<Award>,
     pub todos: Vec<Todo>,
     pub notes: Vec<Note>,
+    pub broadcasts: Vec<Broadcast>,
+    pub notification_settings: BTreeMap<(UserId, NotificationScope), NotificationSetting>,
     pub boards: Vec<Board>,
     pub board_lists: Vec<BoardList>,
     pub events: Vec<Event>,
@@ -303,6 +309,14 @@ impl Tx for FakeTx {
     }
 
     fn todos(&mut self) -> &mut dyn Todos {
+        self
+    }
+
+    fn broadcasts(&mut self) -> &mut dyn Broadcasts {
+        self
+    }
+
+    fn notification_settings(&mut self) -> &mut dyn NotificationSettings {
         self
     }
 

@@ -3,6 +3,7 @@
 use crate::award::port::Awards;
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
+use crate::broadcast::port::Broadcasts;
 use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::event::port::Events;
@@ -15,6 +16,7 @@ use crate::merge_request::port::MergeRequests;
 use crate::milestone::port::Milestones;
 use crate::namespace::port::Namespaces;
 use crate::note::port::Notes;
+use crate::notification::port::NotificationSettings;
 use crate::outbox::port::Outbox;
 use crate::pack::port::Packs;
 use crate::pipeline::port::Pipelines;
@@ -76,6 +78,8 @@ pub trait Tx {
     fn packs(&mut self) -> &mut dyn Packs;
     /// The system hooks.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
+    /// The broadcast messages.
+    fn broadcasts(&mut self) -> &mut dyn Broadcasts;
     /// The labels of all projects.
     fn labels(&mut self) -> &mut dyn Labels;
     /// The labels of all groups.
@@ -92,6 +96,8 @@ pub trait Tx {
     fn awards(&mut self) -> &mut dyn Awards;
     /// The todos of all users.
     fn todos(&mut self) -> &mut dyn Todos;
+    /// The notification settings of all users.
+    fn notification_settings(&mut self) -> &mut dyn NotificationSettings;
     /// The notes on all issues, merge requests and commits.
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.

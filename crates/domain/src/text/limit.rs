@@ -18,6 +18,8 @@ pub const LONG: usize = 1_048_576;
 pub const PUBLIC_KEY: usize = 5000;
 /// Colours of labels.
 pub const COLOR: usize = 7;
+/// Broadcast messages.
+pub const BROADCAST: usize = 10_000;
 /// Values of variables.
 pub const VARIABLE_VALUE: usize = 65_536;
 /// Names of branches and tags, in bytes.

@@ -256,7 +256,7 @@ impl From<Membership> for AccessJson {
     fn from(membership: Membership) -> Self {
         Self {
             access_level: membership.level.level(),
-            notification_level: membership.notification_level,
+            notification_level: membership.notification_level.number(),
         }
     }
 }

@@ -126,6 +126,7 @@ pub fn refusal(refusal: &Refusal) -> String {
         Refusal::BranchMoved(name) => {
             return format!("Could not update branch {name}. Please refresh and try again.");
         }
+        Refusal::NotificationLevel(name) => return format!("'{name}' is not a valid level"),
         Refusal::TagName => "Tag name invalid",
         Refusal::TagExists(name) => return format!("Tag {name} already exists"),
         Refusal::TagTarget(target) => return format!("Target {target} is invalid"),

@@ -2,6 +2,7 @@
 
 use chrono::NaiveDate;
 use hexforge_application::commit::Action;
+use hexforge_domain::Timestamp;
 
 use super::actions;
 use super::parameter::Rule;
@@ -45,6 +46,11 @@ pub fn boolean(name: &'static str) -> Rule<Option<bool>> {
 /// A date, with or without a time; an empty text counts as not given.
 pub fn date(name: &'static str) -> Rule<Option<NaiveDate>> {
     Rule::new(doc::date(name), |from, param| from.date(param.name()))
+}
+
+/// A date with a time; an empty text counts as not given.
+pub fn moment(name: &'static str) -> Rule<Option<Timestamp>> {
+    Rule::new(doc::moment(name), |from, param| from.moment(param.name()))
 }
 
 /// One of these words.

@@ -5,10 +5,11 @@ use std::num::{IntErrorKind, ParseIntError};
 
 use chrono::NaiveDate;
 use hexforge_application::commit::Action;
+use hexforge_domain::Timestamp;
 use hexforge_domain::text::{limit, within};
 use serde_json::Value;
 
-use super::moment::date;
+use super::moment::{date, moment};
 use super::{Params, actions, boolean};
 use crate::dialect::Dialect;
 use crate::error::{ApiError, ApiResult};
@@ -123,6 +124,11 @@ impl<'a> Reader<'a> {
     pub(super) fn date(&mut self, name: &str) -> Option<NaiveDate> {
         let text = self.nonempty_text(name)?;
         date(&text).or_else(|| self.invalid(name))
+    }
+
+    pub(super) fn moment(&mut self, name: &str) -> Option<Timestamp> {
+        let text = self.nonempty_text(name)?;
+        moment(&text).or_else(|| self.invalid(name))
     }
 
     pub(super) fn integer(&mut self, name: &str) -> Option<i64> {

@@ -506,6 +506,29 @@ diesel::table! {
 }
 
 diesel::table! {
+    broadcast_messages (id) {
+        id -> BigInt,
+        message -> Text,
+        starts_at -> Timestamp,
+        ends_at -> Timestamp,
+        color -> Text,
+        font -> Text,
+    }
+}
+
+diesel::table! {
+    notification_settings (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        group_id -> Nullable<BigInt>,
+        level -> Integer,
+        events -> Integer,
+        address -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
     todos (id) {
         id -> BigInt,
         user_id -> BigInt,

@@ -6,6 +6,7 @@ use diesel::{QueryResult, RunQueryDsl};
 use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
+use hexforge_domain::broadcast::port::Broadcasts;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::event::port::Events;
@@ -18,6 +19,7 @@ use hexforge_domain::merge_request::port::MergeRequests;
 use hexforge_domain::milestone::port::Milestones;
 use hexforge_domain::namespace::port::Namespaces;
 use hexforge_domain::note::port::Notes;
+use hexforge_domain::notification::port::NotificationSettings;
 use hexforge_domain::outbox::port::Outbox;
 use hexforge_domain::pack::port::Packs;
 use hexforge_domain::paging::Page;
@@ -342,6 +344,7 @@ ports! {
     refs: Refs,
     packs: Packs,
     system_hooks: SystemHooks,
+    broadcasts: Broadcasts,
     labels: Labels,
     group_labels: GroupLabels,
     milestones: Milestones,
@@ -351,6 +354,7 @@ ports! {
     awards: Awards,
     todos: Todos,
     notes: Notes,
+    notification_settings: NotificationSettings,
     boards: Boards,
     events: Events,
     outbox: Outbox,

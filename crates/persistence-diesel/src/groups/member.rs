@@ -7,6 +7,7 @@ use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::issue::mention::ALL_MEMBERS;
 use hexforge_domain::member::port::{GroupMembers, ProjectMembers};
 use hexforge_domain::member::{AccessLevel, Membership};
+use hexforge_domain::notification::NotificationLevel;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::project::ProjectRole;
 use hexforge_domain::ports::store::StoreError;
@@ -28,11 +29,15 @@ pub(crate) fn to_access_level(level: i32) -> Result<AccessLevel, StoreError> {
     AccessLevel::from_level(i64::from(level)).ok_or(StoreError::Corrupt("access level"))
 }
 
+pub(crate) fn to_notification_level(number: i32) -> Result<NotificationLevel, StoreError> {
+    NotificationLevel::from_number(number).ok_or(StoreError::Corrupt("notification level"))
+}
+
 fn to_membership((user, level, notification_level, expires_at): MemberRow) -> MembershipResult {
     Ok(Membership {
         user: UserId(user),
         level: to_access_level(level)?,
-        notification_level,
+        notification_level: to_notification_level(notification_level)?,
         expires_at,
     })
 }
@@ -138,7 +143,7 @@ macro_rules! memberships {
                 $table::$of.eq(of.0),
                 $table::user_id.eq(member.user.0),
                 $table::access_level.eq(member.level.level()),
-                $table::notification_level.eq(member.notification_level),
+                $table::notification_level.eq(member.notification_level.number()),
                 $table::expires_at.eq(member.expires_at),
             );
             self.write(|conn| diesel::insert_into($table::table).values(values).execute(conn))
@@ -148,7 +153,7 @@ macro_rules! memberships {
             memberships!(lock self, $source, of, member.user)?;
             let values = (
                 $table::access_level.eq(member.level.level()),
-                $table::notification_level.eq(member.notification_level),
+                $table::notification_level.eq(member.notification_level.number()),
                 $table::expires_at.eq(member.expires_at),
             );
             let row = $table::table.find((of.0, member.user.0));

@@ -93,7 +93,7 @@ pub(crate) fn visible(viewer: Viewer) -> Sql {
 
 /// The condition that a query returns a row. It is a scalar subquery because PostgreSQL would evaluate a frequent
 /// `EXISTS` by collecting all rows first.
-fn returns_row(query: Sql) -> Sql {
+pub(crate) fn returns_row(query: Sql) -> Sql {
     Sql::new("(").then(query).sql(" LIMIT 1) IS NOT NULL")
 }
 

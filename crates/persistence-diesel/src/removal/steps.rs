@@ -83,7 +83,7 @@ const OF_PIPELINES: [DependentRows; 4] = [
 const OF_LANES: [DependentRows; 1] = [dependents("deliveries", "id", "lane_id")];
 
 /// The rows that reference the root of a project and whose own dependent rows are deleted already.
-const OF_PROJECTS: [DependentRows; 12] = [
+const OF_PROJECTS: [DependentRows; 13] = [
     dependents("project_hooks", "id", "project_id"),
     dependents("boards", "id", "project_id"),
     dependents("milestones", "id", "project_id"),
@@ -93,6 +93,7 @@ const OF_PROJECTS: [DependentRows; 12] = [
     dependents("releases", "project_id, tag", "project_id"),
     dependents("stars", "project_id, user_id", "project_id"),
     dependents("access_requests", "id", "project_id"),
+    dependents("notification_settings", "id", "project_id"),
     dependents("protected_branches", "project_id, pattern", "project_id"),
     dependents("refs", "project_id, name", "project_id"),
     dependents("repositories", "project_id", "project_id"),
@@ -104,12 +105,16 @@ const FIRST_OF_PROJECTS: [DependentRows; 3] = [
     notes_of("project_id"),
 ];
 
+/// The rows that reference the root of a namespace, besides its labels.
+const OF_NAMESPACES: [DependentRows; 1] = [dependents("notification_settings", "id", "group_id")];
+
 /// The rows of a user that no counter includes.
-const OF_USERS: [DependentRows; 9] = [
+const OF_USERS: [DependentRows; 10] = [
     dependents("events", "id", "author_id"),
     dependents("awards", "id", "user_id"),
     dependents("todos", "id", "user_id"),
     dependents("todos", "id", "author_id"),
+    dependents("notification_settings", "id", "user_id"),
     dependents("label_subscriptions", "label_id, user_id", "user_id"),
     dependents("issue_subscriptions", "issue_id, user_id", "user_id"),
     dependents("issue_participants", "issue_id, user_id", "user_id"),
@@ -289,7 +294,10 @@ impl DieselTx<'_> {
 
     fn remove_namespace_rows(&mut self, id: i64) -> Result<(), StoreError> {
         self.delete_budget -= LOOKUP_COST;
-        if self.remove_all_of("group_labels", "group_id", id, &[])? {
+        let group = || Sql::new(" = ").id(id);
+        if self.remove_all_of("group_labels", "group_id", id, &[])?
+            && self.remove_rows(&OF_NAMESPACES, group)?
+        {
             self.remove_root(Root::Namespace, id)?;
         }
         Ok(())

@@ -209,13 +209,13 @@ fn with_visible_source(which: Sql, reader: Option<NoteReader>) -> Sql {
     Sql::with(ctes)
         .sql("SELECT notes.id FROM notes WHERE ")
         .then(which)
-        .sql(" AND (notes.source_project_id IS NULL OR CASE WHEN notes.source_issue_id IS NOT NULL THEN EXISTS (")
-        .then(issue)
-        .sql(") WHEN notes.source_merge_request_id IS NOT NULL THEN EXISTS (")
-        .then(merge_request)
-        .sql(") ELSE EXISTS (")
-        .then(commit)
-        .sql(") END)")
+        .sql(" AND (notes.source_project_id IS NULL OR CASE WHEN notes.source_issue_id IS NOT NULL THEN ")
+        .then(access::returns_row(issue))
+        .sql(" WHEN notes.source_merge_request_id IS NOT NULL THEN ")
+        .then(access::returns_row(merge_request))
+        .sql(" ELSE ")
+        .then(access::returns_row(commit))
+        .sql(" END)")
 }
 
 impl Notes for DieselTx<'_> {

@@ -94,15 +94,15 @@ fn target_visible_to(NoteReader { viewer, .. }: NoteReader) -> Sql {
     if let Some(condition) = access::may_see_issue(Clearance::ByRole(viewer.user)) {
         issue = issue.sql(" AND ").then(condition);
     }
+    let request = Sql::new(
+        "SELECT 1 FROM merge_requests WHERE merge_requests.id = todos.merge_request_id AND ",
+    );
     access::visible(viewer)
-        .sql(" AND CASE WHEN todos.issue_id IS NOT NULL THEN projects.issues_enabled AND EXISTS (")
-        .then(issue)
-        .sql(
-            ") WHEN todos.merge_request_id IS NOT NULL THEN EXISTS (SELECT 1 FROM merge_requests \
-             WHERE merge_requests.id = todos.merge_request_id AND ",
-        )
-        .then(access::may_see_merge_request(viewer))
-        .sql(") ELSE ")
+        .sql(" AND CASE WHEN todos.issue_id IS NOT NULL THEN projects.issues_enabled AND ")
+        .then(access::returns_row(issue))
+        .sql(" WHEN todos.merge_request_id IS NOT NULL THEN ")
+        .then(access::returns_row(request.then(access::may_see_merge_request(viewer))))
+        .sql(" ELSE ")
         .then(access::code_visible(viewer))
         .sql(" END")
 }

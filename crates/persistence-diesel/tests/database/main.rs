@@ -4,6 +4,7 @@ mod support;
 
 mod ci_queries;
 mod issue_queries;
+mod key_lookups;
 mod lock_order;
 mod long_lists;
 mod merge_request_plans;

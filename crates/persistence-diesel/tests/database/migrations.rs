@@ -13,6 +13,7 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::note::Noteable;
+use hexforge_domain::notification::{NotificationChange, NotificationScope};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::vault::Sealed;
@@ -20,9 +21,10 @@ use hexforge_domain::project::Starred;
 use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
-    a_branch, a_build, a_definition, a_group, a_hook, a_key, a_member, a_merge_request, a_moment,
-    a_note, a_pipeline, a_project, a_protection, a_release, a_request_branch, a_runner, a_share,
-    a_system_hook, a_todo, a_user, an_award, an_event, an_import, an_issue, home_of,
+    a_branch, a_broadcast, a_build, a_definition, a_group, a_hook, a_key, a_member,
+    a_merge_request, a_moment, a_note, a_pipeline, a_project, a_protection, a_release,
+    a_request_branch, a_runner, a_share, a_system_hook, a_todo, a_user, an_award, an_event,
+    an_import, an_issue, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -111,6 +113,7 @@ fn fill(database: &TestDatabase) {
         tx.shares().insert(a_share(source.id, team.id, AccessLevel::Guest))?;
         tx.project_hooks().insert(source.id, a_hook("http://example.com"), a_moment())?;
         tx.system_hooks().insert(a_system_hook("http://example.com"), a_moment())?;
+        tx.broadcasts().insert(a_broadcast("text"))?;
         tx.projects().set_default_branch(source.id, Some(&a_branch("master")))?;
         tx.protections().put(source.id, &a_protection("master"))?;
         tx.releases().insert(source.id, &a_release("v1", "text"), a_moment())?;
@@ -136,6 +139,14 @@ fn fill(database: &TestDatabase) {
         let on_request = an_award(Issuable::from(request.id), ada.id, "+1");
         for award in [an_award(Issuable::from(issue), ada.id, "+1"), on_request] {
             tx.awards().insert(award)?;
+        }
+        for scope in [
+            NotificationScope::Global,
+            NotificationScope::Group(team.id),
+            NotificationScope::Project(source.id),
+        ] {
+            let change = NotificationChange::default();
+            tx.notification_settings().change(ada.id, scope, &change)?;
         }
         let branch = a_request_branch("master");
         let task = TaskKind::MergeAutomatically { branch, head: ObjectId::ZERO };

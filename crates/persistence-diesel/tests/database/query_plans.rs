@@ -21,6 +21,7 @@ use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::milestone::MilestoneFilter;
 use hexforge_domain::note::Noteable;
 use hexforge_domain::note::port::NoteReader;
+use hexforge_domain::notification::NotificationScope;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
@@ -152,6 +153,17 @@ fn todos_are_listed_by_the_index_of_their_user_project_or_author() {
         ] {
             assert_goes_by(index, move |tx| tx.todos().list(&filter, PAGE).map(drop));
         }
+    }
+}
+
+#[test]
+fn notification_settings_are_found_by_user_and_scope() {
+    for (scope, index) in [
+        (NotificationScope::Global, "notification_settings_for_all"),
+        (NotificationScope::Group(NamespaceId(1)), "notification_settings_for_group"),
+        (NotificationScope::Project(ProjectId(1)), "notification_settings_for_project"),
+    ] {
+        assert_goes_by(index, move |tx| tx.notification_settings().get(UserId(1), scope).map(drop));
     }
 }
 

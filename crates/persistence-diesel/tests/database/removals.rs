@@ -11,6 +11,7 @@ use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::merge_request::NewVersion;
 use hexforge_domain::merge_request::version::VersionCommits;
 use hexforge_domain::note::Noteable;
+use hexforge_domain::notification::{NotificationChange, NotificationScope};
 use hexforge_domain::pack::{Pack, PackName};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
 use hexforge_domain::ports::vault::Sealed;
@@ -109,6 +110,8 @@ fn insert_one_of_each(
     tx.stars().put(project, user, Starred::Yes, a_moment())?;
     tx.project_members().insert(project, a_member(user, AccessLevel::Master))?;
     tx.access_requests().insert(RequestSource::Project(project), user, a_moment())?;
+    let scope = NotificationScope::Project(project);
+    tx.notification_settings().change(user, scope, &NotificationChange::default())?;
     tx.repository_tasks().insert(project, &an_import(user), a_moment())?;
     tx.variables().insert(project, &VariableKey::stored("A".into()), &Sealed(vec![1]))?;
     let coverage = CoverageExpression::stored("[0-9]+".into());

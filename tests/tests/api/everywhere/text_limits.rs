@@ -58,6 +58,9 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/repository/commits", &["branch_name"]),
     ("POST /api/v3/projects/{id}/repository/commits/{sha}/cherry_pick", &["branch"]),
     ("POST /api/v3/projects/{id}/repository/commits/{sha}/comments", &["path"]),
+    ("PUT /api/v3/notification_settings", &["level", "notification_email"]),
+    ("PUT /api/v3/groups/{id}/notification_settings", &["level"]),
+    ("PUT /api/v3/projects/{id}/notification_settings", &["level"]),
     ("POST /api/v3/projects/{id}/issues/{issue_id}/award_emoji", &["name"]),
     ("POST /api/v3/projects/{id}/issues/{noteable_id}/notes/{note_id}/award_emoji", &["name"]),
     ("POST /api/v3/projects/{id}/merge_requests/{merge_request_id}/award_emoji", &["name"]),
@@ -181,6 +184,10 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     let milestone_sentence =
         |field: &'static str| (field, Prescribed(400, "is too long (maximum is "));
     let color = ("color", Prescribed(400, "must be a valid color code"));
+    let font = ("font", Prescribed(400, "must be a valid color code"));
+    let broadcast = vec![("message", TooLong("message")), color, font];
+    let made = forge.post("/broadcast_messages").token(ROOT).form(&[("message", "text")]).send();
+    let broadcast_path = format!("/broadcast_messages/{}", id_of(&made.expect(201)));
     let label_fields =
         vec![("name", TooLong("title")), ("description", TooLong("description")), color];
     let label_changes =
@@ -306,6 +313,20 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             "/hooks",
             |_| json!({"url": "http://example.com/"}),
             refused_as_too_long(&["url", "token"]),
+        ),
+        call(
+            "POST /api/v3/broadcast_messages",
+            "/broadcast_messages",
+            "/broadcast_messages",
+            |_| json!({"message": "text"}),
+            broadcast.clone(),
+        ),
+        call(
+            "PUT /api/v3/broadcast_messages/{id}",
+            &broadcast_path,
+            &broadcast_path,
+            nothing,
+            broadcast,
         ),
         call(
             "POST /api/v3/users",
@@ -520,7 +541,7 @@ fn value_of(field: &str, length: usize, n: u32) -> Value {
         "url" | "import_url" | "target_url" => json!(filled("http://example.com/", "")),
         "key" => json!(filled(&n, "")),
         "ssh key" => json!(filled(&format!("{} ", an_ssh_key(n.parse().expect("a number"))), "")),
-        "color" => json!(format!("#{}", "1".repeat(length - 1))),
+        "color" | "font" => json!(format!("#{}", "1".repeat(length - 1))),
         "branch_name" | "tag_name" | "ref" => {
             let part = format!("{}/", "x".repeat(199));
             let name = part.repeat(length / 200 + 1);
