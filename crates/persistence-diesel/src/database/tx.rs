@@ -7,6 +7,7 @@ use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
+use hexforge_domain::deploy_key::port::DeployKeys;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::issuable::port::Issuables;
@@ -323,6 +324,7 @@ ports! {
     users: Users,
     identities: Identities,
     keys: Keys,
+    deploy_keys: DeployKeys,
     emails: Emails,
     tokens: Tokens,
     namespaces: Namespaces,
