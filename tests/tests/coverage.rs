@@ -29,7 +29,9 @@ const SECTIONS: [(&str, usize); 11] = [
 ];
 
 /// The calls for administrators.
-const ADMINISTRATORS_ONLY: [&str; 24] = [
+const ADMINISTRATORS_ONLY: [&str; 26] = [
+    "GET /deploy_keys",
+    "GET /keys/:id",
     "POST /groups/:id/projects/:project_id",
     "GET /projects/all",
     "POST /projects/user/:user_id",

@@ -2,6 +2,7 @@
 
 mod git_ssh {
     mod access;
+    mod deploy_keys;
     mod hostile;
     mod program;
     mod shares;

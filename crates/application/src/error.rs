@@ -117,6 +117,8 @@ pub enum Entity {
     User,
     /// An SSH key, where the API response names it.
     Key,
+    /// A deploy key, where the API response names it.
+    DeployKey,
     /// An e-mail address, where the API response names it.
     Email,
     /// A group, where the API response names it.

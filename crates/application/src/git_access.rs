@@ -1,9 +1,10 @@
 //! Permission checks for Git clients, before a fetch or push starts.
 
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::id::{KeyId, ProjectId};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::visibility::Visibility;
 
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -29,6 +30,7 @@ impl<E: Into<Error>> From<E> for GitRefusal {
 
 const NO_DOWNLOAD: &str = "You are not allowed to download code from this project.";
 const NO_PUSH: &str = "You are not allowed to push code to this project.";
+const NO_DEPLOY_KEY_PUSH: &str = "Deploy keys are not allowed to push code.";
 
 /// Returns the project, if the actor may fetch from it.
 pub fn may_fetch(app: &App, actor: Actor, named: &ProjectRef) -> Result<Project, GitRefusal> {
@@ -44,6 +46,26 @@ pub fn may_fetch_as_build(
     let found = app.store.read_autocommit(|tx| tx.projects().find(named))?;
     let found = found.filter(|project| project.id == own && project.features.builds);
     found.ok_or(GitRefusal::NotFound)
+}
+
+/// Like [`may_fetch`], for a deploy key: it may fetch from its projects and from public ones.
+pub fn may_fetch_with_deploy_key(
+    app: &App,
+    key: KeyId,
+    named: &ProjectRef,
+) -> Result<Project, GitRefusal> {
+    let found: Result<_, Error> = app.store.read_autocommit(|tx| {
+        let Some(found) = tx.projects().find(named)? else { return Ok(None) };
+        let is_open = found.visibility == Visibility::Public
+            || tx.deploy_keys().find(found.id, key)?.is_some();
+        Ok(is_open.then_some(found))
+    });
+    found?.ok_or(GitRefusal::NotFound)
+}
+
+/// Returns the refusal of every push with a deploy key, whatever the project.
+pub fn deploy_key_push_refusal() -> GitRefusal {
+    GitRefusal::Forbidden(NO_DEPLOY_KEY_PUSH)
 }
 
 /// Returns the project, if the actor may push to it. The push rules are checked later, when the changes are known.

@@ -16,6 +16,7 @@ pub mod ci_token;
 pub mod commit;
 pub mod commit_status;
 pub mod delivery;
+pub mod deploy_key;
 pub mod error;
 pub mod event;
 pub mod file;

@@ -28,9 +28,9 @@ use hexforge_domain::visibility::Visibility;
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::Error;
-use crate::merge_request;
 use crate::removal::Removed;
 use crate::view::project::{self as view, PlacedProject, ProjectView};
+use crate::{deploy_key, merge_request};
 
 /// The filter and order of a list of projects in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,6 +245,7 @@ fn remove_project(
             break;
         }
     }
+    deploy_key::detach_all(tx, id, now)?;
     tx.outbox().record(&SystemEvent::ProjectDestroyed(facts), now)?;
     tx.projects().delete(id)?;
     removed.add(id);

@@ -36,6 +36,7 @@ pub mod concurrency;
 pub mod default_branches;
 pub mod deliveries;
 pub mod delivery_log;
+pub mod deploy_keys;
 pub mod emails;
 pub mod events;
 pub mod forks;

@@ -10,6 +10,7 @@ mod build_files;
 mod builds;
 mod clock;
 mod deliveries;
+mod deploy_keys;
 mod emails;
 mod events;
 mod git;

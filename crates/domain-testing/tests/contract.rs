@@ -38,6 +38,7 @@ fn every_case_is_run() {
         "default_branches",
         "deliveries",
         "delivery_log",
+        "deploy_keys",
         "emails",
         "events",
         "forks",

@@ -45,6 +45,7 @@ pub mod change;
 pub mod ci;
 pub mod commit;
 pub mod delivery;
+pub mod deploy_key;
 pub mod event;
 pub mod field_errors;
 pub mod group;

@@ -9,6 +9,7 @@ pub mod port;
 pub mod project;
 
 use crate::Timestamp;
+use crate::deploy_key::DeployKey;
 use crate::id::{KeyId, NamespaceId, OutboxId, ProjectId, UserId};
 use crate::member::AccessLevel;
 use crate::namespace::Namespace;
@@ -28,6 +29,10 @@ pub enum SystemEvent {
     KeyCreated(KeyFacts),
     /// An SSH key was deleted.
     KeyDestroyed(KeyFacts),
+    /// A deploy key was added.
+    DeployKeyCreated(DeployKeyFacts),
+    /// A deploy key was deleted.
+    DeployKeyDestroyed(DeployKeyFacts),
     /// A project was created.
     ProjectCreated(ProjectFacts),
     /// A project was deleted.
@@ -65,6 +70,8 @@ impl SystemEvent {
             | SystemEvent::UserDestroyed(_)
             | SystemEvent::KeyCreated(_)
             | SystemEvent::KeyDestroyed(_)
+            | SystemEvent::DeployKeyCreated(_)
+            | SystemEvent::DeployKeyDestroyed(_)
             | SystemEvent::ProjectCreated(_)
             | SystemEvent::ProjectDestroyed(_)
             | SystemEvent::ProjectRenamed(..)
@@ -132,6 +139,23 @@ impl KeyFacts {
             username: owner.username.as_str().to_owned(),
             created_at: key.created_at,
         }
+    }
+}
+
+/// The data of a deploy key in hook payloads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeployKeyFacts {
+    /// See [`DeployKey::id`].
+    pub id: KeyId,
+    /// See [`DeployKey::key`].
+    pub key: String,
+    /// See [`DeployKey::created_at`].
+    pub created_at: Timestamp,
+}
+
+impl From<&DeployKey> for DeployKeyFacts {
+    fn from(key: &DeployKey) -> Self {
+        Self { id: key.id, key: key.key.clone(), created_at: key.created_at }
     }
 }
 

@@ -49,6 +49,8 @@ fn payload_json(event: &SystemEvent, audience: Audience, links: &Links) -> Value
         SystemEvent::UserDestroyed(facts) => system::user("user_destroy", facts),
         SystemEvent::KeyCreated(facts) => system::key("key_create", facts),
         SystemEvent::KeyDestroyed(facts) => system::key("key_destroy", facts),
+        SystemEvent::DeployKeyCreated(facts) => system::deploy_key("deploykey_create", facts),
+        SystemEvent::DeployKeyDestroyed(facts) => system::deploy_key("deploykey_destroy", facts),
         SystemEvent::ProjectCreated(facts) => system::project("project_create", facts, None),
         SystemEvent::ProjectDestroyed(facts) => system::project("project_destroy", facts, None),
         SystemEvent::ProjectRenamed(facts, before) => {

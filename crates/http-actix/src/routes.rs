@@ -10,6 +10,7 @@ mod ci_lint;
 mod commit_comments;
 mod commit_statuses;
 mod commits;
+mod deploy_keys;
 mod emails;
 mod files;
 mod fork_links;
@@ -73,6 +74,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         uploads::declare,
         fork_links::declare,
         project_hooks::declare,
+        deploy_keys::declare,
         branches::declare,
         tags::declare,
         repository::declare,

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
-use hexforge_application::git_access::{GitRefusal, may_fetch, may_push};
+use hexforge_application::git_access::{
+    GitRefusal, deploy_key_push_refusal, may_fetch, may_fetch_with_deploy_key, may_push,
+};
 use hexforge_application::limiter::Limiter;
 use hexforge_application::public_key::{self, KeyHolder};
 use hexforge_application::push;
@@ -111,7 +113,7 @@ impl Work {
             Some(Err(_)) => "other",
             None => "greeting",
         };
-        let mut ids = None;
+        let mut ids = LoggedIds::default();
         let served = match command {
             _ if shared.is_stopping() => Err(Failure::Refused(STOPPING)),
             Some(Ok(command)) => {
@@ -139,8 +141,10 @@ impl Work {
         metrics::counter!("hexforge_ssh_commands_total", "command" => name, "outcome" => outcome)
             .increment(1);
         let microseconds = begin.elapsed().as_micros();
-        let (user, project) = ids.unzip();
-        tracing::info!(%peer, command = name, user, project, outcome, microseconds, "SSH command");
+        let LoggedIds { user, deploy_key, project } = ids;
+        tracing::info!(
+            %peer, command = name, user, deploy_key, project, outcome, microseconds, "SSH command"
+        );
         if let Err(Failure::Gone(cause)) = &served {
             tracing::debug!(%peer, %cause, "an SSH client disconnected");
         }
@@ -164,14 +168,14 @@ async fn send_exit(
     half.close().await
 }
 
-/// Tells a client that requests a shell the name of the user its key belongs to.
+/// Tells a client that requests a shell the name of the user its key belongs to, or the title of a deploy key.
 async fn greet(
     shared: &Arc<Shared>,
     key: String,
     half: &ChannelWriteHalf<Msg>,
 ) -> Result<(), Failure> {
     let holder = identify(shared, key).await?;
-    let text = format!("Welcome to hexforge, {}!\r\n", without_control_chars(&holder.name));
+    let text = format!("Welcome to hexforge, {}!\r\n", without_control_chars(holder.name()));
     let sent = half.data_bytes(text).await;
     sent.map_err(|error| Failure::Gone(io::Error::other(error)))
 }
@@ -187,6 +191,25 @@ async fn identify(shared: &Arc<Shared>, key: String) -> Result<KeyHolder, Failur
         .ok_or(Failure::Refused(UNKNOWN_KEY))
 }
 
+/// The ids that the log of a command shows.
+#[derive(Default)]
+struct LoggedIds {
+    user: Option<i64>,
+    deploy_key: Option<i64>,
+    project: Option<i64>,
+}
+
+impl LoggedIds {
+    fn new(holder: &KeyHolder, project: &Project) -> Self {
+        let deploy_key = match holder {
+            KeyHolder::User { .. } => None,
+            KeyHolder::DeployKey { id, .. } => Some(id.0),
+        };
+        let user = holder.actor().user().map(|user| user.0);
+        Self { user, deploy_key, project: Some(project.id.0) }
+    }
+}
+
 /// A git command that is being served.
 struct GitCommand<'a> {
     shared: &'a Arc<Shared>,
@@ -198,12 +221,12 @@ struct GitCommand<'a> {
 }
 
 impl GitCommand<'_> {
-    /// Serves the command. Stores the ids of user and project in `ids` as soon as they are known.
+    /// Serves the command. Stores the ids of holder and project in `ids` as soon as they are known.
     async fn serve(
         self,
         mut input: PieceReader,
         gone: Gone,
-        ids: &mut Option<(i64, i64)>,
+        ids: &mut LoggedIds,
     ) -> Result<(), Failure> {
         let limits = self.shared.limits;
         let half = Arc::clone(self.half);
@@ -214,8 +237,9 @@ impl GitCommand<'_> {
         });
         let (task, version) = (self.command.task, self.version);
         let (holder, project) = self.admit().await?;
-        *ids = holder.actor.user().map(|user| (user.0, project.id.0));
-        let caller = Caller::new(holder.actor, Some(self.peer.ip()));
+        *ids = LoggedIds::new(&holder, &project);
+        let actor = holder.actor();
+        let caller = Caller::new(actor, Some(self.peer.ip()));
         let _command = self.permit(&self.shared.limiter.ssh_commands, caller).await?;
         let pool = self.pool();
         let permit = self.permit(pool, caller).await?;
@@ -269,7 +293,7 @@ impl GitCommand<'_> {
                 Task::Serve(Service::ReceivePack) => {
                     let (from, to, disconnected) = (&mut from, &mut output, &disconnected);
                     let client = push::Client { from, to, disconnected };
-                    push::receive(&app, holder.actor, &project, client)
+                    push::receive(&app, actor, &project, client)
                 }
             };
             repository::unless_removed(&app, project.id, served)?;
@@ -278,7 +302,7 @@ impl GitCommand<'_> {
         .await
     }
 
-    /// Returns the user and the project, with a fresh permission check.
+    /// Returns the holder of the key and the project, with a fresh permission check.
     async fn admit(&self) -> Result<(KeyHolder, Project), Failure> {
         let (key, command) = (self.key.clone(), self.command.clone());
         blocking(&self.shared.app, move |app| check_permission(app, &key, &command)).await
@@ -300,17 +324,20 @@ impl GitCommand<'_> {
     }
 }
 
-/// Returns the user and the project if the user may run the command. Its task decides which permission is needed.
+/// Returns the holder of the key and the project if the holder may run the command. Its task decides which permission
+/// is needed.
 fn check_permission(
     app: &App,
     key: &str,
     command: &Command,
 ) -> Result<(KeyHolder, Project), Failure> {
     let holder = public_key::holder(app, key)?.ok_or(Failure::Refused(UNKNOWN_KEY))?;
-    let project = if command.task.is_push() {
-        may_push(app, holder.actor, &command.project)?
-    } else {
-        may_fetch(app, holder.actor, &command.project)?
+    let (named, is_push) = (&command.project, command.task.is_push());
+    let project = match &holder {
+        KeyHolder::User { actor, .. } if is_push => may_push(app, *actor, named)?,
+        KeyHolder::User { actor, .. } => may_fetch(app, *actor, named)?,
+        KeyHolder::DeployKey { .. } if is_push => return Err(deploy_key_push_refusal().into()),
+        KeyHolder::DeployKey { id, .. } => may_fetch_with_deploy_key(app, *id, named)?,
     };
     Ok((holder, project))
 }

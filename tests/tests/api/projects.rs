@@ -1,5 +1,6 @@
 //! Projects.
 
+mod deploy_keys;
 mod project_events;
 pub mod project_support;
 mod projects_archive;

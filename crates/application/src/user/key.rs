@@ -1,17 +1,21 @@
 //! The SSH keys of users.
 
+use hexforge_domain::deploy_key::DeployKey;
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::{KeyId, UserId};
 use hexforge_domain::outbox::{KeyFacts, SystemEvent};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::user::SshKey;
 use hexforge_domain::user::key::NewSshKey;
 
 use super::Owner;
+use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
+use crate::view::user::{self as view, FullUser};
 
 /// The key fields of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,5 +84,27 @@ fn remove(app: &App, actor: Actor, owner: Owner, id: KeyId) -> Result<Option<Ssh
         let facts = KeyFacts::new(&key, &owner);
         tx.outbox().record(&SystemEvent::KeyDestroyed(facts), app.clock.now())?;
         Ok(Some(key))
+    })
+}
+
+/// A key of any user, or a deploy key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnyKey {
+    /// A key of a user, with the user.
+    OfUser(SshKey, Box<FullUser>),
+    /// A deploy key.
+    Deploy(DeployKey),
+}
+
+/// Returns any key of the service, for administrators.
+pub fn get_any(app: &App, actor: Actor, id: KeyId) -> Result<AnyKey, Error> {
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
+    app.store.read(|tx| {
+        if let Some(key) = tx.keys().find_by_id(id)? {
+            let user = tx.users().find(key.user)?.ok_or(Error::NotFound(Entity::Record))?;
+            return Ok(AnyKey::OfUser(key, Box::new(view::full(tx, user)?)));
+        }
+        let key = tx.deploy_keys().find_by_id(id)?.ok_or(Error::NotFound(Entity::Record))?;
+        Ok(AnyKey::Deploy(key))
     })
 }

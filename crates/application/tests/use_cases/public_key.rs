@@ -24,7 +24,7 @@ fn the_holder_is_whoever_registered_the_key() {
     assert_eq!(holder(&world.app, KEY).expect("a store"), None);
     registered(&world, UserState::Active, KEY);
     let found = holder(&world.app, KEY).expect("a store").expect("a holder");
-    assert!(matches!(found, KeyHolder { actor: Actor::User { .. }, .. }), "{found:?}");
+    assert!(matches!(found, KeyHolder::User { actor: Actor::User { .. }, .. }), "{found:?}");
     // The comment is not part of the key.
     let same = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5";
     assert_eq!(holder(&world.app, same).expect("a store"), Some(found));

@@ -13,8 +13,8 @@ use hexforge_domain::outbox::project::{
     IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
 use hexforge_domain::outbox::{
-    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent, TeamFacts,
-    UserFacts,
+    DeployKeyFacts, GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent,
+    TeamFacts, UserFacts,
 };
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::repository::{ChangedLine, FileDiff};
@@ -39,6 +39,11 @@ fn a_key_fact(id: i64) -> KeyFacts {
         username: "ada".into(),
         created_at: at(3) + TimeDelta::microseconds(999_999),
     }
+}
+
+fn a_deploy_key_fact(id: i64) -> DeployKeyFacts {
+    let KeyFacts { id, key, created_at, .. } = a_key_fact(id);
+    DeployKeyFacts { id, key, created_at }
 }
 
 fn a_project_fact(id: i64, visibility: Visibility) -> ProjectFacts {
@@ -110,6 +115,8 @@ pub fn every_system_event_is_stored_unchanged(store: &dyn Store) {
         SystemEvent::UserDestroyed(a_fact(i64::MAX)),
         SystemEvent::KeyCreated(a_key_fact(2)),
         SystemEvent::KeyDestroyed(a_key_fact(i64::MAX)),
+        SystemEvent::DeployKeyCreated(a_deploy_key_fact(3)),
+        SystemEvent::DeployKeyDestroyed(a_deploy_key_fact(i64::MAX)),
     ];
     events.extend(events_of_projects_and_groups());
     for event in &events {

@@ -19,6 +19,10 @@ impl Keys for FakeTx {
         Ok(self.tables.keys.iter().find(|key| key.user == user && key.id == id).cloned())
     }
 
+    fn find_by_id(&mut self, id: KeyId) -> Result<Option<SshKey>, StoreError> {
+        Ok(self.tables.keys.iter().find(|key| key.id == id).cloned())
+    }
+
     fn find_by_fingerprint(&mut self, of: &Fingerprint) -> Result<Option<SshKey>, StoreError> {
         Ok(self.tables.keys.iter().find(|key| key.fingerprint == *of).cloned())
     }
@@ -30,9 +34,7 @@ impl Keys for FakeTx {
         at: Timestamp,
     ) -> Result<SshKey, StoreError> {
         self.require_user(user)?;
-        if self.find_by_fingerprint(&new.fingerprint)?.is_some() {
-            return self.refuse(StoreError::Duplicate("fingerprint"));
-        }
+        self.require_new_fingerprint(&new.fingerprint)?;
         let key = SshKey {
             id: KeyId(self.next_id()),
             user,

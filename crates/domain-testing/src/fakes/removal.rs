@@ -61,6 +61,7 @@ impl Tables {
             self.remove_lane(hook);
         }
         self.project_hooks.retain(|hook| hook.project != id);
+        self.project_deploy_keys.retain(|(project, _)| *project != id);
         self.protections.retain(|(project, _)| *project != id);
         self.releases.retain(|(project, _)| *project != id);
         self.repositories.remove(&id);

@@ -17,12 +17,14 @@ use hexforge_domain::broadcast::port::Broadcasts;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{Build, BuildDefinition};
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
+use hexforge_domain::deploy_key::DeployKey;
+use hexforge_domain::deploy_key::port::DeployKeys;
 use hexforge_domain::event::Event;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::id::{
-    DefinitionId, IssueId, LabelId, MergeRequestId, NamespaceId, PayloadId, PipelineId, ProjectId,
-    RunnerId, ShareId, UserId,
+    DefinitionId, IssueId, KeyId, LabelId, MergeRequestId, NamespaceId, PayloadId, PipelineId,
+    ProjectId, RunnerId, ShareId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::port::Issuables;
@@ -87,6 +89,8 @@ pub(super) struct Tables {
     pub users: BTreeMap<UserId, UserRow>,
     pub identities: Vec<(UserId, Identity)>,
     pub keys: Vec<SshKey>,
+    pub deploy_keys: Vec<DeployKey>,
+    pub project_deploy_keys: BTreeSet<(ProjectId, KeyId)>,
     pub emails: Vec<Email>,
     pub tokens: Vec<TokenRow>,
     pub namespaces: Vec<Namespace>,
@@ -210,6 +214,10 @@ impl Tx for FakeTx {
     }
 
     fn keys(&mut self) -> &mut dyn Keys {
+        self
+    }
+
+    fn deploy_keys(&mut self) -> &mut dyn DeployKeys {
         self
     }
 

@@ -6,6 +6,7 @@ use crate::branch::port::Protections;
 use crate::broadcast::port::Broadcasts;
 use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
+use crate::deploy_key::port::DeployKeys;
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::issuable::port::Issuables;
@@ -44,6 +45,8 @@ pub trait Tx {
     fn identities(&mut self) -> &mut dyn Identities;
     /// The SSH keys of all users.
     fn keys(&mut self) -> &mut dyn Keys;
+    /// The deploy keys of all projects.
+    fn deploy_keys(&mut self) -> &mut dyn DeployKeys;
     /// The e-mail addresses of all users.
     fn emails(&mut self) -> &mut dyn Emails;
     /// The tokens of all users.

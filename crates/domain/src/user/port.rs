@@ -77,6 +77,9 @@ pub trait Keys {
     /// The key with this id, if it belongs to the user.
     fn find(&mut self, user: UserId, id: KeyId) -> Result<Option<SshKey>, StoreError>;
 
+    /// The key with this id, of any user.
+    fn find_by_id(&mut self, id: KeyId) -> Result<Option<SshKey>, StoreError>;
+
     /// The key with this fingerprint, of any user.
     fn find_by_fingerprint(
         &mut self,
@@ -85,7 +88,7 @@ pub trait Keys {
 
     /// Registers a key.
     /// # Errors
-    /// [`StoreError::Duplicate`]`("fingerprint")` when any user has registered the key.
+    /// [`StoreError::Duplicate`]`("fingerprint")` when any user has registered the key, or if it is a deploy key.
     fn insert(&mut self, user: UserId, new: NewSshKey, at: Timestamp)
     -> Result<SshKey, StoreError>;
 

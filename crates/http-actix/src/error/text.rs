@@ -49,6 +49,7 @@ pub fn not_found(thing: &Entity) -> String {
         }
         Entity::User => "User",
         Entity::Key => "Key",
+        Entity::DeployKey => "Deploy Key",
         Entity::Email => "Email",
         Entity::Group => "Group",
         Entity::Project => "Project",

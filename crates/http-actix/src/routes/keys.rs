@@ -1,4 +1,4 @@
-//! SSH keys: of the caller below `/user`, of any user below `/users`.
+//! SSH keys: of the caller below `/user`, of any user below `/users`, any key below `/keys`.
 
 use actix_web::{HttpResponse, web};
 use hexforge_application::user::key::{self, KeyFields};
@@ -8,7 +8,7 @@ use hexforge_domain::text::limit;
 use super::ids::{OwnerPath, PathId};
 use crate::api::Api;
 use crate::call::{self, Calls};
-use crate::entities::key::KeyJson;
+use crate::entities::key::{AnyKeyJson, KeyJson};
 use crate::error::ApiResult;
 use crate::params::{parameters, picked};
 use crate::respond;
@@ -28,6 +28,8 @@ pub fn declare(calls: &mut Calls) {
     calls.add(remove.ok::<KeyJson>().or_null());
     let remove = format!("{of_user}/{{id}}");
     calls.add(call::delete(remove, "Removes an SSH key of a user", remove_of).ok::<KeyJson>());
+    let any = call::get("/keys/{id}", "Shows an SSH key or deploy key with its user", get_any);
+    calls.add(any.ok::<AnyKeyJson<'_>>());
 }
 
 parameters!(KeyFields {
@@ -71,4 +73,10 @@ async fn remove_of(api: Api, ids: web::Path<(PathId, PathId)>) -> ApiResult<Http
     let (user, id) = (UserId::from(user), KeyId::from(id));
     let removed = api.run(move |app, actor, ()| key::remove_of(app, actor, user, id)).await?;
     respond::ok(KeyJson::from(removed))
+}
+
+async fn get_any(api: Api, id: web::Path<PathId>) -> ApiResult<HttpResponse> {
+    let id = KeyId::from(id.into_inner());
+    let found = api.run(move |app, actor, ()| key::get_any(app, actor, id)).await?;
+    respond::ok(AnyKeyJson::new(&found, api.links()))
 }

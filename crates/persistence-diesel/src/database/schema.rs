@@ -583,11 +583,18 @@ diesel::table! {
 diesel::table! {
     keys (id) {
         id -> BigInt,
-        user_id -> BigInt,
+        user_id -> Nullable<BigInt>,
         title -> Text,
         key -> Text,
         fingerprint -> Text,
         created_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    project_deploy_keys (project_id, key_id) {
+        project_id -> BigInt,
+        key_id -> BigInt,
     }
 }
 
@@ -849,6 +856,7 @@ diesel::table! {
     }
 }
 
+diesel::joinable!(project_deploy_keys -> keys (key_id));
 diesel::joinable!(tokens -> users (user_id));
 diesel::joinable!(group_members -> users (user_id));
 diesel::joinable!(project_members -> users (user_id));
@@ -865,6 +873,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     access_requests
 );
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);
+diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
 diesel::allow_tables_to_appear_in_same_query!(labels, merge_request_labels);
 diesel::allow_tables_to_appear_in_same_query!(projects, builds, pipelines, triggers, project_hooks);

@@ -9,6 +9,7 @@ use hexforge_domain::branch::port::Protections;
 use hexforge_domain::broadcast::port::Broadcasts;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
+use hexforge_domain::deploy_key::port::DeployKeys;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::issuable::port::Issuables;
@@ -327,6 +328,7 @@ ports! {
     users: Users,
     identities: Identities,
     keys: Keys,
+    deploy_keys: DeployKeys,
     emails: Emails,
     tokens: Tokens,
     namespaces: Namespaces,

@@ -86,6 +86,8 @@ fn to_row(event: &SystemEvent) -> (&'static str, String) {
         SystemEvent::UserDestroyed(user) => ("user_destroy", to_text(user)),
         SystemEvent::KeyCreated(key) => ("key_create", to_text(key)),
         SystemEvent::KeyDestroyed(key) => ("key_destroy", to_text(key)),
+        SystemEvent::DeployKeyCreated(key) => ("deploykey_create", to_text(key)),
+        SystemEvent::DeployKeyDestroyed(key) => ("deploykey_destroy", to_text(key)),
         SystemEvent::ProjectCreated(project) => ("project_create", to_text(project)),
         SystemEvent::ProjectDestroyed(project) => ("project_destroy", to_text(project)),
         SystemEvent::ProjectRenamed(project, before) => ("project_rename", moved(project, before)),
@@ -118,6 +120,8 @@ fn from_row(kind: &str, payload: &str) -> Option<SystemEvent> {
         "user_destroy" => SystemEvent::UserDestroyed(from_text(payload)?),
         "key_create" => SystemEvent::KeyCreated(from_text(payload)?),
         "key_destroy" => SystemEvent::KeyDestroyed(from_text(payload)?),
+        "deploykey_create" => SystemEvent::DeployKeyCreated(from_text(payload)?),
+        "deploykey_destroy" => SystemEvent::DeployKeyDestroyed(from_text(payload)?),
         "project_create" => SystemEvent::ProjectCreated(from_text(payload)?),
         "project_destroy" => SystemEvent::ProjectDestroyed(from_text(payload)?),
         "project_rename" => {

@@ -4,7 +4,8 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::id::{KeyId, NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::outbox::{
-    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, TeamFacts, UserFacts,
+    DeployKeyFacts, GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, TeamFacts,
+    UserFacts,
 };
 use hexforge_domain::visibility::Visibility;
 
@@ -31,6 +32,12 @@ stored! {
         id: KeyId,
         key: String,
         username: String,
+        created_at: Timestamp,
+    }
+
+    DeployKeyFacts {
+        id: KeyId,
+        key: String,
         created_at: Timestamp,
     }
 

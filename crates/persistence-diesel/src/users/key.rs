@@ -16,14 +16,15 @@ use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::page;
 
+/// A key of a user, or a deploy key, which has no user.
 #[derive(Queryable)]
-struct KeyRow {
-    id: i64,
-    user_id: i64,
-    title: String,
-    key: String,
-    fingerprint: String,
-    created_at: NaiveDateTime,
+pub(super) struct KeyRow {
+    pub(super) id: i64,
+    user_id: Option<i64>,
+    pub(super) title: String,
+    pub(super) key: String,
+    pub(super) fingerprint: String,
+    pub(super) created_at: NaiveDateTime,
 }
 
 impl TryFrom<KeyRow> for SshKey {
@@ -32,7 +33,7 @@ impl TryFrom<KeyRow> for SshKey {
     fn try_from(row: KeyRow) -> Result<Self, StoreError> {
         Ok(SshKey {
             id: KeyId(row.id),
-            user: UserId(row.user_id),
+            user: UserId(row.user_id.ok_or(StoreError::Corrupt("key user"))?),
             title: ShortText::parse(&row.title).map_err(|_| StoreError::Corrupt("key title"))?,
             key: row.key,
             fingerprint: Fingerprint(row.fingerprint),
@@ -66,9 +67,23 @@ impl Keys for DieselTx<'_> {
         })
     }
 
+    fn find_by_id(&mut self, id: KeyId) -> Result<Option<SshKey>, StoreError> {
+        self.read_row(|conn| {
+            keys::table
+                .find(id.0)
+                .filter(keys::user_id.is_not_null())
+                .get_result::<KeyRow>(conn)
+                .optional()
+        })
+    }
+
     fn find_by_fingerprint(&mut self, of: &Fingerprint) -> Result<Option<SshKey>, StoreError> {
         self.read_row(|conn| {
-            keys::table.filter(keys::fingerprint.eq(&of.0)).get_result::<KeyRow>(conn).optional()
+            keys::table
+                .filter(keys::fingerprint.eq(&of.0))
+                .filter(keys::user_id.is_not_null())
+                .get_result::<KeyRow>(conn)
+                .optional()
         })
     }
 

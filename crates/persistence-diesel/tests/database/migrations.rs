@@ -106,6 +106,8 @@ fn fill(database: &TestDatabase) {
     let source = a_project("compiler", team.id, ada.id).stored_in(store);
     a_project("compiler", home_of(store, ada.id), ada.id).forked_from(source.id).stored_in(store);
     let filled: Result<(), StoreError> = store.write(|tx| {
+        let deploy_key = tx.deploy_keys().insert(a_key(2), a_moment())?;
+        tx.deploy_keys().attach(deploy_key.id, source.id)?;
         tx.stars().put(source.id, ada.id, Starred::Yes, a_moment())?;
         let asked = RequestSource::Project(source.id);
         tx.access_requests().insert(asked, ada.id, a_moment())?;

@@ -75,6 +75,7 @@ fn searches_go_by_the_full_text_index() {
 fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
     let user = UserId(1);
     assert_goes_by("keys_of_user", |tx| tx.keys().list(user, PAGE).map(|_| ()));
+    assert_goes_by("keys_of_user", |tx| tx.deploy_keys().all(PAGE).map(|_| ()));
     assert_goes_by("emails_secondary", |tx| tx.emails().list(user, PAGE).map(|_| ()));
     assert_goes_by("group_members_of_user", |tx| tx.group_members().all_of_user(user).map(|_| ()));
     assert_goes_by("project_members_of_user", |tx| {
@@ -96,6 +97,9 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     });
     assert_goes_by("project_hooks_of_project", |tx| {
         tx.project_hooks().list(project, PAGE).map(|_| ())
+    });
+    assert_goes_by("PRIMARY KEY (project_id=?)", |tx| {
+        tx.deploy_keys().list(project, PAGE).map(|_| ())
     });
     assert_goes_by("PRIMARY KEY (project_id=?)", |tx| {
         tx.project_members().list(project, None, PAGE).map(|_| ())

@@ -22,8 +22,8 @@ use hexforge_domain::outbox::project::{
     IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
 use hexforge_domain::outbox::{
-    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent, TeamFacts,
-    UserFacts,
+    DeployKeyFacts, GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent,
+    TeamFacts, UserFacts,
 };
 use hexforge_domain::pipeline::CommitFacts;
 use hexforge_domain::push::{ChangedPaths, HookScope, Push, PushedCommit, PushedProject, Pusher};
@@ -62,6 +62,8 @@ pub fn kind(event: &SystemEvent) -> &'static str {
         SystemEvent::UserDestroyed(_) => "user_destroy",
         SystemEvent::KeyCreated(_) => "key_create",
         SystemEvent::KeyDestroyed(_) => "key_destroy",
+        SystemEvent::DeployKeyCreated(_) => "deploykey_create",
+        SystemEvent::DeployKeyDestroyed(_) => "deploykey_destroy",
         SystemEvent::ProjectCreated(_) => "project_create",
         SystemEvent::ProjectDestroyed(_) => "project_destroy",
         SystemEvent::ProjectRenamed(..) => "project_rename",
@@ -93,6 +95,8 @@ pub fn events(fill: Fill) -> Vec<SystemEvent> {
         SystemEvent::UserDestroyed(user()),
         SystemEvent::KeyCreated(key()),
         SystemEvent::KeyDestroyed(key()),
+        SystemEvent::DeployKeyCreated(deploy_key()),
+        SystemEvent::DeployKeyDestroyed(deploy_key()),
         SystemEvent::ProjectCreated(project(Visibility::Public)),
         SystemEvent::ProjectDestroyed(project(Visibility::Internal)),
         SystemEvent::ProjectRenamed(project(Visibility::Private), "team/old".into()),
@@ -261,6 +265,10 @@ fn key() -> KeyFacts {
         username: "ada".into(),
         created_at: moment(3),
     }
+}
+
+fn deploy_key() -> DeployKeyFacts {
+    DeployKeyFacts { id: KeyId(4), key: "ssh-ed25519 AAAA server".into(), created_at: moment(3) }
 }
 
 fn project(visibility: Visibility) -> ProjectFacts {

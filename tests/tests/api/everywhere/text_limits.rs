@@ -349,6 +349,20 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             accounts,
         ),
         call(
+            "POST /api/v3/projects/{id}/deploy_keys",
+            &path("/deploy_keys"),
+            &path("/deploy_keys"),
+            |n| json!({"title": "k", "key": an_ssh_key(n)}),
+            refused_as_too_long(&["title", "key"]),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/keys",
+            &path("/keys"),
+            &path("/keys"),
+            |n| json!({"title": "k", "key": an_ssh_key(n)}),
+            refused_as_too_long(&["title", "key"]),
+        ),
+        call(
             "POST /api/v3/user/keys",
             "/user/keys",
             "/user/keys",
@@ -583,7 +597,7 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
         for (field, refusal) in &call.fields {
             let max = documented_length(&document, call.name, field);
             let kind =
-                if call.name.ends_with("/keys") && *field == "key" { "ssh key" } else { field };
+                if call.name.ends_with("keys") && *field == "key" { "ssh key" } else { field };
             let shown = || {
                 let answer = forge.get(&call.shows).token(ROOT).send();
                 (answer.status, answer.header("x-total").map(str::to_owned), answer.body)

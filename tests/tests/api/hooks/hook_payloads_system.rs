@@ -13,6 +13,7 @@ use crate::api::support::id_of;
 
 on_every_store!(
     users_and_keys_are_told,
+    deploy_keys_are_told,
     projects_are_told_with_their_teams,
     groups_are_told_with_their_members,
     a_project_that_moves_is_told_with_where_it_was,
@@ -46,6 +47,20 @@ fn a_receiver(forge: &Forge, more: &[(&str, &str)]) -> Receiver {
     system_hook(forge, &receiver.url("/"), more);
     clear_outbox(forge);
     receiver
+}
+
+/// deploykey_create, deploykey_destroy
+fn deploy_keys_are_told(forge: &Forge) {
+    let (_, token) = forge.user("ada");
+    let project = path_of_project(&new_project(forge, &token, "Ship", &[]));
+    let receiver = a_receiver(forge, &[]);
+    let path = format!("{project}/deploy_keys");
+    let form = [("title", "server"), ("key", &an_ssh_key(1))];
+    let made = forge.post(&path).token(&token).form(&form).send().expect(201);
+    let facts = json!({"key": made["key"], "id": id_of(&made)});
+    assert_delivered(forge, &receiver, &[event("deploykey_create", facts.clone())]);
+    forge.delete(&format!("{path}/{}", id_of(&made))).token(&token).send().expect(200);
+    assert_delivered(forge, &receiver, &[event("deploykey_destroy", facts)]);
 }
 
 /// user_create, user_destroy, key_create, key_destroy

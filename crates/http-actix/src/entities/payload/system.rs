@@ -2,7 +2,8 @@
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::outbox::{
-    GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, TeamFacts, UserFacts,
+    DeployKeyFacts, GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, TeamFacts,
+    UserFacts,
 };
 use serde_json::{Value, json};
 
@@ -25,6 +26,14 @@ pub fn key(name: &str, key: &KeyFacts) -> Value {
     payload["key"] = json!(key.key);
     payload["id"] = json!(key.id.0);
     payload["username"] = json!(key.username);
+    payload
+}
+
+/// The payload for a deploy key that was added or removed.
+pub fn deploy_key(name: &str, key: &DeployKeyFacts) -> Value {
+    let mut payload = base_payload(name, key.created_at, key.created_at);
+    payload["key"] = json!(key.key);
+    payload["id"] = json!(key.id.0);
     payload
 }
 
