@@ -63,6 +63,10 @@ fn both_databases_have_the_same_history() {
     assert_eq!(sqlite, postgres);
     assert!(!sqlite.is_empty());
     assert!(sqlite.is_sorted(), "applied in the order of their stamps: {sqlite:?}");
+    let stamp = |name: &String| name.split('_').next().map(str::to_owned);
+    let mut stamps: Vec<Option<String>> = sqlite.iter().map(stamp).collect();
+    stamps.dedup();
+    assert_eq!(stamps.len(), sqlite.len(), "two migrations have the same stamp: {sqlite:?}");
 }
 
 #[test]
