@@ -80,7 +80,7 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
 
 /// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
 /// of its own.
-const FOR_GUESTS: [(&str, u16); 72] = [
+const FOR_GUESTS: [(&str, u16); 82] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -151,6 +151,17 @@ const FOR_GUESTS: [(&str, u16); 72] = [
     ("POST /projects/:id/merge_requests/:merge_request_id/todo", 404),
     ("GET /projects/:id/notification_settings", 200),
     ("PUT /projects/:id/notification_settings", 200),
+    ("GET /projects/:id/snippets", 200),
+    // These calls look up the snippet before they check the permission.
+    ("GET /projects/:id/snippets/:snippet_id", 404),
+    ("PUT /projects/:id/snippets/:snippet_id", 404),
+    ("DELETE /projects/:id/snippets/:snippet_id", 404),
+    ("GET /projects/:id/snippets/:snippet_id/raw", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes/:note_id", 404),
+    ("POST /projects/:id/snippets/:noteable_id/notes", 404),
+    ("PUT /projects/:id/snippets/:noteable_id/notes/:note_id", 404),
+    ("DELETE /projects/:id/snippets/:noteable_id/notes/:note_id", 404),
     ("GET /projects/:id/milestones", 200),
     ("GET /projects/:id/milestones/:milestone_id", 404),
     ("GET /projects/:id/milestones/:milestone_id/issues", 404),

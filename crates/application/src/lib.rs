@@ -42,6 +42,7 @@ pub mod runner;
 pub mod session;
 pub mod setup;
 pub mod sign_in;
+pub mod snippet;
 pub mod system_hook;
 pub mod tag;
 pub mod todo;

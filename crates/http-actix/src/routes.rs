@@ -36,6 +36,7 @@ mod runner_artifacts;
 mod runner_builds;
 mod runners;
 mod session;
+mod snippets;
 mod table;
 mod tags;
 mod todos;
@@ -95,6 +96,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         group_labels::declare,
         issues::declare,
         merge_requests::declare,
+        snippets::declare,
         notes::declare,
         award_emoji::declare,
         todos::declare,

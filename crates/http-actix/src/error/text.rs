@@ -67,6 +67,7 @@ pub fn not_found(thing: &Entity) -> String {
         Entity::Notes => "Notes",
         Entity::Note => "Note",
         Entity::AwardEmoji => "Award Emoji",
+        Entity::Snippet => "Snippet",
         Entity::Trigger => "Trigger",
         Entity::Variable => "Variable",
         Entity::References => "References for commit",

@@ -1,8 +1,9 @@
-//! Notes on issues and merge requests.
+//! Notes on issues, merge requests and snippets.
 
 use actix_web::HttpResponse;
 use hexforge_application::note::{self, NoteFields, NoteOutcome, NoteRef};
-use hexforge_domain::id::{IssueId, MergeRequestId, NoteId};
+use hexforge_application::snippet;
+use hexforge_domain::id::{IssueId, MergeRequestId, NoteId, SnippetId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::text::limit;
 
@@ -20,6 +21,19 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Notes");
     declare_on(calls, "issues", |id| IssueId(id).into());
     declare_on(calls, "merge_requests", |id| MergeRequestId(id).into());
+    declare_on_snippets(calls);
+}
+
+fn declare_on_snippets(calls: &mut Calls) {
+    let all = "/projects/{id}/snippets/{noteable_id}/notes";
+    let one = "/projects/{id}/snippets/{noteable_id}/notes/{note_id}";
+    let list = call::get(all, "Lists the notes of a snippet", list_on_snippet);
+    calls.add(list.list::<NoteJson<'_>>());
+    let create = call::post(all, "Creates a note on a snippet", create_on_snippet);
+    calls.add(create.created::<NoteJson<'_>>());
+    calls.add(call::get(one, "Shows a note", get_on_snippet).ok::<NoteJson<'_>>());
+    calls.add(call::put(one, "Updates a note", update).ok::<NoteJson<'_>>());
+    calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
 }
 
 /// Declares the calls on the notes of one kind of objects. `on` makes the object from its id.
@@ -109,6 +123,43 @@ async fn create(
             respond::created(NoteJson::of_commands(*on, user, *at, api.links()))
         }
     }
+}
+
+async fn list_on_snippet(
+    api: Api<Noted>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let page = api.page();
+    let notes = api
+        .run(move |app, actor, Noted { id }| {
+            snippet::note::list(app, actor, &named, SnippetId(id), page)
+        })
+        .await?;
+    respond::paged(&api, page, notes.as_ref().map(|view| NoteJson::new(view, api.links())))
+}
+
+async fn get_on_snippet(
+    api: Api<NotePath>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let view = api
+        .run(move |app, actor, path| {
+            snippet::note::get(app, actor, &named, SnippetId(path.noteable), path.note)
+        })
+        .await?;
+    respond::ok(NoteJson::new(&view, api.links()))
+}
+
+async fn create_on_snippet(
+    api: Api<(Noted, NoteFields)>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let view = api
+        .run(move |app, actor, (Noted { id }, fields)| {
+            snippet::note::create(app, actor, &named, SnippetId(id), &fields)
+        })
+        .await?;
+    respond::created(NoteJson::new(&view, api.links()))
 }
 
 /// Changes a note of the project. The issue or merge request in the path is not looked at, as in the reference.

@@ -166,6 +166,19 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     let request_note = forge.post(&request_notes).token(ROOT).form(&[("body", "a note")]);
     let request_note = request_note.send().expect(201);
 
+    let on = [("name", "changed"), ("snippets_enabled", "true")];
+    forge.put(&path_of_project(&project)).token(ROOT).form(&on).send().expect(200);
+    let snippets = format!("{}/snippets", path_of_project(&project));
+    let fields = [("title", "t"), ("file_name", "f"), ("code", "c"), ("visibility_level", "0")];
+    let snippet = forge.post(&snippets).token(ROOT).form(&fields).send().expect(201);
+    let snippet = format!("{snippets}/{}", id_of(&snippet));
+    let snippet_notes = format!("{snippet}/notes");
+    let snippet_note = forge.post(&snippet_notes).token(ROOT).form(&[("body", "a note")]);
+    let snippet_note = snippet_note.send().expect(201);
+    let fields = [("title", "t"), ("file_name", "f"), ("content", "c")];
+    let personal = forge.post("/snippets").token(ROOT).form(&fields).send().expect(201);
+    let personal = format!("/snippets/{}", id_of(&personal));
+
     let call = |name, target: &str, shows: &str, base: fn(u32) -> Value, fields| Call {
         name,
         target: target.to_owned(),
@@ -175,6 +188,11 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
         fields,
     };
     let nothing = |_| json!({});
+    let snippet_fields = [
+        ("title", TooLong("title")),
+        ("file_name", TooLong("file_name")),
+        ("code", TooLong("content")),
+    ];
     let mut accounts = refused_as_too_long(PROFILE);
     accounts.push(("provider", TooLong("identities.provider")));
     accounts.push(("extern_uid", TooLong("identities.extern_uid")));
@@ -403,6 +421,48 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             &path_of_issue(&issue),
             nothing,
             refused_as_too_long(&["title", "description"]),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/snippets",
+            &snippets,
+            &snippets,
+            |_| json!({"title": "t", "file_name": "f", "code": "c", "visibility_level": 0}),
+            snippet_fields.to_vec(),
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/snippets/{snippet_id}",
+            &snippet,
+            &snippet,
+            nothing,
+            snippet_fields.to_vec(),
+        ),
+        call(
+            "POST /api/v3/snippets",
+            "/snippets",
+            "/snippets",
+            |_| json!({"title": "t", "file_name": "f", "content": "c"}),
+            refused_as_too_long(&["title", "file_name", "content"]),
+        ),
+        call(
+            "PUT /api/v3/snippets/{id}",
+            &personal,
+            &personal,
+            nothing,
+            refused_as_too_long(&["title", "file_name", "content"]),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/snippets/{noteable_id}/notes",
+            &snippet_notes,
+            &snippet_notes,
+            nothing,
+            vec![("body", TooLong("note"))],
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/snippets/{noteable_id}/notes/{note_id}",
+            &format!("{snippet_notes}/{}", id_of(&snippet_note)),
+            &snippet_notes,
+            nothing,
+            vec![("body", TooLong("note"))],
         ),
         call(
             "POST /api/v3/projects/{id}/issues/{noteable_id}/notes",
