@@ -59,7 +59,19 @@ const ADMINISTRATORS_ONLY: [&str; 26] = [
 ];
 
 /// Calls without authentication, with the answer to a request without parameters.
-const FOR_ANYONE: [(&str, u16); 4] = [
+const FOR_ANYONE: [(&str, u16); 16] = [
+    ("GET /templates/licenses", 200),
+    ("GET /templates/licenses/:name", 404),
+    ("GET /templates/gitignores", 200),
+    ("GET /templates/gitignores/:name", 404),
+    ("GET /templates/gitlab_ci_ymls", 200),
+    ("GET /templates/gitlab_ci_ymls/:name", 404),
+    ("GET /licenses", 200),
+    ("GET /licenses/:name", 404),
+    ("GET /gitignores", 200),
+    ("GET /gitignores/:name", 404),
+    ("GET /gitlab_ci_ymls", 200),
+    ("GET /gitlab_ci_ymls/:name", 404),
     ("POST /session", 400),
     ("GET /openapi.json", 200),
     ("POST /ci/lint", 400),

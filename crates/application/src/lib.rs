@@ -45,6 +45,7 @@ pub mod sign_in;
 pub mod snippet;
 pub mod system_hook;
 pub mod tag;
+pub mod template;
 pub mod todo;
 pub mod token;
 pub mod trigger;

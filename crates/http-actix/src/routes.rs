@@ -39,6 +39,7 @@ mod session;
 mod snippets;
 mod table;
 mod tags;
+mod templates;
 mod todos;
 mod tokens;
 mod triggers;
@@ -111,6 +112,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         triggers::declare,
         variables::declare,
         ci_lint::declare,
+        templates::declare,
         runners::declare,
         runner_builds::declare,
         runner_artifacts::declare,
