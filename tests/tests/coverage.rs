@@ -29,7 +29,8 @@ const SECTIONS: [(&str, usize); 11] = [
 ];
 
 /// The calls for administrators.
-const ADMINISTRATORS_ONLY: [&str; 26] = [
+const ADMINISTRATORS_ONLY: [&str; 27] = [
+    "GET /runners/all",
     "GET /deploy_keys",
     "GET /keys/:id",
     "POST /groups/:id/projects/:project_id",
@@ -59,7 +60,8 @@ const ADMINISTRATORS_ONLY: [&str; 26] = [
 ];
 
 /// Calls without authentication, with the answer to a request without parameters.
-const FOR_ANYONE: [(&str, u16); 16] = [
+const FOR_ANYONE: [(&str, u16); 17] = [
+    ("POST /projects/:id/ref/:reference/trigger/builds", 400),
     ("GET /templates/licenses", 200),
     ("GET /templates/licenses/:name", 404),
     ("GET /templates/gitignores", 200),

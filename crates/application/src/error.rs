@@ -155,6 +155,8 @@ pub enum Entity {
     Snippet,
     /// A note, where the API response names it.
     Note,
+    /// A runner, where the API response names it.
+    Runner,
     /// An award, or the hidden object of a request for its awards, where the API response names it.
     AwardEmoji,
     /// A trigger, where the API response names it.

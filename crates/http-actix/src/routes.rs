@@ -32,6 +32,7 @@ mod pipelines;
 mod project_hooks;
 mod projects;
 mod repository;
+mod runner_admin;
 mod runner_artifacts;
 mod runner_builds;
 mod runners;
@@ -113,6 +114,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         variables::declare,
         ci_lint::declare,
         templates::declare,
+        runner_admin::declare,
         runners::declare,
         runner_builds::declare,
         runner_artifacts::declare,

@@ -10,6 +10,7 @@ use hexforge_tests::{Forge, Response, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::ci::ci_support::{CONFIGURATION, ci_fixture};
+use crate::api::ci::runner_support::shared_runner;
 use crate::api::everywhere::openapi::texts;
 use crate::api::groups::group_support::{new_group, new_project, path_of_group, path_of_project};
 use crate::api::repositories::refs_support::ProjectFixture;
@@ -76,6 +77,7 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/pipeline", &["ref"]),
     ("POST /api/v3/session", &["login", "email", "password"]),
     ("POST /api/v3/projects/{id}/trigger/builds", &["token", "ref"]),
+    ("POST /api/v3/projects/{id}/ref/{reference}/trigger/builds", &["token"]),
     ("POST /api/v3/ci/lint", &["content"]),
     ("POST /ci/api/v1/runners/register", &["token"]),
     ("POST /ci/api/v1/builds/register", &["token"]),
@@ -88,6 +90,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/repository/files", &["content"]),
     ("PUT /api/v3/projects/{id}/repository/files", &["content"]),
     ("POST /api/v3/projects/{id}/trigger/builds", &["variables{}"]),
+    ("POST /api/v3/projects/{id}/ref/{reference}/trigger/builds", &["variables{}"]),
     ("POST /api/v3/projects/{id}/issues", &["labels"]),
     ("PUT /api/v3/projects/{id}/issues/{issue_id}", &["labels"]),
     ("POST /api/v3/projects/{id}/merge_requests", &["labels"]),
@@ -178,6 +181,9 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     let fields = [("title", "t"), ("file_name", "f"), ("content", "c")];
     let personal = forge.post("/snippets").token(ROOT).form(&fields).send().expect(201);
     let personal = format!("/snippets/{}", id_of(&personal));
+
+    let runner = shared_runner(forge, &[]);
+    let runner = format!("/runners/{}", runner.id);
 
     let call = |name, target: &str, shows: &str, base: fn(u32) -> Value, fields| Call {
         name,
@@ -588,6 +594,13 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             |_| file_fields("limit"),
             [&refused_as_too_long(COMMIT)[..], &[("file_path", Prescribed(400, "Invalid path"))]]
                 .concat(),
+        ),
+        call(
+            "PUT /api/v3/runners/{id}",
+            &runner,
+            &runner,
+            nothing,
+            vec![("description", TooLong("description")), ("tag_list[]", TooLong("tag_list"))],
         ),
         call(
             "POST /ci/api/v1/runners/register",
