@@ -94,7 +94,7 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
 
 /// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
 /// of its own.
-const FOR_GUESTS: [(&str, u16); 82] = [
+const FOR_GUESTS: [(&str, u16); 90] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -161,6 +161,14 @@ const FOR_GUESTS: [(&str, u16); 82] = [
     ("POST /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji", 404),
     ("GET /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
     ("DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("GET /projects/:id/snippets/:snippet_id/award_emoji", 404),
+    ("POST /projects/:id/snippets/:snippet_id/award_emoji", 404),
+    ("GET /projects/:id/snippets/:snippet_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/snippets/:snippet_id/award_emoji/:award_id", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("POST /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
     ("POST /projects/:id/issues/:issue_id/todo", 404),
     ("POST /projects/:id/merge_requests/:merge_request_id/todo", 404),
     ("GET /projects/:id/notification_settings", 200),

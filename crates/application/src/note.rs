@@ -313,7 +313,7 @@ fn note_reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
 }
 
 /// Gives an emoji. An award that the user gave before is returned unchanged.
-fn find_or_create_award(
+pub(crate) fn find_or_create_award(
     tx: &mut dyn Tx,
     on: Awardable,
     user: UserId,

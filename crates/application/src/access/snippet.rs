@@ -39,7 +39,8 @@ impl Requester {
         self.snippets_of(tx, project)
     }
 
-    fn snippets_of(self, tx: &mut dyn Tx, project: Project) -> Result<ProjectSnippets, Error> {
+    /// Like [`Self::snippets`], for a project that is already loaded.
+    pub fn snippets_of(self, tx: &mut dyn Tx, project: Project) -> Result<ProjectSnippets, Error> {
         let facts = SnippetsFacts {
             project: self.project_facts(tx, &project)?,
             enabled: project.features.snippets,

@@ -1,6 +1,7 @@
 //! Notes on the snippets of a project.
 
 use hexforge_domain::Timestamp;
+use hexforge_domain::award::EmojiName;
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{NoteId, SnippetId};
 use hexforge_domain::note::{NewNote, Note, NoteBody, Noteable};
@@ -22,7 +23,8 @@ use crate::access::snippet::ProjectSnippets;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::issue::activity::person;
-use crate::note::NoteFields;
+use crate::note::{NoteFields, NoteOutcome, find_or_create_award};
+use crate::view::award as award_view;
 use crate::view::event::kind;
 use crate::view::note::{self as view, NoteView};
 use crate::view::project as project_view;
@@ -61,20 +63,27 @@ pub fn get(
     })
 }
 
-/// Writes a note on a snippet, with its event and its hook event, and updates the snippet. Commands have no effect.
+/// Writes a note on a snippet, with its event and its hook event, and updates the snippet. A single emoji becomes an award
+/// instead, unless it is a vote on the author's own snippet. Commands have no effect.
 pub fn create(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
     on: SnippetId,
     fields: &NoteFields,
-) -> Result<NoteView, Error> {
+) -> Result<NoteOutcome, Error> {
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.body);
     app.store.write(|tx| {
         let snippets = app.requester(actor).locked_snippets(tx, named)?;
         let mut snippet = find(tx, &snippets, on, Entity::Note)?;
         let (body, now) = (body?, app.clock.now());
+        let is_own = snippet.author == author;
+        let emoji = EmojiName::from_note(body.as_str());
+        if let Some(emoji) = emoji.filter(|emoji| !(is_own && emoji.is_vote())) {
+            let award = find_or_create_award(tx, on.into(), author, &emoji, now)?;
+            return Ok(NoteOutcome::Award(Box::new(award_view::load(tx, award)?)));
+        }
         let project = &snippets.project;
         // Only owners may set the creation time.
         let created_at = fields.created_at.filter(|_| snippets.is_owned()).unwrap_or(now);
@@ -95,7 +104,7 @@ pub fn create(
         let content = tx.snippets().content(snippet.id)?.ok_or(StoreError::Gone)?;
         let event = hook_event(tx, project, &snippet, content, &note)?;
         tx.outbox().record(&event, now)?;
-        Ok(view::load(tx, note)?)
+        Ok(NoteOutcome::Note(Box::new(view::load(tx, note)?)))
     })
 }
 

@@ -1,8 +1,8 @@
 //! Snippets; see [`Snippets`](hexforge_domain::snippet::port::Snippets).
 
-use super::check::{assert_pages, read, write};
+use super::check::{assert_duplicate, assert_pages, read, write};
 use crate::builders::{
-    a_day, a_member, a_moment, a_note, a_project, a_snippet, a_user, at, home_of,
+    a_day, a_member, a_moment, a_note, a_project, a_snippet, a_user, an_award, at, home_of,
 };
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{ProjectId, SnippetId, UserId};
@@ -153,6 +153,22 @@ pub fn a_deleted_snippet_takes_its_notes_and_events_along(store: &dyn Store) {
     assert_eq!(event_count(store, project, Clearance::All), 1);
     let gone = store.write(|tx| tx.notes().insert(a_note(project, one.id, ada, "late")));
     assert!(matches!(gone, Err(StoreError::Gone)), "{gone:?}");
+}
+
+/// Awards are given to a snippet once by each user, and go with it.
+pub fn awards_of_snippets_go_with_them(store: &dyn Store) {
+    let (project, ada) = a_project_with_owner(store);
+    let [one, two] = [1, 2].map(|_| insert(store, a_snippet(Some(project), ada)).id);
+    let given = write(store, |tx| {
+        tx.awards().insert(an_award(two, ada, "tada"))?;
+        tx.awards().insert(an_award(one, ada, "tada"))
+    });
+    assert_duplicate(store, "award", |tx| tx.awards().insert(an_award(one, ada, "tada")));
+    assert_pages(store, &[given.clone()], |tx, page| tx.awards().list(one.into(), page));
+    assert_eq!(read(store, |tx| tx.awards().find(two.into(), given.id)), None);
+    write(store, |tx| tx.snippets().delete(one));
+    assert_pages(store, &[], |tx, page| tx.awards().list(one.into(), page));
+    assert_eq!(read(store, |tx| tx.awards().list(two.into(), Page::Whole)).total, 1);
 }
 
 /// See [`Events::of_project`](hexforge_domain::event::port::Events::of_project).

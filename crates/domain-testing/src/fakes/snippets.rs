@@ -14,6 +14,7 @@ impl Tables {
     pub fn remove_snippet(&mut self, id: SnippetId) {
         self.snippets.retain(|(snippet, _)| snippet.id != id);
         let on = Noteable::Snippet(id);
+        self.awards.retain(|award| award.on != id.into());
         let notes = self.notes.iter().filter(|note| note.on == on);
         for note in notes.map(|note| note.id).collect::<Vec<_>>() {
             self.remove_note(note);

@@ -96,7 +96,7 @@ pub trait Tx {
     fn merge_requests(&mut self) -> &mut dyn MergeRequests;
     /// The subscriptions and participants of all issues and merge requests.
     fn issuables(&mut self) -> &mut dyn Issuables;
-    /// The awards of all issues, merge requests and notes.
+    /// The awards of all issues, merge requests, snippets and notes.
     fn awards(&mut self) -> &mut dyn Awards;
     /// The todos of all users.
     fn todos(&mut self) -> &mut dyn Todos;

@@ -8,7 +8,7 @@ use hexforge_domain::issuable::Issuable;
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
-use crate::api::Api;
+use crate::api::{Api, ApiRequest};
 use crate::call::{self, Calls};
 use crate::entities::award::AwardJson;
 use crate::entities::note::NoteJson;
@@ -29,8 +29,12 @@ fn declare_on_snippets(calls: &mut Calls) {
     let one = "/projects/{id}/snippets/{noteable_id}/notes/{note_id}";
     let list = call::get(all, "Lists the notes of a snippet", list_on_snippet);
     calls.add(list.list::<NoteJson<'_>>());
-    let create = call::post(all, "Creates a note on a snippet", create_on_snippet);
-    calls.add(create.created::<NoteJson<'_>>());
+    let create = call::post(
+        all,
+        "Creates a note on a snippet; a single emoji becomes an award",
+        create_on_snippet,
+    );
+    calls.add(create.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
     calls.add(call::get(one, "Shows a note", get_on_snippet).ok::<NoteJson<'_>>());
     calls.add(call::put(one, "Updates a note", update).ok::<NoteJson<'_>>());
     calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
@@ -116,7 +120,12 @@ async fn create(
             note::create(app, actor, &named, on(id), &fields)
         })
         .await?;
-    match &written {
+    respond_written(&api, &written)
+}
+
+/// 201 with the note, the award or the result of commands.
+fn respond_written(api: &ApiRequest, written: &NoteOutcome) -> ApiResult<HttpResponse> {
+    match written {
         NoteOutcome::Note(view) => respond::created(NoteJson::new(view, api.links())),
         NoteOutcome::Award(view) => respond::created(AwardJson::new(view, api.links())),
         NoteOutcome::Commands(on, user, at) => {
@@ -154,12 +163,12 @@ async fn create_on_snippet(
     api: Api<(Noted, NoteFields)>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
-    let view = api
+    let written = api
         .run(move |app, actor, (Noted { id }, fields)| {
             snippet::note::create(app, actor, &named, SnippetId(id), &fields)
         })
         .await?;
-    respond::created(NoteJson::new(&view, api.links()))
+    respond_written(&api, &written)
 }
 
 /// Changes a note of the project. The issue or merge request in the path is not looked at, as in the reference.

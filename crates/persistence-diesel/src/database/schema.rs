@@ -517,6 +517,7 @@ diesel::table! {
         created_at -> Timestamp,
         merge_request_id -> Nullable<BigInt>,
         note_id -> Nullable<BigInt>,
+        snippet_id -> Nullable<BigInt>,
     }
 }
 

@@ -81,8 +81,11 @@ const OF_PIPELINES: [DependentRows; 4] = [
     dependents("ref_pipelines", "project_id, tag, reference", "pipeline_id"),
 ];
 /// The dependent rows of a snippet.
-const OF_SNIPPETS: [DependentRows; 2] =
-    [notes_of("snippet_id"), dependents("events", "id", "snippet_id")];
+const OF_SNIPPETS: [DependentRows; 3] = [
+    notes_of("snippet_id"),
+    dependents("events", "id", "snippet_id"),
+    dependents("awards", "id", "snippet_id"),
+];
 const OF_LANES: [DependentRows; 1] = [dependents("deliveries", "id", "lane_id")];
 
 /// The rows that reference the root of a project and whose own dependent rows are deleted already.

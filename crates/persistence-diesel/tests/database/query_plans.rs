@@ -147,6 +147,7 @@ fn awards_are_listed_by_the_index_of_their_target() {
     for (on, index) in [
         (Awardable::Issue(IssueId(1)), "awards_on_issue"),
         (Awardable::MergeRequest(MergeRequestId(1)), "awards_on_merge_request"),
+        (Awardable::Snippet(SnippetId(1)), "awards_on_snippet"),
         (Awardable::Note(NoteId(1)), "awards_on_note"),
     ] {
         assert_goes_by(index, move |tx| tx.awards().list(on, PAGE).map(drop));

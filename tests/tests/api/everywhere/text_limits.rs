@@ -63,6 +63,8 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("PUT /api/v3/groups/{id}/notification_settings", &["level"]),
     ("PUT /api/v3/projects/{id}/notification_settings", &["level"]),
     ("POST /api/v3/projects/{id}/issues/{issue_id}/award_emoji", &["name"]),
+    ("POST /api/v3/projects/{id}/snippets/{snippet_id}/award_emoji", &["name"]),
+    ("POST /api/v3/projects/{id}/snippets/{noteable_id}/notes/{note_id}/award_emoji", &["name"]),
     ("POST /api/v3/projects/{id}/issues/{noteable_id}/notes/{note_id}/award_emoji", &["name"]),
     ("POST /api/v3/projects/{id}/merge_requests/{merge_request_id}/award_emoji", &["name"]),
     (

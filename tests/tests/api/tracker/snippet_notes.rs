@@ -21,6 +21,7 @@ on_every_store!(
     missing_snippets_and_notes_are_not_found,
     parameters_are_checked_first,
     notes_and_events_go_with_their_snippet,
+    a_single_emoji_becomes_an_award,
     the_calls_are_for_users_who_see_the_project,
 );
 
@@ -265,6 +266,41 @@ fn notes_and_events_go_with_their_snippet(forge: &Forge) {
     assert!(!events.to_string().contains("commented on"), "{events}");
     let list = forge.get(&format!("{path}/notes")).token(&token).send().expect(404);
     assert_eq!(list, message("404 Not found"));
+}
+
+/// 3.2. POST /projects/:id/snippets/:noteable_id/notes, GET /projects/:id/snippets/:snippet_id/award_emoji,
+/// POST /projects/:id/snippets/:snippet_id/award_emoji, GET /projects/:id/snippets/:snippet_id/award_emoji/:award_id,
+/// DELETE /projects/:id/snippets/:snippet_id/award_emoji/:award_id,
+/// GET /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji,
+/// POST /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji,
+/// GET /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji/:award_id,
+/// DELETE /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji/:award_id
+fn a_single_emoji_becomes_an_award(forge: &Forge) {
+    let (_, token) = forge.user("ada");
+    let (_, stranger) = forge.user("stranger");
+    let (project, snippet) = snippet(forge, &token, "20");
+    let path = format!("{project}/snippets/{snippet}");
+    let notes = format!("{path}/notes");
+    // A vote on one's own snippet stays a note.
+    let note = write(forge, &token, &notes, ":+1:");
+    assert_eq!((&note["body"], &note["noteable_type"]), (&json!(":+1:"), &json!("Snippet")));
+    let award = write(forge, &stranger, &notes, ":tada: ");
+    assert_eq!((&award["name"], &award["awardable_id"]), (&json!("tada"), &json!(snippet)));
+    assert_eq!(award["awardable_type"], "Snippet");
+    // The award of a note that is given twice is the same one.
+    assert_eq!(write(forge, &stranger, &notes, ":tada:"), award);
+    let list = forge.get(&format!("{path}/award_emoji")).token(&token).send();
+    assert_eq!(list.expect(200), json!([award]));
+    assert_eq!(ids(&forge.get(&notes).token(&token).send().expect(200)), [id_of(&note)]);
+    let on_note = format!("{notes}/{}/award_emoji", id_of(&note));
+    let given = forge.post(&on_note).token(&stranger).form(&[("name", "heart")]).send();
+    assert_eq!(given.expect(201)["awardable_type"], "Note");
+    // A snippet that is hidden has no awards.
+    forge.put(&path).token(&token).form(&[("visibility_level", "0")]).send().expect(200);
+    for path in [format!("{path}/award_emoji"), on_note] {
+        let hidden = forge.get(&path).token(&stranger).send().expect(404);
+        assert_eq!(hidden, message("404 Award Emoji Not Found"), "{path}");
+    }
 }
 
 /// 1.1. All five calls.
