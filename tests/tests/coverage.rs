@@ -29,7 +29,8 @@ const SECTIONS: [(&str, usize); 11] = [
 ];
 
 /// The calls for administrators.
-const ADMINISTRATORS_ONLY: [&str; 26] = [
+const ADMINISTRATORS_ONLY: [&str; 27] = [
+    "GET /runners/all",
     "GET /deploy_keys",
     "GET /keys/:id",
     "POST /groups/:id/projects/:project_id",
@@ -59,7 +60,20 @@ const ADMINISTRATORS_ONLY: [&str; 26] = [
 ];
 
 /// Calls without authentication, with the answer to a request without parameters.
-const FOR_ANYONE: [(&str, u16); 4] = [
+const FOR_ANYONE: [(&str, u16); 17] = [
+    ("POST /projects/:id/ref/:reference/trigger/builds", 400),
+    ("GET /templates/licenses", 200),
+    ("GET /templates/licenses/:name", 404),
+    ("GET /templates/gitignores", 200),
+    ("GET /templates/gitignores/:name", 404),
+    ("GET /templates/gitlab_ci_ymls", 200),
+    ("GET /templates/gitlab_ci_ymls/:name", 404),
+    ("GET /licenses", 200),
+    ("GET /licenses/:name", 404),
+    ("GET /gitignores", 200),
+    ("GET /gitignores/:name", 404),
+    ("GET /gitlab_ci_ymls", 200),
+    ("GET /gitlab_ci_ymls/:name", 404),
     ("POST /session", 400),
     ("GET /openapi.json", 200),
     ("POST /ci/lint", 400),
@@ -80,7 +94,7 @@ const FOR_RUNNERS: [(&str, u16); 8] = [
 
 /// Calls that guests of a private project may use, with the answer. All other calls answer 403; forking has an answer
 /// of its own.
-const FOR_GUESTS: [(&str, u16); 72] = [
+const FOR_GUESTS: [(&str, u16); 90] = [
     ("GET /projects/:id", 200),
     ("GET /projects/:id/events", 200),
     ("POST /projects/:id/star", 201),
@@ -147,10 +161,29 @@ const FOR_GUESTS: [(&str, u16); 72] = [
     ("POST /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji", 404),
     ("GET /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
     ("DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("GET /projects/:id/snippets/:snippet_id/award_emoji", 404),
+    ("POST /projects/:id/snippets/:snippet_id/award_emoji", 404),
+    ("GET /projects/:id/snippets/:snippet_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/snippets/:snippet_id/award_emoji/:award_id", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("POST /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
+    ("DELETE /projects/:id/snippets/:noteable_id/notes/:note_id/award_emoji/:award_id", 404),
     ("POST /projects/:id/issues/:issue_id/todo", 404),
     ("POST /projects/:id/merge_requests/:merge_request_id/todo", 404),
     ("GET /projects/:id/notification_settings", 200),
     ("PUT /projects/:id/notification_settings", 200),
+    ("GET /projects/:id/snippets", 200),
+    // These calls look up the snippet before they check the permission.
+    ("GET /projects/:id/snippets/:snippet_id", 404),
+    ("PUT /projects/:id/snippets/:snippet_id", 404),
+    ("DELETE /projects/:id/snippets/:snippet_id", 404),
+    ("GET /projects/:id/snippets/:snippet_id/raw", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes", 404),
+    ("GET /projects/:id/snippets/:noteable_id/notes/:note_id", 404),
+    ("POST /projects/:id/snippets/:noteable_id/notes", 404),
+    ("PUT /projects/:id/snippets/:noteable_id/notes/:note_id", 404),
+    ("DELETE /projects/:id/snippets/:noteable_id/notes/:note_id", 404),
     ("GET /projects/:id/milestones", 200),
     ("GET /projects/:id/milestones/:milestone_id", 404),
     ("GET /projects/:id/milestones/:milestone_id/issues", 404),

@@ -20,6 +20,7 @@ use crate::error::{Entity, Error};
 
 pub mod ci;
 pub mod merge_request;
+pub mod snippet;
 pub mod tracker;
 
 /// Checks that the actor has this ability on accounts.

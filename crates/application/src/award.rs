@@ -1,12 +1,13 @@
-//! Awards: emoji that users give to issues, merge requests and the notes on them.
+//! Awards: emoji that users give to issues, merge requests, snippets and the notes on them.
 
 use hexforge_domain::award::{Awardable, EmojiName, NewAward};
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
-use hexforge_domain::id::{AwardId, NoteId, UserId};
+use hexforge_domain::id::{AwardId, NoteId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
-use hexforge_domain::note::Note;
+use hexforge_domain::note::{Note, Noteable};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::snippet::SnippetAbility;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 
@@ -15,13 +16,41 @@ use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::note::subject::Subject;
+use crate::snippet;
 use crate::view::award::{self as view, AwardView};
 
-/// The target of a call on awards: an issue or merge request, or a note on it.
+/// An object that has awards and notes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AwardedThing {
+    /// An issue or merge request.
+    Issuable(Issuable),
+    /// A snippet of a project.
+    Snippet(SnippetId),
+}
+
+impl From<AwardedThing> for Awardable {
+    fn from(thing: AwardedThing) -> Self {
+        match thing {
+            AwardedThing::Issuable(issuable) => issuable.into(),
+            AwardedThing::Snippet(snippet) => snippet.into(),
+        }
+    }
+}
+
+impl From<AwardedThing> for Noteable {
+    fn from(thing: AwardedThing) -> Self {
+        match thing {
+            AwardedThing::Issuable(issuable) => issuable.into(),
+            AwardedThing::Snippet(snippet) => snippet.into(),
+        }
+    }
+}
+
+/// The target of a call on awards: an issue, merge request or snippet, or a note on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AwardTarget {
-    /// The issue or merge request.
-    pub thing: Issuable,
+    /// The issue, merge request or snippet.
+    pub thing: AwardedThing,
     /// The note, if the awards of a note are meant.
     pub note: Option<NoteId>,
 }
@@ -129,14 +158,24 @@ fn find(
 
 /// The loaded target of a call.
 struct Target {
-    subject: Subject,
+    thing_author: UserId,
     note: Option<Note>,
 }
 
 impl Target {
     /// Returns the target, if it exists and the actor may see it. Notes are seen by those who see their subject.
     fn find(tx: &mut dyn Tx, tracker: &Tracker, on: AwardTarget) -> Result<Self, Error> {
-        let subject = Subject::load(tx, tracker, on.thing)?;
+        let (thing_author, is_seen) = match on.thing {
+            AwardedThing::Issuable(issuable) => {
+                let subject = Subject::load(tx, tracker, issuable)?;
+                (subject.author(), subject.is_seen(tracker))
+            }
+            AwardedThing::Snippet(id) => {
+                let snippets = tracker.requester.snippets_of(tx, tracker.project.clone())?;
+                let snippet = snippet::load(tx, &snippets, id, Entity::Record)?;
+                (snippet.author, snippets.allows(SnippetAbility::Discuss, &snippet))
+            }
+        };
         let note = match on.note {
             Some(id) => {
                 let reader = tracker.requester.note_reader()?;
@@ -145,15 +184,15 @@ impl Target {
             }
             None => None,
         };
-        if subject.is_seen(tracker) {
-            Ok(Self { subject, note })
+        if is_seen {
+            Ok(Self { thing_author, note })
         } else {
             Err(Error::NotFound(Entity::AwardEmoji))
         }
     }
 
     fn author(&self) -> UserId {
-        self.note.as_ref().map_or(self.subject.author(), |note| note.author)
+        self.note.as_ref().map_or(self.thing_author, |note| note.author)
     }
 
     fn is_system_note(&self) -> bool {

@@ -151,8 +151,12 @@ pub enum Entity {
     Board,
     /// The issue of a request for its notes; the API response says that the notes were not found.
     Notes,
+    /// A snippet, where the API response names it.
+    Snippet,
     /// A note, where the API response names it.
     Note,
+    /// A runner, where the API response names it.
+    Runner,
     /// An award, or the hidden object of a request for its awards, where the API response names it.
     AwardEmoji,
     /// A trigger, where the API response names it.

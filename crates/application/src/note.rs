@@ -29,6 +29,7 @@ use crate::issue::mentions::{Mentions, NamedObjects};
 use crate::merge_request::own_commits;
 use crate::merge_request::version::NewRefs;
 use crate::retry;
+use crate::snippet;
 use crate::todo::TodoWriter;
 use crate::view::award::{self as award_view, AwardView};
 use crate::view::note::{self as view, NoteView};
@@ -236,6 +237,9 @@ pub fn update(
     id: NoteId,
     body: &str,
 ) -> Result<NoteView, Error> {
+    if snippet::note::subject_of(app, named, id)?.is_some() {
+        return snippet::note::update(app, actor, named, id, body);
+    }
     let user = access::own_account(actor)?;
     let body = NoteBody::parse(body);
     let text = body.as_ref().ok().map(NoteBody::as_str);
@@ -263,6 +267,9 @@ pub fn update(
 
 /// Deletes a note of the project, and returns its state before.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteId) -> Result<NoteView, Error> {
+    if snippet::note::subject_of(app, named, id)?.is_some() {
+        return snippet::note::delete(app, actor, named, id);
+    }
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let (_, note) = find_for(tx, &tracker, NoteAbility::Delete, id)?;
@@ -306,7 +313,7 @@ fn note_reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
 }
 
 /// Gives an emoji. An award that the user gave before is returned unchanged.
-fn find_or_create_award(
+pub(crate) fn find_or_create_award(
     tx: &mut dyn Tx,
     on: Awardable,
     user: UserId,

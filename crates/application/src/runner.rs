@@ -1,5 +1,6 @@
 //! Runners: registers them, and serves their calls about builds. Runners authenticate with tokens, not as users.
 
+pub mod administer;
 mod artifacts;
 mod assignment;
 mod coverage;

@@ -10,6 +10,7 @@ pub mod label;
 pub mod merge_request;
 pub mod note;
 pub mod project;
+pub mod snippet;
 pub(crate) mod subscription;
 pub mod todo;
 pub mod user;

@@ -9,8 +9,8 @@ mod repository;
 
 pub use group::{GroupBuilder, a_group, a_member, join_group, join_project};
 pub use issue::{
-    a_label, a_milestone, a_note, a_title, a_todo, an_award, an_issue, an_issue_at, insert_label,
-    label_in,
+    a_label, a_milestone, a_note, a_snippet, a_title, a_todo, an_award, an_issue, an_issue_at,
+    insert_label, label_in,
 };
 pub use merge_request::{a_merge_request, a_request_branch};
 pub use pipeline::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external};

@@ -86,6 +86,7 @@ pub mod runners;
 pub mod shares;
 pub mod sign_in_addresses;
 pub mod sign_in_failures;
+pub mod snippets;
 pub mod stars;
 pub mod system_hooks;
 pub mod todos;

@@ -54,6 +54,7 @@ mod secrets;
 mod shares;
 mod sign_in_addresses;
 mod sign_in_failures;
+mod snippets;
 mod stars;
 mod store;
 mod todos;

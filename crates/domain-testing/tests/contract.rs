@@ -88,6 +88,7 @@ fn every_case_is_run() {
         "sign_in_addresses",
         "sign_in_failures",
         "roles",
+        "snippets",
         "stars",
         "system_hooks",
         "todos",

@@ -1,4 +1,4 @@
-//! Awards: emoji that users give to issues, merge requests and the notes on them.
+//! Awards: emoji that users give to issues, merge requests, snippets and the notes on them.
 
 pub mod emoji;
 pub mod port;
@@ -6,7 +6,7 @@ pub mod port;
 pub use emoji::EmojiName;
 
 use crate::Timestamp;
-use crate::id::{AwardId, IssueId, MergeRequestId, NoteId, UserId};
+use crate::id::{AwardId, IssueId, MergeRequestId, NoteId, SnippetId, UserId};
 use crate::issuable::Issuable;
 
 /// The target of an award.
@@ -16,7 +16,9 @@ pub enum Awardable {
     Issue(IssueId),
     /// A merge request.
     MergeRequest(MergeRequestId),
-    /// A note on an issue or merge request.
+    /// A snippet of a project.
+    Snippet(SnippetId),
+    /// A note on an issue, merge request or snippet.
     Note(NoteId),
 }
 
@@ -26,6 +28,7 @@ impl Awardable {
         match self {
             Awardable::Issue(issue) => issue.0,
             Awardable::MergeRequest(merge_request) => merge_request.0,
+            Awardable::Snippet(snippet) => snippet.0,
             Awardable::Note(note) => note.0,
         }
     }
@@ -35,6 +38,7 @@ impl Awardable {
         match self {
             Awardable::Issue(_) => "Issue",
             Awardable::MergeRequest(_) => "MergeRequest",
+            Awardable::Snippet(_) => "Snippet",
             Awardable::Note(_) => "Note",
         }
     }
@@ -49,6 +53,12 @@ impl From<Issuable> for Awardable {
     }
 }
 
+impl From<SnippetId> for Awardable {
+    fn from(snippet: SnippetId) -> Self {
+        Awardable::Snippet(snippet)
+    }
+}
+
 impl From<NoteId> for Awardable {
     fn from(note: NoteId) -> Self {
         Awardable::Note(note)
@@ -60,7 +70,7 @@ impl From<NoteId> for Awardable {
 pub struct Award {
     /// Assigned by the store, never reused.
     pub id: AwardId,
-    /// The awarded issue, merge request or note.
+    /// The awarded issue, merge request, snippet or note.
     pub on: Awardable,
     /// The user who gave the award.
     pub user: UserId,

@@ -7,7 +7,7 @@ pub use action::EventAction;
 
 use crate::Timestamp;
 use crate::id::{EventId, ProjectId, UserId};
-use crate::issuable::Issuable;
+use crate::note::Noteable;
 use crate::push::Push;
 
 /// An event to be stored.
@@ -36,9 +36,9 @@ pub struct EventTarget {
     pub id: Option<i64>,
     /// The title at the time of the event.
     pub title: Option<String>,
-    /// The issue or merge request that is the object or to which it belongs. The event is deleted with it. Events of
-    /// an issue are hidden from users who may not see the issue.
-    pub belongs_to: Option<Issuable>,
+    /// The issue, merge request or snippet that is the object or to which it belongs; never a commit. The event is
+    /// deleted with it. Events of an issue or snippet are hidden from users who may not see it.
+    pub belongs_to: Option<Noteable>,
 }
 
 /// A stored event.

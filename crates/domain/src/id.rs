@@ -56,7 +56,9 @@ ids! {
     MergeRequestId,
     /// A version of a merge request: its commits and changes at one time.
     MergeRequestVersionId,
-    /// A note on an issue, merge request or commit.
+    /// A snippet.
+    SnippetId,
+    /// A note on an issue, merge request, snippet or commit.
     NoteId,
     /// An emoji award: the reaction of a user to an issue, a merge request or a note.
     AwardId,

@@ -77,6 +77,7 @@ pub mod removal;
 pub mod repository;
 pub mod runner;
 pub mod sign_in;
+pub mod snippet;
 pub mod subscription;
 pub mod system_hook;
 pub mod tag;

@@ -7,6 +7,7 @@ pub mod merge_request;
 pub mod parts;
 pub mod port;
 pub mod project;
+pub mod snippet_note;
 
 use crate::Timestamp;
 use crate::deploy_key::DeployKey;

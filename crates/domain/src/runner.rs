@@ -1,6 +1,7 @@
 //! CI runners: external programs that execute builds.
 
 pub mod port;
+pub mod query;
 
 use crate::Timestamp;
 use crate::build::Tags;
@@ -118,17 +119,28 @@ impl NewRunner {
     /// All errors, under `description`, `tag_list` and `info`.
     pub fn check(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::default();
-        errors.check("description", within(&self.description, limit::SHORT));
-        if self.tags.iter().count() > MAX_TAGS {
-            errors.add("tag_list", format_args!("are too many (maximum is {MAX_TAGS})"));
+        if let Err(invalid) = check_texts(&self.description, &self.tags) {
+            errors.extend(invalid);
         }
-        let long = self.tags.iter().find_map(|tag| within(tag, limit::SHORT).err());
-        errors.check_optional("tag_list", long.map(Err::<(), _>));
         if let Err(invalid) = self.info.check() {
             errors.extend(invalid);
         }
         errors.into_result()
     }
+}
+
+/// Checks the lengths of the description and the tags, and the number of tags.
+/// # Errors
+/// All errors, under `description` and `tag_list`.
+pub fn check_texts(description: &str, tags: &Tags) -> Result<(), FieldErrors> {
+    let mut errors = FieldErrors::default();
+    errors.check("description", within(description, limit::SHORT));
+    if tags.iter().count() > MAX_TAGS {
+        errors.add("tag_list", format_args!("are too many (maximum is {MAX_TAGS})"));
+    }
+    let long = tags.iter().find_map(|tag| within(tag, limit::SHORT).err());
+    errors.check_optional("tag_list", long.map(Err::<(), _>));
+    errors.into_result()
 }
 
 #[cfg(test)]

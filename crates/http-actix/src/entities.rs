@@ -30,6 +30,8 @@ pub mod project;
 pub mod push;
 pub mod repository;
 pub mod runner;
+pub mod runner_admin;
+pub mod snippet;
 pub mod tag;
 pub mod time;
 pub mod todo;

@@ -77,6 +77,7 @@ fn payload_json(event: &SystemEvent, audience: Audience, links: &Links) -> Value
             ProjectEvent::MergeRequest(event) => merge_request::payload_json(event, links),
             ProjectEvent::NoteOnMergeRequest(event) => note::on_merge_request(event, links),
             ProjectEvent::NoteOnCommit(event) => note::on_commit(event, links),
+            ProjectEvent::NoteOnSnippet(event) => note::on_snippet(event, links),
             ProjectEvent::Build(event) => ci::build(event, links),
             ProjectEvent::Pipeline(event) => ci::pipeline(event, links),
         },

@@ -32,12 +32,15 @@ mod pipelines;
 mod project_hooks;
 mod projects;
 mod repository;
+mod runner_admin;
 mod runner_artifacts;
 mod runner_builds;
 mod runners;
 mod session;
+mod snippets;
 mod table;
 mod tags;
+mod templates;
 mod todos;
 mod tokens;
 mod triggers;
@@ -95,6 +98,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         group_labels::declare,
         issues::declare,
         merge_requests::declare,
+        snippets::declare,
         notes::declare,
         award_emoji::declare,
         todos::declare,
@@ -109,6 +113,8 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         triggers::declare,
         variables::declare,
         ci_lint::declare,
+        templates::declare,
+        runner_admin::declare,
         runners::declare,
         runner_builds::declare,
         runner_artifacts::declare,

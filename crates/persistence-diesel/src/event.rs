@@ -4,9 +4,10 @@ use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::event::{Event, EventAction, EventTarget, NewEvent};
-use hexforge_domain::id::{EventId, IssueId, MergeRequestId, ProjectId, UserId};
+use hexforge_domain::id::{EventId, IssueId, MergeRequestId, ProjectId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Viewer;
@@ -33,6 +34,7 @@ struct EventRow {
     created_at: NaiveDateTime,
     issue_id: Option<i64>,
     merge_request_id: Option<i64>,
+    snippet_id: Option<i64>,
 }
 
 impl TryFrom<EventRow> for Event {
@@ -40,9 +42,10 @@ impl TryFrom<EventRow> for Event {
 
     fn try_from(row: EventRow) -> Result<Self, StoreError> {
         let (id, title) = (row.target_id, row.target_title);
-        let issue = row.issue_id.map(|id| Issuable::Issue(IssueId(id)));
-        let merge_request = row.merge_request_id.map(MergeRequestId);
-        let belongs_to = issue.or(merge_request.map(Issuable::MergeRequest));
+        let issue = row.issue_id.map(|id| Noteable::Issue(IssueId(id)));
+        let merge_request = row.merge_request_id.map(|id| MergeRequestId(id).into());
+        let snippet = row.snippet_id.map(|id| SnippetId(id).into());
+        let belongs_to = issue.or(merge_request).or(snippet);
         Ok(Event {
             id: EventId(row.id),
             project: ProjectId(row.project_id),
@@ -63,6 +66,7 @@ impl Events for DieselTx<'_> {
     fn insert(&mut self, new: NewEvent) -> Result<Event, StoreError> {
         let target = new.target.as_ref();
         let belongs_to = target.and_then(|target| target.belongs_to);
+        let issuable = belongs_to.and_then(Noteable::issuable);
         let values = (
             events::project_id.eq(new.project.0),
             events::author_id.eq(new.author.0),
@@ -70,9 +74,9 @@ impl Events for DieselTx<'_> {
             events::target_type.eq(target.map(|target| target.kind.as_str())),
             events::target_id.eq(target.and_then(|target| target.id)),
             events::target_title.eq(target.and_then(|target| target.title.as_deref())),
-            events::issue_id.eq(belongs_to.and_then(Issuable::issue).map(|id| id.0)),
-            events::merge_request_id
-                .eq(belongs_to.and_then(Issuable::merge_request).map(|id| id.0)),
+            events::issue_id.eq(issuable.and_then(Issuable::issue).map(|id| id.0)),
+            events::merge_request_id.eq(issuable.and_then(Issuable::merge_request).map(|id| id.0)),
+            events::snippet_id.eq(belongs_to.and_then(Noteable::snippet).map(|id| id.0)),
             events::data.eq(new.push.as_deref().map(json::to_text)),
             events::created_at.eq(to_naive(new.at)),
         );
@@ -107,6 +111,7 @@ impl Events for DieselTx<'_> {
             Some(Sql::new("events.author_id = ").id(author.0)),
             Some(access::visible(viewer)),
             issue_visible_to(clearance),
+            snippet_visible_to(clearance, today),
         ];
         let visible = Sql::with(ctes.into_iter().flatten())
             .sql("SELECT events.id FROM events CROSS JOIN projects")
@@ -126,7 +131,11 @@ impl Events for DieselTx<'_> {
         let inside = Sql::new("events.project_id = ").id(project.0);
         let visible = Sql::with(access::reported_cte(clearance, today))
             .sql("SELECT events.id FROM events")
-            .filter([Some(inside), issue_visible_to(clearance)].into_iter().flatten());
+            .filter(
+                [Some(inside), issue_visible_to(clearance), snippet_visible_to(clearance, today)]
+                    .into_iter()
+                    .flatten(),
+            );
         self.page_of_events(&format!("events in {project} {clearance:?} on {today}"), visible, page)
     }
 }
@@ -137,6 +146,30 @@ fn issue_visible_to(clearance: Clearance) -> Option<Sql> {
     let issue = Sql::new("SELECT 1 FROM issues WHERE issues.id = events.issue_id AND ");
     let is_seen = access::returns_row(issue.then(issue_condition));
     Some(Sql::new("(events.issue_id IS NULL OR ").then(is_seen).sql(")"))
+}
+
+/// The condition that the events of the snippet of a row of `events` are included, if it has one: the snippet is public,
+/// or the viewer is in the team of its project.
+fn snippet_visible_to(clearance: Clearance, today: NaiveDate) -> Option<Sql> {
+    let visible = match clearance {
+        Clearance::All => return None,
+        Clearance::Own(user) | Clearance::ByRole(user) => {
+            Sql::new("(snippets.visibility_level = 20 OR ")
+                .then(access::is_authorized(user, today))
+                .sql(")")
+        }
+        Clearance::Nothing => Sql::new("snippets.visibility_level = 20"),
+    };
+    // `CROSS JOIN` fixes the join order: the one snippet is looked up first, and then its project.
+    Some(
+        Sql::new(
+            "(events.snippet_id IS NULL OR EXISTS \
+             (SELECT 1 FROM snippets CROSS JOIN projects WHERE snippets.id = events.snippet_id \
+             AND projects.id = snippets.project_id AND projects.snippets_enabled AND ",
+        )
+        .then(visible)
+        .sql("))"),
+    )
 }
 
 impl DieselTx<'_> {

@@ -9,6 +9,7 @@ pub(crate) mod outbox_ci;
 pub(crate) mod outbox_commit_note;
 pub(crate) mod outbox_merge_request;
 pub(crate) mod outbox_project;
+pub(crate) mod outbox_snippet_note;
 pub(crate) mod outbox_system;
 pub(crate) mod project_hook;
 pub(crate) mod system_hook;

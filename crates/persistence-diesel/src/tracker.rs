@@ -12,4 +12,5 @@ pub(crate) mod label;
 pub(crate) mod merge_request;
 pub(crate) mod milestone;
 pub(crate) mod note;
+pub(crate) mod snippet;
 pub(crate) mod todo;

@@ -24,5 +24,6 @@ mod releases;
 pub mod repository_support;
 mod tags;
 mod tags_checks;
+mod templates;
 mod tree;
 mod unreachable;

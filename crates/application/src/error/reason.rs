@@ -25,6 +25,16 @@ pub enum ForbiddenReason {
     BuildErased,
     #[error("the build is not running")]
     BuildNotRunning,
+    #[error("the runner is shared")]
+    RunnerShared,
+    #[error("the runner is locked to its projects")]
+    RunnerLocked,
+    #[error("the runner has more than one project")]
+    RunnerHasProjects,
+    #[error("the runner has no other project")]
+    RunnerOnlyProject,
+    #[error("the runner serves none of the caller's projects")]
+    RunnerAccess,
 }
 
 /// A duplicate, or a conflict with stored rows.
@@ -48,6 +58,8 @@ pub enum Conflict {
     ShareLevel,
     #[error("a project cannot be shared with its own group")]
     SharedWithOwnGroup,
+    #[error("the runner is enabled for the project already")]
+    RunnerEnabled,
 }
 
 /// An object that does not exist, in calls that do not use [`Entity`](super::Entity).

@@ -8,6 +8,7 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::runner::Runner;
+use hexforge_domain::runner::query::RunnerFilter;
 use hexforge_domain::text::Secret;
 
 use crate::access;
@@ -29,7 +30,7 @@ pub struct RunnerView {
 pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<RunnerView>, Error> {
     access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.read(|tx| {
-        let Paged { items, total } = tx.runners().list(page)?;
+        let Paged { items, total } = tx.runners().list(&RunnerFilter::ALL, page)?;
         let ids: Vec<RunnerId> = items.iter().map(|runner| runner.id).collect();
         let bound = tx.runners().projects_of(&ids)?;
         let view = |runner: Runner| {

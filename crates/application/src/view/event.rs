@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use hexforge_domain::event::{Event, EventTarget};
 use hexforge_domain::id::{MilestoneId, NoteId};
 use hexforge_domain::issuable::Issuable;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::unique::sorted_unique;
@@ -79,12 +80,13 @@ struct Titles {
 impl Titles {
     fn load(tx: &mut dyn Tx, events: &[Event]) -> Result<Self, StoreError> {
         let targets = || events.iter().filter_map(|event| event.target.as_ref());
-        let issues = sorted_unique(targets().filter_map(|target| target.belongs_to?.issue()));
+        let issuable = |target: &EventTarget| target.belongs_to.and_then(Noteable::issuable);
+        let issues = sorted_unique(targets().filter_map(|target| issuable(target)?.issue()));
         let issues = tx.issues().find_all(&issues)?;
         let issues =
             issues.into_iter().map(|issue| (issue.id.into(), issue.title.as_str().to_owned()));
         let merge_requests =
-            sorted_unique(targets().filter_map(|target| target.belongs_to?.merge_request()));
+            sorted_unique(targets().filter_map(|target| issuable(target)?.merge_request()));
         let merge_requests = tx.merge_requests().find_all(&merge_requests)?;
         let merge_requests = merge_requests.into_iter().map(|merge_request| {
             (merge_request.id.into(), merge_request.title.as_str().to_owned())
@@ -102,7 +104,7 @@ impl Titles {
 
     fn current(&self, target: &EventTarget) -> Option<String> {
         match target.belongs_to {
-            Some(issuable) => self.issuables.get(&issuable).cloned(),
+            Some(on) => self.issuables.get(&on.issuable()?).cloned(),
             None => {
                 let id = id_of_kind(target, kind::MILESTONE)?;
                 self.milestones.get(&MilestoneId(id)).cloned()

@@ -75,6 +75,8 @@ pub fn page(
                     TodoTarget::MergeRequest(Box::new(requests.get(&id)?.clone()))
                 }
                 Noteable::Commit { id, .. } => TodoTarget::Commit(id, None),
+                // Snippets have no todos.
+                Noteable::Snippet(_) => return None,
             },
             note: match todo.note {
                 Some(id) => Some(notes.get(&id)?.clone()),
@@ -104,7 +106,7 @@ fn load_issues(
 ) -> Result<HashMap<IssueId, IssueView>, StoreError> {
     let ids = todos.iter().filter_map(|todo| match todo.target {
         Noteable::Issue(id) => Some(id),
-        Noteable::MergeRequest(_) | Noteable::Commit { .. } => None,
+        Noteable::MergeRequest(_) | Noteable::Snippet(_) | Noteable::Commit { .. } => None,
     });
     let ids = sorted_unique(ids);
     if ids.is_empty() {
@@ -123,7 +125,7 @@ fn load_merge_requests(
 ) -> Result<HashMap<MergeRequestId, MergeRequestView>, StoreError> {
     let ids = todos.iter().filter_map(|todo| match todo.target {
         Noteable::MergeRequest(id) => Some(id),
-        Noteable::Issue(_) | Noteable::Commit { .. } => None,
+        Noteable::Issue(_) | Noteable::Snippet(_) | Noteable::Commit { .. } => None,
     });
     let ids = sorted_unique(ids);
     if ids.is_empty() {

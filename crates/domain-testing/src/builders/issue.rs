@@ -1,6 +1,6 @@
 //! Builders of labels, milestones, issues, notes, awards and todos.
 
-use super::a_moment;
+use super::{a_moment, a_text};
 use hexforge_domain::Timestamp;
 use hexforge_domain::award::{Awardable, EmojiName, NewAward};
 use hexforge_domain::id::{ProjectId, UserId};
@@ -9,7 +9,10 @@ use hexforge_domain::label::{Label, LabelTitle, NewLabel};
 use hexforge_domain::milestone::NewMilestone;
 use hexforge_domain::note::{NewNote, NoteBody, Noteable};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
+use hexforge_domain::snippet::{NewSnippet, SnippetFileName};
+use hexforge_domain::text::LongText;
 use hexforge_domain::todo::{NewTodo, TodoAction};
+use hexforge_domain::visibility::Visibility;
 
 /// Parses a title. Panics if it is invalid.
 pub fn a_title(title: &str) -> Title {
@@ -97,6 +100,19 @@ pub fn a_todo(project: ProjectId, target: impl Into<Noteable>, user: UserId) -> 
         author: user,
         action: TodoAction::Marked,
         note: None,
+        at: a_moment(),
+    }
+}
+
+/// A private snippet with a short content, in a project or of a user alone.
+pub fn a_snippet(project: Option<ProjectId>, author: UserId) -> NewSnippet {
+    NewSnippet {
+        project,
+        author,
+        title: a_text("a snippet"),
+        file_name: SnippetFileName::stored("a.rb".into()),
+        content: LongText::parse("puts 1").expect("tests use short texts"),
+        visibility: Visibility::Private,
         at: a_moment(),
     }
 }

@@ -5,7 +5,7 @@ use super::issuables::two_of_each;
 use super::labels::a_project_with_owner;
 use crate::builders::{a_note, a_user, an_award, at};
 use hexforge_domain::award::{Award, Awardable, NewAward, Votes};
-use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, ProjectId, UserId};
+use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, ProjectId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::ports::store::{Store, StoreError};
 
@@ -73,7 +73,8 @@ pub fn targets_of_awards_exist(store: &dyn Store) {
     let (_, ada) = a_project_with_owner(store, "ada");
     let none = i64::MAX;
     let request = Awardable::MergeRequest(MergeRequestId(none));
-    for on in [Awardable::Issue(IssueId(none)), request, NoteId(none).into()] {
+    let snippet = Awardable::Snippet(SnippetId(none));
+    for on in [Awardable::Issue(IssueId(none)), request, snippet, NoteId(none).into()] {
         let refused = store.write(|tx| tx.awards().insert(an_award(on, ada, "tada")));
         assert!(matches!(refused, Err(StoreError::Gone)), "{refused:?}");
     }

@@ -21,6 +21,8 @@ macro_rules! store_contract_of_pipelines {
             builds::statuses_of_a_commit_are_found_by_ref_stage_and_name,
             builds::silent_builds_are_found,
             builds::expired_artifacts_are_found,
+            runners::runners_are_listed_by_their_scope,
+            runners::masters_and_owners_access_the_runners_of_their_projects,
             runners::a_runner_has_every_field,
             runners::runners_are_bound_to_projects,
             runners::projects_of_many_runners_are_found_together,

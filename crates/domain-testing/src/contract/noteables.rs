@@ -103,7 +103,7 @@ pub fn events_about_notes_are_deleted_with_them(store: &dyn Store) {
             let made = [tx.notes().insert(one)?, tx.notes().insert(two)?];
             for (kind, note) in [("Note", 0), ("LegacyDiffNote", 0), ("Note", 1), ("Milestone", 0)]
             {
-                let (id, belongs_to) = (Some(made[note].id.0), on.issuable());
+                let (id, belongs_to) = (Some(made[note].id.0), on.issuable().map(Noteable::from));
                 let target = EventTarget { kind: kind.into(), id, title: None, belongs_to };
                 let (action, target) = (EventAction::CommentedOn, Some(target));
                 let event =

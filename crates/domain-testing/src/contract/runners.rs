@@ -3,12 +3,17 @@
 use super::builds::{insert_job, insert_pipeline};
 use super::check::{assert_pages, read, write};
 use super::labels::a_project_with_owner;
-use crate::builders::{a_moment, a_runner, at};
+use crate::builders::{
+    a_day, a_group, a_member, a_moment, a_project, a_runner, a_user, at, home_of,
+};
 use hexforge_domain::build::{Build, NewBuild, Tags};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::{BuildId, ProjectId, RunnerId};
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::runner::query::{RunnerFilter, RunnerScope, RunnerSelection};
 use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
 use hexforge_domain::text::Secret;
 
@@ -105,11 +110,11 @@ pub fn projects_of_many_runners_are_found_together(store: &dyn Store) {
 
 /// Runners are ordered by id; see [`Runners::list`](hexforge_domain::runner::port::Runners::list).
 pub fn runners_are_listed_by_id(store: &dyn Store) {
-    assert_pages(store, &[], |tx, page| tx.runners().list(page));
+    assert_pages(store, &[], |tx, page| tx.runners().list(&RunnerFilter::ALL, page));
     let made: Vec<Runner> = ["b", "a", "c", "d"]
         .map(|name| write(store, |tx| tx.runners().insert(a_runner(name))))
         .into();
-    assert_pages(store, &made, |tx, page| tx.runners().list(page));
+    assert_pages(store, &made, |tx, page| tx.runners().list(&RunnerFilter::ALL, page));
 }
 
 /// A rolled back rotation is not counted.
@@ -279,4 +284,84 @@ pub fn assigned_runners_serve_their_projects(store: &dyn Store) {
     assert_eq!(next_builds(store, &runner, 1), [second]);
     set_features(store, one, false, true);
     assert_eq!(next_builds(store, &runner, 9), [third]);
+}
+
+/// See [`Runners::list`](hexforge_domain::runner::port::Runners::list).
+pub fn runners_are_listed_by_their_scope(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store).id;
+    let project = a_project("site", home_of(store, ada), ada).stored_in(store).id;
+    let mut all = Vec::new();
+    for (name, shared) in [("a", true), ("b", false), ("c", false), ("d", true)] {
+        let made = write(store, |tx| tx.runners().insert(NewRunner { shared, ..a_runner(name) }));
+        all.push(made);
+    }
+    all[1].active = false;
+    all[1].contacted_at = Some(at(100));
+    all[3].contacted_at = Some(at(50));
+    write(store, |tx| {
+        for runner in &all {
+            tx.runners().update(runner)?;
+        }
+        tx.runners().bind(all[2].id, project)
+    });
+    let selections = [
+        (RunnerSelection::All, vec![0, 1, 2, 3]),
+        (RunnerSelection::OfProject(project), vec![0, 2, 3]),
+    ];
+    for (selection, chosen) in selections {
+        for (scope, among) in [
+            (None, vec![0, 1, 2, 3]),
+            (Some(RunnerScope::Active), vec![0, 2, 3]),
+            (Some(RunnerScope::Paused), vec![1]),
+            (Some(RunnerScope::Online { since: at(49) }), vec![1, 3]),
+            (Some(RunnerScope::Online { since: at(50) }), vec![1]),
+            (Some(RunnerScope::Specific), vec![1, 2]),
+            (Some(RunnerScope::Shared), vec![0, 3]),
+        ] {
+            let expected: Vec<Runner> = (chosen.iter())
+                .filter(|index| among.contains(*index))
+                .map(|index| all[*index].clone())
+                .collect();
+            let filter = RunnerFilter { selection, scope };
+            assert_pages(store, &expected, |tx, page| tx.runners().list(&filter, page));
+        }
+    }
+}
+
+/// See [`Runners::is_accessible`](hexforge_domain::runner::port::Runners::is_accessible).
+pub fn masters_and_owners_access_the_runners_of_their_projects(store: &dyn Store) {
+    let [ada, bob, eve] = ["ada", "bob", "eve"].map(|name| a_user(name).stored_in(store).id);
+    let group = a_group("team").owner(ada).stored_in(store).id;
+    let in_group = a_project("ship", group, ada).stored_in(store).id;
+    let own = a_project("boat", home_of(store, bob), bob).stored_in(store).id;
+    let runner = write(store, |tx| {
+        let runner = tx.runners().insert(NewRunner { shared: false, ..a_runner("a") })?;
+        tx.runners().bind(runner.id, in_group)?;
+        Ok(runner)
+    });
+    let accessible = |user| {
+        let filter = RunnerFilter {
+            selection: RunnerSelection::AccessibleTo { user, today: a_day() },
+            scope: None,
+        };
+        let listed = read(store, |tx| tx.runners().list(&filter, Page::Whole)).items;
+        let found = read(store, |tx| tx.runners().is_accessible(runner.id, user, a_day()));
+        assert_eq!(listed.len(), usize::from(found));
+        found
+    };
+    assert!(accessible(ada) && !accessible(bob) && !accessible(eve));
+    write(store, |tx| tx.project_members().insert(in_group, a_member(eve, AccessLevel::Developer)));
+    assert!(!accessible(eve));
+    write(store, |tx| {
+        tx.project_members().delete(in_group, eve)?;
+        tx.project_members().insert(in_group, a_member(eve, AccessLevel::Master))
+    });
+    assert!(accessible(eve));
+    // The personal namespace of its owner.
+    write(store, |tx| tx.runners().bind(runner.id, own));
+    assert!(accessible(bob));
+    write(store, |tx| tx.runners().unbind(runner.id, own));
+    assert!(!accessible(bob));
+    write(store, |tx| tx.group_members().insert(group, a_member(bob, AccessLevel::Master)));
+    assert!(accessible(bob));
 }

@@ -286,7 +286,7 @@ pub fn todos_go_with_everything_that_they_refer_to(store: &dyn Store) {
             match *target {
                 Noteable::Issue(id) => tx.issues().delete(id)?,
                 Noteable::MergeRequest(id) => tx.merge_requests().delete(id)?,
-                Noteable::Commit { .. } => {}
+                Noteable::Snippet(_) | Noteable::Commit { .. } => {}
             }
         }
         Ok(())

@@ -85,6 +85,13 @@ macro_rules! store_contract_of_trackers {
             boards::positions_of_lists_have_no_gaps,
             boards::a_label_has_one_list_at_a_time,
             boards::lists_moved_at_once_end_without_gaps,
+            snippets::a_snippet_is_stored_with_every_field,
+            snippets::snippets_are_listed_newest_first_by_level_and_owner,
+            snippets::an_updated_snippet_keeps_its_owner_and_its_content,
+            snippets::a_deleted_snippet_takes_its_notes_and_events_along,
+            snippets::awards_of_snippets_go_with_them,
+            snippets::events_about_snippets_that_are_not_public_are_for_the_team,
+            snippets::snippets_go_with_their_project_and_their_author,
         }
     };
 }

@@ -71,7 +71,7 @@ impl Tables {
         })
     }
 
-    fn is_home_of(&self, namespace: NamespaceId, user: UserId) -> bool {
+    pub fn is_home_of(&self, namespace: NamespaceId, user: UserId) -> bool {
         self.namespaces.iter().any(|n| n.id == namespace && n.owner == Some(user))
     }
 }

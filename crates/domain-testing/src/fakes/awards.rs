@@ -36,6 +36,10 @@ impl Awards for FakeTx {
         match on {
             Awardable::Issue(issue) => self.require_issuable(issue.into())?,
             Awardable::MergeRequest(request) => self.require_issuable(request.into())?,
+            Awardable::Snippet(snippet) if self.find_snippet(snippet).is_none() => {
+                return self.refuse(StoreError::Gone);
+            }
+            Awardable::Snippet(_) => {}
             Awardable::Note(note) => self.require_note(note)?,
         }
         if self.find_given(on, user, &name)?.is_some() {

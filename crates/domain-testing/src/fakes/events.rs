@@ -4,19 +4,42 @@ use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::event::{Event, NewEvent};
-use hexforge_domain::id::{EventId, ProjectId, UserId};
+use hexforge_domain::id::{EventId, ProjectId, SnippetId, UserId};
+use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::query::Viewer;
+use hexforge_domain::visibility::Visibility;
 
 impl Tables {
-    /// Returns whether the viewer may see the issue of an event. Events without an issue are always
+    /// Returns whether the events of a snippet are included; see [`Events::authored_by`].
+    fn shows_snippet_events(&self, id: SnippetId, clearance: Clearance, today: NaiveDate) -> bool {
+        let user = match clearance {
+            Clearance::All => return true,
+            Clearance::Own(user) | Clearance::ByRole(user) => Some(user),
+            Clearance::Nothing => None,
+        };
+        let all = self.snippets.iter().map(|(snippet, _)| snippet);
+        all.filter(|snippet| snippet.id == id).any(|snippet| {
+            let project = snippet.project.and_then(|project| self.projects.get(&project));
+            project.is_some_and(|project| {
+                let is_team = || user.is_some_and(|user| self.is_authorized(project, user, today));
+                project.features.snippets && (snippet.visibility == Visibility::Public || is_team())
+            })
+        })
+    }
+
+    /// Returns whether the viewer may see the issue or snippet of an event. Other events are always
     /// visible.
     fn is_visible(&self, event: &Event, clearance: Clearance, today: NaiveDate) -> bool {
-        let Some(id) = event.target.as_ref().and_then(|target| target.belongs_to?.issue()) else {
-            return true;
-        };
+        let belongs_to = event.target.as_ref().and_then(|target| target.belongs_to);
+        if let Some(snippet) = belongs_to.and_then(Noteable::snippet) {
+            return self.shows_snippet_events(snippet, clearance, today);
+        }
+        let issue = belongs_to.and_then(Noteable::issuable).and_then(Issuable::issue);
+        let Some(id) = issue else { return true };
         let issue = self.issues.iter().find(|issue| issue.id == id);
         issue.is_some_and(|issue| self.is_cleared(issue, clearance, today))
     }

@@ -97,9 +97,12 @@ impl Notes for FakeTx {
 
     fn insert(&mut self, new: NewNote) -> Result<Note, StoreError> {
         self.require_user(new.author)?;
-        match new.on.issuable() {
-            Some(issuable) => self.require_issuable(issuable)?,
-            None => self.require_project(new.project)?,
+        match (new.on.issuable(), new.on.snippet()) {
+            (Some(issuable), _) => self.require_issuable(issuable)?,
+            (None, Some(snippet)) if self.find_snippet(snippet).is_none() => {
+                return self.refuse(StoreError::Gone);
+            }
+            (None, _) => self.require_project(new.project)?,
         }
         if let Some(source) = new.source
             && !self.mentioned_by(source, &[new.on])?.is_empty()

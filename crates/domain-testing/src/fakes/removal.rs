@@ -106,6 +106,7 @@ impl Tables {
     /// Issues and merge requests of which the user is author or assignee, and notes of the user, are
     /// deleted with the user.
     fn remove_writings_of(&mut self, user: UserId) {
+        self.remove_snippets(|snippet| snippet.author == user);
         let issues = self.issues.iter().filter(|issue| issue.concerns(user));
         for issue in issues.map(|issue| issue.id).collect::<Vec<_>>() {
             self.remove_issue(issue);
@@ -146,6 +147,7 @@ impl Tables {
         }
         self.notes.retain(|note| note.project != project);
         self.todos.retain(|todo| todo.project != project);
+        self.remove_snippets(|snippet| snippet.project == Some(project));
         let labels = self.labels.iter().filter(|label| label.project == project);
         for label in labels.map(|label| label.id).collect::<Vec<_>>() {
             self.remove_label(label);
@@ -181,7 +183,8 @@ impl Tables {
         }
         self.awards.retain(|award| award.on != id.into());
         self.todos.retain(|todo| todo.target != id.into());
-        self.events.retain(|event| event.target.as_ref().and_then(|on| on.belongs_to) != Some(id));
+        self.events
+            .retain(|event| event.target.as_ref().and_then(|on| on.belongs_to) != Some(id.into()));
     }
 
     pub fn remove_note(&mut self, id: NoteId) {

@@ -1,11 +1,39 @@
 //! Fake of the runners.
 
-use super::tx::FakeTx;
-use hexforge_domain::id::{ProjectId, RunnerId};
+use super::tx::{FakeTx, Tables};
+use chrono::NaiveDate;
+use hexforge_domain::id::{ProjectId, RunnerId, UserId};
+use hexforge_domain::member::{AccessLevel, is_in_force};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::Project;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::runner::query::{RunnerFilter, RunnerScope, RunnerSelection};
 use hexforge_domain::runner::{NewRunner, Runner};
+
+impl Tables {
+    /// See [`Runners::is_accessible`].
+    fn is_runner_accessible(&self, runner: RunnerId, user: UserId, today: NaiveDate) -> bool {
+        let mut assigned = self.runner_projects.iter().filter(|(one, _)| *one == runner);
+        assigned.any(|(_, project)| {
+            let project = self.projects.get(project);
+            project.is_some_and(|project| self.is_administered(project, user, today))
+        })
+    }
+
+    /// Returns whether a user owns a project or is a master of it, apart from shares.
+    fn is_administered(&self, project: &Project, user: UserId, today: NaiveDate) -> bool {
+        let mut members = self.project_members.iter();
+        let own = members.any(|(of, member)| {
+            *of == project.id
+                && member.user == user
+                && member.level >= AccessLevel::Master
+                && is_in_force(member.expires_at, today)
+        });
+        own || self.level_in_group(project.namespace, user, today) >= Some(AccessLevel::Master)
+            || self.is_home_of(project.namespace, user)
+    }
+}
 
 impl Runners for FakeTx {
     fn find(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError> {
@@ -66,8 +94,41 @@ impl Runners for FakeTx {
         Ok(bound)
     }
 
-    fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError> {
-        Ok(page.slice(self.tables.runners.clone()))
+    fn list(&mut self, filter: &RunnerFilter, page: Page) -> Result<Paged<Runner>, StoreError> {
+        let tables = &self.tables;
+        let chosen = |runner: &Runner| match filter.selection {
+            RunnerSelection::All => true,
+            RunnerSelection::OfProject(project) => {
+                runner.shared || tables.runner_projects.contains(&(runner.id, project))
+            }
+            RunnerSelection::AccessibleTo { user, today } => {
+                !runner.shared && tables.is_runner_accessible(runner.id, user, today)
+            }
+        };
+        let in_scope = |runner: &Runner| match filter.scope {
+            None => true,
+            Some(RunnerScope::Active) => runner.active,
+            Some(RunnerScope::Paused) => !runner.active,
+            Some(RunnerScope::Online { since }) => runner.contacted_at > Some(since),
+            Some(RunnerScope::Specific) => !runner.shared,
+            Some(RunnerScope::Shared) => runner.shared,
+        };
+        let all = tables.runners.iter().filter(|runner| chosen(runner) && in_scope(runner));
+        Ok(page.slice(all.cloned().collect()))
+    }
+
+    fn is_accessible(
+        &mut self,
+        runner: RunnerId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<bool, StoreError> {
+        Ok(self.tables.is_runner_accessible(runner, user, today))
+    }
+
+    fn unbind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError> {
+        self.tables.runner_projects.remove(&(runner, project));
+        Ok(())
     }
 
     fn rotations(&mut self) -> Result<i64, StoreError> {

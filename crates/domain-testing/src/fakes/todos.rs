@@ -32,6 +32,7 @@ impl Tables {
                         request.concerns(viewer.user) || self.sees_code(project, reader)
                     })
             }
+            Noteable::Snippet(_) => false,
             Noteable::Commit { .. } => self.sees_code(project, reader),
         }
     }

@@ -64,12 +64,14 @@ use hexforge_domain::runner::Runner;
 use hexforge_domain::runner::port::Runners;
 use hexforge_domain::sign_in::Failures;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
+use hexforge_domain::snippet::Snippet;
+use hexforge_domain::snippet::port::Snippets;
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::system_hook::SystemHook;
 use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::Release;
 use hexforge_domain::tag::port::Releases;
-use hexforge_domain::text::Secret;
+use hexforge_domain::text::{LongText, Secret};
 use hexforge_domain::todo::Todo;
 use hexforge_domain::todo::port::Todos;
 use hexforge_domain::token::port::Tokens;
@@ -126,6 +128,7 @@ pub(super) struct Tables {
     pub participants: BTreeSet<(Issuable, UserId)>,
     pub awards: Vec<Award>,
     pub todos: Vec<Todo>,
+    pub snippets: Vec<(Snippet, LongText)>,
     pub notes: Vec<Note>,
     pub broadcasts: Vec<Broadcast>,
     pub notification_settings: BTreeMap<(UserId, NotificationScope), NotificationSetting>,
@@ -309,6 +312,10 @@ impl Tx for FakeTx {
     }
 
     fn issuables(&mut self) -> &mut dyn Issuables {
+        self
+    }
+
+    fn snippets(&mut self) -> &mut dyn Snippets {
         self
     }
 

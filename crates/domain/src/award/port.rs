@@ -6,11 +6,10 @@ use crate::issuable::Issuable;
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 
-/// The awards of all issues, merge requests and notes. They are deleted together with their target and with their user.
+/// The awards of all issues, merge requests, snippets and notes. They are deleted together with their target and with their user.
 /// The caller locks the project before a change.
 pub trait Awards {
-    /// Returns a page of the awards of a target, oldest first. Awards of the notes on an issue or merge request are not
-    /// included.
+    /// Returns a page of the awards of a target, oldest first. Awards of the notes on it are not included.
     fn list(&mut self, on: Awardable, page: Page) -> Result<Paged<Award>, StoreError>;
 
     /// Returns the award with this id if it is for this target.

@@ -16,7 +16,8 @@ pub trait Events {
 
     /// The events of an author, newest first, in the projects that the viewer may see; see
     /// [`ProjectScope::VisibleTo`](crate::project::query::ProjectScope::VisibleTo). Events about confidential issues
-    /// are included only as far as the clearance allows.
+    /// are included only as far as the clearance allows, and events about snippets that are not public only for the team
+    /// of the project.
     fn authored_by(
         &mut self,
         author: UserId,
@@ -26,8 +27,8 @@ pub trait Events {
         page: Page,
     ) -> Result<Paged<Event>, StoreError>;
 
-    /// The events of a project, newest first. Events about confidential issues are included only as far as the
-    /// clearance allows.
+    /// The events of a project, newest first. Events about confidential issues and snippets are included as in
+    /// [`authored_by`](Self::authored_by).
     fn of_project(
         &mut self,
         project: ProjectId,

@@ -48,9 +48,9 @@ impl HookKind {
                     (!event.issue.confidential).then_some(HookKind::Note)
                 }
                 ProjectEvent::MergeRequest(_) => Some(HookKind::MergeRequest),
-                ProjectEvent::NoteOnMergeRequest(_) | ProjectEvent::NoteOnCommit(_) => {
-                    Some(HookKind::Note)
-                }
+                ProjectEvent::NoteOnMergeRequest(_)
+                | ProjectEvent::NoteOnCommit(_)
+                | ProjectEvent::NoteOnSnippet(_) => Some(HookKind::Note),
                 ProjectEvent::Build(_) => Some(HookKind::Build),
                 ProjectEvent::Pipeline(_) => Some(HookKind::Pipeline),
             },

@@ -7,6 +7,7 @@ use super::ci::{BuildEvent, PipelineEvent};
 use super::commit_note::CommitNoteEvent;
 use super::merge_request::{MergeRequestEvent, RequestNoteEvent};
 pub use super::parts::{Person, ProjectCard};
+use super::snippet_note::SnippetNoteEvent;
 use crate::Timestamp;
 use crate::id::{IssueId, MilestoneId, NoteId, ProjectId, UserId};
 use crate::issue::{Issue, IssueState};
@@ -25,6 +26,8 @@ pub enum ProjectEvent {
     NoteOnMergeRequest(RequestNoteEvent),
     /// A user wrote a comment on a commit.
     NoteOnCommit(CommitNoteEvent),
+    /// A user wrote a note on a snippet.
+    NoteOnSnippet(SnippetNoteEvent),
     /// A build was created, started or finished.
     Build(BuildEvent),
     /// The status of a pipeline changed.
@@ -40,6 +43,7 @@ impl ProjectEvent {
             ProjectEvent::MergeRequest(event) => event.request.target.id,
             ProjectEvent::NoteOnMergeRequest(event) => event.request.target.id,
             ProjectEvent::NoteOnCommit(event) => event.project.id,
+            ProjectEvent::NoteOnSnippet(event) => event.project.id,
             ProjectEvent::Build(event) => event.project.id,
             ProjectEvent::Pipeline(event) => event.project.id,
         }

@@ -2,6 +2,7 @@
 
 use super::merge_request::{MergeRequestAbility, MergeRequestFacts};
 use super::project::ProjectFacts;
+use super::snippet::{SnippetAbility, SnippetFacts};
 use super::{Actor, Protected};
 use crate::member::AccessLevel;
 
@@ -131,6 +132,8 @@ pub enum NoteSubject {
     Issue(IssueFacts),
     /// The note is on a merge request.
     MergeRequest(MergeRequestFacts),
+    /// The note is on a snippet.
+    Snippet(SnippetFacts),
 }
 
 impl NoteSubject {
@@ -139,6 +142,7 @@ impl NoteSubject {
         match self {
             NoteSubject::Issue(issue) => issue.allows(actor, IssueAbility::Read),
             NoteSubject::MergeRequest(request) => request.allows(actor, MergeRequestAbility::Read),
+            NoteSubject::Snippet(snippet) => snippet.allows(actor, SnippetAbility::Discuss),
         }
     }
 
@@ -147,6 +151,7 @@ impl NoteSubject {
         match self {
             NoteSubject::Issue(issue) => issue.tracker.allows(actor, TrackerAbility::ModerateNotes),
             NoteSubject::MergeRequest(request) => request.requests.moderates_notes(actor),
+            NoteSubject::Snippet(snippet) => snippet.is_moderated_by(actor),
         }
     }
 }

@@ -27,6 +27,7 @@ use crate::removal::port::Removals;
 use crate::repository::port::RepositoryTasks;
 use crate::runner::port::Runners;
 use crate::sign_in::port::{SignInAddresses, SignInFailures};
+use crate::snippet::port::Snippets;
 use crate::system_hook::port::SystemHooks;
 use crate::tag::port::Releases;
 use crate::todo::port::Todos;
@@ -95,13 +96,15 @@ pub trait Tx {
     fn merge_requests(&mut self) -> &mut dyn MergeRequests;
     /// The subscriptions and participants of all issues and merge requests.
     fn issuables(&mut self) -> &mut dyn Issuables;
-    /// The awards of all issues, merge requests and notes.
+    /// The awards of all issues, merge requests, snippets and notes.
     fn awards(&mut self) -> &mut dyn Awards;
     /// The todos of all users.
     fn todos(&mut self) -> &mut dyn Todos;
     /// The notification settings of all users.
     fn notification_settings(&mut self) -> &mut dyn NotificationSettings;
-    /// The notes on all issues, merge requests and commits.
+    /// The snippets of all projects and users.
+    fn snippets(&mut self) -> &mut dyn Snippets;
+    /// The notes on all issues, merge requests, snippets and commits.
     fn notes(&mut self) -> &mut dyn Notes;
     /// The boards of all projects.
     fn boards(&mut self) -> &mut dyn Boards;

@@ -1,7 +1,10 @@
 //! The port to the registered runners.
 
+use chrono::NaiveDate;
+
+use super::query::RunnerFilter;
 use super::{NewRunner, Runner};
-use crate::id::{ProjectId, RunnerId};
+use crate::id::{ProjectId, RunnerId, UserId};
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 
@@ -13,8 +16,18 @@ pub trait Runners {
     /// Returns the runners with these ids, in no particular order.
     fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError>;
 
-    /// Returns a page of all runners, ordered by id.
-    fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError>;
+    /// Returns a page of the runners that match the filter, ordered by id.
+    fn list(&mut self, filter: &RunnerFilter, page: Page) -> Result<Paged<Runner>, StoreError>;
+
+    /// Returns whether a user can access a runner on a day: whether it is assigned to a project in the user's personal
+    /// namespace, or in which the user is at least a master, by membership in the project or in its group. Shares do not
+    /// count.
+    fn is_accessible(
+        &mut self,
+        runner: RunnerId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<bool, StoreError>;
 
     /// Returns how often the registration token for shared runners was rotated.
     fn rotations(&mut self) -> Result<i64, StoreError>;
@@ -31,6 +44,9 @@ pub trait Runners {
 
     /// Assigns a runner to a project. An existing assignment is left unchanged.
     fn bind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError>;
+
+    /// Removes the assignment of a runner to a project.
+    fn unbind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError>;
 
     /// Returns the projects that a runner is assigned to, ordered by id.
     fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError>;

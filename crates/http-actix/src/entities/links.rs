@@ -47,6 +47,14 @@ impl Links {
         format!("{}/{path}", self.external_url)
     }
 
+    /// The page of a snippet: of the project with this full path, or of a user alone.
+    pub fn snippet(&self, project: Option<&str>, id: i64) -> String {
+        match project {
+            Some(path) => format!("{}/snippets/{id}", self.project(path)),
+            None => format!("{}/snippets/{id}", self.external_url),
+        }
+    }
+
     /// The picture of a project, if it has one.
     pub fn project_avatar(&self, path: &str, file: Option<&str>) -> Option<String> {
         file.map(|_| format!("{}/avatar", self.project(path)))

@@ -42,7 +42,7 @@ impl<'a> NoteJson<'a> {
             created_at: Iso(note.created_at),
             updated_at: Iso(note.updated_at),
             system: note.system,
-            noteable_id: note.on.issuable().map(Issuable::id),
+            noteable_id: note.on.id(),
             noteable_type: note.on.type_name(),
             upvote: false,
             downvote: false,

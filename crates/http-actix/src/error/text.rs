@@ -21,6 +21,13 @@ pub fn forbidden(reason: ForbiddenReason) -> &'static str {
         ForbiddenReason::BuildNotErasable => "Build is not erasable!",
         ForbiddenReason::BuildErased => "Build has been erased!",
         ForbiddenReason::BuildNotRunning => "build is not running",
+        ForbiddenReason::RunnerShared => "Runner is shared",
+        ForbiddenReason::RunnerLocked => "Runner is locked",
+        ForbiddenReason::RunnerHasProjects => "Runner associated with more than one project",
+        ForbiddenReason::RunnerOnlyProject => {
+            "Only one project associated with the runner. Please remove the runner instead"
+        }
+        ForbiddenReason::RunnerAccess => "No access granted",
     }
 }
 
@@ -35,6 +42,7 @@ pub fn conflict(conflict: Conflict) -> &'static str {
         Conflict::AlreadyShared => "Group already shared with this group",
         Conflict::ShareLevel => "Group access is not included in the list",
         Conflict::SharedWithOwnGroup => "Project cannot be shared with the project it is in.",
+        Conflict::RunnerEnabled => "Runner was already enabled for this project",
     }
 }
 
@@ -67,6 +75,8 @@ pub fn not_found(thing: &Entity) -> String {
         Entity::Notes => "Notes",
         Entity::Note => "Note",
         Entity::AwardEmoji => "Award Emoji",
+        Entity::Snippet => "Snippet",
+        Entity::Runner => "Runner",
         Entity::Trigger => "Trigger",
         Entity::Variable => "Variable",
         Entity::References => "References for commit",

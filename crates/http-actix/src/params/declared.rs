@@ -79,6 +79,14 @@ pub fn several_of(
     })
 }
 
+/// Words, given as a list or as one text with commas.
+pub fn words(name: &'static str, max: usize) -> Rule<Option<Vec<String>>> {
+    Rule::new(doc::texts(name, max), |from, param| {
+        let is_given = from.has(param.name());
+        is_given.then(|| from.pick(|params| params.words(param.name())))
+    })
+}
+
 /// The actions of a commit. Everything else is invalid, null included.
 pub fn actions(name: &'static str) -> Rule<Option<Vec<Action>>> {
     Rule::new(doc::objects(name, actions::MEMBERS), |from, param| from.actions(param.name()))

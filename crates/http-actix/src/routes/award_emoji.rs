@@ -1,11 +1,10 @@
-//! Awards of issues, merge requests and the notes on them.
+//! Awards of issues, merge requests, snippets and the notes on them.
 
 use std::marker::PhantomData;
 
 use actix_web::HttpResponse;
-use hexforge_application::award::{self, AwardTarget};
-use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId};
-use hexforge_domain::issuable::Issuable;
+use hexforge_application::award::{self, AwardTarget, AwardedThing};
+use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, SnippetId};
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
@@ -22,6 +21,7 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Award emoji");
     declare_for::<Issues>(calls);
     declare_for::<MergeRequests>(calls);
+    declare_for::<Snippets>(calls);
 }
 
 /// Declares the calls on one kind of things and on the notes on them.
@@ -49,7 +49,7 @@ trait Kind: 'static {
     /// The name of the path parameter with the id. Paths of notes call it `noteable_id`.
     const ID: &'static str;
 
-    fn thing(id: i64) -> Issuable;
+    fn thing(id: i64) -> AwardedThing;
 }
 
 struct Issues;
@@ -58,8 +58,8 @@ impl Kind for Issues {
     const NAME: &'static str = "issues";
     const ID: &'static str = "issue_id";
 
-    fn thing(id: i64) -> Issuable {
-        IssueId(id).into()
+    fn thing(id: i64) -> AwardedThing {
+        AwardedThing::Issuable(IssueId(id).into())
     }
 }
 
@@ -69,8 +69,19 @@ impl Kind for MergeRequests {
     const NAME: &'static str = "merge_requests";
     const ID: &'static str = "merge_request_id";
 
-    fn thing(id: i64) -> Issuable {
-        MergeRequestId(id).into()
+    fn thing(id: i64) -> AwardedThing {
+        AwardedThing::Issuable(MergeRequestId(id).into())
+    }
+}
+
+struct Snippets;
+
+impl Kind for Snippets {
+    const NAME: &'static str = "snippets";
+    const ID: &'static str = "snippet_id";
+
+    fn thing(id: i64) -> AwardedThing {
+        AwardedThing::Snippet(SnippetId(id))
     }
 }
 
@@ -79,9 +90,9 @@ trait Place: Parameters + 'static {
     fn target(&self) -> AwardTarget;
 }
 
-/// An issue or merge request in a path.
+/// An issue, merge request or snippet in a path.
 struct OfThing<K> {
-    thing: Issuable,
+    thing: AwardedThing,
     kind: PhantomData<K>,
 }
 
@@ -101,7 +112,7 @@ impl<K: Kind> Place for OfThing<K> {
 
 /// A note in a path.
 struct OfNote<K> {
-    thing: Issuable,
+    thing: AwardedThing,
     note: NoteId,
     kind: PhantomData<K>,
 }

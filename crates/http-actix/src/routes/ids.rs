@@ -7,7 +7,9 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::user::Owner;
 use hexforge_domain::group::GroupRef;
-use hexforge_domain::id::{EmailId, IssueId, KeyId, MergeRequestId, ProjectId, TokenId, UserId};
+use hexforge_domain::id::{
+    EmailId, IssueId, KeyId, MergeRequestId, ProjectId, SnippetId, TokenId, UserId,
+};
 use hexforge_domain::project::ProjectRef;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -43,7 +45,7 @@ macro_rules! from_path {
     )+};
 }
 
-from_path!(UserId, KeyId, EmailId, ProjectId, IssueId, MergeRequestId, TokenId);
+from_path!(UserId, KeyId, EmailId, ProjectId, IssueId, MergeRequestId, SnippetId, TokenId);
 
 /// The path parameter `id`.
 #[derive(Deserialize)]

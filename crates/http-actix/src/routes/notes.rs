@@ -1,13 +1,14 @@
-//! Notes on issues and merge requests.
+//! Notes on issues, merge requests and snippets.
 
 use actix_web::HttpResponse;
 use hexforge_application::note::{self, NoteFields, NoteOutcome, NoteRef};
-use hexforge_domain::id::{IssueId, MergeRequestId, NoteId};
+use hexforge_application::snippet;
+use hexforge_domain::id::{IssueId, MergeRequestId, NoteId, SnippetId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
-use crate::api::Api;
+use crate::api::{Api, ApiRequest};
 use crate::call::{self, Calls};
 use crate::entities::award::AwardJson;
 use crate::entities::note::NoteJson;
@@ -20,6 +21,23 @@ pub fn declare(calls: &mut Calls) {
     calls.section("Notes");
     declare_on(calls, "issues", |id| IssueId(id).into());
     declare_on(calls, "merge_requests", |id| MergeRequestId(id).into());
+    declare_on_snippets(calls);
+}
+
+fn declare_on_snippets(calls: &mut Calls) {
+    let all = "/projects/{id}/snippets/{noteable_id}/notes";
+    let one = "/projects/{id}/snippets/{noteable_id}/notes/{note_id}";
+    let list = call::get(all, "Lists the notes of a snippet", list_on_snippet);
+    calls.add(list.list::<NoteJson<'_>>());
+    let create = call::post(
+        all,
+        "Creates a note on a snippet; a single emoji becomes an award",
+        create_on_snippet,
+    );
+    calls.add(create.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
+    calls.add(call::get(one, "Shows a note", get_on_snippet).ok::<NoteJson<'_>>());
+    calls.add(call::put(one, "Updates a note", update).ok::<NoteJson<'_>>());
+    calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
 }
 
 /// Declares the calls on the notes of one kind of objects. `on` makes the object from its id.
@@ -102,13 +120,55 @@ async fn create(
             note::create(app, actor, &named, on(id), &fields)
         })
         .await?;
-    match &written {
+    respond_written(&api, &written)
+}
+
+/// 201 with the note, the award or the result of commands.
+fn respond_written(api: &ApiRequest, written: &NoteOutcome) -> ApiResult<HttpResponse> {
+    match written {
         NoteOutcome::Note(view) => respond::created(NoteJson::new(view, api.links())),
         NoteOutcome::Award(view) => respond::created(AwardJson::new(view, api.links())),
         NoteOutcome::Commands(on, user, at) => {
             respond::created(NoteJson::of_commands(*on, user, *at, api.links()))
         }
     }
+}
+
+async fn list_on_snippet(
+    api: Api<Noted>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let page = api.page();
+    let notes = api
+        .run(move |app, actor, Noted { id }| {
+            snippet::note::list(app, actor, &named, SnippetId(id), page)
+        })
+        .await?;
+    respond::paged(&api, page, notes.as_ref().map(|view| NoteJson::new(view, api.links())))
+}
+
+async fn get_on_snippet(
+    api: Api<NotePath>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let view = api
+        .run(move |app, actor, path| {
+            snippet::note::get(app, actor, &named, SnippetId(path.noteable), path.note)
+        })
+        .await?;
+    respond::ok(NoteJson::new(&view, api.links()))
+}
+
+async fn create_on_snippet(
+    api: Api<(Noted, NoteFields)>,
+    ProjectPath(named): ProjectPath,
+) -> ApiResult<HttpResponse> {
+    let written = api
+        .run(move |app, actor, (Noted { id }, fields)| {
+            snippet::note::create(app, actor, &named, SnippetId(id), &fields)
+        })
+        .await?;
+    respond_written(&api, &written)
 }
 
 /// Changes a note of the project. The issue or merge request in the path is not looked at, as in the reference.

@@ -29,12 +29,28 @@ pub fn declare(calls: &mut Calls) {
     )
     .without_sign_in();
     calls.add(start.created::<TriggeredJson>());
+    // Made for the hooks of other projects: the payload of a push has a `ref` of its own.
+    let start = call::post(
+        "/projects/{id}/ref/{reference}/trigger/builds",
+        "Starts a pipeline for the ref in the path by the token of a trigger",
+        start_for_reference,
+    )
+    .without_sign_in();
+    calls.add(start.created::<TriggeredJson>());
 }
 
 parameters! {
     struct Start {
         token: String = declared::text("token", limit::SHORT).needed(),
         reference: String = declared::text("ref", limit::REF_NAME).needed(),
+        variables: Option<Vec<(String, String)>> =
+            picked::text_map("variables", limit::VARIABLE_VALUE),
+    }
+}
+
+parameters! {
+    struct StartForReference {
+        token: String = declared::text("token", limit::SHORT).needed(),
         variables: Option<Vec<(String, String)>> =
             picked::text_map("variables", limit::VARIABLE_VALUE),
     }
@@ -66,11 +82,28 @@ async fn delete(api: Api, ids: web::Path<(ProjectPath, String)>) -> ApiResult<Ht
 /// The token of the trigger is the only credential, so the caller need not be signed in.
 async fn start(api: Api<Start>, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {
     let Start { token, reference, variables } = api.read()?;
-    let variables = variables.ok_or_else(|| {
-        let text = "variables needs to be a map of key-valued strings";
-        ApiError::message(StatusCode::BAD_REQUEST, text)
-    })?;
+    let variables = require_variables(variables)?;
     let started =
         api.run_step(move |app| trigger::start(app, &named, &token, &reference, variables));
     respond::created(TriggeredJson::from(started.await?))
+}
+
+/// Like [`start`]; the ref in the path wins over one in the parameters.
+async fn start_for_reference(
+    api: Api<StartForReference>,
+    path: web::Path<(ProjectPath, String)>,
+) -> ApiResult<HttpResponse> {
+    let (ProjectPath(named), reference) = path.into_inner();
+    let StartForReference { token, variables } = api.read()?;
+    let variables = require_variables(variables)?;
+    let started =
+        api.run_step(move |app| trigger::start(app, &named, &token, &reference, variables));
+    respond::created(TriggeredJson::from(started.await?))
+}
+
+fn require_variables(variables: Option<Vec<(String, String)>>) -> ApiResult<Vec<(String, String)>> {
+    variables.ok_or_else(|| {
+        let text = "variables needs to be a map of key-valued strings";
+        ApiError::message(StatusCode::BAD_REQUEST, text)
+    })
 }

@@ -1,11 +1,12 @@
 //! Runners.
 
-use chrono::NaiveDateTime;
+use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
-use hexforge_domain::id::{ProjectId, RunnerId};
+use hexforge_domain::id::{ProjectId, RunnerId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::runner::query::{RunnerFilter, RunnerScope, RunnerSelection};
 use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
 
 use crate::ci::build::{tags_from_text, tags_to_text};
@@ -13,6 +14,7 @@ use crate::database::backend;
 use crate::database::schema::{runner_projects, runner_registration, runners, runners_tokens};
 use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
+use crate::query::access;
 use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
@@ -84,6 +86,42 @@ impl From<&RunnerInfo> for InfoRow {
         }
     }
 }
+
+/// Selects the ids of the runners that match a filter.
+fn matching(filter: &RunnerFilter) -> Sql {
+    let scope = match filter.scope {
+        None => None,
+        Some(RunnerScope::Active) => Some(Sql::new("runners.active")),
+        Some(RunnerScope::Paused) => Some(Sql::new("NOT runners.active")),
+        Some(RunnerScope::Online { since }) => {
+            Some(Sql::new("runners.contacted_at > ").moment(to_naive(since)))
+        }
+        Some(RunnerScope::Specific) => Some(Sql::new("NOT runners.is_shared")),
+        Some(RunnerScope::Shared) => Some(Sql::new("runners.is_shared")),
+    };
+    let select = "SELECT runners.id FROM runners";
+    let of_projects = "SELECT runner_id FROM runner_projects WHERE project_id ";
+    match filter.selection {
+        RunnerSelection::All => Sql::new(select).filter(scope),
+        RunnerSelection::OfProject(project) => {
+            let chosen = Sql::new(of_projects)
+                .sql("= ")
+                .id(project.0)
+                .sql(" UNION SELECT id FROM runners WHERE is_shared");
+            let chosen = Sql::with([("chosen", chosen)]).sql(select);
+            chosen.filter([Some(Sql::new(CHOSEN)), scope].into_iter().flatten())
+        }
+        RunnerSelection::AccessibleTo { user, today } => {
+            let chosen =
+                Sql::new(of_projects).sql("IN (").then(access::administered(user, today)).sql(")");
+            let chosen = Sql::with([("chosen", chosen)]).sql(select);
+            let specific = Sql::new("NOT runners.is_shared");
+            chosen.filter([Some(Sql::new(CHOSEN)), Some(specific), scope].into_iter().flatten())
+        }
+    }
+}
+
+const CHOSEN: &str = "runners.id IN (SELECT id FROM chosen)";
 
 impl Runners for DieselTx<'_> {
     fn find(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError> {
@@ -187,14 +225,32 @@ impl Runners for DieselTx<'_> {
             .collect())
     }
 
-    fn list(&mut self, page: Page) -> Result<Paged<Runner>, StoreError> {
-        let all = Sql::new("SELECT id FROM runners");
-        let total = self.total("runners", &all)?;
-        let ids = self.ids(all.sql(" ORDER BY id").page(page))?;
+    fn list(&mut self, filter: &RunnerFilter, page: Page) -> Result<Paged<Runner>, StoreError> {
+        let all = matching(filter);
+        let total = self.total(&format!("runners {filter:?}"), &all)?;
+        let ids = self.ids(all.sql(" ORDER BY runners.id").page(page))?;
         let ids: Vec<RunnerId> = ids.into_iter().map(RunnerId).collect();
         let mut items = Runners::find_all(self, &ids)?;
         items.sort_unstable_by_key(|runner| runner.id);
         Ok(Paged { items, total })
+    }
+
+    fn is_accessible(
+        &mut self,
+        runner: RunnerId,
+        user: UserId,
+        today: NaiveDate,
+    ) -> Result<bool, StoreError> {
+        let assigned = Sql::with([("administered", access::administered(user, today))])
+            .sql("SELECT runner_id FROM runner_projects WHERE runner_id = ")
+            .id(runner.0)
+            .sql(" AND project_id IN (SELECT id FROM administered) LIMIT 1");
+        Ok(!self.ids(assigned)?.is_empty())
+    }
+
+    fn unbind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError> {
+        let row = runner_projects::table.find((runner.0, project.0));
+        self.write(|conn| diesel::delete(row).execute(conn))
     }
 
     fn rotations(&mut self) -> Result<i64, StoreError> {

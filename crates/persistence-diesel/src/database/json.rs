@@ -11,7 +11,7 @@ use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{
     BuildId, IssueId, KeyId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
-    ProjectId, RunnerId, UserId,
+    ProjectId, RunnerId, SnippetId, UserId,
 };
 use hexforge_domain::issue::IssueState;
 use hexforge_domain::member::AccessLevel;
@@ -146,6 +146,7 @@ stored_as! {
     MilestoneId => i64: |id| id.0, |id| Some(Self(id));
     NamespaceId => i64: |id| id.0, |id| Some(Self(id));
     NoteId => i64: |id| id.0, |id| Some(Self(id));
+    SnippetId => i64: |id| id.0, |id| Some(Self(id));
     PipelineId => i64: |id| id.0, |id| Some(Self(id));
     ProjectId => i64: |id| id.0, |id| Some(Self(id));
     RunnerId => i64: |id| id.0, |id| Some(Self(id));

@@ -472,6 +472,20 @@ diesel::table! {
 }
 
 diesel::table! {
+    snippets (id) {
+        id -> BigInt,
+        project_id -> Nullable<BigInt>,
+        author_id -> BigInt,
+        title -> Text,
+        file_name -> Text,
+        visibility_level -> Integer,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+        content -> Text,
+    }
+}
+
+diesel::table! {
     notes (id) {
         id -> BigInt,
         project_id -> BigInt,
@@ -490,6 +504,7 @@ diesel::table! {
         path -> Nullable<Text>,
         line -> Nullable<BigInt>,
         source_merge_request_id -> Nullable<BigInt>,
+        snippet_id -> Nullable<BigInt>,
     }
 }
 
@@ -502,6 +517,7 @@ diesel::table! {
         created_at -> Timestamp,
         merge_request_id -> Nullable<BigInt>,
         note_id -> Nullable<BigInt>,
+        snippet_id -> Nullable<BigInt>,
     }
 }
 
@@ -641,6 +657,7 @@ diesel::table! {
         created_at -> Timestamp,
         issue_id -> Nullable<BigInt>,
         merge_request_id -> Nullable<BigInt>,
+        snippet_id -> Nullable<BigInt>,
     }
 }
 

@@ -32,6 +32,7 @@ use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::port::Runners;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
+use hexforge_domain::snippet::port::Snippets;
 use hexforge_domain::system_hook::port::SystemHooks;
 use hexforge_domain::tag::port::Releases;
 use hexforge_domain::todo::port::Todos;
@@ -355,6 +356,7 @@ ports! {
     issuables: Issuables,
     awards: Awards,
     todos: Todos,
+    snippets: Snippets,
     notes: Notes,
     notification_settings: NotificationSettings,
     boards: Boards,

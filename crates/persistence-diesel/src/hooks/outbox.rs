@@ -107,6 +107,7 @@ fn to_row(event: &SystemEvent) -> (&'static str, String) {
             ProjectEvent::MergeRequest(news) => ("merge_request", to_text(news)),
             ProjectEvent::NoteOnMergeRequest(news) => ("note_on_merge_request", to_text(news)),
             ProjectEvent::NoteOnCommit(news) => ("note_on_commit", to_text(news)),
+            ProjectEvent::NoteOnSnippet(news) => ("note_on_snippet", to_text(news)),
             ProjectEvent::Build(news) => ("build", to_text(news)),
             ProjectEvent::Pipeline(news) => ("pipeline", to_text(news)),
         },
@@ -146,6 +147,7 @@ fn from_row(kind: &str, payload: &str) -> Option<SystemEvent> {
             in_project(ProjectEvent::NoteOnMergeRequest(from_text(payload)?))
         }
         "note_on_commit" => in_project(ProjectEvent::NoteOnCommit(from_text(payload)?)),
+        "note_on_snippet" => in_project(ProjectEvent::NoteOnSnippet(from_text(payload)?)),
         "build" => in_project(ProjectEvent::Build(from_text(payload)?)),
         "pipeline" => in_project(ProjectEvent::Pipeline(from_text(payload)?)),
         _ => return None,

@@ -52,6 +52,24 @@ pub(crate) fn authorized(user: UserId, today: NaiveDate) -> Sql {
         .then(shared(Sql::new("shares.group_id IN (").then(groups_of(user, today)).sql(")"), today))
 }
 
+/// Selects the ids of the projects in which a user is at least a master, by membership in the project or its group, or
+/// which are in the user's personal namespace. Shares do not count. An id may occur more than once.
+pub(crate) fn administered(user: UserId, today: NaiveDate) -> Sql {
+    let master = i64::from(AccessLevel::Master.level());
+    Sql::new("SELECT id FROM projects WHERE namespace_id IN (")
+        .then(personal_namespace_of(user))
+        .sql(" UNION ALL ")
+        .then(groups_of(user, today))
+        .sql(" AND access_level >= ")
+        .id(master)
+        .sql(") UNION ALL SELECT project_id FROM project_members WHERE user_id = ")
+        .id(user.0)
+        .sql(" AND access_level >= ")
+        .id(master)
+        .sql(" AND ")
+        .then(is_in_force("expires_at", today))
+}
+
 /// Selects the ids of the projects that are shared with a group.
 pub(crate) fn shared_with(group: NamespaceId, today: NaiveDate) -> Sql {
     shared(Sql::new("shares.group_id = ").id(group.0), today)

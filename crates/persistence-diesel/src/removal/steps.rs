@@ -80,6 +80,12 @@ const OF_PIPELINES: [DependentRows; 4] = [
     dependents("trigger_requests", "id", "pipeline_id"),
     dependents("ref_pipelines", "project_id, tag, reference", "pipeline_id"),
 ];
+/// The dependent rows of a snippet.
+const OF_SNIPPETS: [DependentRows; 3] = [
+    notes_of("snippet_id"),
+    dependents("events", "id", "snippet_id"),
+    dependents("awards", "id", "snippet_id"),
+];
 const OF_LANES: [DependentRows; 1] = [dependents("deliveries", "id", "lane_id")];
 
 /// The rows that reference the root of a project and whose own dependent rows are deleted already.
@@ -255,6 +261,7 @@ impl DieselTx<'_> {
             && self.remove_merge_requests_of_project(id)?
             && self.remove_all_of("labels", "project_id", id, &[&OF_LABELS])?
             && self.remove_all_of("pipelines", "project_id", id, &[&OF_PIPELINES])?
+            && self.remove_all_of("snippets", "project_id", id, &[&OF_SNIPPETS])?
             && self.remove_rows(&OF_PROJECTS, project)?;
         if done {
             self.remove_root(Root::Project, id)?;
@@ -310,6 +317,7 @@ impl DieselTx<'_> {
             && self.remove_issues_of_user("assignee_id", id)?
             && self.remove_merge_requests_of_user("author_id", id)?
             && self.remove_merge_requests_of_user("assignee_id", id)?
+            && self.remove_all_of("snippets", "author_id", id, &[&OF_SNIPPETS])?
             && self.remove_notes_of_user(id)?
             && self.remove_rows(&OF_USERS, user)?
             && self.clear_user_references(id)?;

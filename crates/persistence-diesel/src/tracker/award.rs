@@ -1,4 +1,4 @@
-//! Awards of issues, merge requests and notes.
+//! Awards of issues, merge requests, snippets and notes.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Text};
 use hexforge_domain::award::emoji::THUMBS_UP;
 use hexforge_domain::award::port::Awards;
 use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward, Votes};
-use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, UserId};
+use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
@@ -30,16 +30,19 @@ struct AwardRow {
     created_at: NaiveDateTime,
     merge_request_id: Option<i64>,
     note_id: Option<i64>,
+    snippet_id: Option<i64>,
 }
 
 impl TryFrom<AwardRow> for Award {
     type Error = StoreError;
 
     fn try_from(row: AwardRow) -> Result<Self, StoreError> {
-        let on = match (row.issue_id, row.merge_request_id, row.note_id) {
-            (Some(issue), None, None) => Awardable::Issue(IssueId(issue)),
-            (None, Some(request), None) => Awardable::MergeRequest(MergeRequestId(request)),
-            (None, None, Some(note)) => Awardable::Note(NoteId(note)),
+        let AwardRow { issue_id, merge_request_id, note_id, snippet_id, .. } = row;
+        let on = match (issue_id, merge_request_id, note_id, snippet_id) {
+            (Some(issue), None, None, None) => Awardable::Issue(IssueId(issue)),
+            (None, Some(request), None, None) => Awardable::MergeRequest(MergeRequestId(request)),
+            (None, None, Some(note), None) => Awardable::Note(NoteId(note)),
+            (None, None, None, Some(snippet)) => Awardable::Snippet(SnippetId(snippet)),
             _ => return Err(StoreError::Corrupt("target of an award")),
         };
         Ok(Award {
@@ -58,6 +61,7 @@ fn awards_of(on: Awardable) -> Sql {
     match on {
         Awardable::Issue(issue) => query.sql("awards.issue_id = ").id(issue.0),
         Awardable::MergeRequest(request) => query.sql("awards.merge_request_id = ").id(request.0),
+        Awardable::Snippet(snippet) => query.sql("awards.snippet_id = ").id(snippet.0),
         Awardable::Note(note) => query.sql("awards.note_id = ").id(note.0),
     }
 }
@@ -133,15 +137,17 @@ impl Awards for DieselTx<'_> {
 
     fn insert(&mut self, new: NewAward) -> Result<Award, StoreError> {
         let NewAward { on, user, name, at } = new;
-        let (issue, request, note) = match on {
-            Awardable::Issue(issue) => (Some(issue.0), None, None),
-            Awardable::MergeRequest(request) => (None, Some(request.0), None),
-            Awardable::Note(note) => (None, None, Some(note.0)),
+        let (issue, request, note, snippet) = match on {
+            Awardable::Issue(issue) => (Some(issue.0), None, None, None),
+            Awardable::MergeRequest(request) => (None, Some(request.0), None, None),
+            Awardable::Note(note) => (None, None, Some(note.0), None),
+            Awardable::Snippet(snippet) => (None, None, None, Some(snippet.0)),
         };
         let row = (
             awards::issue_id.eq(issue),
             awards::merge_request_id.eq(request),
             awards::note_id.eq(note),
+            awards::snippet_id.eq(snippet),
             awards::user_id.eq(user.0),
             awards::name.eq(name.as_str()),
             awards::created_at.eq(to_naive(at)),

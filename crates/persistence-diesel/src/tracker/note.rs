@@ -3,7 +3,7 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::id::{IssueId, MergeRequestId, NoteId, ProjectId, UserId};
+use hexforge_domain::id::{IssueId, MergeRequestId, NoteId, ProjectId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::note::port::{NoteReader, Notes};
@@ -40,10 +40,14 @@ struct NoteRow {
     path: Option<String>,
     line: Option<i64>,
     source_merge_request_id: Option<i64>,
+    snippet_id: Option<i64>,
 }
 
 impl NoteRow {
     fn noteable(&self) -> Option<Noteable> {
+        if let Some(snippet) = self.snippet_id {
+            return Some(Noteable::Snippet(SnippetId(snippet)));
+        }
         match (self.issue_id, self.merge_request_id, &self.commit_id) {
             (Some(issue), None, None) => Some(Noteable::Issue(IssueId(issue))),
             (None, Some(request), None) => Some(Noteable::MergeRequest(MergeRequestId(request))),
@@ -107,7 +111,7 @@ impl DieselTx<'_> {
         self.convert_rows(rows)
     }
 
-    /// Adds to the counter of user notes of an issue or merge request. Commits have none.
+    /// Adds to the counter of user notes of an issue or merge request. Snippets and commits have none.
     fn count_notes(&mut self, on: Noteable, more: i32) -> Result<(), StoreError> {
         match on {
             Noteable::Issue(id) => {
@@ -120,7 +124,7 @@ impl DieselTx<'_> {
                     merge_requests::user_notes_count.eq(merge_requests::user_notes_count + more);
                 self.write(|conn| diesel::update(row).set(value).execute(conn))
             }
-            Noteable::Commit { .. } => Ok(()),
+            Noteable::Snippet(_) | Noteable::Commit { .. } => Ok(()),
         }
     }
 
@@ -157,6 +161,7 @@ fn is_on(on: Noteable) -> Sql {
     match on {
         Noteable::Issue(issue) => Sql::new("notes.issue_id = ").id(issue.0),
         Noteable::MergeRequest(request) => Sql::new("notes.merge_request_id = ").id(request.0),
+        Noteable::Snippet(snippet) => Sql::new("notes.snippet_id = ").id(snippet.0),
         Noteable::Commit { project, id } => Sql::new("notes.project_id = ")
             .id(project.0)
             .sql(" AND notes.commit_id = ")
@@ -250,12 +255,12 @@ impl Notes for DieselTx<'_> {
         among: &[Noteable],
     ) -> Result<Vec<Noteable>, StoreError> {
         let (mut issues, mut merge_requests) = (Vec::new(), Vec::new());
-        let mut commits = Vec::new();
+        let mut others = Vec::new();
         for on in among {
             match *on {
                 Noteable::Issue(id) => issues.push(id.0),
                 Noteable::MergeRequest(id) => merge_requests.push(id.0),
-                Noteable::Commit { .. } => commits.push(*on),
+                Noteable::Snippet(_) | Noteable::Commit { .. } => others.push(*on),
             }
         }
         let select = |column: &'static str, ids: Vec<i64>| {
@@ -272,7 +277,7 @@ impl Notes for DieselTx<'_> {
             let ids = self.ids(select("notes.merge_request_id", merge_requests))?;
             found.extend(ids.into_iter().map(|id| Noteable::MergeRequest(MergeRequestId(id))));
         }
-        for on in commits {
+        for on in others {
             let query = Sql::new("SELECT notes.id FROM notes WHERE ").then(is_mention_by(source));
             if !self.ids(query.sql(" AND ").then(is_on(on)))?.is_empty() {
                 found.push(on);
@@ -296,6 +301,7 @@ impl Notes for DieselTx<'_> {
                 notes::issue_id.eq(subject.issue),
                 notes::merge_request_id.eq(subject.merge_request),
                 notes::commit_id.eq(subject.commit),
+                notes::snippet_id.eq(new.on.snippet().map(|snippet| snippet.0)),
             ),
             notes::path.eq(position.map(|position| position.path.as_str())),
             notes::line.eq(position.and_then(|position| position.line.number()).map(i64::from)),
@@ -344,6 +350,7 @@ impl Notes for DieselTx<'_> {
         let belongs = match note.on {
             Noteable::Issue(id) => Sql::new("issue_id = ").id(id.0),
             Noteable::MergeRequest(id) => Sql::new("merge_request_id = ").id(id.0),
+            Noteable::Snippet(id) => Sql::new("snippet_id = ").id(id.0),
             // The condition of the index on events about notes on commits.
             Noteable::Commit { .. } => Sql::new("issue_id IS NULL AND merge_request_id IS NULL"),
         };

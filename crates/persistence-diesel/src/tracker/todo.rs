@@ -80,6 +80,8 @@ fn is_pending_for(user: UserId, target: Noteable) -> Sql {
     let target = match target {
         Noteable::Issue(issue) => Sql::new("todos.issue_id = ").id(issue.0),
         Noteable::MergeRequest(request) => Sql::new("todos.merge_request_id = ").id(request.0),
+        // Snippets have no todos.
+        Noteable::Snippet(_) => Sql::new("FALSE"),
         Noteable::Commit { project, id } => Sql::new("todos.project_id = ")
             .id(project.0)
             .sql(" AND todos.commit_id = ")
@@ -154,6 +156,8 @@ fn values(sql: Sql, new: &NewTodo) -> Sql {
         Noteable::Issue(issue) => (Some(issue.0), None, None),
         Noteable::MergeRequest(request) => (None, Some(request.0), None),
         Noteable::Commit { id, .. } => (None, None, Some(id)),
+        // Snippets have no todos: the database refuses a row without a target.
+        Noteable::Snippet(_) => (None, None, None),
     };
     let sql = sql.sql("(").id(new.user.0).sql(", ").id(new.project.0).sql(", ");
     let sql = or_null(or_null(sql, issue).sql(", "), request).sql(", ");

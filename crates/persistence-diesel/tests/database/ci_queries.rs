@@ -6,6 +6,7 @@ use hexforge_domain::build::BuildFilter;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::pipeline::PipelineScope;
+use hexforge_domain::runner::query::RunnerFilter;
 use hexforge_domain_testing::builders::{
     a_build, a_commit_id, a_definition, a_moment, a_pipeline, a_project, a_runner, a_user,
 };
@@ -70,7 +71,7 @@ fn a_list_of_runners_takes_four_queries_however_long_it_is() {
                 }
                 Ok(())
             });
-            let (page, queries) = counted.read(|tx| tx.runners().list(PAGE));
+            let (page, queries) = counted.read(|tx| tx.runners().list(&RunnerFilter::ALL, PAGE));
             assert_eq!((page.total, queries), (total, 3), "its total, its ids, its rows");
             let ids: Vec<_> = page.items.iter().map(|runner| runner.id).collect();
             let (bound, queries) = counted.read(|tx| tx.runners().projects_of(&ids));

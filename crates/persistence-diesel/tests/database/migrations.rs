@@ -23,8 +23,8 @@ use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
     a_branch, a_broadcast, a_build, a_definition, a_group, a_hook, a_key, a_member,
     a_merge_request, a_moment, a_note, a_pipeline, a_project, a_protection, a_release,
-    a_request_branch, a_runner, a_share, a_system_hook, a_todo, a_user, an_award, an_event,
-    an_import, an_issue, home_of,
+    a_request_branch, a_runner, a_share, a_snippet, a_system_hook, a_todo, a_user, an_award,
+    an_event, an_import, an_issue, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -110,6 +110,8 @@ fn fill(database: &TestDatabase) {
     let source = a_project("compiler", team.id, ada.id).stored_in(store);
     a_project("compiler", home_of(store, ada.id), ada.id).forked_from(source.id).stored_in(store);
     let filled: Result<(), StoreError> = store.write(|tx| {
+        let snippet = tx.snippets().insert(a_snippet(Some(source.id), ada.id))?.id;
+        tx.notes().insert(a_note(source.id, snippet, ada.id, "a note"))?;
         let deploy_key = tx.deploy_keys().insert(a_key(2), a_moment())?;
         tx.deploy_keys().attach(deploy_key.id, source.id)?;
         tx.stars().put(source.id, ada.id, Starred::Yes, a_moment())?;
@@ -233,7 +235,7 @@ fn notes_on_issues_outlive_those_on_merge_requests_and_commits() {
         };
         let before = rows();
         assert_eq!(before, ["a note thumbsup"]);
-        assert_eq!(database.number("SELECT count(*) FROM notes"), 3);
+        assert_eq!(database.number("SELECT count(*) FROM notes"), 4);
         let (names, _) = migrations::names().expect("the migrations are compiled in");
         let first = names.iter().position(|name| name.ends_with("_merge_requests"));
         let since = names.len() - first.expect("they came by a migration");

@@ -11,7 +11,7 @@ use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
     BoardId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
-    ProjectId, UserId,
+    ProjectId, SnippetId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::NewIssue;
@@ -90,6 +90,22 @@ fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
 }
 
 #[test]
+fn snippets_are_listed_by_the_index_of_their_level_and_owner() {
+    let (user, project) = (UserId(1), ProjectId(1));
+    for (lowest, index) in [
+        (Visibility::Private, "snippets_of_project"),
+        (Visibility::Internal, "internal_snippets_of_project"),
+        (Visibility::Public, "public_snippets_of_project"),
+    ] {
+        assert_goes_by(index, |tx| tx.snippets().of_project(project, lowest, PAGE).map(|_| ()));
+    }
+    assert_goes_by("personal_snippets", |tx| tx.snippets().personal(user, PAGE).map(|_| ()));
+    assert_goes_by("public_snippets", |tx| tx.snippets().public(PAGE).map(|_| ()));
+    let on = Noteable::Snippet(SnippetId(1));
+    assert_goes_by("notes_of_snippet", |tx| tx.notes().list(on, None, PAGE).map(|_| ()));
+}
+
+#[test]
 fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     let (project, group) = (ProjectId(1), NamespaceId(1));
     assert_goes_by("events_of_project", |tx| {
@@ -131,6 +147,7 @@ fn awards_are_listed_by_the_index_of_their_target() {
     for (on, index) in [
         (Awardable::Issue(IssueId(1)), "awards_on_issue"),
         (Awardable::MergeRequest(MergeRequestId(1)), "awards_on_merge_request"),
+        (Awardable::Snippet(SnippetId(1)), "awards_on_snippet"),
         (Awardable::Note(NoteId(1)), "awards_on_note"),
     ] {
         assert_goes_by(index, move |tx| tx.awards().list(on, PAGE).map(drop));

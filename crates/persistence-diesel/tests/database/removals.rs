@@ -22,8 +22,8 @@ use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
     a_build, a_definition, a_group, a_hook, a_key, a_member, a_merge_request, a_milestone,
-    a_moment, a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_share, a_todo,
-    a_user, an_award, an_event, an_import, an_issue, home_of, insert_label,
+    a_moment, a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_share, a_snippet,
+    a_todo, a_user, an_award, an_event, an_import, an_issue, home_of, insert_label,
 };
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DatabaseUrl, Options};
@@ -95,6 +95,8 @@ fn insert_one_of_each(
     tx.notes().insert(a_note(project, request, user, "a note"))?;
     let commit = Noteable::Commit { project, id: ObjectId::ZERO };
     tx.notes().insert(a_note(project, commit, user, "a note"))?;
+    let snippet = tx.snippets().insert(a_snippet(Some(project), user))?.id;
+    tx.notes().insert(a_note(project, snippet, user, "a note"))?;
     let board = tx.boards().insert(project)?;
     tx.boards().insert_list(board.id, label.id, a_moment())?;
     let pipeline = tx.pipelines().insert(a_pipeline(project))?;

@@ -7,7 +7,7 @@ use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{
     BuildId, IssueId, KeyId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
-    ProjectId, RunnerId, UserId,
+    ProjectId, RunnerId, SnippetId, UserId,
 };
 use hexforge_domain::issue::IssueState;
 use hexforge_domain::member::AccessLevel;
@@ -21,6 +21,7 @@ use hexforge_domain::outbox::merge_request::{
 use hexforge_domain::outbox::project::{
     IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectCard, ProjectEvent,
 };
+use hexforge_domain::outbox::snippet_note::{SnippetNoteEvent, SnippetRow};
 use hexforge_domain::outbox::{
     DeployKeyFacts, GroupFacts, GroupMemberFacts, KeyFacts, MemberFacts, ProjectFacts, SystemEvent,
     TeamFacts, UserFacts,
@@ -81,6 +82,7 @@ pub fn kind(event: &SystemEvent) -> &'static str {
             ProjectEvent::MergeRequest(_) => "merge_request",
             ProjectEvent::NoteOnMergeRequest(_) => "note_on_merge_request",
             ProjectEvent::NoteOnCommit(_) => "note_on_commit",
+            ProjectEvent::NoteOnSnippet(_) => "note_on_snippet",
             ProjectEvent::Build(_) => "build",
             ProjectEvent::Pipeline(_) => "pipeline",
         },
@@ -152,6 +154,22 @@ pub fn events(fill: Fill) -> Vec<SystemEvent> {
             commit: a_commit_id(4),
             facts: commit(),
             line: fill.some(changed_line(fill)),
+        })),
+        in_project(ProjectEvent::NoteOnSnippet(SnippetNoteEvent {
+            user: person(fill),
+            project: card(fill),
+            note: note(fill),
+            snippet: SnippetRow {
+                id: SnippetId(7),
+                title: "Code".into(),
+                content: "puts 1\n".into(),
+                author: UserId(1),
+                project: fill.some(ProjectId(4)),
+                created_at: moment(3),
+                updated_at: moment(4),
+                file_name: "a.rb".into(),
+                visibility: Visibility::Internal,
+            },
         })),
         in_project(ProjectEvent::Build(BuildEvent {
             project: card(fill),

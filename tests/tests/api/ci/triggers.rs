@@ -14,6 +14,7 @@ on_every_store!(
     only_masters_see_triggers,
     a_trigger_starts_a_pipeline,
     invalid_trigger_requests_are_refused,
+    a_ref_in_the_path_wins_over_the_payload,
 );
 
 #[track_caller]
@@ -127,4 +128,46 @@ fn invalid_trigger_requests_are_refused(forge: &Forge) {
     let odd = forge.post(&path).json(&body).send().expect(400);
     assert_eq!(odd, message("variables needs to be a map of key-valued strings"));
     assert_eq!(pipelines(forge, &fixture), json!([]));
+}
+
+/// Section 15 of the rest of v3. POST /projects/:id/ref/:reference/trigger/builds
+fn a_ref_in_the_path_wins_over_the_payload(forge: &Forge) {
+    let fixture = ci_fixture(forge, CONFIGURATION);
+    let one = new_trigger(forge, &fixture);
+    let branch = [("branch_name", "topic/one"), ("ref", "master")];
+    let branches = forge.post(&fixture.branches).token(fixture.token("master"));
+    branches.form(&branch).send().expect(200);
+    let path = |reference: &str| format!("{}/ref/{reference}/trigger/builds", fixture.cast.path);
+    // The payload of a push to another project, with the token in the query.
+    let payload = json!({
+        "object_kind": "push", "ref": "refs/heads/elsewhere", "project_id": 7,
+        "commits": [{"id": "a", "message": "b"}], "total_commits_count": 1
+    });
+    let with_token = |path: String, token: &str| format!("{path}?token={token}&ref=nowhere");
+    for (reference, shown) in [("master", "master"), ("topic%2Fone", "topic/one")] {
+        let address = with_token(path(reference), token(&one));
+        let started = forge.post(&address).json(&payload).send().expect(201);
+        assert_eq!(fields_of(&started), ["id", "variables"]);
+        assert_eq!(started["variables"], json!({}));
+        assert_eq!(pipelines(forge, &fixture)[0]["ref"], shown);
+    }
+    let body = json!({"variables": {"A": "1"}, "ref": "nowhere"});
+    let started = forge.post(&with_token(path("master"), token(&one))).json(&body).send();
+    assert_eq!(started.expect(201)["variables"], json!({"A": "1"}));
+    let before = pipelines(forge, &fixture);
+    let missing = forge.post(&path("master")).json(&payload).send().expect(400);
+    assert_eq!(missing, error("token is missing"));
+    let unknown = forge.post(&with_token(path("master"), "1-nonsense")).send().expect(404);
+    assert_eq!(unknown, message("404 Not Found"));
+    let elsewhere = format!("/projects/987654/ref/master/trigger/builds?token={}", token(&one));
+    assert_eq!(forge.post(&elsewhere).send().expect(404), message("404 Not Found"));
+    let nowhere = forge.post(&with_token(path("nowhere"), token(&one))).send().expect(400);
+    assert_eq!(nowhere, message("No builds created"));
+    for variables in [json!({"A": {"b": 1}}), json!("text")] {
+        let body = json!({"variables": variables});
+        let odd = forge.post(&with_token(path("master"), token(&one))).json(&body).send();
+        let text = "variables needs to be a map of key-valued strings";
+        assert_eq!(odd.expect(400), message(text));
+    }
+    assert_eq!(pipelines(forge, &fixture), before);
 }

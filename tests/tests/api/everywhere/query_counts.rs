@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 
 use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::{ROOT, Restrictions};
-use hexforge_tests::{Backend, Forge, ForgeOptions};
+use hexforge_tests::{Backend, Forge, ForgeOptions, an_ssh_key};
 
 use crate::api::ci::ci_support::{CONFIGURATION, ci_fixture, push};
+use crate::api::ci::runner_support::shared_runner;
 
 /// A server that counts its queries. It always runs in this process.
 fn counted(options: ForgeOptions) -> Option<Forge> {
@@ -292,4 +293,63 @@ fn pages_of_pipelines_and_builds_send_as_many_queries(backend: Backend) {
     assert_eq!(counts(), few);
     // Queries: token, project, role, total, ids, rows, users; for builds also pipelines and their commits.
     assert!(few[0] <= 9 && few[1] <= 11 && few[2] <= 9, "{few:?}");
+}
+
+#[test]
+fn lists_of_keys_snippets_and_runners_send_as_many_queries_on_sqlite() {
+    lists_of_keys_snippets_and_runners_send_as_many_queries(Backend::Sqlite);
+}
+
+#[test]
+fn lists_of_keys_snippets_and_runners_send_as_many_queries_on_postgres() {
+    lists_of_keys_snippets_and_runners_send_as_many_queries(Backend::Postgres);
+}
+
+/// GET /deploy_keys, GET /projects/:id/deploy_keys, GET /projects/:id/snippets, GET /snippets, GET /snippets/public,
+/// GET /projects/:id/snippets/:noteable_id/notes, GET /runners/all, GET /projects/:id/runners
+fn lists_of_keys_snippets_and_runners_send_as_many_queries(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = counted(options) else { return };
+    let on = [("name", "ship"), ("snippets_enabled", "true")];
+    let project = forge.post("/projects").token(ROOT).form(&on).send().expect(201);
+    let path = |rest: &str| format!("/projects/{}{rest}", project["id"]);
+    let code = [("title", "t"), ("file_name", "f"), ("code", "c"), ("visibility_level", "20")];
+    let snippet = forge.post(&path("/snippets")).token(ROOT).form(&code).send().expect(201);
+    let notes = path(&format!("/snippets/{}/notes", snippet["id"]));
+    let add = |numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            let key = [("title", "k"), ("key", &an_ssh_key(number))];
+            forge.post(&path("/deploy_keys")).token(ROOT).form(&key).send().expect(201);
+            forge.post(&path("/snippets")).token(ROOT).form(&code).send().expect(201);
+            let text = [("title", "t"), ("file_name", "f"), ("content", "c")];
+            let personal = forge.post("/snippets?visibility_level=20").token(ROOT).form(&text);
+            personal.send().expect(201);
+            forge.post(&notes).token(ROOT).form(&[("body", "a note")]).send().expect(201);
+            shared_runner(&forge, &[]);
+        }
+    };
+    let lists = [
+        "/deploy_keys".to_owned(),
+        path("/deploy_keys"),
+        path("/snippets"),
+        "/snippets".into(),
+        "/snippets/public".into(),
+        notes.clone(),
+        "/runners/all".into(),
+        path("/runners"),
+    ];
+    let counts = || {
+        lists.each_ref().map(|list| {
+            let before = forge.queries.load(Ordering::Relaxed);
+            forge.get(&format!("{list}?per_page=50")).token(ROOT).send().expect(200);
+            forge.queries.load(Ordering::Relaxed) - before
+        })
+    };
+    add(0..3);
+    let few = counts();
+    add(3..40);
+    for ((list, few), many) in lists.iter().zip(few).zip(counts()) {
+        // Queries: token, project with its namespace, total, ids, rows, authors.
+        assert!(few == many && many <= 9, "{list}: {few} queries, then {many}");
+    }
 }

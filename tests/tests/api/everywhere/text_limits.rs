@@ -10,6 +10,7 @@ use hexforge_tests::{Forge, Response, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::ci::ci_support::{CONFIGURATION, ci_fixture};
+use crate::api::ci::runner_support::shared_runner;
 use crate::api::everywhere::openapi::texts;
 use crate::api::groups::group_support::{new_group, new_project, path_of_group, path_of_project};
 use crate::api::repositories::refs_support::ProjectFixture;
@@ -62,6 +63,8 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("PUT /api/v3/groups/{id}/notification_settings", &["level"]),
     ("PUT /api/v3/projects/{id}/notification_settings", &["level"]),
     ("POST /api/v3/projects/{id}/issues/{issue_id}/award_emoji", &["name"]),
+    ("POST /api/v3/projects/{id}/snippets/{snippet_id}/award_emoji", &["name"]),
+    ("POST /api/v3/projects/{id}/snippets/{noteable_id}/notes/{note_id}/award_emoji", &["name"]),
     ("POST /api/v3/projects/{id}/issues/{noteable_id}/notes/{note_id}/award_emoji", &["name"]),
     ("POST /api/v3/projects/{id}/merge_requests/{merge_request_id}/award_emoji", &["name"]),
     (
@@ -76,6 +79,7 @@ const NOT_STORED: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/pipeline", &["ref"]),
     ("POST /api/v3/session", &["login", "email", "password"]),
     ("POST /api/v3/projects/{id}/trigger/builds", &["token", "ref"]),
+    ("POST /api/v3/projects/{id}/ref/{reference}/trigger/builds", &["token"]),
     ("POST /api/v3/ci/lint", &["content"]),
     ("POST /ci/api/v1/runners/register", &["token"]),
     ("POST /ci/api/v1/builds/register", &["token"]),
@@ -88,6 +92,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("POST /api/v3/projects/{id}/repository/files", &["content"]),
     ("PUT /api/v3/projects/{id}/repository/files", &["content"]),
     ("POST /api/v3/projects/{id}/trigger/builds", &["variables{}"]),
+    ("POST /api/v3/projects/{id}/ref/{reference}/trigger/builds", &["variables{}"]),
     ("POST /api/v3/projects/{id}/issues", &["labels"]),
     ("PUT /api/v3/projects/{id}/issues/{issue_id}", &["labels"]),
     ("POST /api/v3/projects/{id}/merge_requests", &["labels"]),
@@ -166,6 +171,22 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     let request_note = forge.post(&request_notes).token(ROOT).form(&[("body", "a note")]);
     let request_note = request_note.send().expect(201);
 
+    let on = [("name", "changed"), ("snippets_enabled", "true")];
+    forge.put(&path_of_project(&project)).token(ROOT).form(&on).send().expect(200);
+    let snippets = format!("{}/snippets", path_of_project(&project));
+    let fields = [("title", "t"), ("file_name", "f"), ("code", "c"), ("visibility_level", "0")];
+    let snippet = forge.post(&snippets).token(ROOT).form(&fields).send().expect(201);
+    let snippet = format!("{snippets}/{}", id_of(&snippet));
+    let snippet_notes = format!("{snippet}/notes");
+    let snippet_note = forge.post(&snippet_notes).token(ROOT).form(&[("body", "a note")]);
+    let snippet_note = snippet_note.send().expect(201);
+    let fields = [("title", "t"), ("file_name", "f"), ("content", "c")];
+    let personal = forge.post("/snippets").token(ROOT).form(&fields).send().expect(201);
+    let personal = format!("/snippets/{}", id_of(&personal));
+
+    let runner = shared_runner(forge, &[]);
+    let runner = format!("/runners/{}", runner.id);
+
     let call = |name, target: &str, shows: &str, base: fn(u32) -> Value, fields| Call {
         name,
         target: target.to_owned(),
@@ -175,6 +196,11 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
         fields,
     };
     let nothing = |_| json!({});
+    let snippet_fields = [
+        ("title", TooLong("title")),
+        ("file_name", TooLong("file_name")),
+        ("code", TooLong("content")),
+    ];
     let mut accounts = refused_as_too_long(PROFILE);
     accounts.push(("provider", TooLong("identities.provider")));
     accounts.push(("extern_uid", TooLong("identities.extern_uid")));
@@ -405,6 +431,48 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             refused_as_too_long(&["title", "description"]),
         ),
         call(
+            "POST /api/v3/projects/{id}/snippets",
+            &snippets,
+            &snippets,
+            |_| json!({"title": "t", "file_name": "f", "code": "c", "visibility_level": 0}),
+            snippet_fields.to_vec(),
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/snippets/{snippet_id}",
+            &snippet,
+            &snippet,
+            nothing,
+            snippet_fields.to_vec(),
+        ),
+        call(
+            "POST /api/v3/snippets",
+            "/snippets",
+            "/snippets",
+            |_| json!({"title": "t", "file_name": "f", "content": "c"}),
+            refused_as_too_long(&["title", "file_name", "content"]),
+        ),
+        call(
+            "PUT /api/v3/snippets/{id}",
+            &personal,
+            &personal,
+            nothing,
+            refused_as_too_long(&["title", "file_name", "content"]),
+        ),
+        call(
+            "POST /api/v3/projects/{id}/snippets/{noteable_id}/notes",
+            &snippet_notes,
+            &snippet_notes,
+            nothing,
+            vec![("body", TooLong("note"))],
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/snippets/{noteable_id}/notes/{note_id}",
+            &format!("{snippet_notes}/{}", id_of(&snippet_note)),
+            &snippet_notes,
+            nothing,
+            vec![("body", TooLong("note"))],
+        ),
+        call(
             "POST /api/v3/projects/{id}/issues/{noteable_id}/notes",
             &notes,
             &notes,
@@ -528,6 +596,13 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             |_| file_fields("limit"),
             [&refused_as_too_long(COMMIT)[..], &[("file_path", Prescribed(400, "Invalid path"))]]
                 .concat(),
+        ),
+        call(
+            "PUT /api/v3/runners/{id}",
+            &runner,
+            &runner,
+            nothing,
+            vec![("description", TooLong("description")), ("tag_list[]", TooLong("tag_list"))],
         ),
         call(
             "POST /ci/api/v1/runners/register",

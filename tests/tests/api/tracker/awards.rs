@@ -1,4 +1,4 @@
-//! Awards of issues, merge requests and the notes on them: rest_of_v3.md section 5, merge_requests.md section 13.
+//! Awards of issues, merge requests, snippets and the notes on them: rest_of_v3.md section 5, merge_requests.md section 13.
 
 use chrono::TimeDelta;
 use hexforge_tests::forge::ROOT;
@@ -35,14 +35,22 @@ struct Target {
     kind: &'static str,
 }
 
-/// An issue and a merge request of the developer, each with a note of the developer.
+/// An issue, a merge request and a snippet of the developer, each with a note of the developer.
 fn targets(forge: &Forge, fixture: &ProjectFixture) -> Vec<Target> {
     let developer = fixture.token("developer");
     let issue = new_issue(forge, developer, &fixture.cast.path, "an issue", &[]);
     let request = new_request(forge, fixture, "feature/x", "a request");
+    let project = forge.get(&fixture.cast.path).token(ROOT).send().expect(200);
+    let on = [("name", project["name"].as_str().expect("a name")), ("snippets_enabled", "true")];
+    forge.put(&fixture.cast.path).token(ROOT).form(&on).send().expect(200);
+    let snippets = format!("{}/snippets", fixture.cast.path);
+    let form = [("title", "t"), ("file_name", "f"), ("code", "c"), ("visibility_level", "0")];
+    let snippet = forge.post(&snippets).token(developer).form(&form).send().expect(201);
+    let snippet_path = format!("{snippets}/{}", id_of(&snippet));
     let things = [
         Target { path: path_of_issue(&issue), id: id_of(&issue), kind: "Issue" },
         Target { path: path_of_request(&request), id: id_of(&request), kind: "MergeRequest" },
+        Target { path: snippet_path, id: id_of(&snippet), kind: "Snippet" },
     ];
     let mut all = Vec::new();
     for thing in things {
@@ -251,7 +259,12 @@ fn hidden_targets_have_no_awards(forge: &Forge) {
     update_issue(forge, ROOT, &issue, &[("confidential", "true")]);
     assert_hidden(guest, 0);
     assert_hidden(guest, 1);
-    let off = [("name", "Ship"), ("issues_enabled", "false"), ("merge_requests_enabled", "false")];
+    let off = [
+        ("name", "Ship"),
+        ("issues_enabled", "false"),
+        ("merge_requests_enabled", "false"),
+        ("snippets_enabled", "false"),
+    ];
     forge.put(&fixture.cast.path).token(ROOT).form(&off).send().expect(200);
     for at in 0..targets.len() {
         assert_hidden(fixture.token("developer"), at);

@@ -4,6 +4,7 @@ use hexforge_domain::hex;
 use hexforge_domain::outbox::commit_note::CommitNoteEvent;
 use hexforge_domain::outbox::merge_request::RequestNoteEvent;
 use hexforge_domain::outbox::project::{NoteEvent, NoteRow, Person, ProjectCard};
+use hexforge_domain::outbox::snippet_note::SnippetNoteEvent;
 use hexforge_domain::repository::ChangedLine;
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
@@ -28,6 +29,27 @@ pub fn on_merge_request(event: &RequestNoteEvent, links: &Links) -> Value {
     let on = Subject { kind: "MergeRequest", id: Some(id), page };
     let mut payload = comment(&event.user, &event.request.target, &event.note, &on, links);
     payload["merge_request"] = merge_request::row(&event.request, links);
+    payload
+}
+
+/// The payload for a comment on a snippet.
+pub fn on_snippet(event: &SnippetNoteEvent, links: &Links) -> Value {
+    let SnippetNoteEvent { user, project, note, snippet } = event;
+    let page = links.snippet(Some(&project.path_with_namespace), snippet.id.0);
+    let on = Subject { kind: "Snippet", id: Some(snippet.id.0), page };
+    let mut payload = comment(user, project, note, &on, links);
+    payload["snippet"] = json!({
+        "id": snippet.id.0,
+        "title": snippet.title,
+        "content": snippet.content,
+        "author_id": snippet.author.0,
+        "project_id": snippet.project.map(|project| project.0),
+        "created_at": row_time(snippet.created_at),
+        "updated_at": row_time(snippet.updated_at),
+        "file_name": snippet.file_name,
+        "type": "ProjectSnippet",
+        "visibility_level": snippet.visibility.level(),
+    });
     payload
 }
 

@@ -1,0 +1,248 @@
+//! Runners over the API: lists, details, changes, and their assignment to projects.
+
+use chrono::TimeDelta;
+use hexforge_domain::build::Tags;
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::RunnerId;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::system::ServiceAbility;
+use hexforge_domain::ports::store::Tx;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::runner::query::{RunnerFilter, RunnerScope, RunnerSelection};
+use hexforge_domain::runner::{self, Runner};
+use hexforge_domain::text::Secret;
+
+use crate::access;
+use crate::app::App;
+use crate::ci_token;
+use crate::error::{Conflict, Entity, Error, ForbiddenReason};
+use crate::view::project::{self as project_view, PlacedProject};
+
+/// A runner is online if it asked for builds within this time.
+const ONLINE: TimeDelta = TimeDelta::hours(1);
+
+/// The scopes that requests name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScopeName {
+    Active,
+    Paused,
+    Online,
+    Specific,
+    Shared,
+}
+
+/// A runner with everything that its own call shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunnerDetails {
+    /// The runner.
+    pub runner: Runner,
+    /// Its token. Only administrators see those of shared runners.
+    pub token: Option<Secret>,
+    /// Its projects: all for administrators, otherwise those that the actor is authorized for.
+    pub projects: Vec<PlacedProject>,
+}
+
+/// The changes of a request. `None` means not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunnerChanges {
+    pub description: Option<String>,
+    pub active: Option<bool>,
+    pub tags: Option<Tags>,
+    pub run_untagged: Option<bool>,
+    pub locked: Option<bool>,
+}
+
+fn scope(app: &App, name: Option<ScopeName>) -> Option<RunnerScope> {
+    Some(match name? {
+        ScopeName::Active => RunnerScope::Active,
+        ScopeName::Paused => RunnerScope::Paused,
+        ScopeName::Online => RunnerScope::Online { since: app.clock.now() - ONLINE },
+        ScopeName::Specific => RunnerScope::Specific,
+        ScopeName::Shared => RunnerScope::Shared,
+    })
+}
+
+/// Lists the specific runners that the actor can access, by id.
+pub fn list_own(
+    app: &App,
+    actor: Actor,
+    name: Option<ScopeName>,
+    page: Page,
+) -> Result<Paged<Runner>, Error> {
+    let user = access::own_account(actor)?;
+    let selection = RunnerSelection::AccessibleTo { user, today: app.today() };
+    let filter = RunnerFilter { selection, scope: scope(app, name) };
+    Ok(app.store.read(|tx| tx.runners().list(&filter, page))?)
+}
+
+/// Lists all runners by id, for administrators.
+pub fn list_all(
+    app: &App,
+    actor: Actor,
+    name: Option<ScopeName>,
+    page: Page,
+) -> Result<Paged<Runner>, Error> {
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
+    let filter = RunnerFilter { selection: RunnerSelection::All, scope: scope(app, name) };
+    Ok(app.store.read(|tx| tx.runners().list(&filter, page))?)
+}
+
+/// Lists the runners that are assigned to a project, and all shared ones, by id.
+pub fn list_of_project(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    name: Option<ScopeName>,
+    page: Page,
+) -> Result<Paged<Runner>, Error> {
+    app.store.read(|tx| {
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
+        let selection = RunnerSelection::OfProject(project.id);
+        let filter = RunnerFilter { selection, scope: scope(app, name) };
+        Ok(tx.runners().list(&filter, page)?)
+    })
+}
+
+/// Returns a runner with its details: to administrators, to those who can access it, and to everybody if it is shared.
+pub fn get(app: &App, actor: Actor, id: RunnerId) -> Result<RunnerDetails, Error> {
+    access::own_account(actor)?;
+    app.store.read(|tx| {
+        let runner = find(tx, id)?;
+        if !runner.shared {
+            require_access(app, tx, actor, id)?;
+        }
+        details(app, tx, actor, runner)
+    })
+}
+
+/// Changes the given fields of a runner.
+pub fn update(
+    app: &App,
+    actor: Actor,
+    id: RunnerId,
+    changes: &RunnerChanges,
+) -> Result<RunnerDetails, Error> {
+    access::own_account(actor)?;
+    app.store.write(|tx| {
+        let mut changed = find(tx, id)?;
+        require_specific(actor, &changed)?;
+        require_access(app, tx, actor, id)?;
+        let RunnerChanges { description, active, tags, run_untagged, locked } = changes.clone();
+        changed.description = description.unwrap_or(changed.description);
+        changed.active = active.unwrap_or(changed.active);
+        changed.tags = tags.unwrap_or(changed.tags);
+        changed.run_untagged = run_untagged.unwrap_or(changed.run_untagged);
+        changed.locked = locked.unwrap_or(changed.locked);
+        changed.updated_at = app.clock.now();
+        runner::check_texts(&changed.description, &changed.tags)?;
+        if !changed.run_untagged && changed.tags.is_empty() {
+            let text = "can not be empty when runner is not allowed to pick untagged jobs";
+            return Err(FieldErrors::single("tags_list", text).into());
+        }
+        tx.runners().update(&changed)?;
+        details(app, tx, actor, changed)
+    })
+}
+
+/// Removes a runner, and returns it. Its builds keep their record. Users who are not administrators remove a runner only
+/// while it has one project.
+pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<Runner, Error> {
+    access::own_account(actor)?;
+    app.store.write(|tx| {
+        let runner = find(tx, id)?;
+        require_specific(actor, &runner)?;
+        if !is_administrator(actor) && tx.runners().projects(id)?.len() > 1 {
+            return Err(Error::Forbidden(Some(ForbiddenReason::RunnerHasProjects)));
+        }
+        require_access(app, tx, actor, id)?;
+        tx.runners().delete(id)?;
+        Ok(runner)
+    })
+}
+
+/// Assigns a specific runner that the actor can access to a project.
+pub fn enable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Result<Runner, Error> {
+    app.store.write(|tx| {
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
+        let runner = find(tx, id)?;
+        let reason = match (runner.shared, runner.locked) {
+            (true, _) => Some(ForbiddenReason::RunnerShared),
+            (false, true) => Some(ForbiddenReason::RunnerLocked),
+            (false, false) => None,
+        };
+        if reason.is_some() {
+            return Err(Error::Forbidden(reason));
+        }
+        require_access(app, tx, actor, id)?;
+        if tx.runners().projects(id)?.contains(&project.id) {
+            return Err(Error::Conflict(Conflict::RunnerEnabled));
+        }
+        tx.runners().bind(id, project.id)?;
+        Ok(runner)
+    })
+}
+
+/// Takes a runner from a project. The last project of a runner keeps it.
+pub fn disable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Result<Runner, Error> {
+    app.store.write(|tx| {
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
+        let missing = || Error::NotFound(Entity::Runner);
+        let runner = tx.runners().find(id)?.ok_or_else(missing)?;
+        let projects = tx.runners().projects(id)?;
+        if !projects.contains(&project.id) {
+            return Err(missing());
+        }
+        if projects.len() == 1 {
+            return Err(Error::Forbidden(Some(ForbiddenReason::RunnerOnlyProject)));
+        }
+        tx.runners().unbind(id, project.id)?;
+        Ok(runner)
+    })
+}
+
+fn find(tx: &mut dyn Tx, id: RunnerId) -> Result<Runner, Error> {
+    tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))
+}
+
+fn is_administrator(actor: Actor) -> bool {
+    matches!(actor, Actor::Admin { .. })
+}
+
+/// Returns an error if the runner is shared and the actor is not an administrator.
+fn require_specific(actor: Actor, runner: &Runner) -> Result<(), Error> {
+    match runner.shared && !is_administrator(actor) {
+        true => Err(Error::Forbidden(Some(ForbiddenReason::RunnerShared))),
+        false => Ok(()),
+    }
+}
+
+/// Returns an error unless the actor is an administrator or can access the runner.
+fn require_access(app: &App, tx: &mut dyn Tx, actor: Actor, id: RunnerId) -> Result<(), Error> {
+    let user = access::own_account(actor)?;
+    if is_administrator(actor) || tx.runners().is_accessible(id, user, app.today())? {
+        return Ok(());
+    }
+    Err(Error::Forbidden(Some(ForbiddenReason::RunnerAccess)))
+}
+
+fn details(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    runner: Runner,
+) -> Result<RunnerDetails, Error> {
+    let user = access::own_account(actor)?;
+    let mut projects = tx.runners().projects(runner.id)?;
+    if !is_administrator(actor) {
+        projects = tx.projects().authorized_among(user, &projects, app.today())?;
+    }
+    let mut projects = tx.projects().find_all(&projects)?;
+    projects.sort_unstable_by_key(|project| project.id);
+    let total = projects.len() as u64;
+    let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
+    let shows_token = !runner.shared || is_administrator(actor);
+    let token = shows_token.then(|| ci_token::runner_token(app, &runner));
+    Ok(RunnerDetails { runner, token, projects })
+}

@@ -1,0 +1,1 @@
+DROP INDEX shared_runners;
