@@ -248,10 +248,10 @@ pub struct BroadcastLook {
     /// When the message is shown last [default: in one hour].
     #[arg(long, value_name = "TIME")]
     pub ends_at: Option<chrono::DateTime<chrono::Utc>>,
-    /// The colour of the background [default: #E75E40].
+    /// The colour of the background; by default `#E75E40`.
     #[arg(long)]
     pub color: Option<String>,
-    /// The colour of the text [default: #FFFFFF].
+    /// The colour of the text; by default `#FFFFFF`.
     #[arg(long)]
     pub font: Option<String>,
 }
