@@ -164,7 +164,9 @@ pub fn awards_of_snippets_go_with_them(store: &dyn Store) {
         tx.awards().insert(an_award(one, ada, "tada"))
     });
     assert_duplicate(store, "award", |tx| tx.awards().insert(an_award(one, ada, "tada")));
-    assert_pages(store, &[given.clone()], |tx, page| tx.awards().list(one.into(), page));
+    assert_pages(store, std::slice::from_ref(&given), |tx, page| {
+        tx.awards().list(one.into(), page)
+    });
     assert_eq!(read(store, |tx| tx.awards().find(two.into(), given.id)), None);
     write(store, |tx| tx.snippets().delete(one));
     assert_pages(store, &[], |tx, page| tx.awards().list(one.into(), page));
@@ -211,7 +213,7 @@ pub fn snippets_go_with_their_project_and_their_author(store: &dyn Store) {
     comment(store, &of_bob, ada);
     write(store, |tx| tx.users().delete(bob));
     assert_pages(store, &[], |tx, page| tx.snippets().personal(bob, page));
-    assert_pages(store, &[of_ada.clone()], |tx, page| {
+    assert_pages(store, std::slice::from_ref(&of_ada), |tx, page| {
         tx.snippets().of_project(project, Visibility::Private, page)
     });
     for gone in [&of_bob, &personal] {
