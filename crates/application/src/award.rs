@@ -163,7 +163,7 @@ struct Target {
 }
 
 impl Target {
-    /// Returns the target, if it exists and the actor may see it. Notes are seen by those who see their subject.
+    /// Returns the target, if it exists and the actor may see it. A note is visible to users who may see its subject.
     fn find(tx: &mut dyn Tx, tracker: &Tracker, on: AwardTarget) -> Result<Self, Error> {
         let (thing_author, is_seen) = match on.thing {
             AwardedThing::Issuable(issuable) => {

@@ -63,7 +63,7 @@ pub fn may_fetch_with_deploy_key(
     found?.ok_or(GitRefusal::NotFound)
 }
 
-/// Returns the refusal of every push with a deploy key, whatever the project.
+/// Returns the error for a push that authenticates with a deploy key. Deploy keys only read, in every project.
 pub fn deploy_key_push_refusal() -> GitRefusal {
     GitRefusal::Forbidden(NO_DEPLOY_KEY_PUSH)
 }

@@ -117,7 +117,7 @@ fn path(number: usize) -> String {
     format!("part-{:02}/of-{:02}/file-{file:02}.txt", folder / folders, folder % folders)
 }
 
-/// Forty lines, of which one is changed on a branch.
+/// Returns a file content of forty lines. One line differs between branches.
 fn content(number: usize, branch: &str) -> String {
     let line = |line: usize| {
         let change = if line == 20 { branch } else { "" };

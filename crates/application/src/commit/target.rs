@@ -43,7 +43,7 @@ pub(crate) fn commit_to(
     write: impl Fn(&Target) -> Result<(WrittenCommit, CommitText), Error>,
 ) -> Result<(Commit, CommitStats), Error> {
     let open = || Target::open(app, actor, project, branch);
-    // Only callers who may push take turns.
+    // The permission is checked before the wait: calls that are refused do not delay other writers.
     let mut target = open()?;
     let turn = app.turns.wait(project.id, branch);
     if turn.waited {

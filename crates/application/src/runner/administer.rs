@@ -40,7 +40,7 @@ pub struct RunnerDetails {
     pub runner: Runner,
     /// Its token. Only administrators see those of shared runners.
     pub token: Option<Secret>,
-    /// Its projects: all for administrators, otherwise those that the actor is authorized for.
+    /// The projects of the runner. Administrators get all of them, other users those that they are authorized for.
     pub projects: Vec<PlacedProject>,
 }
 
@@ -105,7 +105,8 @@ pub fn list_of_project(
     })
 }
 
-/// Returns a runner with its details: to administrators, to those who can access it, and to everybody if it is shared.
+/// Returns a runner with its details. Every user may read a shared runner. A specific runner is visible to administrators
+/// and to users with [access](hexforge_domain::runner::port::Runners::is_accessible) to it.
 pub fn get(app: &App, actor: Actor, id: RunnerId) -> Result<RunnerDetails, Error> {
     access::own_account(actor)?;
     app.store.read(|tx| {

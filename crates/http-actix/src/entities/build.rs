@@ -4,12 +4,12 @@ use hexforge_application::view::build::BuildView;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::Artifacts;
 use hexforge_domain::pipeline::Pipeline;
-use hexforge_domain::runner::Runner;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::commit::CommitJson;
 use super::links::Links;
+use super::runner_admin::RunnerJson;
 use super::time::Iso;
 use super::user::UserSingleJson;
 
@@ -46,29 +46,6 @@ pub(super) struct ArtifactsJson<'a> {
 impl<'a> From<&'a Artifacts> for ArtifactsJson<'a> {
     fn from(artifacts: &'a Artifacts) -> Self {
         Self { filename: &artifacts.file_name, size: artifacts.size }
-    }
-}
-
-/// The runner of a build.
-#[derive(Serialize, ToSchema)]
-#[schema(as = BuildRunner)]
-struct RunnerJson<'a> {
-    id: i64,
-    description: &'a str,
-    active: bool,
-    is_shared: bool,
-    name: Option<&'a str>,
-}
-
-impl<'a> From<&'a Runner> for RunnerJson<'a> {
-    fn from(runner: &'a Runner) -> Self {
-        Self {
-            id: runner.id.0,
-            description: &runner.description,
-            active: runner.active,
-            is_shared: runner.shared,
-            name: runner.info.name.as_deref(),
-        }
     }
 }
 
