@@ -16,7 +16,7 @@ const FAKES: &str = "hexforge-domain-testing";
 const BENCHMARK: &str = "hexforge-bench";
 
 /// Our crates, and which of our other crates each may depend on.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("hexforge-domain", &[]),
     (FAKES, &["hexforge-domain"]),
     ("hexforge-application", &["hexforge-domain"]),
@@ -28,7 +28,11 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("hexforge-blobs-object-store", &["hexforge-domain", "hexforge-pack-store"]),
     ("hexforge-yaml-saphyr", &["hexforge-domain"]),
     ("hexforge-io-bridge", &["hexforge-domain"]),
-    ("hexforge-http-actix", &["hexforge-application", "hexforge-domain", "hexforge-io-bridge"]),
+    ("hexforge-http-edge", &["hexforge-application", "hexforge-domain", "hexforge-io-bridge"]),
+    (
+        "hexforge-http-actix",
+        &["hexforge-application", "hexforge-domain", "hexforge-http-edge", "hexforge-io-bridge"],
+    ),
     ("hexforge-ssh-russh", &["hexforge-application", "hexforge-domain", "hexforge-io-bridge"]),
     (
         "hexforge-server",
@@ -69,11 +73,12 @@ const ARROWS: [(&str, &[&str]); 15] = [
 ];
 
 /// Dependencies that only the tests of a crate may have.
-const TEST_ARROWS: [(&str, &str); 5] = [
+const TEST_ARROWS: [(&str, &str); 6] = [
     ("hexforge-application", FAKES),
     ("hexforge-blobs-object-store", FAKES),
     ("hexforge-git-gix", "hexforge-pack-store"),
     ("hexforge-http-actix", FAKES),
+    ("hexforge-http-edge", FAKES),
     ("hexforge-server", FAKES),
 ];
 
@@ -83,7 +88,7 @@ const WRAPPED: [(&str, &[&str]); 15] = [
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
     ("pq-sys", &["hexforge-persistence-diesel"]),
-    ("actix-web", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("actix-web", &["hexforge-http-edge", "hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-http", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-service", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),

@@ -88,6 +88,9 @@ pub enum Error {
     /// A stored secret could not be decrypted.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// The server could not run the use case.
+    #[error("{0}")]
+    Internal(String),
 }
 
 /// Why a token is no longer valid.

@@ -22,23 +22,23 @@ use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::id::UserId;
 use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::Secret;
 use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
-use crate::client::client_address;
-use crate::conditional::IfNoneMatch;
 use crate::dialect::Dialect;
-use crate::entities::links::Links;
 use crate::error::{ApiError, ApiResult};
 use crate::known_callers;
 use crate::limits::Usage;
 use crate::params::{
     BodyUse, FilePart, Parameters, Params, WantedFile, basic, credentials, read_whole, too_slow,
 };
-use crate::shared::{self, Shared};
-use crate::work;
+use crate::shared::Shared;
+use hexforge_http_edge::client::client_address;
+use hexforge_http_edge::conditional::IfNoneMatch;
+use hexforge_http_edge::links::Links;
+use hexforge_http_edge::permit;
+use hexforge_http_edge::work;
 
 /// Timeout for the request body. Git data and uploaded files have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
@@ -120,9 +120,9 @@ impl<P, const ARTIFACTS: bool> FromRequest for ApiWithFile<P, ARTIFACTS> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let (api, file) = read(&request, payload, |Shared { settings, limiter, .. }| {
+            let (api, file) = read(&request, payload, |Shared { settings, edge, .. }| {
                 let max = if ARTIFACTS { settings.max_artifacts } else { settings.max_upload };
-                let file = WantedFile { field: "file", max, transfer: limiter.transfer };
+                let file = WantedFile { field: "file", max, transfer: edge.limiter.transfer };
                 BodyUse { file: Some(file), ..BodyUse::default() }
             })
             .await?;
@@ -204,15 +204,15 @@ impl<P: Parameters + 'static> Api<P> {
         use_case: impl Fn(&App, Actor, Unread<'_, P>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let permit = self.call_permit().await?;
-        let (usage, callers) = (self.shared.usage.clone(), Arc::clone(&self.shared.known_callers));
+        let (usage, edge) = (self.shared.usage.clone(), self.shared.edge());
         self.run_blocking(permit, move |app, call| {
             match sign_in::identify(app, &call.credentials)? {
                 Actor::Anonymous => {
-                    callers.forget(app, &call.credentials);
+                    known_callers::forget(&edge, &call.credentials);
                     Err(Error::Unauthenticated.into())
                 }
                 actor => {
-                    callers.remember(app, &call.credentials, actor);
+                    known_callers::remember(&edge, &call.credentials, actor);
                     if let Some(usage) = &usage {
                         call.remember_token(app, usage);
                     }
@@ -310,8 +310,8 @@ impl ApiRequest {
         &self,
         step: impl FnOnce(&App) -> Result<T, Error> + Send + 'static,
     ) -> ApiResult<T> {
-        let (permit, app) = (self.call_permit().await?, Arc::clone(&self.shared.app));
-        work::run_short(&self.shared.limiter, permit, move || Ok(step(&app)?)).await?
+        let (permit, app) = (self.call_permit().await?, Arc::clone(&self.shared.edge.app));
+        work::run_short(&self.shared.edge.limiter, permit, move || Ok(step(&app)?)).await?
     }
 
     /// Waits for a permit for long work of this caller.
@@ -329,12 +329,13 @@ impl ApiRequest {
         pool: fn(&Limiter) -> &PermitPool,
         user: Option<UserId>,
     ) -> ApiResult<Permit> {
-        permit(pool(&self.shared.limiter), Caller::of_user(user, self.call.peer)).await
+        let caller = Caller::of_user(user, self.call.peer);
+        Ok(permit::wait(pool(&self.shared.edge.limiter), caller).await?)
     }
 
     /// The permits and threads for long work.
     pub(crate) fn limiter(&self) -> &Limiter {
-        &self.shared.limiter
+        &self.shared.edge.limiter
     }
 
     /// Runs long work that has its permit. The permit is returned when the work is done, even if the client is gone.
@@ -348,14 +349,17 @@ impl ApiRequest {
 
     /// Waits for the permit that every call needs, so that a caller with many calls does not delay the others.
     async fn call_permit(&self) -> ApiResult<Permit> {
-        let Shared { limiter, known_callers, app, .. } = &**self.shared;
-        let pool = if self.call.changes_things { &limiter.writes } else { &limiter.reads };
-        permit(pool, known_callers.caller(app, &self.call.credentials, self.call.peer)).await
+        let edge = &self.shared.edge;
+        let Limiter { writes, reads, .. } = &*edge.limiter;
+        let pool = if self.call.changes_things { writes } else { reads };
+        let caller = known_callers::caller(edge, &self.call.credentials, self.call.peer);
+        Ok(permit::wait(pool, caller).await?)
     }
 
     /// Waits for the permit to check a password.
     async fn sign_in_permit(&self) -> ApiResult<Permit> {
-        permit(&self.shared.limiter.sign_ins, Caller::anonymous(self.call.peer)).await
+        let caller = Caller::anonymous(self.call.peer);
+        Ok(permit::wait(&self.shared.edge.limiter.sign_ins, caller).await?)
     }
 
     /// Runs a use case that checks a password. This is long work, because password hashing is slow by design.
@@ -364,7 +368,7 @@ impl ApiRequest {
         permit: Permit,
         work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
+        let (app, call) = (Arc::clone(&self.shared.edge.app), Arc::clone(&self.call));
         work::run_sign_in(self.limiter(), permit, move || attempt(&work, &app, &call)).await?
     }
 
@@ -375,16 +379,16 @@ impl ApiRequest {
         permit: Permit,
         work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
+        let (app, call) = (Arc::clone(&self.shared.edge.app), Arc::clone(&self.call));
         let first = move || (attempt(&work, &app, &call), work);
-        let (outcome, work) = work::run_short(&self.shared.limiter, permit, first).await?;
+        let (outcome, work) = work::run_short(&self.shared.edge.limiter, permit, first).await?;
         match outcome {
             Err(error) if error.is_unfinished() => (),
             outcome => return outcome,
         }
         let address = Caller::anonymous(self.call.peer);
-        let search = self::permit(&self.shared.limiter.searches, address).await?;
-        let (app, call) = (Arc::clone(&self.shared.app), Arc::clone(&self.call));
+        let search = permit::wait(&self.shared.edge.limiter.searches, address).await?;
+        let (app, call) = (Arc::clone(&self.shared.edge.app), Arc::clone(&self.call));
         self.run_permitted(search, move || {
             let until = Instant::now() + TIME_FOR_SEARCH;
             loop {
@@ -424,7 +428,7 @@ impl ApiRequest {
 
     /// Builds URLs for responses.
     pub fn links(&self) -> &Links {
-        &self.shared.links
+        &self.shared.edge.links
     }
 
     /// The revision of the program.
@@ -436,12 +440,6 @@ impl ApiRequest {
 /// Runs a use case, again if its transaction conflicts with others.
 fn attempt<T>(work: &impl Fn(&App, &Call) -> ApiResult<T>, app: &App, call: &Call) -> ApiResult<T> {
     retry::while_busy(retry::TRIES, ApiError::is_busy, || work(app, call))
-}
-
-/// Waits for a permit; 503 if there is none in time.
-pub(crate) async fn permit(pool: &PermitPool, caller: Caller) -> ApiResult<Permit> {
-    let permit = shared::permit(pool, caller).await;
-    permit.ok_or_else(|| ApiError::from(Error::Store(StoreError::Busy)))
 }
 
 impl Call {

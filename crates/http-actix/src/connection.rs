@@ -28,9 +28,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
 
 use crate::error::ApiError;
-use crate::meter::Meter;
 use crate::middleware::{new_id, record_refused};
 use crate::shared::Shared;
+use hexforge_http_edge::meter::Meter;
 
 /// Default timeout for the first request head of a connection.
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -75,7 +75,7 @@ where
     fn_factory(move || {
         let (http, shared) = (Rc::clone(&http), shared.clone());
         async move {
-            shared.limiter.mark_as_connection_thread();
+            shared.edge.limiter.mark_as_connection_thread();
             let handler = Rc::new(http.new_service(()).await?);
             Ok(fn_service(move |stream: TcpStream| {
                 serve(Rc::clone(&handler), stream, shared.clone())
@@ -107,7 +107,7 @@ where
     // others.
     let _ = socket.set_nodelay(true);
     let wire = Rc::new(RefCell::new(Wire::new(socket)));
-    let meter = Meter::new(&shared.limiter, peer);
+    let meter = Meter::new(&shared.edge.limiter, peer);
     let ended = {
         let mut dispatcher = pin!(handler.call((Stream(Rc::clone(&wire)), peer)));
         let judged = poll_fn(|cx| {

@@ -17,7 +17,6 @@ pub mod hook;
 pub mod issue;
 pub mod key;
 pub mod label;
-pub mod links;
 pub mod member;
 pub mod merge_request;
 pub mod milestone;

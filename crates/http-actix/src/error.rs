@@ -210,6 +210,7 @@ impl From<Error> for ApiError {
             }
             Error::Files(error) => Self::internal(&Chain(&error)),
             Error::Vault(error) => Self::internal(&Chain(&error)),
+            Error::Internal(cause) => Self::internal(&cause),
             Error::Git(error @ GitError::Full(_)) => Self::storage_full(&Chain(&error)),
             Error::Git(error @ GitError::Unreachable(_)) => {
                 tracing::warn!(cause = %Chain(&error), "the pack store does not answer");

@@ -23,13 +23,13 @@ use hexforge_domain::ports::git_transport::{
 use hexforge_domain::project::{Project, ProjectRef};
 use serde::Deserialize;
 
-use crate::client::client_address;
-use crate::shared::{self, Shared};
-use crate::stream;
-use crate::work;
+use crate::shared::Shared;
 use answer::ErrorAnswer;
 use body::{Encoding, Incoming};
 use caller::Caller;
+use hexforge_http_edge::client::client_address;
+use hexforge_http_edge::stream;
+use hexforge_http_edge::work;
 
 const GIT_PROTOCOL: HeaderName = HeaderName::from_static("git-protocol");
 
@@ -78,8 +78,8 @@ async fn info_refs(
     let (caller, project) =
         admit(&request, &shared, service, address.into_inner().project_ref()).await?;
     let permit = permit(&shared, service, holder(&request, caller)).await?;
-    let (version, app) = (version(&request), Arc::clone(&shared.app));
-    let written = stream::start(&shared.limiter, permit, move |to| {
+    let (version, app) = (version(&request), Arc::clone(&shared.edge.app));
+    let written = stream::start(&shared.edge.limiter, permit, move |to| {
         // Opened before anything is written, so that a missing project is 404.
         let repository = repository::open_for_client(&app, project.id, PermitHolder::BACKGROUND)?;
         // Fetches with version 2 of the protocol have no service line.
@@ -106,14 +106,14 @@ async fn upload_pack(
     let (caller, project) =
         admit(&request, &shared, service, address.into_inner().project_ref()).await?;
     // The beginning is read before there is a permit, so that a slow client holds none.
-    let mut incoming = Incoming::new(payload, shared.limiter.transfer);
+    let mut incoming = Incoming::new(payload, shared.edge.limiter.transfer);
     let early = incoming.beginning().await;
     let holder = holder(&request, caller);
     let permit = permit(&shared, service, holder).await?;
-    let (version, app) = (version(&request), Arc::clone(&shared.app));
-    let (sender, body) = body::channel(shared.limiter.transfer);
+    let (version, app) = (version(&request), Arc::clone(&shared.edge.app));
+    let (sender, body) = body::channel(shared.edge.limiter.transfer);
     drop(actix_web::rt::spawn(body::pump(early, incoming, sender)));
-    let written = stream::start(&shared.limiter, permit, move |to| {
+    let written = stream::start(&shared.edge.limiter, permit, move |to| {
         let mut from = encoding.decoded(body, MAX_REQUEST_BYTES);
         let repository = repository::open_for_client(&app, project.id, holder)?;
         let served = repository.upload_pack(version, Conversation::Stateless, &mut from, to);
@@ -134,15 +134,15 @@ async fn receive_pack(
     let (caller, project) =
         admit(&request, &shared, service, address.into_inner().project_ref()).await?;
     // The beginning is read before there is a permit, so that a client that sends little or nothing holds none.
-    let mut incoming = Incoming::new(payload, shared.limiter.transfer);
+    let mut incoming = Incoming::new(payload, shared.edge.limiter.transfer);
     let early = incoming.beginning().await;
     let permit = permit(&shared, service, holder(&request, caller)).await?;
-    let app = Arc::clone(&shared.app);
-    let (sender, body) = body::channel(shared.limiter.transfer);
+    let app = Arc::clone(&shared.edge.app);
+    let (sender, body) = body::channel(shared.edge.limiter.transfer);
     // If the connection closes, this future is dropped, but the thread of the push is not: the signal tells it.
     let waiting = SignalOnDrop(DisconnectSignal::default());
     let disconnected = waiting.0.clone();
-    let taken = work::run_long(&shared.limiter, permit, move || {
+    let taken = work::run_long(&shared.edge.limiter, permit, move || {
         let mut from = encoding.decoded_push(body);
         let mut to = Vec::new();
         let client = push::Client { from: &mut from, to: &mut to, disconnected: &disconnected };
@@ -197,10 +197,10 @@ async fn permit(
     holder: PermitHolder,
 ) -> Result<Permit, ErrorAnswer> {
     let lane = match service {
-        Service::UploadPack => &shared.limiter.fetches,
-        Service::ReceivePack => &shared.limiter.pushes,
+        Service::UploadPack => &shared.edge.limiter.fetches,
+        Service::ReceivePack => &shared.edge.limiter.pushes,
     };
-    shared::permit(lane, holder).await.ok_or(ErrorAnswer::Busy)
+    Ok(hexforge_http_edge::permit::wait(lane, holder).await?)
 }
 
 /// The content encoding of the body, if its media type belongs to this service.

@@ -21,7 +21,7 @@ async fn liveness() -> HttpResponse {
 /// Reports whether the database and the storage are usable.
 async fn readiness(shared: web::Data<Shared>) -> HttpResponse {
     let checked = web::block(move || {
-        let database = shared.app.store.check_ready().map_err(|error| error.to_string());
+        let database = shared.edge.app.store.check_ready().map_err(|error| error.to_string());
         [("database", database), ("storage", (shared.storage_ready)())]
     })
     .await;
@@ -57,14 +57,14 @@ async fn metrics(shared: web::Data<Shared>) -> HttpResponse {
 
 /// Sets the gauge of deliveries that wait for hooks. The queue is in the database, so all processes report the same.
 fn measure_queue(shared: &Shared) {
-    let queue = match delivery::queue_size(&shared.app) {
+    let queue = match delivery::queue_size(&shared.edge.app) {
         Ok(queue) => queue,
         Err(error) => {
             tracing::warn!(%error, "the length of the delivery queue cannot be read");
             return;
         }
     };
-    let now = shared.app.clock.now();
+    let now = shared.edge.app.clock.now();
     let age = queue.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
     metrics::gauge!("hexforge_hook_events_waiting").set(queue.events as f64);
     metrics::gauge!("hexforge_hook_deliveries_waiting").set(queue.deliveries as f64);

@@ -4,22 +4,20 @@
 //! - [`connection`]: connections, and answers to requests that cannot be parsed;
 //! - `call`: the declaration of a call, from which its route and its description follow;
 //! - [`params`]: parameters from query, form, multipart and JSON as one set, with the coercion rules;
-//! - [`client`]: the address and scheme of the client, also behind proxies;
 //! - [`api`]: the caller, and the only bridge to the synchronous use cases;
 //! - [`paging`], [`respond`]: pages with their headers, and the forms of responses;
-//! - `conditional`: entity tags and 304;
 //! - [`error`]: the only mapping from errors to statuses and bodies;
 //! - [`dialect`]: the few calls whose response depends on a setting;
 //! - [`limits`]: rate limits;
-//! - [`git_http`], [`stream`]: git over HTTP, and responses that are sent while they are written;
+//! - [`git_http`]: git over HTTP;
 //! - [`openapi`]: the OpenAPI description of the API;
 //! - [`payloads`]: the payloads of hooks;
-//! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD, gzip.
+//! - [`middleware`]: request ids, the access log, metrics, slashes, HEAD, entity tags, gzip.
+//!
+//! What the web pages need too is in the crate `hexforge_http_edge`: clients, permits, threads, streams, links.
 
 pub mod api;
 mod call;
-pub mod client;
-mod conditional;
 pub mod connection;
 pub mod dialect;
 pub mod entities;
@@ -28,7 +26,6 @@ pub mod git_http;
 pub mod health;
 mod known_callers;
 pub mod limits;
-mod meter;
 pub mod middleware;
 pub mod openapi;
 pub mod paging;
@@ -37,8 +34,6 @@ pub mod payloads;
 pub mod respond;
 pub mod routes;
 pub mod shared;
-pub mod stream;
-mod work;
 
 pub use dialect::Dialect;
 pub use limits::RateLimits;

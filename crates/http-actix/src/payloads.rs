@@ -5,9 +5,9 @@ use hexforge_domain::outbox::project::ProjectEvent;
 use hexforge_domain::ports::payloads::{Audience, Payloads};
 use serde_json::{Value, json};
 
-use crate::entities::links::Links;
 use crate::entities::payload::{ci, issue, merge_request, note, system};
 use crate::entities::push::PushJson;
+use hexforge_http_edge::links::Links;
 
 /// Renders payloads, with URLs below the external URL.
 #[derive(Clone, Debug)]

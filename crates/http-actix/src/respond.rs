@@ -7,8 +7,8 @@ use hexforge_domain::paging::{Page, Paged};
 use serde::Serialize;
 
 use crate::api::ApiRequest;
-use crate::conditional::ETag;
 use crate::error::{ApiError, ApiResult};
+use hexforge_http_edge::conditional::ETag;
 
 /// 200 with a body.
 pub fn ok(body: impl Serialize) -> ApiResult<HttpResponse> {

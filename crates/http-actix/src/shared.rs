@@ -6,16 +6,14 @@ use std::time::Duration;
 use actix_web::web::Bytes;
 use chrono::TimeDelta;
 use hexforge_application::app::App;
-use hexforge_application::limiter::{self, Limiter};
+use hexforge_application::limiter::Limiter;
 use hexforge_domain::Timestamp;
-use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::network::Network;
-use tokio::time::timeout;
+use hexforge_http_edge::Edge;
 
 use crate::dialect::Dialect;
-use crate::entities::links::Links;
-use crate::known_callers::KnownCallers;
 use crate::limits::{RateLimits, Usage};
+use hexforge_http_edge::links::Links;
 
 /// Settings of the API.
 #[derive(Clone, Debug)]
@@ -50,12 +48,9 @@ pub type StorageReady = Arc<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// State shared by all requests.
 pub struct Shared {
-    pub(crate) app: Arc<App>,
+    pub(crate) edge: Arc<Edge>,
     pub(crate) settings: HttpSettings,
-    pub(crate) links: Links,
-    pub(crate) limiter: Arc<Limiter>,
     pub(crate) usage: Option<Arc<Usage>>,
-    pub(crate) known_callers: Arc<KnownCallers>,
     pub(crate) forwarder_reports: OncePerMinute,
     pub(crate) openapi: OnceLock<Bytes>,
     pub(crate) metrics: RenderMetrics,
@@ -71,24 +66,28 @@ impl Shared {
         metrics: RenderMetrics,
         storage_ready: StorageReady,
     ) -> Self {
-        Self {
+        let edge = Edge {
             app: Arc::new(app),
-            links: Links::new(&settings.external_url, settings.ssh_port),
-            usage: Usage::new(settings.rate_limits).map(Arc::new),
-            known_callers: Arc::default(),
-            settings,
             limiter,
+            known_callers: Arc::default(),
+            links: Links::new(&settings.external_url, settings.ssh_port),
+            trusted_proxies: settings.trusted_proxies.clone(),
+        };
+        Self {
+            edge: Arc::new(edge),
+            usage: Usage::new(settings.rate_limits).map(Arc::new),
+            settings,
             forwarder_reports: OncePerMinute::default(),
             openapi: OnceLock::new(),
             metrics,
             storage_ready,
         }
     }
-}
 
-/// Waits for a permit; `None` if there is none in time.
-pub(crate) async fn permit(pool: &PermitPool, caller: Caller) -> Option<Permit> {
-    timeout(limiter::MAX_PERMIT_WAIT, pool.wait_for_permit(caller)).await.ok()?.ok()
+    /// The state that this edge shares with others.
+    pub fn edge(&self) -> Arc<Edge> {
+        Arc::clone(&self.edge)
+    }
 }
 
 /// Limits an action to once a minute.

@@ -31,6 +31,7 @@ pub fn server(
     shared: Shared,
     workers: Option<usize>,
 ) -> std::io::Result<Server> {
+    let edge = web::Data::from(shared.edge());
     let shared = web::Data::from(Arc::new(shared));
     let mut server = Server::build()
         .shutdown_timeout(GRACE_SECONDS)
@@ -40,6 +41,7 @@ pub fn server(
     let stopping = server.graceful_shutdown_signal();
     let serve = move || {
         let app = ActixApp::new()
+            .app_data(edge.clone())
             .app_data(shared.clone())
             .configure(configure)
             .wrap(from_fn(limit))

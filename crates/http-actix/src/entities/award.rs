@@ -4,9 +4,9 @@ use hexforge_application::view::award::AwardView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// An emoji that a user gave to an issue, a merge request or a note.
 #[derive(Serialize, ToSchema)]

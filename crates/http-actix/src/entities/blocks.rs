@@ -6,7 +6,7 @@ use hexforge_domain::visibility::Visibility;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
+use hexforge_http_edge::links::Links;
 
 /// The project of a payload, as it was at the time of the event.
 #[derive(Clone, Copy)]

@@ -8,10 +8,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::commit::CommitJson;
-use super::links::Links;
 use super::runner_admin::RunnerJson;
 use super::time::Iso;
 use super::user::UserSingleJson;
+use hexforge_http_edge::links::Links;
 
 /// A build in a response.
 #[derive(Serialize, ToSchema)]

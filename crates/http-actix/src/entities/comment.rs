@@ -5,9 +5,9 @@ use hexforge_domain::note::{NoteLine, NotePosition};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A comment in a response. It has no id.
 #[derive(Serialize, ToSchema)]

@@ -5,9 +5,9 @@ use hexforge_domain::build::BuildKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A commit status in a response.
 #[derive(Serialize, ToSchema)]

@@ -4,11 +4,11 @@ use hexforge_application::view::event::EventView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::note::NoteJson;
 use super::push::PushJson;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// An event in a response.
 #[derive(Serialize, ToSchema)]

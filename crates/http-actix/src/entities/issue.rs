@@ -5,10 +5,10 @@ use hexforge_domain::text::LongText;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::milestone::MilestoneJson;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// An issue in a response.
 #[derive(Serialize, ToSchema)]

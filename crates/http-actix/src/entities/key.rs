@@ -6,9 +6,9 @@ use hexforge_domain::user::SshKey;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserFullJson;
+use hexforge_http_edge::links::Links;
 
 /// A key in a response.
 #[derive(Serialize, ToSchema)]

@@ -5,9 +5,9 @@ use hexforge_application::member::request::RequestView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A member: the user's summary and its access level.
 #[derive(Serialize, ToSchema)]

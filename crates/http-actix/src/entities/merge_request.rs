@@ -11,11 +11,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::commit::CommitJson;
-use super::links::Links;
 use super::milestone::MilestoneJson;
 use super::repository::FileDiffJson;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A merge request in a response.
 #[derive(Serialize, ToSchema)]

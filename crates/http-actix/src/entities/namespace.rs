@@ -5,9 +5,9 @@ use hexforge_domain::namespace::Namespace;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::project::ProjectJson;
 use super::time::Iso;
+use hexforge_http_edge::links::Links;
 
 /// A namespace inside a project, and a group that was removed.
 #[derive(Serialize, ToSchema)]

@@ -7,9 +7,9 @@ use hexforge_domain::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A note in a response.
 #[derive(Serialize, ToSchema)]

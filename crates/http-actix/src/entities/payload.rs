@@ -12,7 +12,7 @@ use hexforge_domain::outbox::project::ProjectCard;
 use hexforge_domain::pipeline::CommitFacts;
 use serde_json::{Value, json};
 
-use super::links::Links;
+use hexforge_http_edge::links::Links;
 
 /// A commit without its files. The URL is that of its page in the project.
 fn commit_block(id: ObjectId, commit: &CommitFacts, project: &ProjectCard, links: &Links) -> Value {

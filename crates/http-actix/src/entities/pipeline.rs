@@ -4,9 +4,9 @@ use hexforge_application::pipeline::PipelineView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A pipeline in a response.
 #[derive(Serialize, ToSchema)]

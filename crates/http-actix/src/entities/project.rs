@@ -11,10 +11,10 @@ use hexforge_domain::visibility::Visibility;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::namespace::NamespaceJson;
 use super::time::Iso;
 use super::user::UserOwnerJson;
+use hexforge_http_edge::links::Links;
 
 /// A project in full.
 #[derive(Serialize, ToSchema)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::blocks::{Place, ProjectBlock, RepositoryBlock};
-use super::links::Links;
+use hexforge_http_edge::links::Links;
 
 /// A push in a response.
 #[derive(Serialize, ToSchema)]

@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use super::build::ArtifactsJson;
-use super::links::Links;
 use super::time::Iso;
+use hexforge_http_edge::links::Links;
 
 /// The user name with which git clients send the token of a build.
 const CLONES_AS: &str = hexforge_application::basic_auth::BUILD_LOGIN;

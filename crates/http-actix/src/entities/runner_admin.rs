@@ -6,9 +6,9 @@ use hexforge_domain::text::Secret;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::project::SimpleProjectJson;
 use super::time::Iso;
+use hexforge_http_edge::links::Links;
 
 /// A runner in a list.
 #[derive(Serialize, ToSchema)]

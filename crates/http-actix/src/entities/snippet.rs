@@ -4,9 +4,9 @@ use hexforge_application::view::snippet::SnippetView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A snippet of a project in a response.
 #[derive(Serialize, ToSchema)]

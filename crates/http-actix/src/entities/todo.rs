@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 
 use super::commit::CommitJson;
 use super::issue::IssueJson;
-use super::links::Links;
 use super::merge_request::MergeRequestJson;
 use super::project::SimpleProjectJson;
 use super::time::Iso;
 use super::user::UserSummaryJson;
+use hexforge_http_edge::links::Links;
 
 /// A todo in a response.
 #[derive(Serialize, ToSchema)]

@@ -6,8 +6,8 @@ use hexforge_domain::user::{Identity, User};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::links::Links;
 use super::time::Iso;
+use hexforge_http_edge::links::Links;
 
 /// The summary, which everybody sees in lists and inside other entities.
 #[derive(Serialize, ToSchema)]

@@ -14,11 +14,12 @@ use hexforge_domain::limiter::Caller as PermitHolder;
 use hexforge_domain::policy::Actor;
 
 use super::answer::ErrorAnswer;
-use crate::api;
-use crate::client::client_address;
+use crate::known_callers;
 use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
-use crate::work;
+use hexforge_http_edge::client::client_address;
+use hexforge_http_edge::permit;
+use hexforge_http_edge::work;
 
 /// The caller, and the restrictions of its credentials.
 #[derive(Clone, Copy, Debug)]
@@ -44,14 +45,14 @@ pub(super) async fn identify(
         return Ok(nobody);
     }
     let basic_attempt = attempt.clone();
-    let from = shared.known_callers.caller_of(&shared.app, request, &Params::default());
+    let from = known_callers::caller_of(&shared.edge, request, &Params::default());
     let has_header = credentials != Credentials::default();
     let known =
         blocking(shared, from, move |app| by_tokens(app, &credentials, basic_attempt.as_ref()))
             .await?;
     if let Some(caller) = known {
         if !has_header && let Some(attempt) = &attempt {
-            shared.known_callers.remember_password(&shared.app, &attempt.password, caller.actor);
+            known_callers::remember_password(&shared.edge, &attempt.password, caller.actor);
         }
         return Ok(caller);
     }
@@ -60,10 +61,10 @@ pub(super) async fn identify(
     let Some(attempt) = attempt else { return Err(ErrorAnswer::Challenge) };
     // Checking passwords is slow, so it has its own permits: a flood of sign-ins must not delay other callers.
     let anonymous = PermitHolder::anonymous(address);
-    let permit = api::permit(&shared.limiter.sign_ins, anonymous).await?;
-    let app = Arc::clone(&shared.app);
+    let permit = permit::wait(&shared.edge.limiter.sign_ins, anonymous).await?;
+    let app = Arc::clone(&shared.edge.app);
     let check = move || with_retries(&app, |app| basic_auth::by_password(app, &attempt));
-    match work::run_sign_in(&shared.limiter, permit, check).await?? {
+    match work::run_sign_in(&shared.edge.limiter, permit, check).await?? {
         Actor::Anonymous => Err(ErrorAnswer::Challenge),
         actor => Ok(Caller { actor, ..nobody }),
     }
@@ -106,9 +107,9 @@ pub(super) async fn blocking<T: Send + 'static, E: Into<ErrorAnswer> + Send + 's
     holder: PermitHolder,
     task: impl Fn(&App) -> Result<T, E> + Send + 'static,
 ) -> Result<T, ErrorAnswer> {
-    let permit = api::permit(&shared.limiter.reads, holder).await?;
-    let app = Arc::clone(&shared.app);
-    work::run_short(&shared.limiter, permit, move || with_retries(&app, task)).await?
+    let permit = permit::wait(&shared.edge.limiter.reads, holder).await?;
+    let app = Arc::clone(&shared.edge.app);
+    work::run_short(&shared.edge.limiter, permit, move || with_retries(&app, task)).await?
 }
 
 fn with_retries<T, E: Into<ErrorAnswer>>(

@@ -8,11 +8,11 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, ResponseError, web};
 use hexforge_domain::token::TokenHash;
 
-use crate::client::client_address;
 use crate::error::ApiError;
 use crate::limits::LimitState;
 use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
+use hexforge_http_edge::client::client_address;
 
 /// Refuses requests above the rate limit, before anything is read or looked up for them. All other responses show the
 /// state of the limit in headers. Health checks and metrics (`/-/…`) are not counted.
@@ -41,7 +41,7 @@ fn count_request(request: &HttpRequest) -> Option<LimitState> {
     if request.path().starts_with("/-/") {
         return None;
     }
-    usage.count(&tokens_of(request, shared), client_address(request), shared.app.clock.now())
+    usage.count(&tokens_of(request, shared), client_address(request), shared.edge.app.clock.now())
 }
 
 /// The tokens in headers and in the query. The body is not read for this.
@@ -50,5 +50,5 @@ fn tokens_of(request: &HttpRequest, shared: &Shared) -> Vec<TokenHash> {
     let credentials = credentials(request, &params);
     let password = basic(request).map(|(_, password)| password.reveal().to_owned());
     let tokens = [credentials.private_token, credentials.bearer_token, password];
-    tokens.into_iter().flatten().map(|token| shared.app.secrets.digest(&token)).collect()
+    tokens.into_iter().flatten().map(|token| shared.edge.app.secrets.digest(&token)).collect()
 }

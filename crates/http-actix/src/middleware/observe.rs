@@ -12,9 +12,9 @@ use actix_web::{Error, HttpRequest, web};
 use tracing::Instrument;
 
 use super::logged_path::logged_path;
-use crate::client::{origin, unlisted_forwarder};
 use crate::connection::InProgress;
 use crate::shared::Shared;
+use hexforge_http_edge::client::{origin, unlisted_forwarder};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The maximum length of a request id that is taken over from the client.
@@ -66,7 +66,7 @@ pub async fn observe(
 /// Warns about a proxy that may be missing in the settings. Any client can send such headers, so it warns rarely.
 fn report_unlisted_forwarder(request: &HttpRequest, shared: &Shared) {
     if let Some(peer) = unlisted_forwarder(request)
-        && shared.forwarder_reports.is_due(shared.app.clock.now())
+        && shared.forwarder_reports.is_due(shared.edge.app.clock.now())
     {
         tracing::warn!(%peer, "forwarded headers are ignored: trusted_proxies does not list the peer");
     }
@@ -141,7 +141,7 @@ fn client_id(request: &ServiceRequest) -> Option<HeaderValue> {
 }
 
 pub(crate) fn new_id(shared: &Shared) -> Option<HeaderValue> {
-    HeaderValue::from_str(shared.app.secrets.token().reveal()).ok()
+    HeaderValue::from_str(shared.edge.app.secrets.token().reveal()).ok()
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use actix_web::middleware::Next;
 use actix_web::{Error, web};
 use tokio::time::sleep;
 
-use crate::meter::Meter;
+use crate::known_callers;
 use crate::params::Params;
 use crate::shared::Shared;
+use hexforge_http_edge::meter::Meter;
 
 /// The longest pause of a request.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -29,7 +30,7 @@ pub async fn pace(
         && let Some(shared) = request.app_data::<web::Data<Shared>>()
     {
         let query = Params::of_query(request.request()).unwrap_or_default();
-        let caller = shared.known_callers.caller_of(&shared.app, request.request(), &query);
+        let caller = known_callers::caller_of(&shared.edge, request.request(), &query);
         meter.set_holder(caller.holder());
         if !request.path().starts_with("/-/") {
             pause(&meter).await;

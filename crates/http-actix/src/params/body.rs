@@ -17,11 +17,12 @@ use serde_json::Value;
 use super::file::{FilePart, file_name};
 use super::form::Form;
 use super::{MAX_PARAMS, Params, credentials, encoded, json, too_many};
-use crate::api;
-use crate::client::client_address;
 use crate::error::{ApiError, ApiResult};
+use crate::known_callers;
 use crate::shared::Shared;
-use crate::work;
+use hexforge_http_edge::client::client_address;
+use hexforge_http_edge::permit;
+use hexforge_http_edge::work;
 
 /// The file that a call takes.
 #[derive(Clone, Copy)]
@@ -93,11 +94,11 @@ pub(super) async fn read(
     // This thread also serves other connections. Parsing 10 MB of JSON takes longer than a hundred calls, so it is long
     // work.
     let shown = credentials(request, &Params::default());
-    let caller = shared.known_callers.caller(&shared.app, &shown, client_address(request));
-    let permit = api::permit(&shared.limiter.reads, caller).await?;
+    let caller = known_callers::caller(&shared.edge, &shown, client_address(request));
+    let permit = permit::wait(&shared.edge.limiter.reads, caller).await?;
     let mut taken = std::mem::take(values);
     let parsed = move || parse(&body, &mut taken).map(|()| taken);
-    *values = work::run_long(&shared.limiter, permit, parsed).await??;
+    *values = work::run_long(&shared.edge.limiter, permit, parsed).await??;
     Ok(None)
 }
 

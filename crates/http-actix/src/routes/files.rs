@@ -22,7 +22,8 @@ use crate::call::{self, Calls};
 use crate::entities::file::{ChangedFileJson, FileJson};
 use crate::error::{ApiError, ApiResult};
 use crate::params::{actions, nested, parameters, picked};
-use crate::{respond, stream};
+use crate::respond;
+use hexforge_http_edge::stream;
 
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {

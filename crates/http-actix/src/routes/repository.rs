@@ -15,11 +15,12 @@ use serde::Deserialize;
 use super::ids::ProjectPath;
 use crate::api::{Api, ApiRequest};
 use crate::call::{self, Calls};
-use crate::conditional::{ETag, IfNoneMatch};
 use crate::entities::repository::{ComparisonJson, ContributorJson, TreeEntryJson};
 use crate::error::{ApiError, ApiResult};
 use crate::params::{parameters, picked};
-use crate::{respond, stream};
+use crate::respond;
+use hexforge_http_edge::conditional::{ETag, IfNoneMatch};
+use hexforge_http_edge::stream;
 
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {

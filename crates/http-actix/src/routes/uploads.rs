@@ -24,7 +24,8 @@ use crate::call::{self, Calls};
 use crate::entities::upload::UploadJson;
 use crate::error::ApiResult;
 use crate::params::FilePart;
-use crate::{respond, stream};
+use crate::respond;
+use hexforge_http_edge::stream;
 
 /// The size of the buffer for copying a file.
 const BLOCK: usize = 64 * 1024;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{commit_block, row_time};
 use crate::entities::blocks::{PersonBlock, Place, RepositoryBlock, ShortProjectBlock};
-use crate::entities::links::Links;
+use hexforge_http_edge::links::Links;
 
 /// The payload for a build that was created, started or ended.
 pub fn build(event: &BuildEvent, links: &Links) -> Value {

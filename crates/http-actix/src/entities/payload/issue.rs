@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::row_time;
 use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryBlock};
-use crate::entities::links::Links;
+use hexforge_http_edge::links::Links;
 
 /// The payload of an issue event.
 pub fn payload_json(event: &IssueEvent, links: &Links) -> Value {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{commit_block, row_time};
 use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryBlock};
-use crate::entities::links::Links;
+use hexforge_http_edge::links::Links;
 
 /// The payload of a merge request event.
 pub fn payload_json(event: &MergeRequestEvent, links: &Links) -> Value {

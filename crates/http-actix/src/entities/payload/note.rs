@@ -11,8 +11,8 @@ use sha1::{Digest, Sha1};
 
 use super::{commit_block, issue, merge_request, row_time};
 use crate::entities::blocks::{PersonBlock, Place, ProjectBlock, ShortRepositoryBlock};
-use crate::entities::links::Links;
 use crate::entities::repository::CommitDiffJson;
+use hexforge_http_edge::links::Links;
 
 /// The payload for a comment on an issue.
 pub fn on_issue(event: &NoteEvent, links: &Links) -> Value {

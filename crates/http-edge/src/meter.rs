@@ -15,7 +15,7 @@ tokio::task_local!(static CURRENT: Meter);
 
 /// The meter of a connection. It charges the caller of the current request.
 #[derive(Clone)]
-pub(crate) struct Meter(Rc<State>);
+pub struct Meter(Rc<State>);
 
 struct State {
     limiter: Arc<Limiter>,
@@ -29,24 +29,24 @@ impl Meter {
     const ENOUGH: Duration = Duration::from_millis(1);
 
     /// Creates the meter of a connection. It charges the address until a request identifies the caller.
-    pub(crate) fn new(limiter: &Arc<Limiter>, peer: Option<SocketAddr>) -> Self {
+    pub fn new(limiter: &Arc<Limiter>, peer: Option<SocketAddr>) -> Self {
         let holder = Caller::anonymous(peer.map(|peer| peer.ip())).holder();
         let (holder, used) = (Cell::new(holder), Cell::default());
         Self(Rc::new(State { limiter: Arc::clone(limiter), holder, used }))
     }
 
     /// The meter of the connection whose request is served on this thread.
-    pub(crate) fn current() -> Option<Self> {
+    pub fn current() -> Option<Self> {
         CURRENT.try_with(Self::clone).ok()
     }
 
     /// The limiter and the caller that is charged.
-    pub(crate) fn account(&self) -> (Arc<Limiter>, Holder) {
+    pub fn account(&self) -> (Arc<Limiter>, Holder) {
         (Arc::clone(&self.0.limiter), self.0.holder.get())
     }
 
     /// Sets the caller that is charged from now on.
-    pub(crate) fn set_holder(&self, holder: Holder) {
+    pub fn set_holder(&self, holder: Holder) {
         if self.0.holder.get() != holder {
             self.charge();
             self.0.holder.set(holder);
@@ -54,7 +54,7 @@ impl Meter {
     }
 
     /// Runs a future of the connection, and charges the processor time that it uses on this thread.
-    pub(crate) async fn measure<F: Future>(&self, work: F) -> F::Output {
+    pub async fn measure<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
         let measured = poll_fn(|cx| {
             let (polled, used) = self.0.limiter.measure(|| work.as_mut().poll(cx));

@@ -5,20 +5,20 @@ use std::io;
 use std::sync::Arc;
 
 use actix_web::web;
+use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
 use hexforge_domain::limiter::Permit;
 use tokio::sync::oneshot;
 
-use crate::error::{ApiError, ApiResult};
 use crate::meter::Meter;
 
 /// Runs short work on the blocking thread pool. The permit is returned when the work is done, also if the future was
 /// dropped before.
-pub(crate) async fn run_short<T: Send + 'static>(
+pub async fn run_short<T: Send + 'static>(
     limiter: &Arc<Limiter>,
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
-) -> ApiResult<T> {
+) -> Result<T, Error> {
     let (limiter, span) = (Arc::clone(limiter), tracing::Span::current());
     // All processor time of a request is charged to one caller, even if a permit belongs to another.
     let payer = Meter::current().map_or(permit.caller().holder(), |meter| meter.account().1);
@@ -28,26 +28,26 @@ pub(crate) async fn run_short<T: Send + 'static>(
         // the same thread, which then does not have to be woken a second time.
         (limiter.run_call(payer, work), permit)
     });
-    let (outcome, _permit) = done.await.map_err(|error| ApiError::internal(&error))?;
+    let (outcome, _permit) = done.await.map_err(internal)?;
     Ok(outcome)
 }
 
 /// Runs long work and waits for its outcome. The work continues if the future is dropped.
-pub(crate) async fn run_long<T: Send + 'static>(
+pub async fn run_long<T: Send + 'static>(
     limiter: &Limiter,
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
-) -> ApiResult<T> {
+) -> Result<T, Error> {
     let (job, outcome) = job_with_outcome(work);
     wait_for_outcome(limiter.start(permit, job), outcome).await
 }
 
 /// Runs the check of a password and waits for its outcome.
-pub(crate) async fn run_sign_in<T: Send + 'static>(
+pub async fn run_sign_in<T: Send + 'static>(
     limiter: &Limiter,
     permit: Permit,
     work: impl FnOnce() -> T + Send + 'static,
-) -> ApiResult<T> {
+) -> Result<T, Error> {
     let (job, outcome) = job_with_outcome(work);
     wait_for_outcome(limiter.start_sign_in(permit, job), outcome).await
 }
@@ -64,7 +64,11 @@ fn job_with_outcome<T: Send + 'static>(
 async fn wait_for_outcome<T>(
     started: io::Result<()>,
     outcome: oneshot::Receiver<T>,
-) -> ApiResult<T> {
-    started.map_err(|error| ApiError::internal(&error))?;
-    outcome.await.map_err(|error| ApiError::internal(&error))
+) -> Result<T, Error> {
+    started.map_err(internal)?;
+    outcome.await.map_err(internal)
+}
+
+fn internal(cause: impl std::fmt::Display) -> Error {
+    Error::Internal(cause.to_string())
 }

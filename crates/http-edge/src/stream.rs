@@ -17,8 +17,6 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_io_bridge::PieceWriter;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use crate::error::{ApiError, ApiResult};
-
 /// Bytes per piece.
 const PIECE: usize = 64 * 1024;
 
@@ -42,7 +40,7 @@ pub async fn start<E: Into<Error>>(
     limiter: &Limiter,
     permit: Permit,
     write: impl FnOnce(&mut dyn Write) -> Result<(), E> + Send + 'static,
-) -> ApiResult<Body> {
+) -> Result<Body, Error> {
     let (sender, mut rest) = channel(WAITING);
     let complete = Arc::new(AtomicBool::new(false));
     let (span, done) = (tracing::Span::current(), Arc::clone(&complete));
@@ -81,12 +79,15 @@ pub async fn start<E: Into<Error>>(
             }
         }
     });
-    started.map_err(|error| ApiError::internal(&error))?;
+    started.map_err(|error| Error::Internal(error.to_string()))?;
     let first = match rest.recv().await {
         Some(Ok(first)) => Some(first),
-        Some(Err(error)) => return Err(error.into()),
+        Some(Err(error)) => return Err(error),
         None if complete.load(Ordering::Acquire) => None,
-        None => return Err(ApiError::internal(&"the writer of a response ended without a result")),
+        None => {
+            let why = "the writer of a response ended without a result";
+            return Err(Error::Internal(why.to_owned()));
+        }
     };
     Ok(Body { first, rest, complete, ended: false })
 }
@@ -140,7 +141,7 @@ mod tests {
 
     async fn started(
         write: impl FnOnce(&mut dyn Write) -> Result<(), GitError> + Send + 'static,
-    ) -> ApiResult<Body> {
+    ) -> Result<Body, Error> {
         let pool = PermitPool::new(PermitLimits { total: 1, per_holder: 1, per_network: 1 });
         let permit = pool.wait_for_permit(Caller::BACKGROUND).await.expect("it is free");
         let limits = TransferLimits { idle: Duration::from_millis(200), min_rate: 1 << 20 };

@@ -11,33 +11,33 @@ use actix_web::http::header::{
 use actix_web::{HttpRequest, web};
 use hexforge_domain::network::Network;
 
-use crate::shared::Shared;
+use crate::edge::Edge;
 
 /// The maximum number of proxies that are followed. Requests do not pass through more.
 const MOST_PROXIES: usize = 32;
 
 /// The origin of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub struct Origin {
     /// The address of the client. Sign-in throttling, rate limits, permits and the log use it.
-    pub(crate) address: IpAddr,
+    pub address: IpAddr,
     /// The scheme by which the client reached the first trusted proxy, or this server: `https` or `http`.
-    pub(crate) scheme: &'static str,
+    pub scheme: &'static str,
 }
 
 /// The address of the client that sent a request.
-pub(crate) fn client_address(request: &HttpRequest) -> Option<IpAddr> {
+pub fn client_address(request: &HttpRequest) -> Option<IpAddr> {
     Some(origin(request)?.address)
 }
 
 /// The client's address; `None` for requests without a connection.
-pub(crate) fn origin(request: &HttpRequest) -> Option<Origin> {
+pub fn origin(request: &HttpRequest) -> Option<Origin> {
     let peer = request.peer_addr()?.ip();
     Some(forwarded_origin(peer, request.headers(), trusted(request)))
 }
 
 /// The peer of a request whose forwarded headers are ignored, because the settings do not list it.
-pub(crate) fn unlisted_forwarder(request: &HttpRequest) -> Option<IpAddr> {
+pub fn unlisted_forwarder(request: &HttpRequest) -> Option<IpAddr> {
     let headers = request.headers();
     if !headers.contains_key(X_FORWARDED_FOR) && !headers.contains_key(FORWARDED) {
         return None;
@@ -47,8 +47,8 @@ pub(crate) fn unlisted_forwarder(request: &HttpRequest) -> Option<IpAddr> {
 }
 
 fn trusted(request: &HttpRequest) -> &[Network] {
-    let shared = request.app_data::<web::Data<Shared>>();
-    shared.map_or(&[], |shared| shared.settings.trusted_proxies.as_slice())
+    let edge = request.app_data::<web::Data<Edge>>();
+    edge.map_or(&[], |edge| edge.trusted_proxies.as_slice())
 }
 
 fn is_listed(trusted: &[Network], address: IpAddr) -> bool {

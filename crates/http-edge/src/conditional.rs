@@ -1,7 +1,7 @@
 //! Conditional requests: entity tags, and the tags that a client sends in `If-None-Match`.
 //!
-//! The entity tag of a JSON response is a digest of its bytes, added by
-//! [`represent`](crate::middleware::represent). Calls that know the tag before they do the work add it themselves:
+//! The entity tag of a JSON response is a digest of its bytes, added
+//! after the call. Calls that know the tag before they do the work add it themselves:
 //! the content of a repository depends only on the commit. No tag uses the time of a change, because two changes
 //! may have the same time.
 
@@ -12,7 +12,7 @@ use hexforge_domain::hex;
 use sha2::{Digest, Sha256};
 
 /// The `Cache-Control` of responses with an entity tag: only the client caches them, and it revalidates each use.
-pub(crate) const REVALIDATE: &str = "max-age=0, private, must-revalidate";
+pub const REVALIDATE: &str = "max-age=0, private, must-revalidate";
 
 /// An entity tag: the name of one state of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl IfNoneMatch {
     }
 
     /// Whether the header matches this tag: the client has the state, or accepts any state (`*`).
-    pub(crate) fn matches(&self, tag: &ETag) -> bool {
+    pub fn matches(&self, tag: &ETag) -> bool {
         self.0.iter().any(|known| known == "*") || self.has(tag)
     }
 }
