@@ -11,6 +11,7 @@ pub mod basic_auth;
 pub mod board;
 pub mod branch;
 pub mod broadcast;
+pub mod browser_session;
 pub mod build;
 pub mod ci_token;
 pub mod commit;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
-use hexforge_domain::id::UserId;
+use hexforge_domain::id::{BrowserSessionId, UserId};
 use hexforge_domain::network::caller_network;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::sign_in::{Failures, networks_valid_since};
@@ -56,6 +56,17 @@ pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error>
         removed += ended.len();
     }
     Ok(removed)
+}
+
+/// Ends all sessions of a user: the tokens of [`create`] and the sessions of browsers, except one if it is given.
+pub(crate) fn end_all(
+    tx: &mut dyn Tx,
+    user: UserId,
+    except: Option<BrowserSessionId>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    tx.tokens().revoke_sessions(user, now)?;
+    tx.browser_sessions().remove_all_of(user, except)
 }
 
 /// Returns the stored form of the network from which a user signs in: a token derived by the vault, so that the

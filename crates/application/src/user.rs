@@ -5,6 +5,7 @@ pub mod email;
 pub mod fields;
 pub mod key;
 pub mod owner;
+pub mod password;
 
 pub use owner::Owner;
 
@@ -26,7 +27,7 @@ use crate::app::App;
 use crate::error::{Conflict, Entity, Error};
 use crate::removal::Removed;
 use crate::view::user::{self as view, FullUser, UserPage, UserView};
-use crate::{member, project};
+use crate::{member, project, session};
 use fields::UserFields;
 
 /// Selects the users of a list.
@@ -185,7 +186,7 @@ pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Resul
         if let Some(hash) = password {
             tx.users().set_password(id, &hash)?;
             // Someone who knew the old password may have signed in with it.
-            tx.tokens().revoke_sessions(id, app.clock.now())?;
+            session::end_all(tx, id, None, app.clock.now())?;
         }
         if let Some(identity) = &parsed.identity {
             put_identity(tx, id, identity)?;

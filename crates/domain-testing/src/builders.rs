@@ -23,6 +23,7 @@ pub use repository::{a_branch, a_protection, a_release, a_tag, an_import};
 use super::fakes::{FakePublicKeys, FakeSecrets};
 use chrono::{DateTime, NaiveDate, TimeDelta};
 use hexforge_domain::Timestamp;
+use hexforge_domain::browser_session::NewBrowserSession;
 use hexforge_domain::commit::{ObjectId, Signature};
 use hexforge_domain::event::{EventAction, NewEvent};
 use hexforge_domain::id::{ProjectId, UserId};
@@ -190,6 +191,18 @@ pub fn a_token(user: UserId, secret: &str) -> NewToken {
         name: "a program".into(),
         hash: FakeSecrets::default().digest(secret),
         expires_at: None,
+        at: a_moment(),
+    }
+}
+
+/// A browser session. Its hash is the one that [`FakeSecrets`] computes for the token.
+pub fn a_browser_session(user: UserId, token: &str) -> NewBrowserSession {
+    NewBrowserSession {
+        user,
+        hash: FakeSecrets::default().digest(token),
+        address: None,
+        browser: "a browser".into(),
+        remembered: false,
         at: a_moment(),
     }
 }

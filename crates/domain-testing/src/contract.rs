@@ -31,6 +31,7 @@ pub mod access_requests;
 pub mod awards;
 pub mod boards;
 pub mod broadcasts;
+pub mod browser_sessions;
 pub mod builds;
 pub mod concurrency;
 pub mod default_branches;

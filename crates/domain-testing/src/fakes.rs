@@ -6,6 +6,7 @@ mod access_requests;
 mod awards;
 mod boards;
 mod broadcasts;
+mod browser_sessions;
 mod build_files;
 mod builds;
 mod clock;

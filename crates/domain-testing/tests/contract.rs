@@ -33,6 +33,7 @@ fn every_case_is_run() {
         "awards",
         "boards",
         "broadcasts",
+        "browser_sessions",
         "builds",
         "concurrency",
         "default_branches",

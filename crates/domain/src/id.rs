@@ -32,6 +32,8 @@ ids! {
     EmailId,
     /// An access token.
     TokenId,
+    /// A session of a browser.
+    BrowserSessionId,
     /// An activity event.
     EventId,
     /// A row of the outbox.

@@ -40,6 +40,7 @@ pub mod award;
 pub mod board;
 pub mod branch;
 pub mod broadcast;
+pub mod browser_session;
 pub mod build;
 pub mod change;
 pub mod ci;

@@ -1,5 +1,6 @@
 //! Users with their addresses, keys, tokens and identities.
 
+pub(crate) mod browser_session;
 pub(crate) mod deploy_key;
 pub(crate) mod email;
 pub(crate) mod identity;

@@ -17,7 +17,7 @@ use hexforge_application::error::Error;
 use hexforge_application::member;
 use hexforge_application::repository::packs;
 use hexforge_application::repository::task::{self, Outcome, TaskFilter};
-use hexforge_application::{removal, session};
+use hexforge_application::{browser_session, removal, session};
 use hexforge_domain::id::RepositoryTaskId;
 use hexforge_domain::ports::payloads::Payloads;
 
@@ -170,7 +170,8 @@ fn remove_leftovers(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, 
 /// Removes ended sessions.
 fn end_sessions(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
     move |go_on| {
-        let removed = session::remove_ended(&app, go_on)?;
+        let removed =
+            session::remove_ended(&app, go_on)? + browser_session::remove_ended(&app, go_on)?;
         if removed > 0 {
             tracing::info!(removed, "expired sessions removed");
         }

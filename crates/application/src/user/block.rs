@@ -11,6 +11,7 @@ use hexforge_domain::user::{User, UserCommand, UserState};
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error, ForbiddenReason};
+use crate::session;
 
 /// Applies an administrator's command to the state of an account.
 pub fn apply(
@@ -54,8 +55,8 @@ fn store(
         let (id, now) = (user.id, app.clock.now());
         tx.users().update(&User { state, updated_at: now, ..user })?;
         if !state.may_act() {
-            // Revoked for good: unblocking does not restore sessions.
-            tx.tokens().revoke_sessions(id, now)?;
+            // Ended for good: unblocking does not restore sessions.
+            session::end_all(tx, id, None, now)?;
         }
     }
     Ok(change)

@@ -2,8 +2,8 @@
 
 use super::check::{insider, read, write};
 use crate::builders::{
-    a_day, a_group, a_key, a_member, a_moment, a_project, a_text, a_token, a_user, an_address,
-    an_event, an_import,
+    a_browser_session, a_day, a_group, a_key, a_member, a_moment, a_project, a_text, a_token,
+    a_user, an_address, an_event, an_import,
 };
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::query::Clearance;
@@ -27,6 +27,7 @@ fn insert_rows_of_each_kind(tx: &mut dyn Tx, name: &str, number: u32) -> Result<
     tx.keys().insert(user.id, a_key(number), a_moment())?;
     tx.emails().insert(user.id, &an_address(&format!("second-{name}@example.com")))?;
     tx.tokens().insert(a_token(user.id, name))?;
+    tx.browser_sessions().insert(a_browser_session(user.id, name))?;
     tx.sign_in_addresses().remember(user.id, name, a_moment(), a_moment())?;
     tx.identities().put(user.id, &an_identity(name))?;
     let home = tx.namespaces().personal(user.id)?.expect("it was just made");
@@ -69,6 +70,8 @@ fn count_rows(
         tx.emails().holder(&an_address(&secondary))?.into_iter().count() as u64,
         tx.tokens().list(id, Page::Whole)?.total,
         tx.tokens().holder(&a_token(id, name).hash)?.into_iter().count() as u64,
+        tx.browser_sessions().list(id)?.len() as u64,
+        tx.browser_sessions().holder(&a_browser_session(id, name).hash)?.into_iter().count() as u64,
         u64::from(tx.sign_in_addresses().is_known(id, name, a_moment())?),
         tx.identities().of_users(&[id])?.len() as u64,
         tx.identities().holder("directory", name)?.into_iter().count() as u64,
@@ -198,7 +201,7 @@ pub fn rows_cannot_be_added_to_a_deleted_user(store: &dyn Store) {
         tx.users().delete(ada.id)?;
         Ok((ada, KeptRows { group, project }))
     });
-    let works: [(&str, Work); 11] = [
+    let works: [(&str, Work); 12] = [
         ("namespace", |tx, ada, _| {
             tx.namespaces().insert_personal(ada, a_user("ada").build().username.path(), a_moment())
         }),
@@ -207,6 +210,9 @@ pub fn rows_cannot_be_added_to_a_deleted_user(store: &dyn Store) {
             tx.emails().insert(ada, &an_address("ada@example.com")).map(|_| ())
         }),
         ("token", |tx, ada, _| tx.tokens().insert(a_token(ada, "ada")).map(|_| ())),
+        ("session", |tx, ada, _| {
+            tx.browser_sessions().insert(a_browser_session(ada, "ada")).map(|_| ())
+        }),
         ("identity", |tx, ada, _| tx.identities().put(ada, &an_identity("ada"))),
         ("event", |tx, ada, rest| tx.events().insert(an_event(rest.project, ada)).map(|_| ())),
         ("task", |tx, ada, rest| {

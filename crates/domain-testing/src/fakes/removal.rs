@@ -20,6 +20,7 @@ impl Tables {
         self.keys.retain(|key| key.user != id);
         self.emails.retain(|email| email.user != id);
         self.tokens.retain(|row| row.token.user != id);
+        self.browser_sessions.retain(|row| row.session.user != id);
         self.sign_in_addresses.retain(|(user, _), _| *user != id);
         self.identities.retain(|(user, _)| *user != id);
         self.events.retain(|event| event.author != id);

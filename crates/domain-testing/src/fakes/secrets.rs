@@ -17,6 +17,10 @@ impl Secrets for FakeSecrets {
         Secret::new(format!("fake-token-{number:012}"))
     }
 
+    fn session_token(&self) -> Secret {
+        self.token()
+    }
+
     fn digest(&self, token: &str) -> TokenHash {
         TokenHash(hash_bytes(token.as_bytes()))
     }

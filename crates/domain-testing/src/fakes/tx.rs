@@ -1,5 +1,6 @@
 //! A transaction of the in-memory store.
 
+use super::browser_sessions::SessionRow;
 use super::deliveries::{DeliveryRow, LaneRow};
 use super::packs::PackRow;
 use super::repository_tasks::TaskRow;
@@ -14,6 +15,7 @@ use hexforge_domain::branch::Protection;
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::broadcast::Broadcast;
 use hexforge_domain::broadcast::port::Broadcasts;
+use hexforge_domain::browser_session::port::BrowserSessions;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{Build, BuildDefinition};
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
@@ -95,6 +97,7 @@ pub(super) struct Tables {
     pub project_deploy_keys: BTreeSet<(ProjectId, KeyId)>,
     pub emails: Vec<Email>,
     pub tokens: Vec<TokenRow>,
+    pub browser_sessions: Vec<SessionRow>,
     pub namespaces: Vec<Namespace>,
     pub group_members: Vec<(NamespaceId, Membership)>,
     /// The counters are not stored but computed; see [`Tables::project_with_counters`].
@@ -229,6 +232,10 @@ impl Tx for FakeTx {
     }
 
     fn tokens(&mut self) -> &mut dyn Tokens {
+        self
+    }
+
+    fn browser_sessions(&mut self) -> &mut dyn BrowserSessions {
         self
     }
 

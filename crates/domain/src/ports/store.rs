@@ -4,6 +4,7 @@ use crate::award::port::Awards;
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
 use crate::broadcast::port::Broadcasts;
+use crate::browser_session::port::BrowserSessions;
 use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::deploy_key::port::DeployKeys;
@@ -52,6 +53,8 @@ pub trait Tx {
     fn emails(&mut self) -> &mut dyn Emails;
     /// The tokens of all users.
     fn tokens(&mut self) -> &mut dyn Tokens;
+    /// The browser sessions of all users.
+    fn browser_sessions(&mut self) -> &mut dyn BrowserSessions;
     /// The namespaces of all users and groups.
     fn namespaces(&mut self) -> &mut dyn Namespaces;
     /// All groups.

@@ -8,7 +8,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// The unique constraints: name on SQLite, name on PostgreSQL, field name in the ports.
-const UNIQUE: [(&str, &str, &str); 37] = [
+const UNIQUE: [(&str, &str, &str); 38] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -21,6 +21,7 @@ const UNIQUE: [(&str, &str, &str); 37] = [
     ("identities.user_id, identities.provider", "identities_user_id_provider_key", "provider"),
     ("keys.fingerprint", "keys_fingerprint_key", "fingerprint"),
     ("tokens.hash", "tokens_hash_key", "token"),
+    ("browser_sessions.hash", "browser_sessions_hash_key", "token"),
     ("namespaces.name", "groups_name", "name"),
     ("group_members.group_id, group_members.user_id", "group_members_pkey", "member"),
     ("project_members.project_id, project_members.user_id", "project_members_pkey", "member"),

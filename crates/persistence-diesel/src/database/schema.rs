@@ -628,6 +628,19 @@ diesel::table! {
 }
 
 diesel::table! {
+    browser_sessions (id) {
+        id -> BigInt,
+        user_id -> BigInt,
+        hash -> Binary,
+        created_at -> Timestamp,
+        last_used_at -> Timestamp,
+        address -> Nullable<Text>,
+        browser -> Text,
+        remembered -> Bool,
+    }
+}
+
+diesel::table! {
     sign_in_failures (subject) {
         subject -> Text,
         failures -> Integer,
@@ -875,6 +888,7 @@ diesel::table! {
 
 diesel::joinable!(project_deploy_keys -> keys (key_id));
 diesel::joinable!(tokens -> users (user_id));
+diesel::joinable!(browser_sessions -> users (user_id));
 diesel::joinable!(group_members -> users (user_id));
 diesel::joinable!(project_members -> users (user_id));
 diesel::joinable!(access_requests -> users (user_id));
@@ -885,6 +899,7 @@ diesel::joinable!(merge_request_labels -> labels (label_id));
 diesel::allow_tables_to_appear_in_same_query!(
     users,
     tokens,
+    browser_sessions,
     group_members,
     project_members,
     access_requests

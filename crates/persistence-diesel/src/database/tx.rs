@@ -7,6 +7,7 @@ use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
 use hexforge_domain::broadcast::port::Broadcasts;
+use hexforge_domain::browser_session::port::BrowserSessions;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::deploy_key::port::DeployKeys;
@@ -332,6 +333,7 @@ ports! {
     deploy_keys: DeployKeys,
     emails: Emails,
     tokens: Tokens,
+    browser_sessions: BrowserSessions,
     namespaces: Namespaces,
     groups: Groups,
     group_members: GroupMembers,

@@ -9,7 +9,7 @@ use crate::support::databases;
 use hexforge_domain::id::UserId;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::user::{Identity, UserFilter, UserState};
-use hexforge_domain_testing::builders::{a_moment, a_text, a_token, a_user};
+use hexforge_domain_testing::builders::{a_browser_session, a_moment, a_text, a_token, a_user};
 use hexforge_domain_testing::fakes::FakeSecrets;
 
 /// Inserts users with these numbers and an identity each. They are external and blocked, so that every list except
@@ -83,12 +83,15 @@ fn signing_in_by_token_takes_one_query() {
         let counted = Counted::on(database);
         counted.write(|tx| {
             let ada = a_user("ada").insert(tx)?;
+            tx.browser_sessions().insert(a_browser_session(ada.id, "ada's token"))?;
             tx.tokens().insert(a_token(ada.id, "ada's token"))
         });
         let secrets = FakeSecrets::default();
         for (token, known) in [("ada's token", true), ("a guess", false)] {
             let hash = secrets.digest(token);
             let (holder, queries) = counted.read(|tx| tx.tokens().holder(&hash));
+            assert_eq!((holder.is_some(), queries), (known, 1), "{token}");
+            let (holder, queries) = counted.read(|tx| tx.browser_sessions().holder(&hash));
             assert_eq!((holder.is_some(), queries), (known, 1), "{token}");
         }
     }

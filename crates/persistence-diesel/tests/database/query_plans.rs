@@ -83,6 +83,10 @@ fn what_belongs_to_a_user_is_listed_by_the_index_of_its_owner() {
     });
     assert_goes_by("tokens_of_user", |tx| tx.tokens().list(user, PAGE).map(|_| ()));
     assert_goes_by("tokens_by_end", |tx| tx.tokens().ended_sessions(a_moment(), 9).map(|_| ()));
+    assert_goes_by("browser_sessions_of_user", |tx| tx.browser_sessions().list(user).map(|_| ()));
+    assert_goes_by("browser_sessions_by_use", |tx| {
+        tx.browser_sessions().remove_unused(false, a_moment(), 9).map(|_| ())
+    });
     let viewer = Viewer { user, external: false };
     assert_goes_by("events_of_author", |tx| {
         tx.events().authored_by(user, viewer, Clearance::All, a_day(), PAGE).map(|_| ())

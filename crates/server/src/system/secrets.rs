@@ -17,14 +17,26 @@ pub(super) fn token_text(bytes: &[u8]) -> Secret {
 /// 192 random bits.
 const LENGTH: usize = 32;
 
+/// 258 random bits.
+const SESSION_LENGTH: usize = 43;
+
+/// Generates the text of a token with this many characters.
+fn random_text<const LENGTH: usize>() -> Secret {
+    let mut random = [0; LENGTH];
+    getrandom::fill(&mut random).expect("the operating system has random numbers");
+    token_text(&random)
+}
+
 /// Generates secrets with the random numbers of the operating system.
 pub struct SystemSecrets;
 
 impl Secrets for SystemSecrets {
     fn token(&self) -> Secret {
-        let mut random = [0; LENGTH];
-        getrandom::fill(&mut random).expect("the operating system has random numbers");
-        token_text(&random)
+        random_text::<LENGTH>()
+    }
+
+    fn session_token(&self) -> Secret {
+        random_text::<SESSION_LENGTH>()
     }
 
     fn digest(&self, token: &str) -> TokenHash {
@@ -43,5 +55,8 @@ mod tests {
         assert_ne!(one, other);
         assert_ne!(SystemSecrets.digest(one.reveal()), SystemSecrets.digest(other.reveal()));
         assert_eq!(SystemSecrets.digest(one.reveal()), SystemSecrets.digest(one.reveal()));
+        let (one, other) = (SystemSecrets.session_token(), SystemSecrets.session_token());
+        assert_eq!(one.reveal().len(), SESSION_LENGTH);
+        assert_ne!(one, other);
     }
 }

@@ -1,5 +1,6 @@
 //! All stored rows, for comparisons.
 
+use hexforge_domain::browser_session::BrowserSession;
 use hexforge_domain::event::Event;
 use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::namespace::Namespace;
@@ -30,6 +31,7 @@ pub struct Account {
     pub keys: Vec<SshKey>,
     pub emails: Vec<Email>,
     pub tokens: Vec<Token>,
+    pub browser_sessions: Vec<BrowserSession>,
     pub events: Vec<Event>,
 }
 
@@ -58,6 +60,7 @@ impl Account {
             keys: tx.keys().list(id, Page::Whole)?.items,
             emails: tx.emails().list(id, Page::Whole)?.items,
             tokens: tx.tokens().list(id, Page::Whole)?.items,
+            browser_sessions: tx.browser_sessions().list(id)?,
             events: tx
                 .events()
                 .authored_by(id, viewer, Clearance::All, a_day(), Page::Whole)?
