@@ -8,6 +8,7 @@ pub mod fields;
 pub mod fork;
 pub mod fork_link;
 pub mod hook;
+pub mod page;
 pub mod share;
 pub mod star;
 pub mod upload;
@@ -132,6 +133,27 @@ pub fn list_simple(
     let scope = list.scope(actor)?;
     app.store.read(|tx| {
         let projects = tx.projects().list(&listing.filter(scope, app.today()), page)?;
+        Ok(view::placed_page(tx, projects)?)
+    })
+}
+
+/// Lists the projects that everybody may see, and for signed-in actors those that they may see besides.
+pub fn explore(
+    app: &App,
+    actor: Actor,
+    listing: &ProjectListing,
+    page: Page,
+) -> Result<Paged<PlacedProject>, Error> {
+    let today = app.today();
+    let filter = match actor {
+        Actor::Anonymous => ProjectFilter {
+            visibility: Some(Visibility::Public),
+            ..listing.filter(ProjectScope::All, today)
+        },
+        actor => listing.filter(ProjectScope::VisibleTo(access::viewer(actor)?), today),
+    };
+    app.store.read(|tx| {
+        let projects = tx.projects().list(&filter, page)?;
         Ok(view::placed_page(tx, projects)?)
     })
 }

@@ -5,6 +5,7 @@ pub mod files;
 pub(crate) mod hidden;
 pub(crate) mod open;
 pub mod packs;
+pub mod ref_path;
 pub(crate) mod sight;
 pub mod task;
 pub mod turns;
@@ -231,4 +232,17 @@ pub fn compare(from: Option<&Revision>, to: Option<&Revision>) -> Result<Compari
 /// Counts the contributors to the history of a revision.
 pub fn contributors(tip: &Revision) -> Result<Contributors, Error> {
     Ok(tip.repository.contributors(tip.commit)?)
+}
+
+/// The number of branches and of tags that a switcher offers.
+const OFFERED: usize = 200;
+
+/// Returns the names of branches and tags that a page offers beside a revision, branches first.
+pub fn branch_names(at: &Revision) -> Vec<String> {
+    let refs = at.repository.refs();
+    let of_kind = |kind: &'static str| {
+        let names = refs.range(refs.folder(kind)).take(OFFERED);
+        names.filter_map(move |one| one.name.strip_prefix(kind))
+    };
+    of_kind("refs/heads/").chain(of_kind("refs/tags/")).map(str::to_owned).collect()
 }

@@ -23,6 +23,7 @@ use hexforge_domain::ports::git_transport::{
 use hexforge_domain::project::{Project, ProjectRef};
 use serde::Deserialize;
 
+use crate::routes;
 use crate::shared::Shared;
 use answer::ErrorAnswer;
 use body::{Encoding, Incoming};
@@ -38,9 +39,13 @@ const MAX_REQUEST_BYTES: u64 = 256 << 20;
 
 /// Adds the routes of git clients.
 pub fn configure(cfg: &mut web::ServiceConfig) {
-    cfg.route("/{namespace}/{project}/info/refs", web::get().to(info_refs))
-        .route("/{namespace}/{project}/git-upload-pack", web::post().to(upload_pack))
-        .route("/{namespace}/{project}/git-receive-pack", web::post().to(receive_pack));
+    for (path, route) in [
+        ("/{namespace}/{project}/info/refs", web::get().to(info_refs)),
+        ("/{namespace}/{project}/git-upload-pack", web::post().to(upload_pack)),
+        ("/{namespace}/{project}/git-receive-pack", web::post().to(receive_pack)),
+    ] {
+        routes::open_resource(cfg, path, route);
+    }
 }
 
 /// The namespace and project in the path of a request.

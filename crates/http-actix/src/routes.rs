@@ -50,12 +50,12 @@ mod variables;
 mod version;
 
 use actix_web::middleware::from_fn;
-use actix_web::{HttpResponse, ResponseError, web};
+use actix_web::{HttpResponse, ResponseError, Route, web};
 
 use crate::call::Calls;
 use crate::dialect::Dialect;
 use crate::error::ApiError;
-use crate::middleware::represent;
+use crate::middleware::{cors, exposed, represent};
 use crate::{git_http, health};
 use table::Table;
 
@@ -141,11 +141,23 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
             }
         }
     }
-    cfg.service(interface.under(INTERFACE).wrap(from_fn(represent)));
-    cfg.service(of_runners.under(RUNNERS).wrap(from_fn(represent)));
+    for (table, prefix) in [(interface, INTERFACE), (of_runners, RUNNERS)] {
+        let scope = table.under(prefix).wrap(from_fn(represent)).wrap(cors()).wrap(exposed());
+        cfg.service(scope);
+    }
     uploads::configure_files(cfg);
     git_http::configure(cfg);
-    cfg.default_service(web::to(no_route));
+    // Every other address is a page.
+    for prefix in ["/api", "/ci"] {
+        let scope = web::scope(prefix).default_service(web::to(no_route));
+        cfg.service(scope.wrap(cors()).wrap(exposed()));
+    }
+}
+
+/// Adds a route outside of the API that pages of any origin may use.
+pub(crate) fn open_resource(cfg: &mut web::ServiceConfig, path: &str, route: Route) {
+    let resource = web::resource(path).route(route).default_service(web::to(no_route));
+    cfg.service(resource.wrap(cors()).wrap(exposed()));
 }
 
 /// The response for an unknown path, or for a method that the path does not have.

@@ -84,6 +84,11 @@ impl Shared {
         }
     }
 
+    /// The settings.
+    pub fn settings(&self) -> &HttpSettings {
+        &self.settings
+    }
+
     /// The state that this edge shares with others.
     pub fn edge(&self) -> Arc<Edge> {
         Arc::clone(&self.edge)

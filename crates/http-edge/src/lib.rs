@@ -7,7 +7,8 @@
 //! - [`known_callers`]: the users of tokens that signed a user in, so that permits count for users;
 //! - [`stream`]: responses that are sent while they are written;
 //! - [`conditional`], [`gzip`]: entity tags, 304 and compressed bodies;
-//! - [`links`]: URLs of the service.
+//! - [`links`]: URLs of the service;
+//! - [`request_id`], [`route`], [`slashes`]: what middleware tells handlers about a request.
 
 pub mod client;
 pub mod conditional;
@@ -17,6 +18,9 @@ pub mod known_callers;
 pub mod links;
 pub mod meter;
 pub mod permit;
+pub mod request_id;
+pub mod route;
+pub mod slashes;
 pub mod stream;
 pub mod work;
 

@@ -7,8 +7,9 @@ use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::{App as ActixApp, web};
 use hexforge_http_actix::connection::connections;
-use hexforge_http_actix::middleware::{cors, exposed, limit, observe, pace, rewrite};
+use hexforge_http_actix::middleware::{limit, observe, pace, rewrite};
 use hexforge_http_actix::{Shared, configure};
+use hexforge_web_askama as pages;
 
 /// How long running requests may take to finish after the server was told to stop.
 const GRACE_SECONDS: u64 = 30;
@@ -32,6 +33,7 @@ pub fn server(
     workers: Option<usize>,
 ) -> std::io::Result<Server> {
     let edge = web::Data::from(shared.edge());
+    let web_settings = web_settings(&shared);
     let shared = web::Data::from(Arc::new(shared));
     let mut server = Server::build()
         .shutdown_timeout(GRACE_SECONDS)
@@ -44,10 +46,9 @@ pub fn server(
             .app_data(edge.clone())
             .app_data(shared.clone())
             .configure(configure)
+            .configure(pages::configure(web_settings.clone()))
             .wrap(from_fn(limit))
             .wrap(from_fn(pace))
-            .wrap(cors())
-            .wrap(exposed())
             .wrap(from_fn(rewrite))
             .wrap(from_fn(observe));
         let stopping = stopping.clone();
@@ -58,4 +59,10 @@ pub fn server(
         connections(app, shared.clone(), stopping)
     };
     Ok(server.listen("http", listener, serve)?.run())
+}
+
+/// The settings of the pages, which are those of the interface.
+fn web_settings(shared: &Shared) -> pages::WebSettings {
+    let settings = shared.settings();
+    pages::WebSettings { external_url: settings.external_url.clone(), max_body: settings.max_body }
 }

@@ -8,7 +8,9 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
-use actix_web::{Error, HttpRequest, web};
+use actix_web::{Error, HttpMessage, HttpRequest, web};
+use hexforge_http_edge::request_id::RequestId;
+use hexforge_http_edge::route::Pattern;
 use tracing::Instrument;
 
 use super::logged_path::logged_path;
@@ -37,6 +39,9 @@ pub async fn observe(
         report_unlisted_forwarder(request.request(), shared);
     }
     let span = tracing::info_span!("request", id = id.as_ref().and_then(|id| id.to_str().ok()));
+    if let Some(id) = id.as_ref().and_then(|id| id.to_str().ok()) {
+        request.extensions_mut().insert(RequestId(id.to_owned()));
+    }
     let in_progress = request.conn_data::<InProgress>().cloned();
     set_in_progress(&in_progress, true);
     let response = next.call(request).instrument(span.clone()).await;
@@ -45,7 +50,10 @@ pub async fn observe(
     let status = response.status();
     let elapsed = started.elapsed();
     // The label is the pattern and not the path, because a label should have few values.
-    let pattern = response.request().match_pattern();
+    let pattern = match Pattern::of(response.request()) {
+        Some(Pattern(pattern)) => Some(pattern.to_owned()),
+        None => response.request().match_pattern(),
+    };
     let found = response.request().match_info();
     let path = logged_path(pattern.as_deref(), response.request().path(), |name| found.get(name));
     let route = pattern.unwrap_or_else(|| "none".to_owned());

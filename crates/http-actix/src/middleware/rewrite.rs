@@ -9,6 +9,7 @@ use actix_web::http::Method;
 use actix_web::http::header::{ACCESS_CONTROL_REQUEST_METHOD, ORIGIN};
 use actix_web::http::uri::{PathAndQuery, Uri};
 use actix_web::middleware::Next;
+use hexforge_http_edge::slashes;
 
 /// Routes HEAD as GET (the connection omits the body), and removes doubled and trailing slashes from the path. An
 /// OPTIONS request without an origin is not a CORS preflight.
@@ -25,6 +26,9 @@ pub async fn rewrite(
     if let Cow::Owned(path) = single_slashes(request.uri().path())
         && let Some(uri) = with_path(request.uri(), &path)
     {
+        if request.path().ends_with('/') {
+            slashes::mark(&request);
+        }
         request.match_info_mut().get_mut().update(&uri);
         request.head_mut().uri = uri;
     }

@@ -41,8 +41,12 @@ pub fn declare(calls: &mut Calls) {
 
 /// Adds the routes of the files, which are not part of the API.
 pub fn configure_files(cfg: &mut web::ServiceConfig) {
-    cfg.route("/{namespace}/{project}/uploads/{secret}/{name}", web::get().to(show));
-    cfg.route("/{namespace}/{project}/avatar", web::get().to(show_avatar));
+    for (path, route) in [
+        ("/{namespace}/{project}/uploads/{secret}/{name}", web::get().to(show)),
+        ("/{namespace}/{project}/avatar", web::get().to(show_avatar)),
+    ] {
+        super::open_resource(cfg, path, route);
+    }
 }
 
 async fn create(call: ApiWithFile, ProjectPath(named): ProjectPath) -> ApiResult<HttpResponse> {

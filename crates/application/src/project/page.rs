@@ -1,0 +1,46 @@
+//! The project of a web page: what its frame shows, and what the actor may do.
+
+use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts};
+use hexforge_domain::policy::{Actor, Protected};
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::star::Starred;
+
+use crate::app::App;
+use crate::error::Error;
+use crate::view::project::{self as view, PlacedProject};
+
+/// A project as its pages show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectPage {
+    /// The project and its namespace.
+    pub placed: PlacedProject,
+    /// Whether the actor starred it.
+    pub starred: bool,
+    actor: Actor,
+    facts: ProjectFacts,
+}
+
+impl ProjectPage {
+    /// Returns whether the actor may do this.
+    pub fn may(&self, ability: ProjectAbility) -> bool {
+        self.facts.allows(self.actor, ability)
+    }
+
+    /// Returns `namespace/project`.
+    pub fn path(&self) -> String {
+        self.placed.place.path_of(&self.placed.project)
+    }
+}
+
+/// Returns the project of a page.
+pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectPage, Error> {
+    app.store.read_autocommit(|tx| {
+        let requester = app.requester(actor);
+        let (project, facts) = requester.project_with_facts(tx, ProjectAbility::Read, named)?;
+        let starred = match actor.user() {
+            Some(user) => tx.stars().find(project.id, user)? == Starred::Yes,
+            None => false,
+        };
+        Ok(ProjectPage { placed: view::placed(tx, project)?, starred, actor, facts })
+    })
+}

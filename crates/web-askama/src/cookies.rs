@@ -1,0 +1,195 @@
+//! The cookies of the pages: the session, the form of strangers, the color scheme, and a message for the next page.
+
+use actix_web::HttpRequest;
+use actix_web::cookie::time::Duration as CookieTime;
+use actix_web::cookie::{Cookie, SameSite};
+use hexforge_domain::text::Secret;
+
+/// The lifetime of the cookie of a session that is remembered. The row decides whether the session is valid.
+const REMEMBERED: CookieTime = CookieTime::days(14);
+
+/// The lifetime of the cookie that protects the forms of strangers.
+const FORM: CookieTime = CookieTime::hours(2);
+
+/// The lifetime of a message for the next page.
+const NOTICE: CookieTime = CookieTime::minutes(1);
+
+/// The lifetime of the choice of a color scheme.
+const SCHEME: CookieTime = CookieTime::days(365);
+
+/// The longest token that is looked up. Tokens have a fixed length, and nothing longer is hashed.
+const MAX_TOKEN: usize = 128;
+
+/// A color scheme, as the visitor chose it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    #[default]
+    System,
+    Light,
+    Dark,
+}
+
+impl Scheme {
+    pub(crate) const ALL: [Scheme; 3] = [Scheme::System, Scheme::Light, Scheme::Dark];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Scheme::System => "system",
+            Scheme::Light => "light",
+            Scheme::Dark => "dark",
+        }
+    }
+
+    /// The name that a visitor sees.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Scheme::System => "System",
+            Scheme::Light => "Light",
+            Scheme::Dark => "Dark",
+        }
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scheme| scheme.as_str() == text)
+    }
+}
+
+/// A message that the page after a form shows once. It is a word and not a text, because a cookie can be set by others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notice {
+    SignedOut,
+    Saved,
+    Created,
+    Removed,
+}
+
+impl Notice {
+    const ALL: [Notice; 4] = [Notice::SignedOut, Notice::Saved, Notice::Created, Notice::Removed];
+
+    fn word(self) -> &'static str {
+        match self {
+            Notice::SignedOut => "signed-out",
+            Notice::Saved => "saved",
+            Notice::Created => "created",
+            Notice::Removed => "removed",
+        }
+    }
+
+    /// The text that a visitor sees.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Notice::SignedOut => "You are signed out.",
+            Notice::Saved => "Your changes were saved.",
+            Notice::Created => "It was created.",
+            Notice::Removed => "It was removed.",
+        }
+    }
+}
+
+/// The names and attributes of cookies. They depend on whether the service is reached by https.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jar {
+    is_https: bool,
+}
+
+impl Jar {
+    pub(crate) fn new(external_url: &str) -> Self {
+        Self { is_https: external_url.starts_with("https:") }
+    }
+
+    /// A browser takes a cookie with the prefix `__Host-` only from this host, by https.
+    fn session_name(self) -> &'static str {
+        if self.is_https { "__Host-hexforge_session" } else { "hexforge_session" }
+    }
+
+    fn form_name(self) -> &'static str {
+        if self.is_https { "__Host-hexforge_form" } else { "hexforge_form" }
+    }
+
+    /// The token of the session.
+    pub(crate) fn session(self, request: &HttpRequest) -> Option<Secret> {
+        token(request, self.session_name())
+    }
+
+    /// The token to which the forms of a stranger are bound.
+    pub(crate) fn form(self, request: &HttpRequest) -> Option<Secret> {
+        token(request, self.form_name())
+    }
+
+    /// The cookie of a new session.
+    pub(crate) fn new_session(self, token: &Secret, remember: bool) -> Cookie<'static> {
+        let mut cookie = self.cookie(self.session_name(), token.reveal().to_owned());
+        if remember {
+            cookie.set_max_age(REMEMBERED);
+        }
+        cookie
+    }
+
+    /// The cookie of a form of a stranger.
+    pub(crate) fn new_form(self, token: &Secret) -> Cookie<'static> {
+        let mut cookie = self.cookie(self.form_name(), token.reveal().to_owned());
+        cookie.set_max_age(FORM);
+        cookie
+    }
+
+    /// Removes the cookie of the session.
+    pub(crate) fn no_session(self) -> Cookie<'static> {
+        self.removal(self.session_name())
+    }
+
+    /// Removes the cookie of the form.
+    pub(crate) fn no_form(self) -> Cookie<'static> {
+        self.removal(self.form_name())
+    }
+
+    /// The cookie of a message.
+    pub(crate) fn new_notice(self, notice: Notice) -> Cookie<'static> {
+        let mut cookie = self.cookie(NOTICE_NAME, notice.word().to_owned());
+        cookie.set_max_age(NOTICE);
+        cookie
+    }
+
+    /// Removes the message, which was shown.
+    pub(crate) fn no_notice(self) -> Cookie<'static> {
+        self.removal(NOTICE_NAME)
+    }
+
+    /// The cookie of a color scheme.
+    pub(crate) fn new_scheme(self, scheme: Scheme) -> Cookie<'static> {
+        let mut cookie = self.cookie(SCHEME_NAME, scheme.as_str().to_owned());
+        cookie.set_max_age(SCHEME);
+        cookie
+    }
+
+    fn cookie(self, name: &'static str, value: String) -> Cookie<'static> {
+        let cookie = Cookie::build(name, value).path("/").http_only(true);
+        cookie.same_site(SameSite::Lax).secure(self.is_https).finish()
+    }
+
+    fn removal(self, name: &'static str) -> Cookie<'static> {
+        let mut cookie = self.cookie(name, String::new());
+        cookie.set_max_age(CookieTime::ZERO);
+        cookie
+    }
+}
+
+const NOTICE_NAME: &str = "hexforge_notice";
+const SCHEME_NAME: &str = "hexforge_color_scheme";
+
+/// The color scheme that the visitor chose.
+pub(crate) fn scheme(request: &HttpRequest) -> Scheme {
+    let cookie = request.cookie(SCHEME_NAME);
+    cookie.and_then(|cookie| Scheme::parse(cookie.value())).unwrap_or_default()
+}
+
+/// The message that the page before left.
+pub(crate) fn notice(request: &HttpRequest) -> Option<Notice> {
+    let cookie = request.cookie(NOTICE_NAME)?;
+    Notice::ALL.into_iter().find(|notice| notice.word() == cookie.value())
+}
+
+fn token(request: &HttpRequest, name: &str) -> Option<Secret> {
+    let cookie = request.cookie(name)?;
+    let value = cookie.value();
+    (!value.is_empty() && value.len() <= MAX_TOKEN).then(|| Secret::new(value.to_owned()))
+}

@@ -1,0 +1,197 @@
+//! The only mapping from errors to pages.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{LOCATION, RETRY_AFTER};
+use askama::Template;
+use hexforge_application::error::Error;
+use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::store::StoreError;
+
+use crate::address;
+use crate::frame::Frame;
+use crate::render;
+use crate::visit::{Viewer, Visit};
+
+/// The result of a page.
+pub(crate) type PageResult<T> = Result<T, PageError>;
+
+/// An error page, with the visitor whose frame it has.
+#[derive(Debug)]
+pub(crate) struct PageError(Box<Answer>);
+
+#[derive(Debug)]
+struct Answer {
+    kind: Kind,
+    viewer: Viewer,
+}
+
+/// The kinds of error pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The visitor has to sign in first.
+    SignIn,
+    NotFound,
+    /// The action is not permitted.
+    Refused,
+    /// The form did not come from a page of this service.
+    Forged,
+    BadRequest,
+    TooLarge,
+    TooSlow,
+    /// Too many requests; the number of seconds to wait.
+    Throttled(u64),
+    /// The server has too much to do; the number of seconds to wait.
+    Busy(u64),
+    StorageFull,
+    Internal,
+}
+
+impl Kind {
+    fn status(self) -> StatusCode {
+        match self {
+            Kind::SignIn => StatusCode::FOUND,
+            Kind::NotFound => StatusCode::NOT_FOUND,
+            Kind::Refused | Kind::Forged => StatusCode::FORBIDDEN,
+            Kind::BadRequest => StatusCode::BAD_REQUEST,
+            Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Kind::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Kind::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
+            Kind::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
+            Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The heading, and what to do.
+    fn texts(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::SignIn => ("Sign in", "Sign in to see this page."),
+            Kind::NotFound => (
+                "Page not found",
+                "The address may be mistyped, the page may have been removed, or you may not be \
+                 allowed to see it.",
+            ),
+            Kind::Refused => {
+                ("Not allowed", "You are not allowed to do this. Nothing was changed.")
+            }
+            Kind::Forged => (
+                "Not allowed",
+                "The form did not come from this site, or your session has ended. Nothing was \
+                 changed. Go back, reload the page, and send the form again.",
+            ),
+            Kind::BadRequest => ("Bad request", "The request could not be understood."),
+            Kind::TooLarge => ("Too large", "What you sent is too large. Nothing was changed."),
+            Kind::TooSlow => ("Too slow", "The form took too long to arrive. Nothing was changed."),
+            Kind::Throttled(_) => ("Too many requests", "Wait a moment and try again."),
+            Kind::Busy(_) => ("Busy", "The server has too much to do. Try again in some seconds."),
+            Kind::StorageFull => {
+                ("Storage is full", "Nothing was stored. Tell the administrators of this service.")
+            }
+            Kind::Internal => (
+                "Something went wrong",
+                "It is not your fault. Tell the administrators the request id below.",
+            ),
+        }
+    }
+
+    /// The seconds after which a visitor may try again.
+    fn retry_after(self) -> Option<u64> {
+        match self {
+            Kind::Throttled(seconds) | Kind::Busy(seconds) => Some(seconds),
+            _ => None,
+        }
+    }
+}
+
+impl PageError {
+    fn new(kind: Kind, viewer: Viewer) -> Self {
+        Self(Box::new(Answer { kind, viewer }))
+    }
+
+    /// The page of an error of a use case. What a visitor may not see does not exist: only actions are refused.
+    pub(crate) fn of(error: Error, viewer: Viewer, is_action: bool) -> Self {
+        let kind = match error {
+            Error::Unauthenticated => Kind::SignIn,
+            Error::NotFound(_) | Error::Missing(_) => Kind::NotFound,
+            Error::Throttled(seconds) => Kind::Throttled(seconds),
+            Error::Store(StoreError::Busy) => Kind::Busy(1),
+            Error::Git(GitError::Busy) => Kind::Busy(5),
+            Error::Git(GitError::Missing) => Kind::NotFound,
+            Error::Store(StoreError::Full(_)) => Kind::StorageFull,
+            error @ (Error::Store(_)
+            | Error::Files(_)
+            | Error::Git(_)
+            | Error::Vault(_)
+            | Error::Internal(_)) => {
+                tracing::error!(cause = %error, "a page failed");
+                Kind::Internal
+            }
+            _ if is_action => Kind::Refused,
+            _ => Kind::NotFound,
+        };
+        Self::new(kind, viewer)
+    }
+
+    pub(crate) fn not_found(viewer: Viewer) -> Self {
+        Self::new(Kind::NotFound, viewer)
+    }
+
+    pub(crate) fn forged() -> Self {
+        Self::new(Kind::Forged, Viewer::default())
+    }
+
+    pub(crate) fn bad_request() -> Self {
+        Self::new(Kind::BadRequest, Viewer::default())
+    }
+
+    pub(crate) fn too_large() -> Self {
+        Self::new(Kind::TooLarge, Viewer::default())
+    }
+
+    pub(crate) fn too_slow() -> Self {
+        Self::new(Kind::TooSlow, Viewer::default())
+    }
+
+    pub(crate) fn internal(cause: &str) -> Self {
+        tracing::error!(cause, "a page failed");
+        Self::new(Kind::Internal, Viewer::default())
+    }
+
+    /// The response. Without a visit, nothing of the frame is known.
+    pub(crate) fn into_page(self, visit: Option<&Visit>) -> HttpResponse {
+        let Answer { kind, viewer } = *self.0;
+        let Some(visit) = visit else { return HttpResponse::build(kind.status()).finish() };
+        let back = address::value(&visit.path_and_query());
+        let sign_in = format!("/users/sign_in?return_to={back}");
+        if kind == Kind::SignIn {
+            return HttpResponse::Found().insert_header((LOCATION, sign_in)).finish();
+        }
+        let (heading, advice) = kind.texts();
+        let offers_sign_in = kind == Kind::NotFound && viewer.signed_in().is_none();
+        let page = ErrorPage {
+            frame: Frame::new(visit, &viewer, heading),
+            heading,
+            advice,
+            sign_in: offers_sign_in.then_some(sign_in),
+            request_id: (kind == Kind::Internal).then(|| render::request_id(visit)).flatten(),
+        };
+        let mut response = render::page_with(kind.status(), visit, &viewer, &page);
+        if let Some(seconds) = kind.retry_after()
+            && let Ok(value) = seconds.to_string().parse()
+        {
+            response.headers_mut().insert(RETRY_AFTER, value);
+        }
+        response
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage {
+    frame: Frame,
+    heading: &'static str,
+    advice: &'static str,
+    sign_in: Option<String>,
+    request_id: Option<String>,
+}

@@ -1,0 +1,139 @@
+//! Forms: their fields, and their protection against forgery by other sites.
+//!
+//! A form is accepted if the browser does not say that another site sent it (`Sec-Fetch-Site`, `Origin`), and if it has
+//! the token of its session. Each page masks the token with other random bytes, so that compression does not reveal it.
+
+use std::borrow::Cow;
+
+use actix_web::http::header::ORIGIN;
+use actix_web::web::{Bytes, BytesMut, Payload};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::StreamExt;
+use hexforge_application::app::App;
+use hexforge_application::browser_session;
+use hexforge_domain::text::Secret;
+
+use crate::error::PageError;
+use crate::visit::Visit;
+
+/// The field with the token.
+pub(crate) const TOKEN_FIELD: &str = "authenticity_token";
+
+/// The maximum number of fields of a form.
+const MAX_FIELDS: usize = 2000;
+
+/// What protects a form against forgery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// The token of the session.
+    Session,
+    /// The token of a short-lived cookie, for visitors who have no session yet.
+    Stranger,
+    /// Only the headers: the form changes nothing but a cookie.
+    Headers,
+}
+
+/// The fields of a form.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// The value of a field, without the white space around it; empty if it was not sent.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.raw(name).trim()
+    }
+
+    /// The value of a field as it was sent; empty if it was not sent.
+    pub(crate) fn raw(&self, name: &str) -> &str {
+        let found = self.0.iter().rev().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value.as_str())
+    }
+
+    /// Whether a checkbox is set.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        matches!(self.text(name), "1" | "on" | "true")
+    }
+
+    fn parse(body: &[u8]) -> Result<Self, PageError> {
+        let mut fields = Vec::new();
+        for (name, value) in form_urlencoded::parse(body) {
+            if fields.len() == MAX_FIELDS {
+                return Err(PageError::too_large());
+            }
+            // Browsers send line ends as CR LF.
+            fields.push((name.into_owned(), lines(value)));
+        }
+        Ok(Self(fields))
+    }
+}
+
+fn lines(value: Cow<'_, str>) -> String {
+    if value.contains('\r') { value.replace("\r\n", "\n") } else { value.into_owned() }
+}
+
+/// Reads the fields of a form.
+pub(crate) async fn read(payload: Payload, max: usize) -> Result<Form, PageError> {
+    Form::parse(&read_whole(payload, max).await?)
+}
+
+async fn read_whole(mut payload: Payload, max: usize) -> Result<Bytes, PageError> {
+    let mut body = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|_| PageError::bad_request())?;
+        if body.len() + chunk.len() > max {
+            return Err(PageError::too_large());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.freeze())
+}
+
+/// Refuses a form that another site may have sent.
+pub(crate) fn check(visit: &Visit, form: &Form, guard: Guard) -> Result<(), PageError> {
+    let headers = visit.headers();
+    let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    if !matches!(site, None | Some(b"same-origin" | b"none")) {
+        return Err(PageError::forged());
+    }
+    let origin = headers.get(ORIGIN).map(|origin| origin.as_bytes());
+    if origin.is_some_and(|origin| origin != visit.origin().as_bytes()) {
+        return Err(PageError::forged());
+    }
+    let token = match guard {
+        Guard::Headers => return Ok(()),
+        Guard::Session => visit.session_token(),
+        Guard::Stranger => visit.form_token(),
+    };
+    let is_valid = token.is_some_and(|token| {
+        let secret = browser_session::form_secret(visit.app(), token);
+        unmasked(form.raw(TOKEN_FIELD)).is_some_and(|given| is_equal(visit.app(), &given, &secret))
+    });
+    if is_valid { Ok(()) } else { Err(PageError::forged()) }
+}
+
+/// The token of a form, masked anew.
+pub(crate) fn masked_token(app: &App, token: &Secret) -> String {
+    let secret = browser_session::form_secret(app, token);
+    let mask = app.secrets.digest(app.secrets.session_token().reveal()).0;
+    let mut bytes = mask.to_vec();
+    bytes.extend(mask.iter().zip(secret).map(|(mask, secret)| mask ^ secret));
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn unmasked(token: &str) -> Option<[u8; 32]> {
+    let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+    let (mask, masked) = bytes.split_at_checked(32)?;
+    let masked: [u8; 32] = masked.try_into().ok()?;
+    let mut secret = [0; 32];
+    for (at, byte) in secret.iter_mut().enumerate() {
+        *byte = masked[at] ^ mask[at];
+    }
+    Some(secret)
+}
+
+/// Compares digests, so that the time does not reveal how many bytes are equal.
+fn is_equal(app: &App, left: &[u8; 32], right: &[u8; 32]) -> bool {
+    let digest = |bytes: &[u8; 32]| app.secrets.digest(&URL_SAFE_NO_PAD.encode(bytes));
+    digest(left) == digest(right)
+}

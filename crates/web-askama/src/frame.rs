@@ -1,0 +1,143 @@
+//! What all pages have in common: title, navigation, messages, and the token for forms.
+
+use hexforge_domain::text::Secret;
+
+use crate::address;
+use crate::assets;
+use crate::cookies::{Notice, Scheme};
+use crate::forms;
+use crate::moment::Moment;
+use crate::visit::{Viewer, Visit};
+
+/// The frame around the content of a page.
+pub(crate) struct Frame {
+    /// The title of the document.
+    pub(crate) title: String,
+    /// Who is signed in.
+    pub(crate) account: Option<Account>,
+    /// The color scheme that the visitor chose.
+    pub(crate) scheme: Scheme,
+    /// The message of the page before.
+    pub(crate) notice: Option<Notice>,
+    /// The token for forms of a signed-in user.
+    pub(crate) token: String,
+    /// The address of this page, encoded for a query.
+    pub(crate) here: String,
+    /// The address of this page.
+    pub(crate) path: String,
+    /// The project, on its pages.
+    pub(crate) project: Option<ProjectFrame>,
+    /// The address of a feed of this page.
+    pub(crate) feed: Option<String>,
+    now: hexforge_domain::Timestamp,
+}
+
+/// Who is signed in, as the frame shows it.
+pub(crate) struct Account {
+    pub(crate) username: String,
+    pub(crate) name: String,
+}
+
+/// The project of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct ProjectFrame {
+    /// `namespace/project`.
+    pub(crate) path: String,
+    /// The current item of the navigation.
+    pub(crate) section: &'static str,
+    /// The items of the navigation that the visitor may use.
+    pub(crate) items: Vec<(&'static str, String)>,
+}
+
+impl Frame {
+    /// The frame of a page that belongs to no project.
+    pub(crate) fn new(visit: &Visit, viewer: &Viewer, what: &str) -> Self {
+        let account = viewer.signed_in().map(|signed_in| Account {
+            username: signed_in.user.username.as_str().to_owned(),
+            name: signed_in.user.name.as_str().to_owned(),
+        });
+        let masked = |token: &Secret| forms::masked_token(visit.app(), token);
+        let token = account.as_ref().and(visit.session_token()).map(masked);
+        Self {
+            title: format!("{what} · hexforge"),
+            account,
+            scheme: visit.scheme(),
+            notice: visit.notice(),
+            token: token.unwrap_or_default(),
+            path: visit.path_and_query(),
+            here: address::value(&visit.path_and_query()),
+            project: None,
+            feed: None,
+            now: visit.app().clock.now(),
+        }
+    }
+
+    /// The frame of a page of a project.
+    pub(crate) fn of_project(
+        visit: &Visit,
+        viewer: &Viewer,
+        what: &str,
+        project: ProjectFrame,
+    ) -> Self {
+        let frame = Self::new(visit, viewer, what);
+        let title = if what == project.path {
+            format!("{what} · hexforge")
+        } else {
+            format!("{what} · {} · hexforge", project.path)
+        };
+        Self { title, project: Some(project), ..frame }
+    }
+
+    /// All color schemes.
+    pub(crate) fn schemes(&self) -> [Scheme; 3] {
+        Scheme::ALL
+    }
+
+    /// The address of the stylesheet.
+    pub(crate) fn style(&self) -> &str {
+        assets::style().address()
+    }
+
+    /// The address of the icons.
+    pub(crate) fn icon(&self) -> &str {
+        assets::icon().address()
+    }
+
+    /// Describes a moment as seen now.
+    pub(crate) fn moment<Z: chrono::TimeZone<Offset: std::fmt::Display>>(
+        &self,
+        at: chrono::DateTime<Z>,
+    ) -> Moment {
+        Moment::new(at, self.now)
+    }
+}
+
+/// The navigation between the pages of a list.
+pub(crate) struct Pager {
+    pub(crate) previous: Option<String>,
+    pub(crate) next: Option<String>,
+}
+
+impl Pager {
+    /// The pager of a list with this total.
+    pub(crate) fn new(visit: &Visit, total: u64) -> Self {
+        let page = visit.page();
+        let (offset, size) = (page.offset(), page.limit().unwrap_or(1));
+        let number = offset / size + 1;
+        let next = offset.saturating_add(size) < total;
+        Self {
+            previous: (number > 1).then(|| visit.page_address(number - 1)),
+            next: next.then(|| visit.page_address(number + 1)),
+        }
+    }
+
+    /// The pager of a list whose total is not counted.
+    pub(crate) fn uncounted(visit: &Visit, has_more: bool) -> Self {
+        let page = visit.page();
+        let number = page.offset() / page.limit().unwrap_or(1) + 1;
+        Self {
+            previous: (number > 1).then(|| visit.page_address(number - 1)),
+            next: has_more.then(|| visit.page_address(number + 1)),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Markdown of users, as HTML that cannot do harm. Raw HTML passes the renderer, and the cleaner decides what stays.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::LazyLock;
+
+use ammonia::Builder;
+use askama::FastWritable;
+use askama::filters::HtmlSafe;
+use comrak::Options;
+
+/// HTML that this module made and cleaned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CleanHtml(String);
+
+impl HtmlSafe for CleanHtml {}
+
+impl fmt::Display for CleanHtml {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FastWritable for CleanHtml {
+    fn write_into(&self, dest: &mut dyn fmt::Write, _: &dyn askama::Values) -> askama::Result<()> {
+        Ok(dest.write_str(&self.0)?)
+    }
+}
+
+/// The elements that stay.
+const ELEMENTS: [&str; 47] = [
+    "a",
+    "abbr",
+    "b",
+    "blockquote",
+    "br",
+    "caption",
+    "cite",
+    "code",
+    "dd",
+    "del",
+    "details",
+    "dfn",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "i",
+    "img",
+    "input",
+    "ins",
+    "kbd",
+    "li",
+    "mark",
+    "ol",
+    "p",
+    "pre",
+    "q",
+    "s",
+    "samp",
+    "span",
+    "strong",
+    "sub",
+    "summary",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+];
+
+/// Renders markdown. The texts that users may write are bounded, and so is the work.
+pub(crate) fn render(text: &str) -> CleanHtml {
+    let html = comrak::markdown_to_html(text, &OPTIONS);
+    CleanHtml(CLEANER.clean(&lowered(&html)).to_string())
+}
+
+static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| {
+    let mut options = Options::default();
+    options.extension.strikethrough = true;
+    options.extension.table = true;
+    options.extension.autolink = true;
+    options.extension.tasklist = true;
+    options.extension.footnotes = true;
+    options.render.r#unsafe = true;
+    options
+});
+
+static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let mut builder = Builder::default();
+    let set = |names: &[&'static str]| names.iter().copied().collect::<HashSet<_>>();
+    builder
+        .tags(set(&ELEMENTS))
+        .clean_content_tags(set(&["script", "style"]))
+        .generic_attributes(set(&["title", "lang", "dir"]))
+        .tag_attributes(HashMap::from([
+            ("a", set(&["href", "id", "name"])),
+            ("img", set(&["src", "alt", "width", "height"])),
+            ("input", set(&["type", "checked", "disabled"])),
+            ("ol", set(&["start"])),
+            ("th", set(&["align", "colspan", "rowspan", "scope"])),
+            ("td", set(&["align", "colspan", "rowspan"])),
+            ("details", set(&["open"])),
+            ("li", set(&["id"])),
+        ]))
+        .id_prefix(Some("user-content-"))
+        .url_schemes(set(&["http", "https", "mailto"]))
+        .link_rel(Some("nofollow noopener"))
+        .attribute_filter(|element, attribute, value| match (element, attribute) {
+            // Only the checkboxes of task lists: other fields would look like those of the page.
+            ("input", "type") => (value == "checkbox").then(|| value.into()),
+            ("a", "name") => Some(format!("user-content-{value}").into()),
+            // Images of other hosts would tell them who reads the page.
+            ("img", "src") if value.contains("//") || value.contains(':') => None,
+            _ => Some(value.into()),
+        });
+    builder
+});
+
+/// Lowers the headings by one level, because a page has one heading of the first level. The cleaner removes `h1`, and everything that was not made by the renderer is cleaned after.
+fn lowered(html: &str) -> String {
+    let mut out = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let name = from.strip_prefix("</").or_else(|| from.strip_prefix('<')).unwrap_or(from);
+        let start = from.len() - name.len();
+        let level = match name.as_bytes() {
+            [b'h' | b'H', level @ b'1'..=b'6', b'>' | b' ' | b'\t' | b'\n' | b'/', ..] => {
+                level - b'0'
+            }
+            _ => 0,
+        };
+        if level == 0 {
+            out.push('<');
+            rest = &from[1..];
+            continue;
+        }
+        out.push_str(&from[..start]);
+        out.push('h');
+        out.push(char::from(b'0' + (level + 1).min(6)));
+        rest = &from[start + 2..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(text: &str) -> String {
+        render(text).to_string()
+    }
+
+    #[test]
+    fn markdown_becomes_html() {
+        for (text, expected) in [
+            ("# A\n\n## B", "<h2>A</h2>\n<h3>B</h3>\n"),
+            ("**b** `c` ~~d~~", "<p><strong>b</strong> <code>c</code> <del>d</del></p>\n"),
+            ("<h1>raw</h1>", "<h2>raw</h2>\n"),
+            (
+                "[x](https://e.test)",
+                "<p><a href=\"https://e.test\" rel=\"nofollow noopener\">x</a></p>\n",
+            ),
+            ("a < b & c", "<p>a &lt; b &amp; c</p>\n"),
+        ] {
+            assert_eq!(html(text), expected, "{text}");
+        }
+        assert_eq!(html("###### A"), "<h6>A</h6>\n");
+    }
+
+    #[test]
+    fn nothing_of_a_text_can_run() {
+        for text in [
+            "<script>alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+            "[x](javascript:alert(1))",
+            "<a href=\"java\tscript:alert(1)\">x</a>",
+            "<svg onload=alert(1)><script>1</script></svg>",
+            "<iframe src=\"https://e.test\"></iframe>",
+            "<p style=\"position:fixed\">x</p>",
+            "<form action=/users/sign_out><input type=text name=authenticity_token></form>",
+            "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+            "![x](https://e.test/track.png)",
+            "![x](//e.test/track.png)",
+            "<img src=\"data:text/html,x\">",
+            "<h1 id=content>x</h1>",
+            "<a id=content name=content>x</a>",
+        ] {
+            let shown = html(text);
+            for bad in [
+                "<script",
+                "onerror",
+                "onload",
+                "javascript:",
+                "<iframe",
+                "style=",
+                "<form",
+                "type=\"text\"",
+                "<svg",
+                "<math",
+                "src=\"http",
+                "src=\"//",
+                "data:",
+                "id=\"content\"",
+                "name=\"content\"",
+            ] {
+                assert!(!shown.contains(bad), "{text}: {shown}");
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The home of a project, and what all its pages have in common.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use hexforge_application::app::App;
+use hexforge_application::error::{Entity, Error};
+use hexforge_application::project::page::{self as project_page, ProjectPage};
+use hexforge_application::project::star;
+use hexforge_application::repository::{self, Revision};
+use hexforge_domain::commit::Commit;
+use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::git::Depth;
+use hexforge_domain::project::Archived;
+use hexforge_domain::project::star::StarCommand;
+
+use super::explore::visibility_name;
+use super::file::{self, Entry, Readme};
+use crate::address;
+use crate::error::PageResult;
+use crate::frame::{Frame, ProjectFrame};
+use crate::moment::count;
+use crate::render;
+use crate::visit::{Viewer, Visit};
+
+/// The frame of the pages of a project: the items of the navigation are those that the visitor may use.
+pub(super) fn frame_of(project: &ProjectPage, section: &'static str) -> ProjectFrame {
+    let (path, home) = (project.path(), &project.placed.project);
+    let base = format!("/{path}");
+    let mut items = vec![("Overview", base.clone())];
+    if project.may(ProjectAbility::DownloadCode)
+        && let Some(branch) = &home.default_branch
+    {
+        let branch = address::path(branch.as_str());
+        items.push(("Files", format!("{base}/tree/{branch}")));
+        items.push(("Commits", format!("{base}/commits/{branch}")));
+    }
+    ProjectFrame { path, section, items }
+}
+
+/// Redirects to the stored spelling of the address of a project. Only those who may see it get here.
+pub(super) fn other_spelling(visit: &Visit, project: &ProjectPage) -> Option<HttpResponse> {
+    let given = format!("/{}/{}", visit.param("namespace"), visit.param("project"));
+    let stored = format!("/{}", project.path());
+    if given == stored {
+        return None;
+    }
+    let rest = visit.path_and_query();
+    let rest = rest.get(given.len()..).unwrap_or_default();
+    render::moved(&format!("{stored}{rest}")).ok()
+}
+
+/// A commit as lists and headers show it.
+pub(super) struct CommitLine {
+    pub(super) id: String,
+    pub(super) short: String,
+    pub(super) title: String,
+    pub(super) author: String,
+    pub(super) at: crate::moment::Moment,
+}
+
+impl CommitLine {
+    pub(super) fn new(commit: &Commit, frame: &Frame) -> Self {
+        let id = commit.id.to_string();
+        let title = commit.title();
+        Self {
+            short: id.chars().take(8).collect(),
+            title: if title.trim().is_empty() { "(no message)".to_owned() } else { title },
+            author: commit.author.name.clone(),
+            at: frame.moment(commit.author.at),
+            id,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "project.html")]
+struct Home {
+    frame: Frame,
+    base: String,
+    name: String,
+    description: String,
+    visibility: &'static str,
+    is_archived: bool,
+    starred: bool,
+    may_star: bool,
+    stars: String,
+    clone_http: String,
+    clone_ssh: String,
+    may_push: bool,
+    may_read_code: bool,
+    default_branch: String,
+    content: Option<Folder>,
+}
+
+/// The root folder of the default branch.
+struct Folder {
+    branch: String,
+    branches: Vec<String>,
+    latest: Option<CommitLine>,
+    entries: Vec<Entry>,
+    readme: Option<Readme>,
+}
+
+/// What the home of a project reads.
+struct Contents {
+    project: ProjectPage,
+    tip: Option<Tip>,
+}
+
+struct Tip {
+    branch: String,
+    branches: Vec<String>,
+    commit: Option<Commit>,
+    entries: Vec<hexforge_domain::repository::TreeEntry>,
+    readme: Option<(String, Vec<u8>)>,
+}
+
+pub(super) async fn home(visit: Visit) -> PageResult<HttpResponse> {
+    let (named, client) = (visit.project(), visit.address());
+    let (viewer, contents) = visit
+        .run(move |app, viewer| {
+            let project = project_page::get(app, viewer.actor(), &named)?;
+            let tip = if project.may(ProjectAbility::DownloadCode) {
+                let readable = repository::readable(app, viewer.actor(), client, &named)?;
+                let at = repository::revision_or_default(app, &readable, None)?;
+                at.map(|at| read_tip(app, &project, at)).transpose()?
+            } else {
+                None
+            };
+            Ok(Contents { project, tip })
+        })
+        .await?;
+    let Contents { project, tip } = contents;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
+    show(&visit, &viewer, &project, tip)
+}
+
+fn read_tip(_: &App, project: &ProjectPage, at: Revision) -> Result<Tip, Error> {
+    let branch = project.placed.project.default_branch.as_ref();
+    let branch = branch.map_or_else(String::new, |name| name.as_str().to_owned());
+    let entries = repository::tree(&at, "", Depth::Folder)?;
+    let commit = repository::commits::list(
+        &at,
+        repository::commits::CommitFilter { limit: 1, ..Default::default() },
+    )?;
+    let branches = repository::branch_names(&at);
+    let readme = file::read_readme(at, &entries)?;
+    Ok(Tip { branch, branches, commit: commit.into_iter().next(), entries, readme })
+}
+
+fn show(
+    visit: &Visit,
+    viewer: &Viewer,
+    project: &ProjectPage,
+    tip: Option<Tip>,
+) -> PageResult<HttpResponse> {
+    let (row, path) = (&project.placed.project, project.path());
+    let frame = Frame::of_project(visit, viewer, &path, frame_of(project, "Overview"));
+    let base = format!("/{path}");
+    let content = tip.map(|tip| Folder {
+        latest: tip.commit.as_ref().map(|commit| CommitLine::new(commit, &frame)),
+        entries: file::rows(&base, &tip.branch, tip.entries),
+        readme: tip.readme.map(|(name, bytes)| Readme::new(name, &bytes)),
+        branch: tip.branch,
+        branches: tip.branches,
+    });
+    let page = Home {
+        name: row.name.as_str().to_owned(),
+        description: row.description.as_ref().map_or("", |text| text.as_str()).to_owned(),
+        visibility: visibility_name(row.visibility),
+        is_archived: row.archived == Archived::Yes,
+        starred: project.starred,
+        may_star: project.may(ProjectAbility::Star),
+        stars: count(row.star_count.into(), "star"),
+        clone_http: visit.links().http_to_repo(&path),
+        clone_ssh: visit.links().ssh_to_repo(&path),
+        may_push: project.may(ProjectAbility::PushCode),
+        may_read_code: project.may(ProjectAbility::DownloadCode),
+        default_branch: row
+            .default_branch
+            .as_ref()
+            .map_or_else(|| "master".to_owned(), |name| name.as_str().to_owned()),
+        content,
+        base,
+        frame,
+    };
+    render::page(visit, viewer, &page)
+}
+
+/// A browser at the address of a clone.
+pub(super) async fn of_repository(visit: Visit) -> PageResult<HttpResponse> {
+    let named = visit.project();
+    let (_, project) =
+        visit.run(move |app, viewer| project_page::get(app, viewer.actor(), &named)).await?;
+    render::moved(&format!("/{}", project.path()))
+}
+
+pub(super) async fn star(visit: Visit) -> PageResult<HttpResponse> {
+    change_star(visit, StarCommand::Star).await
+}
+
+pub(super) async fn unstar(visit: Visit) -> PageResult<HttpResponse> {
+    change_star(visit, StarCommand::Unstar).await
+}
+
+async fn change_star(visit: Visit, command: StarCommand) -> PageResult<HttpResponse> {
+    let named = visit.project();
+    let (_, path) = visit
+        .run_signed_in(move |app, signed_in| {
+            star::apply(app, signed_in.actor, &named, command)?;
+            Ok(project_page::get(app, signed_in.actor, &named)?.path())
+        })
+        .await?;
+    Ok(render::see_other(&format!("/{path}")).finish())
+}
+
+/// The error of a ref or path that does not exist.
+pub(super) fn missing() -> Error {
+    Error::NotFound(Entity::Tree)
+}

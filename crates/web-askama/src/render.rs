@@ -1,0 +1,97 @@
+//! Pages as responses, with the headers that all of them have.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::{HttpMessage, HttpResponse, HttpResponseBuilder};
+use askama::Template;
+use hexforge_http_edge::request_id::RequestId;
+
+use crate::cookies::Notice;
+use crate::error::PageResult;
+use crate::visit::{Viewer, Visit};
+
+/// Nothing of a page runs but our own scripts, and nothing is loaded from other hosts.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What users wrote and a browser shows by itself runs nothing at all.
+const SANDBOX: &str = "default-src 'none'; sandbox";
+
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
+/// A page with the status 200.
+pub(crate) fn page(
+    visit: &Visit,
+    viewer: &Viewer,
+    template: &impl Template,
+) -> PageResult<HttpResponse> {
+    Ok(page_with(StatusCode::OK, visit, viewer, template))
+}
+
+/// A page with another status.
+pub(crate) fn page_with(
+    status: StatusCode,
+    visit: &Visit,
+    viewer: &Viewer,
+    template: &impl Template,
+) -> HttpResponse {
+    let html = match template.render() {
+        Ok(html) => html,
+        Err(error) => {
+            tracing::error!(cause = %error, "a page could not be rendered");
+            return HttpResponse::InternalServerError().finish();
+        }
+    };
+    let mut response = HttpResponse::build(status);
+    put_headers(&mut response);
+    let cache = if viewer.signed_in().is_some() { "private, no-cache" } else { "no-cache" };
+    response.insert_header((CACHE_CONTROL, cache));
+    if visit.notice().is_some() {
+        response.cookie(visit.jar().no_notice());
+    }
+    response.content_type("text/html; charset=utf-8").body(html)
+}
+
+/// The headers of every page.
+fn put_headers(response: &mut HttpResponseBuilder) {
+    response
+        .insert_header((CONTENT_SECURITY_POLICY, POLICY))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header((REFERRER_POLICY, "same-origin"))
+        .insert_header((OPENER_POLICY, "same-origin"));
+}
+
+/// The beginning of a response with bytes of users.
+pub(crate) fn foreign_bytes(media_type: &str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response
+        .content_type(media_type)
+        .insert_header((CONTENT_SECURITY_POLICY, SANDBOX))
+        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
+    response
+}
+
+/// Sends the browser to another page after a form.
+pub(crate) fn see_other(address: &str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::SeeOther();
+    response.insert_header((LOCATION, address));
+    response
+}
+
+/// Like [`see_other`], with a message that the other page shows.
+pub(crate) fn see_other_with(visit: &Visit, address: &str, notice: Notice) -> HttpResponse {
+    see_other(address).cookie(visit.jar().new_notice(notice)).finish()
+}
+
+/// Sends the browser to another address of the same page.
+pub(crate) fn moved(address: &str) -> PageResult<HttpResponse> {
+    Ok(HttpResponse::MovedPermanently().insert_header((LOCATION, address)).finish())
+}
+
+/// The id of the request, for error pages.
+pub(crate) fn request_id(visit: &Visit) -> Option<String> {
+    visit.request().extensions().get::<RequestId>().map(|id| id.0.clone())
+}

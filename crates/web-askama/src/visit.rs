@@ -1,0 +1,353 @@
+//! One request for a page: its address, its visitor, and the only bridge from async handlers to the synchronous use
+//! cases.
+
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderMap, LOCATION};
+use actix_web::{HttpRequest, HttpResponse, web};
+use hexforge_application::app::App;
+use hexforge_application::browser_session::{self, SignedIn};
+use hexforge_application::error::Error;
+use hexforge_application::limiter::Limiter;
+use hexforge_application::retry;
+use hexforge_domain::limiter::{Caller, Permit, PermitPool};
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::project::ProjectRef;
+use hexforge_domain::text::Secret;
+use hexforge_http_edge::client::client_address;
+use hexforge_http_edge::conditional::IfNoneMatch;
+use hexforge_http_edge::links::Links;
+use hexforge_http_edge::{Edge, permit, slashes, work};
+
+use crate::address;
+use crate::cookies::{self, Jar, Notice, Scheme};
+use crate::error::{PageError, PageResult};
+use crate::forms::Form;
+use crate::table::InPath;
+
+/// Items on a page of a list.
+pub(crate) const PER_PAGE: u64 = 20;
+
+/// Settings of the pages.
+#[derive(Clone, Debug)]
+pub struct WebSettings {
+    /// The base of every URL, without a slash at the end.
+    pub external_url: String,
+    /// The maximum size of a form in bytes.
+    pub max_body: usize,
+}
+
+/// A request for a page. It is cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Visit(Rc<State>);
+
+struct State {
+    edge: web::Data<Edge>,
+    settings: web::Data<WebSettings>,
+    request: HttpRequest,
+    in_path: InPath,
+    query: Vec<(String, String)>,
+    jar: Jar,
+    session: Option<Secret>,
+    stranger: Option<Secret>,
+    form: Form,
+}
+
+/// The visitor of a page, and who is signed in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Viewer(Option<Arc<SignedIn>>);
+
+impl Viewer {
+    /// The actor for use cases.
+    pub(crate) fn actor(&self) -> Actor {
+        self.0.as_ref().map_or(Actor::Anonymous, |signed_in| signed_in.actor)
+    }
+
+    /// Who is signed in.
+    pub(crate) fn signed_in(&self) -> Option<&SignedIn> {
+        self.0.as_deref()
+    }
+
+    /// Returns who is signed in.
+    /// # Errors
+    /// Nobody is.
+    pub(crate) fn required(&self) -> Result<&SignedIn, Error> {
+        self.signed_in().ok_or(Error::Unauthenticated)
+    }
+}
+
+impl Visit {
+    pub(crate) fn new(request: &HttpRequest, in_path: InPath) -> Result<Self, PageError> {
+        let (Some(edge), Some(settings)) = (
+            request.app_data::<web::Data<Edge>>().cloned(),
+            request.app_data::<web::Data<WebSettings>>().cloned(),
+        ) else {
+            return Err(PageError::internal("the shared state of the server is missing"));
+        };
+        let jar = Jar::new(&settings.external_url);
+        let query = form_urlencoded::parse(request.query_string().as_bytes());
+        let query = query.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+        let (session, stranger) = (jar.session(request), jar.form(request));
+        let (request, form) = (request.clone(), Form::default());
+        let state = State { edge, settings, request, in_path, query, jar, session, stranger, form };
+        Ok(Self(Rc::new(state)))
+    }
+
+    /// Adds the fields of the form, once they are read.
+    pub(crate) fn set_form(&mut self, form: Form) {
+        if let Some(state) = Rc::get_mut(&mut self.0) {
+            state.form = form;
+        }
+    }
+
+    /// Signs the visitor in by the session, if there is one, and runs one use case for a page that everybody may ask
+    /// for. What the visitor may not see is not found.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&App, &Viewer) -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<(Viewer, T)> {
+        let limiter = &self.0.edge.limiter;
+        let pool = if self.changes_things() { &limiter.writes } else { &limiter.reads };
+        let permit = permit::wait(pool, self.caller()).await.map_err(|error| self.failed(error))?;
+        let (app, session) = (Arc::clone(&self.0.edge.app), self.0.session.clone());
+        let work = move || {
+            let viewer = match identify(&app, session.as_ref()) {
+                Ok(viewer) => viewer,
+                Err(error) => return (Viewer::default(), Err(error)),
+            };
+            let outcome = retry::while_busy(retry::TRIES, is_busy, || use_case(&app, &viewer));
+            (viewer, outcome)
+        };
+        let done = work::run_short(limiter, permit, work).await;
+        let (viewer, outcome) = done.map_err(|error| self.failed(error))?;
+        self.remember(&viewer);
+        match outcome {
+            Ok(value) => Ok((viewer, value)),
+            Err(error) => Err(PageError::of(error, viewer, self.changes_things())),
+        }
+    }
+
+    /// Like [`run`](Self::run), for pages of signed-in users. Others are sent to the sign-in.
+    pub(crate) async fn run_signed_in<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&App, &SignedIn) -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<(Viewer, T)> {
+        self.run(move |app, viewer| use_case(app, viewer.required()?)).await
+    }
+
+    /// Runs the check of a password. It is slow by design, so it has its own permits and threads.
+    pub(crate) async fn run_sign_in<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&App) -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<Result<T, Error>> {
+        let limiter = &self.0.edge.limiter;
+        let stranger = Caller::anonymous(self.address());
+        let permit = permit::wait(&limiter.sign_ins, stranger).await;
+        let permit = permit.map_err(|error| self.failed(error))?;
+        let app = Arc::clone(&self.0.edge.app);
+        let work = move || retry::while_busy(retry::TRIES, is_busy, || use_case(&app));
+        work::run_sign_in(limiter, permit, work).await.map_err(|error| self.failed(error))
+    }
+
+    /// Runs long work with a permit of its pool.
+    pub(crate) async fn run_long<T: Send + 'static>(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<T> {
+        let permit = self.permit(pool, viewer).await?;
+        let done = work::run_long(&self.0.edge.limiter, permit, work).await;
+        done.and_then(|outcome| outcome)
+            .map_err(|error| PageError::of(error, viewer.clone(), self.changes_things()))
+    }
+
+    /// Waits for a permit for long work.
+    pub(crate) async fn permit(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+    ) -> PageResult<Permit> {
+        let caller = Caller::new(viewer.actor(), self.address());
+        let permit = permit::wait(pool(&self.0.edge.limiter), caller).await;
+        permit.map_err(|error| PageError::of(error, viewer.clone(), false))
+    }
+
+    /// The error of an address that no page has.
+    pub(crate) async fn not_found(&self) -> PageError {
+        match self.run(|_, _| Ok(())).await {
+            Ok((viewer, ())) => PageError::not_found(viewer),
+            Err(error) => error,
+        }
+    }
+
+    fn failed(&self, error: Error) -> PageError {
+        PageError::of(error, Viewer::default(), self.changes_things())
+    }
+
+    fn caller(&self) -> Caller {
+        let Edge { app, known_callers, .. } = &**self.0.edge;
+        let hash = self.0.session.as_ref().map(|token| app.secrets.digest(token.reveal()));
+        let user = hash.and_then(|hash| known_callers.user_of(&hash));
+        Caller::of_user(user, self.address())
+    }
+
+    /// Stores which user the session signed in, so that the next request takes permits of that user.
+    fn remember(&self, viewer: &Viewer) {
+        let Edge { app, known_callers, .. } = &**self.0.edge;
+        let Some(token) = &self.0.session else { return };
+        let hash = app.secrets.digest(token.reveal());
+        match viewer.signed_in() {
+            Some(signed_in) => known_callers.remember(hash, signed_in.user.id),
+            None => known_callers.forget(&hash),
+        }
+    }
+
+    fn changes_things(&self) -> bool {
+        !self.0.request.method().is_safe()
+    }
+
+    /// Redirects to the same address without a slash at its end, if it has one.
+    pub(crate) fn without_trailing_slash(&self) -> Option<HttpResponse> {
+        if self.changes_things() || !slashes::ended_in_one(&self.0.request) {
+            return None;
+        }
+        let mut response = HttpResponse::build(StatusCode::MOVED_PERMANENTLY);
+        Some(response.insert_header((LOCATION, self.path_and_query())).finish())
+    }
+}
+
+/// The parts of the request.
+impl Visit {
+    /// The state of the application, for what needs neither database nor repositories.
+    pub(crate) fn app(&self) -> &App {
+        &self.0.edge.app
+    }
+
+    /// The permits and threads for long work.
+    pub(crate) fn limiter(&self) -> &Limiter {
+        &self.0.edge.limiter
+    }
+
+    /// The URLs of the service.
+    pub(crate) fn links(&self) -> &Links {
+        &self.0.edge.links
+    }
+
+    /// The cookies of the service.
+    pub(crate) fn jar(&self) -> Jar {
+        self.0.jar
+    }
+
+    /// The fields of the form.
+    pub(crate) fn form(&self) -> &Form {
+        &self.0.form
+    }
+
+    /// The token of the session.
+    pub(crate) fn session_token(&self) -> Option<&Secret> {
+        self.0.session.as_ref()
+    }
+
+    /// The token to which the forms of a stranger are bound.
+    pub(crate) fn form_token(&self) -> Option<&Secret> {
+        self.0.stranger.as_ref()
+    }
+
+    pub(crate) fn request(&self) -> &HttpRequest {
+        &self.0.request
+    }
+
+    pub(crate) fn max_body(&self) -> usize {
+        self.0.settings.max_body
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        self.0.request.headers()
+    }
+
+    /// The entity tags that the browser has.
+    pub(crate) fn if_none_match(&self) -> IfNoneMatch {
+        IfNoneMatch::of(self.headers())
+    }
+
+    /// The address of the client.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        client_address(&self.0.request)
+    }
+
+    /// How the browser describes itself.
+    pub(crate) fn browser(&self) -> String {
+        let header = self.headers().get(actix_web::http::header::USER_AGENT);
+        header.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+    }
+
+    /// The scheme, host and port of the service, as browsers send them in `Origin`.
+    pub(crate) fn origin(&self) -> &str {
+        let url = self.0.settings.external_url.as_str();
+        let host = url.find("://").map_or(0, |at| at + 3);
+        let end = url[host..].find('/').map_or(url.len(), |at| host + at);
+        &url[..end]
+    }
+
+    /// The color scheme that the visitor chose.
+    pub(crate) fn scheme(&self) -> Scheme {
+        cookies::scheme(&self.0.request)
+    }
+
+    /// The message that the page before left.
+    pub(crate) fn notice(&self) -> Option<Notice> {
+        cookies::notice(&self.0.request)
+    }
+
+    /// The path and query of the request, as they came.
+    pub(crate) fn path_and_query(&self) -> String {
+        let uri = self.0.request.uri();
+        uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string)
+    }
+
+    /// A parameter in the address, as text.
+    pub(crate) fn param(&self, name: &str) -> String {
+        String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
+    }
+
+    /// The project in the address.
+    pub(crate) fn project(&self) -> ProjectRef {
+        ProjectRef::Path { namespace: self.param("namespace"), path: self.param("project") }
+    }
+
+    /// A parameter in the query, without the white space around it; `None` if it is missing or empty.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        let found = self.0.query.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The page of a list.
+    pub(crate) fn page(&self) -> Page {
+        let number = self.query("page").and_then(|text| text.parse().ok()).unwrap_or(1);
+        Page::Numbered { number, size: PER_PAGE }
+    }
+
+    /// The address of this page with another number in its query.
+    pub(crate) fn page_address(&self, number: u64) -> String {
+        let others = self.0.query.iter().filter(|(name, _)| name != "page");
+        let pairs = others.map(|(name, value)| (name.as_str(), value.as_str()));
+        let number = number.to_string();
+        let pairs = pairs.chain([("page", number.as_str())]);
+        format!("{}?{}", self.0.request.uri().path(), address::query(pairs))
+    }
+}
+
+fn identify(app: &App, session: Option<&Secret>) -> Result<Viewer, Error> {
+    let found = session.map(|token| browser_session::identify(app, token)).transpose()?;
+    Ok(Viewer(found.flatten().map(Arc::new)))
+}
+
+fn is_busy(error: &Error) -> bool {
+    matches!(error, Error::Store(StoreError::Busy))
+}
