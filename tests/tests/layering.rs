@@ -16,7 +16,7 @@ const FAKES: &str = "hexforge-domain-testing";
 const BENCHMARK: &str = "hexforge-bench";
 
 /// Our crates, and which of our other crates each may depend on.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("hexforge-domain", &[]),
     (FAKES, &["hexforge-domain"]),
     ("hexforge-application", &["hexforge-domain"]),
@@ -33,6 +33,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
         "hexforge-http-actix",
         &["hexforge-application", "hexforge-domain", "hexforge-http-edge", "hexforge-io-bridge"],
     ),
+    ("hexforge-web-askama", &["hexforge-application", "hexforge-domain", "hexforge-http-edge"]),
     ("hexforge-ssh-russh", &["hexforge-application", "hexforge-domain", "hexforge-io-bridge"]),
     (
         "hexforge-server",
@@ -47,6 +48,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "hexforge-persistence-diesel",
             "hexforge-yaml-saphyr",
             "hexforge-ssh-russh",
+            "hexforge-web-askama",
         ],
     ),
     (
@@ -64,6 +66,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "hexforge-server",
             "hexforge-yaml-saphyr",
             "hexforge-ssh-russh",
+            "hexforge-web-askama",
         ],
     ),
     (
@@ -83,16 +86,28 @@ const TEST_ARROWS: [(&str, &str); 6] = [
 ];
 
 /// Libraries, and the crates that may depend on them.
-const WRAPPED: [(&str, &[&str]); 15] = [
+const WRAPPED: [(&str, &[&str]); 18] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
     ("pq-sys", &["hexforge-persistence-diesel"]),
-    ("actix-web", &["hexforge-http-edge", "hexforge-http-actix", "hexforge-server", TESTS]),
+    (
+        "actix-web",
+        &[
+            "hexforge-http-edge",
+            "hexforge-http-actix",
+            "hexforge-web-askama",
+            "hexforge-server",
+            TESTS,
+        ],
+    ),
     ("actix-http", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-service", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-cors", &["hexforge-http-actix", "hexforge-server", TESTS]),
     ("actix-multipart", &["hexforge-http-actix", "hexforge-server", TESTS]),
+    ("askama", &["hexforge-web-askama"]),
+    ("comrak", &["hexforge-web-askama"]),
+    ("ammonia", &["hexforge-web-askama"]),
     ("gix", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store"]),
     ("object_store", &["hexforge-blobs-object-store"]),

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use actix_web::http::header::{ACCEPT_ENCODING, HeaderMap};
+use actix_web::HttpResponse;
+use actix_web::body::BoxBody;
+use actix_web::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, VARY};
 use actix_web::web::{self, Bytes};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -10,13 +12,32 @@ use flate2::write::GzEncoder;
 use crate::meter::Meter;
 
 /// Responses shorter than this are not compressed.
-pub const MIN_COMPRESSED: usize = 1024;
+const MIN_COMPRESSED: usize = 1024;
 
 /// Responses longer than this are compressed on the blocking thread pool.
 const LONG: usize = 64 * 1024;
 
+/// Adds a body to a response, compressed if it is long enough and the client accepts gzip.
+/// # Errors
+/// The thread pool is shut down.
+pub async fn encode(
+    request: &HeaderMap,
+    mut response: HttpResponse<()>,
+    body: Bytes,
+) -> Result<HttpResponse<BoxBody>, actix_web::Error> {
+    if body.len() < MIN_COMPRESSED {
+        return Ok(response.set_body(BoxBody::new(body)));
+    }
+    response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
+    if !is_accepted(request) {
+        return Ok(response.set_body(BoxBody::new(body)));
+    }
+    response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    Ok(response.set_body(BoxBody::new(compress(body).await?)))
+}
+
 /// Whether the client accepts gzip.
-pub fn is_accepted(headers: &HeaderMap) -> bool {
+fn is_accepted(headers: &HeaderMap) -> bool {
     let texts = headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(',')).any(|coding| {
         let mut parts = coding.split(';').map(str::trim);
@@ -27,9 +48,7 @@ pub fn is_accepted(headers: &HeaderMap) -> bool {
 }
 
 /// Compresses a body. Long ones are compressed on another thread, and the caller pays for it.
-/// # Errors
-/// The thread pool is shut down.
-pub async fn compress(body: Bytes) -> Result<Bytes, actix_web::Error> {
+async fn compress(body: Bytes) -> Result<Bytes, actix_web::Error> {
     if body.len() < LONG {
         return Ok(gzip(&body)?);
     }
@@ -50,8 +69,6 @@ fn gzip(body: &[u8]) -> std::io::Result<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::header::HeaderValue;
-
     use super::*;
 
     #[test]

@@ -112,8 +112,7 @@ impl PageError {
     /// The page of an error of a use case. What a visitor may not see does not exist: only actions are refused.
     pub(crate) fn of(error: Error, viewer: Viewer, is_action: bool) -> Self {
         let kind = match error {
-            Error::Unauthenticated => Kind::SignIn,
-            Error::NotFound(_) | Error::Missing(_) => Kind::NotFound,
+            Error::Unauthenticated | Error::NotFound(_) | Error::Missing(_) => Kind::NotFound,
             Error::Throttled(seconds) => Kind::Throttled(seconds),
             Error::Store(StoreError::Busy) => Kind::Busy(1),
             Error::Git(GitError::Busy) => Kind::Busy(5),
@@ -135,6 +134,11 @@ impl PageError {
 
     pub(crate) fn not_found(viewer: Viewer) -> Self {
         Self::new(Kind::NotFound, viewer)
+    }
+
+    /// Sends the visitor to the sign-in, which leads back.
+    pub(crate) fn sign_in() -> Self {
+        Self::new(Kind::SignIn, Viewer::default())
     }
 
     pub(crate) fn forged() -> Self {

@@ -1,12 +1,14 @@
 //! Pages as responses, with the headers that all of them have.
 
+use actix_web::body::MessageBody;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpMessage, HttpResponse, HttpResponseBuilder};
 use askama::Template;
+use hexforge_http_edge::gzip;
 use hexforge_http_edge::request_id::RequestId;
 
 use crate::cookies::Notice;
@@ -53,6 +55,25 @@ pub(crate) fn page_with(
         response.cookie(visit.jar().no_notice());
     }
     response.content_type("text/html; charset=utf-8").body(html)
+}
+
+/// Compresses a page, a stylesheet or a picture, if the browser accepts it.
+pub(crate) async fn compressed(
+    request: &HeaderMap,
+    response: HttpResponse,
+) -> Result<HttpResponse, actix_web::Error> {
+    let media_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let is_text = media_type.is_some_and(|media_type| {
+        media_type.starts_with(b"text/") || media_type == b"image/svg+xml"
+    });
+    if !is_text || response.headers().contains_key(CONTENT_ENCODING) {
+        return Ok(response);
+    }
+    let (response, body) = response.into_parts();
+    match body.try_into_bytes() {
+        Ok(body) => gzip::encode(request, response, body).await,
+        Err(body) => Ok(response.set_body(body)),
+    }
 }
 
 /// The headers of every page.

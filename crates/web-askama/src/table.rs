@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::error::{PageError, PageResult};
 use crate::forms::{self, Guard};
 use crate::pages;
+use crate::render;
 use crate::visit::Visit;
 
 /// Timeout for the body of a form.
@@ -173,15 +174,19 @@ impl Pattern {
 }
 
 /// Serves a page.
-pub(crate) async fn dispatch(request: HttpRequest, payload: Payload) -> HttpResponse {
-    match serve(request, payload).await {
+pub(crate) async fn dispatch(
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, actix_web::Error> {
+    let response = match serve(&request, payload).await {
         Ok(response) => response,
         Err((visit, error)) => error.into_page(visit.as_ref()),
-    }
+    };
+    render::compressed(request.headers(), response).await
 }
 
 async fn serve(
-    request: HttpRequest,
+    request: &HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, (Option<Visit>, PageError)> {
     let Some(pages) = request.app_data::<web::Data<Pages>>().cloned() else {
@@ -193,13 +198,13 @@ async fn serve(
         segments.map(|segment| percent_decode(segment.as_bytes()).collect()).collect();
     let found = pages.find(request.method(), &segments);
     if let Some((route, _)) = &found {
-        LoggedPattern(route.pattern.text).put_on(&request);
+        LoggedPattern(route.pattern.text).put_on(request);
     }
     let (route, in_path) = match found {
         Some((route, in_path)) => (Some(route), in_path),
         None => (None, InPath::default()),
     };
-    let mut visit = Visit::new(&request, in_path).map_err(|error| (None, error))?;
+    let mut visit = Visit::new(request, in_path).map_err(|error| (None, error))?;
     let Some(route) = route else {
         let error = visit.not_found().await;
         return Err((Some(visit), error));

@@ -72,13 +72,6 @@ impl Viewer {
     pub(crate) fn signed_in(&self) -> Option<&SignedIn> {
         self.0.as_deref()
     }
-
-    /// Returns who is signed in.
-    /// # Errors
-    /// Nobody is.
-    pub(crate) fn required(&self) -> Result<&SignedIn, Error> {
-        self.signed_in().ok_or(Error::Unauthenticated)
-    }
 }
 
 impl Visit {
@@ -128,6 +121,8 @@ impl Visit {
         self.remember(&viewer);
         match outcome {
             Ok(value) => Ok((viewer, value)),
+            // To a stranger, a hidden thing and a missing one look the same.
+            Err(Error::Unauthenticated) => Err(PageError::not_found(viewer)),
             Err(error) => Err(PageError::of(error, viewer, self.changes_things())),
         }
     }
@@ -137,7 +132,14 @@ impl Visit {
         &self,
         use_case: impl Fn(&App, &SignedIn) -> Result<T, Error> + Send + 'static,
     ) -> PageResult<(Viewer, T)> {
-        self.run(move |app, viewer| use_case(app, viewer.required()?)).await
+        let use_case = move |app: &App, viewer: &Viewer| match viewer.signed_in() {
+            Some(signed_in) => use_case(app, signed_in).map(Some),
+            None => Ok(None),
+        };
+        match self.run(use_case).await? {
+            (viewer, Some(value)) => Ok((viewer, value)),
+            (_, None) => Err(PageError::sign_in()),
+        }
     }
 
     /// Runs the check of a password. It is slow by design, so it has its own permits and threads.

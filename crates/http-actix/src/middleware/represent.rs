@@ -3,7 +3,7 @@
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
@@ -36,20 +36,8 @@ pub async fn represent(
     if needs_etag && add_etag(&mut response, request.headers(), &body) {
         return Ok(ServiceResponse::new(request, not_modified(response)));
     }
-    let body = if body.len() < gzip::MIN_COMPRESSED {
-        body
-    } else {
-        response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding"));
-        match gzip::is_accepted(request.headers()) {
-            true => {
-                let coding = HeaderValue::from_static("gzip");
-                response.headers_mut().insert(CONTENT_ENCODING, coding);
-                gzip::compress(body).await?
-            }
-            false => body,
-        }
-    };
-    Ok(ServiceResponse::new(request, response.set_body(BoxBody::new(body))))
+    let response = gzip::encode(request.headers(), response, body).await?;
+    Ok(ServiceResponse::new(request, response))
 }
 
 fn is_plain_json(headers: &HeaderMap) -> bool {
