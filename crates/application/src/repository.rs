@@ -1,5 +1,6 @@
 //! Reads the contents of repositories: trees, blobs, archives, comparisons and contributors.
 
+pub mod browse;
 pub mod commits;
 pub mod files;
 pub(crate) mod hidden;

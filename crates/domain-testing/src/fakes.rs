@@ -15,6 +15,7 @@ mod deploy_keys;
 mod emails;
 mod events;
 mod git;
+mod git_browsing;
 mod git_history;
 mod git_writes;
 mod group_labels;

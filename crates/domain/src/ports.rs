@@ -9,6 +9,7 @@ pub mod build_files;
 pub mod clock;
 pub mod files;
 pub mod git;
+pub mod git_browsing;
 pub mod git_error;
 pub mod git_transport;
 pub mod git_writes;

@@ -2,6 +2,7 @@
 //! repository.
 
 pub mod archive;
+pub mod browse;
 pub mod compare;
 pub mod contributor;
 pub mod log;
@@ -11,6 +12,7 @@ pub mod tree;
 pub mod write;
 
 pub use archive::{Archive, ArchiveFormat};
+pub use browse::{BLAME_LINES, Blame, BlameRun, Divergence, FILE_PATHS, FilePaths, LastCommits};
 pub use compare::{ChangedLine, CommitStats, Comparison, FileDiff, LineSide, ShownDiffs};
 pub use contributor::{Contributor, Contributors};
 pub use log::LogQuery;

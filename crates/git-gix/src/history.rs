@@ -1,7 +1,10 @@
 //! Operations on histories: comparisons, archives, contributors and reachability.
 
+mod blame;
+pub(crate) mod browse;
 pub(crate) mod compare;
 pub(crate) mod contributors;
+mod folder;
 pub(crate) mod lineage;
 pub(crate) mod log;
 pub(crate) mod reachable;

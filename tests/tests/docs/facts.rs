@@ -183,7 +183,7 @@ fn the_table_of_the_benchmark_has_all_options() {
 }
 
 /// Figures of a page, each with the file and the line of code that defines it.
-const FIGURES: [(&str, &str, &str, &str); 27] = [
+const FIGURES: [(&str, &str, &str, &str); 31] = [
     ("scaling", "up to 10,000 rows", "persistence-diesel/src/query/page.rs", "EXACT: i64 = 10_000"),
     ("scaling", "4,096 totals", "persistence-diesel/src/query/page.rs", "REMEMBERED: usize = 4096"),
     ("scaling", "256 open repositories", STORE, "OPEN_REPOSITORIES: usize = 256"),
@@ -196,6 +196,20 @@ const FIGURES: [(&str, &str, &str, &str); 27] = [
         "16 MB of small files",
         "git-gix/src/content/blob/cache.rs",
         "BYTES: u64 = 16 << 20",
+    ),
+    (
+        "scaling",
+        "16 MB of last commits of folders",
+        "git-gix/src/history/folder.rs",
+        "CACHED_BYTES: u64 = 16 << 20",
+    ),
+    ("scaling", "2,000 commits or 50 ms", "git-gix/src/history/folder.rs", "from_millis(50)"),
+    ("scaling", "8 MB of blames", "git-gix/src/history/browse.rs", "BLAME_BYTES: u64 = 8 << 20"),
+    (
+        "scaling",
+        "2,000 lines of a file of at most 5 MiB",
+        "git-gix/src/history/blame.rs",
+        "LARGEST_FILE: u64 = 5 << 20",
     ),
     (
         "scaling",

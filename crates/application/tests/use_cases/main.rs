@@ -5,6 +5,7 @@ mod support;
 
 mod block;
 mod branches;
+mod browse;
 mod browser_session;
 mod deliveries;
 mod emails;

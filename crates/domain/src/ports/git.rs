@@ -13,6 +13,7 @@ use crate::limiter::Caller;
 use crate::pack::{Pack, PackName};
 use crate::paging::{Page, Paged};
 use crate::ports::files::ProjectFiles;
+pub use crate::ports::git_browsing::GitBrowsing;
 pub use crate::ports::git_error::GitError;
 use crate::ports::git_transport::GitTransport;
 use crate::ports::git_writes::GitWrites;
@@ -73,9 +74,15 @@ pub struct MergedPacks {
 }
 
 /// One repository.
-pub trait Repository: GitRefs + GitObjects + GitHistory + GitWrites + GitTransport + Send {}
+pub trait Repository:
+    GitRefs + GitObjects + GitHistory + GitBrowsing + GitWrites + GitTransport + Send
+{
+}
 
-impl<T: GitRefs + GitObjects + GitHistory + GitWrites + GitTransport + Send> Repository for T {}
+impl<T> Repository for T where
+    T: GitRefs + GitObjects + GitHistory + GitBrowsing + GitWrites + GitTransport + Send
+{
+}
 
 /// Branches, tags and HEAD.
 pub trait GitRefs {

@@ -116,7 +116,7 @@ impl GixRepository {
     }
 
     /// The root tree of a commit.
-    fn root<'r>(
+    pub(crate) fn root<'r>(
         &self,
         repo: &'r gix::Repository,
         commit: ObjectId,

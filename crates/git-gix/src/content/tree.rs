@@ -2,11 +2,13 @@
 
 pub(crate) mod entries;
 
+use std::ops::ControlFlow;
+
 use gix::ObjectId;
 use gix::bstr::BString;
 use gix::object::tree::{EntryKind as GixKind, EntryMode};
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::repository::{EntryKind, TreeEntry};
+use hexforge_domain::repository::{EntryKind, FILE_PATHS, FilePaths, TreeEntry};
 
 use crate::content::commit::from_gix;
 use crate::error::failed;
@@ -16,6 +18,9 @@ use crate::text;
 /// repository into more entries than fit into memory.
 const MOST_ENTRIES: usize = if cfg!(test) { 5000 } else { 1_000_000 };
 const MOST_BYTES: usize = 128 << 20;
+
+/// The maximum number of bytes in a list of paths.
+const MOST_PATH_BYTES: usize = 8 << 20;
 
 /// Returns the tree entry at a path. Path components are matched literally, so `.`, `..` and empty components match
 /// nothing.
@@ -62,6 +67,44 @@ pub(crate) fn list_all(
     folder: &str,
 ) -> Result<Vec<TreeEntry>, GitError> {
     let mut listed = Listed::default();
+    each_below(repo, tree, folder, |mode, id, path| {
+        listed.add(mode, id, path)?;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(listed.into_entries())
+}
+
+/// Lists the paths of the files, links and submodules of a tree and of all its subtrees.
+pub(crate) fn file_paths(
+    repo: &gix::Repository,
+    tree: &gix::Tree<'_>,
+) -> Result<FilePaths, GitError> {
+    let mut found = FilePaths::default();
+    // Folders without files count too: a few trees can expand into very many.
+    let (mut entries, mut bytes) = (0, 0);
+    each_below(repo, tree, "", |mode, _, path| {
+        entries += 1;
+        bytes += path.len();
+        found.is_cut =
+            found.paths.len() >= FILE_PATHS || entries > 4 * FILE_PATHS || bytes > MOST_PATH_BYTES;
+        if found.is_cut {
+            return Ok(ControlFlow::Break(()));
+        }
+        if !mode.is_tree() {
+            found.paths.push(path);
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
+/// Calls `each` with the mode, id and path of all entries of a tree and its subtrees, until it breaks off.
+fn each_below(
+    repo: &gix::Repository,
+    tree: &gix::Tree<'_>,
+    folder: &str,
+    mut each: impl FnMut(EntryMode, &gix::oid, String) -> Result<ControlFlow<()>, GitError>,
+) -> Result<(), GitError> {
     // An explicit stack: deeply nested trees would overflow the call stack.
     let mut open = vec![(folder.to_owned(), children(tree)?.into_iter())];
     while let Some((folder, rest)) = open.last_mut() {
@@ -74,9 +117,11 @@ pub(crate) fn list_all(
             let tree = repo.find_tree(id).map_err(failed)?;
             open.push((path.clone(), children(&tree)?.into_iter()));
         }
-        listed.add(mode, &id, path)?;
+        if each(mode, &id, path)?.is_break() {
+            break;
+        }
     }
-    Ok(listed.into_entries())
+    Ok(())
 }
 
 type Child = (EntryMode, ObjectId, BString);

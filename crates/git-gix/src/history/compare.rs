@@ -17,7 +17,7 @@ use crate::protocol::limits::StopSignal;
 
 pub(crate) use containing::first_containing;
 pub(crate) use effort::{Effort, Limits};
-pub(crate) use files::{changed_line, changed_paths, commit_diff, commit_stats};
+pub(crate) use files::{changed_line, changed_paths, commit_diff, commit_stats, rename_source};
 
 mod ancestry;
 mod containing;

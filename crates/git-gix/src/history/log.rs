@@ -2,7 +2,7 @@
 
 mod path;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ use hexforge_domain::repository::LogQuery;
 use crate::content::commit::to_gix;
 use crate::error::failed;
 use crate::history::compare::{require_commits, with_object_cache};
-use path::PathHistory;
+pub(super) use path::PathHistory;
 
 /// The maximum number of commits that are visited.
 const MOST_COMMITS: usize = 5_000_000;
@@ -39,7 +39,7 @@ pub(crate) fn list(
     let path = query.path.as_deref().filter(|path| !path.is_empty());
     let mut walk = Walk {
         repo: &repo,
-        path: path.map(|path| PathHistory::new(&repo, path)),
+        path: path.map(|path| PathHistory::new(&repo, path.as_bytes())),
         since: query.since.map_or(i64::MIN, first_second),
         queue: BinaryHeap::new(),
         seen: HashSet::default(),

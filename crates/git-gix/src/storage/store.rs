@@ -25,6 +25,7 @@ use crate::content::archive::cache::{self, ArchiveCache};
 use crate::content::blob::cache::BlobCache;
 use crate::content::commit;
 use crate::error::{failed, io_failed};
+use crate::history::browse::BrowseCaches;
 use crate::history::contributors::ContributorIndex;
 use crate::history::lineage::Lineages;
 use crate::history::reachable::WalkCache;
@@ -97,6 +98,7 @@ pub(crate) struct Shared {
     pub(crate) compressed: CompressedObjects,
     pub(crate) lineages: Lineages,
     pub(crate) walks: WalkCache,
+    pub(crate) browsing: BrowseCaches,
     verify_fetches: AtomicBool,
     accepted_faults: OnceLock<AcceptedFaults>,
     pub(crate) comparisons: Cache<(ProjectId, ObjectId, ObjectId), Arc<Comparison>, BySize>,
@@ -158,6 +160,7 @@ impl GixStore {
                 compressed: CompressedObjects::default(),
                 lineages: Lineages::default(),
                 walks: WalkCache::default(),
+                browsing: BrowseCaches::default(),
                 verify_fetches: AtomicBool::new(cfg!(debug_assertions)),
                 accepted_faults: OnceLock::new(),
                 comparisons: Cache::with_weighter(100, COMPARISONS, BySize),

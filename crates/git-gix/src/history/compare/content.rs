@@ -27,7 +27,7 @@ impl Entry {
     }
 
     /// Returns whether both entries are files, both links, or both submodules.
-    pub(super) fn is_same_type(&self, other: &Entry) -> bool {
+    pub(crate) fn is_same_type(&self, other: &Entry) -> bool {
         self.kind == other.kind || self.is_file() && other.is_file()
     }
 
@@ -53,7 +53,7 @@ pub(super) fn read(repo: &gix::Repository, entry: &Entry) -> Result<Content, Git
 }
 
 /// The content of a file; `None` when it is too large.
-pub(super) fn bytes(repo: &gix::Repository, entry: &Entry) -> Result<Option<Vec<u8>>, GitError> {
+pub(crate) fn bytes(repo: &gix::Repository, entry: &Entry) -> Result<Option<Vec<u8>>, GitError> {
     if size(repo, entry)? > BIG_FILE {
         return Ok(None);
     }
@@ -61,6 +61,6 @@ pub(super) fn bytes(repo: &gix::Repository, entry: &Entry) -> Result<Option<Vec<
     Ok(Some(std::mem::take(&mut blob.data)))
 }
 
-pub(super) fn size(repo: &gix::Repository, entry: &Entry) -> Result<u64, GitError> {
+pub(crate) fn size(repo: &gix::Repository, entry: &Entry) -> Result<u64, GitError> {
     Ok(repo.find_header(entry.id).map_err(failed)?.size())
 }

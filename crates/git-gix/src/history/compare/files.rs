@@ -305,6 +305,28 @@ impl Visit for Recorder<'_> {
     }
 }
 
+/// Returns the file of a parent that a commit renamed to this path, as git finds it if it follows a single path. A path
+/// that the parent has was not renamed.
+pub(crate) fn rename_source(
+    repo: &gix::Repository,
+    parent: ObjectId,
+    commit: ObjectId,
+    path: &BStr,
+    effort: &Effort,
+) -> Result<Option<Entry>, GitError> {
+    let pairs = changed_entries(repo, Some(parent), commit, effort)?;
+    let is_target = |pair: &&Pair| pair.old.is_none();
+    let added = pairs.iter().filter(is_target).filter_map(|pair| pair.new.as_ref());
+    let Some(target) = added.into_iter().find(|entry| entry.path == path) else { return Ok(None) };
+    let deleted: Vec<&Entry> = pairs
+        .iter()
+        .filter(|pair| pair.new.is_none())
+        .filter_map(|pair| pair.old.as_ref())
+        .collect();
+    let found = renames::find(repo, &deleted, &[target], effort)?;
+    Ok(found.first().copied().flatten().map(|at| deleted[at].clone()))
+}
+
 /// Joins deletions and additions into renames.
 fn with_renames(
     repo: &gix::Repository,

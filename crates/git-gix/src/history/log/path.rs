@@ -15,7 +15,7 @@ use crate::error::failed;
 const MOST_CACHED: usize = 200_000;
 
 /// Compares commits at a path.
-pub(super) struct PathHistory<'r> {
+pub(in crate::history) struct PathHistory<'r> {
     repo: &'r gix::Repository,
     /// The components of the path.
     names: Vec<Vec<u8>>,
@@ -29,9 +29,9 @@ pub(super) struct PathHistory<'r> {
 type Found = (EntryKind, ObjectId);
 
 impl<'r> PathHistory<'r> {
-    pub(super) fn new(repo: &'r gix::Repository, path: &str) -> Self {
-        let folder = path.strip_suffix('/');
-        let names = folder.unwrap_or(path).split('/').map(|name| name.as_bytes().to_vec());
+    pub(in crate::history) fn new(repo: &'r gix::Repository, path: &[u8]) -> Self {
+        let folder = path.strip_suffix(b"/");
+        let names = folder.unwrap_or(path).split(|byte| *byte == b'/').map(<[u8]>::to_vec);
         Self {
             repo,
             names: names.collect(),
@@ -84,8 +84,12 @@ impl<'r> PathHistory<'r> {
         Ok(one == two)
     }
 
-    /// What is at the path below a tree.
-    fn entry(&mut self, level: usize, tree: ObjectId) -> Result<Option<Found>, GitError> {
+    /// What is at the path, from this component on, below a tree.
+    pub(in crate::history) fn entry(
+        &mut self,
+        level: usize,
+        tree: ObjectId,
+    ) -> Result<Option<Found>, GitError> {
         let mut tree = tree;
         for level in level..self.names.len() {
             let found = self.look_up(level, tree)?;

@@ -72,7 +72,7 @@ fn list(scratch: &Scratch, query: &LogQuery) -> Result<Vec<String>, GitError> {
 type Files = BTreeMap<&'static str, usize>;
 
 /// Writes a history with merges of all kinds, reverts, roots and wrong clocks. Returns the last commit.
-fn generate(scratch: &Scratch, seed: u64) -> String {
+pub(in crate::history) fn generate(scratch: &Scratch, seed: u64) -> String {
     let random = &mut Random::new(seed);
     let (mut stream, mut trees): (String, Vec<Files>) = (String::new(), Vec::new());
     let count = 5 + random.below(50);

@@ -1,0 +1,84 @@
+//! Reads parts of the history that pages show beside files and folders. Whoever may read the code may read them.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use hexforge_domain::commit::{Commit, ObjectId};
+use hexforge_domain::repository::{Blame, Divergence, FilePaths};
+
+use super::Revision;
+use super::commits::too_large;
+use crate::error::{Entity, Error};
+
+/// The last commits of the entries of a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderCommits {
+    /// The last commit that changed an entry, by the path of the entry from the root of the repository. Entries whose
+    /// commit is not known yet are missing.
+    pub by_path: HashMap<String, Arc<Commit>>,
+    /// Whether the commits of all entries are known. If not, another call finds more.
+    pub is_complete: bool,
+}
+
+/// Returns the last commits that changed the entries of a folder, as far as they are found in a short time.
+pub fn last_commits(at: &Revision, folder: &str) -> Result<FolderCommits, Error> {
+    let found = at.repository.last_commits(at.commit, folder)?;
+    let commits = commits(at, found.entries.iter().map(|(_, commit)| *commit))?;
+    let by_path = found.entries.into_iter().filter_map(|(path, commit)| {
+        let commit = commits.get(&commit)?;
+        Some((path, Arc::clone(commit)))
+    });
+    Ok(FolderCommits { by_path: by_path.collect(), is_complete: found.is_complete })
+}
+
+/// The commits that wrote the lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlameView {
+    /// The runs of lines.
+    pub blame: Arc<Blame>,
+    /// The commits of the runs.
+    pub commits: HashMap<ObjectId, Arc<Commit>>,
+}
+
+/// Returns the commits that wrote some lines of a file, which are counted from 1, at most
+/// [`BLAME_LINES`](hexforge_domain::repository::BLAME_LINES) of them. May take long.
+pub fn blame(at: &Revision, path: &str, lines: RangeInclusive<u32>) -> Result<BlameView, Error> {
+    let path = path.trim_start_matches('/');
+    let blame = at.repository.blame(at.commit, path, lines).map_err(too_large)?;
+    let blame = blame.ok_or(Error::NotFound(Entity::File))?;
+    let commits = commits(at, blame.runs.iter().map(|run| run.commit))?;
+    Ok(BlameView { blame, commits })
+}
+
+/// Counts the commits of a revision that another one does not have, and the other way round. Returns `None` when that
+/// takes too long.
+pub fn divergence(base: &Revision, tip: &Revision) -> Result<Option<Divergence>, Error> {
+    Ok(tip.repository.divergence(base.commit, tip.commit)?)
+}
+
+/// Counts like [`divergence`], for several commits of the repository, such as the tips of its branches.
+pub fn divergences(base: &Revision, tips: &[ObjectId]) -> Result<Vec<Option<Divergence>>, Error> {
+    tips.iter().map(|tip| Ok(base.repository.divergence(base.commit, *tip)?)).collect()
+}
+
+/// Lists the paths of all files of a revision, for a search by name.
+pub fn file_paths(at: &Revision) -> Result<FilePaths, Error> {
+    Ok(at.repository.file_paths(at.commit)?)
+}
+
+/// Reads commits, each once.
+fn commits(
+    at: &Revision,
+    ids: impl Iterator<Item = ObjectId>,
+) -> Result<HashMap<ObjectId, Arc<Commit>>, Error> {
+    let mut commits = HashMap::new();
+    for id in ids {
+        if !commits.contains_key(&id)
+            && let Some(commit) = at.repository.commit(id)?
+        {
+            commits.insert(id, Arc::new(commit));
+        }
+    }
+    Ok(commits)
+}
