@@ -1,5 +1,6 @@
 //! The pages, one file for each group of addresses.
 
+mod blame;
 mod commit;
 mod explore;
 mod file;
@@ -36,6 +37,7 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/tree/{rest...}", file::tree);
     pages.get("/{namespace}/{project}/blob/{rest...}", file::blob);
     pages.get("/{namespace}/{project}/raw/{rest...}", file::raw);
+    pages.get("/{namespace}/{project}/blame/{rest...}", blame::show);
     pages.get("/{namespace}/{project}/commits/{rest...}", history::commits);
     pages.get("/{namespace}/{project}/commit/{sha}", commit::show);
     pages.get("/{namespace}/{project}/refs/switch", file::switch);

@@ -8,12 +8,13 @@ use super::support::{Browser, project, user};
 on_every_store!(hidden_projects_look_like_missing_ones, visitors_see_what_the_interface_shows_them);
 
 /// The pages of a project that has a commit.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "",
     "/tree/master",
     "/tree/master/src",
     "/blob/master/README.md",
     "/raw/master/README.md",
+    "/blame/master/README.md",
     "/commits/master",
 ];
 

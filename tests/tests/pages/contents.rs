@@ -11,6 +11,7 @@ on_every_store!(
     an_empty_project_says_what_to_do,
     folders_and_files_are_shown,
     a_commit_shows_its_changes,
+    folders_and_blames_name_the_last_commits,
     bytes_of_users_run_nothing,
     addresses_have_one_spelling,
 );
@@ -134,6 +135,31 @@ fn folders_and_files_are_shown(forge: &Forge) {
     browser
         .get("/root/ship/refs/switch?id=topic/one&destination=tree&path=src")
         .redirects(303, "/root/ship/tree/topic/one/src");
+}
+
+fn folders_and_blames_name_the_last_commits(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    tree.write("src/a/main.rs", "fn main() {\n    println!(\"<i>\");\n}\n").commit("Second");
+    forge.fill(id, &tree);
+    let browser = Browser::stranger(forge);
+    for (page, expected) in [
+        ("/root/ship", vec!["Second", "First & <best>"]),
+        ("/root/ship/tree/master/src/a", vec!["Second"]),
+        ("/root/ship/tree/master~1", vec!["First & <best>", "First & <best>"]),
+    ] {
+        let page = browser.get(page).page(200);
+        assert_eq!(page.all("table[aria-label=Files] td:nth-child(2) a"), expected);
+        assert_eq!(page.all("table[aria-label=Files] td:nth-child(3) time").len(), expected.len());
+    }
+    let blame = browser.get("/root/ship/blame/master/src/a/main.rs").page(200);
+    assert_eq!(blame.heading(), "main.rs");
+    let who = blame.all("table[aria-label=Blame] .who a[href*='/commit/']");
+    assert_eq!(who, ["First & <best>", "Second", "First & <best>"]);
+    assert_eq!(blame.all("tr#L2 .line"), ["println!(\"<i>\");"]);
+    let before = blame.attributes("tr#L2 .who a[href*='/blame/']", "href").remove(0);
+    let older = browser.get(&before).page(200);
+    assert_eq!(older.all("tr#L2 .line"), ["println!(\"<b>\");"]);
+    assert_eq!(browser.get("/root/ship/blame/master/nope").0.status, 404);
 }
 
 fn a_commit_shows_its_changes(forge: &Forge) {

@@ -70,7 +70,10 @@ fn a_wrong_password_keeps_the_name_and_the_target(forge: &Forge) {
         let failed = browser.post("/users/sign_in", &fields).page(422);
         assert_eq!(failed.all("[role=alert]"), ["Invalid login or password."]);
         assert_eq!(failed.attributes("input[name=login]", "value"), [login]);
-        assert_eq!(failed.attributes("form[aria-label='Sign in'] input[name=return_to]", "value"), ["/help"]);
+        assert_eq!(
+            failed.attributes("form[aria-label='Sign in'] input[name=return_to]", "value"),
+            ["/help"]
+        );
         assert!(failed.attributes("input[name=password]", "value").is_empty());
         assert!(browser.cookie("hexforge_session").is_none());
     }

@@ -8,6 +8,7 @@ use askama::Template;
 use hexforge_application::app::App;
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
+use hexforge_application::repository::browse::{self, FolderCommits};
 use hexforge_application::repository::ref_path::{self, Located};
 use hexforge_application::repository::{self, Content, Revision};
 use hexforge_domain::policy::Actor;
@@ -16,7 +17,7 @@ use hexforge_domain::repository::{EntryKind, TreeEntry};
 use hexforge_http_edge::conditional::ETag;
 use hexforge_http_edge::stream;
 
-use super::project::{frame_of, missing, other_spelling};
+use super::project::{CommitLine, frame_of, missing, other_spelling};
 use crate::address;
 use crate::error::{PageError, PageResult};
 use crate::frame::Frame;
@@ -39,11 +40,35 @@ pub(super) struct Entry {
     pub(super) name: String,
     pub(super) address: Option<String>,
     pub(super) kind: &'static str,
+    /// The last commit that changed it, if it is known.
+    pub(super) last: Option<CommitLine>,
+}
+
+/// The entries of a folder, and their last commits.
+pub(super) struct FolderContent {
+    entries: Vec<TreeEntry>,
+    last: FolderCommits,
+}
+
+impl FolderContent {
+    pub(super) fn read(at: &Revision, path: &str) -> Result<Self, Error> {
+        let entries = repository::tree(at, path, Depth::Folder)?;
+        Ok(Self { last: browse::last_commits(at, path)?, entries })
+    }
+
+    pub(super) fn entries(&self) -> &[TreeEntry] {
+        &self.entries
+    }
 }
 
 /// The rows of a folder, folders first.
-pub(super) fn rows(base: &str, revision: &str, entries: Vec<TreeEntry>) -> Vec<Entry> {
-    let mut entries = entries;
+pub(super) fn rows(
+    base: &str,
+    revision: &str,
+    content: FolderContent,
+    frame: &Frame,
+) -> Vec<Entry> {
+    let FolderContent { mut entries, last } = content;
     entries.sort_by_key(|entry| entry.kind != EntryKind::Tree);
     let row = |entry: &TreeEntry| {
         let (page, kind) = match entry.kind {
@@ -56,6 +81,7 @@ pub(super) fn rows(base: &str, revision: &str, entries: Vec<TreeEntry>) -> Vec<E
             name: entry.name().to_owned(),
             address: page.map(|page| format!("{base}/{page}/{at}")),
             kind,
+            last: last.by_path.get(&entry.path).map(|commit| CommitLine::new(commit, frame)),
         }
     };
     entries.iter().map(row).collect()
@@ -169,17 +195,17 @@ struct Tree {
 
 pub(super) async fn tree(visit: Visit) -> PageResult<HttpResponse> {
     let place = Address::of(&visit);
-    let (viewer, (project, name, path, branches, entries, readme)) = visit
+    let (viewer, (project, name, path, branches, content, readme)) = visit
         .run(move |app, viewer| {
             let Place { project, located } = find_place(app, viewer.actor(), &place)?;
             let Located { at, name, path } = located;
-            let entries = repository::tree(&at, &path, Depth::Folder)?;
-            if entries.is_empty() && !path.is_empty() {
+            let content = FolderContent::read(&at, &path)?;
+            if content.entries().is_empty() && !path.is_empty() {
                 return Err(missing());
             }
             let branches = repository::branch_names(&at);
-            let readme = read_readme(at, &entries)?;
-            Ok((project, name, path, branches, entries, readme))
+            let readme = read_readme(at, content.entries())?;
+            Ok((project, name, path, branches, content, readme))
         })
         .await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
@@ -189,22 +215,23 @@ pub(super) async fn tree(visit: Visit) -> PageResult<HttpResponse> {
     let project_name = project.placed.project.name.as_str();
     let heading = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(project_name);
     let what = if path.is_empty() { name.clone() } else { path.clone() };
+    let frame = Frame::of_project(&visit, &viewer, &what, frame_of(&project, "Files"));
     let page = Tree {
-        frame: Frame::of_project(&visit, &viewer, &what, frame_of(&project, "Files")),
         heading: heading.to_owned(),
         crumbs: if path.is_empty() { vec![] } else { crumbs(&base, project_name, &name, &path) },
         history: format!("{base}/commits/{}", address::path(joined(&name, &path))),
-        entries: rows(&base, &name, entries),
+        entries: rows(&base, &name, content, &frame),
         readme: readme.map(|(name, bytes)| Readme::new(name, &bytes)),
         revision: name,
         branches,
         path,
         base,
+        frame,
     };
     render::page(&visit, &viewer, &page)
 }
 
-fn joined(name: &str, path: &str) -> String {
+pub(super) fn joined(name: &str, path: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{name}/{path}") }
 }
 
@@ -215,6 +242,7 @@ struct BlobPage {
     heading: String,
     crumbs: Vec<Crumb>,
     raw: String,
+    blame: String,
     history: String,
     permalink: String,
     /// The address of the other form of a markdown file, and its name.
@@ -249,18 +277,7 @@ pub(super) async fn blob(visit: Visit) -> PageResult<HttpResponse> {
             let Place { project, located } = find_place(app, viewer.actor(), &place)?;
             let Located { at, name, path } = located;
             let commit = at.commit().to_string();
-            let (content, size) = match repository::file(at, &path)?.content()? {
-                Content::Small(bytes) => {
-                    let size = bytes.len() as u64;
-                    (Some(bytes), size)
-                }
-                Content::Large(blob, repository) if blob.size <= MAX_SHOWN as u64 => {
-                    let mut bytes = Vec::with_capacity(usize::try_from(blob.size).unwrap_or(0));
-                    repository.write_blob(blob.id, &mut bytes)?;
-                    (Some(bytes), blob.size)
-                }
-                Content::Large(blob, _) => (None, blob.size),
-            };
+            let (content, size) = read_shown(at, &path)?;
             Ok(FileContent { project, name, path, commit, content, size })
         })
         .await?;
@@ -268,6 +285,22 @@ pub(super) async fn blob(visit: Visit) -> PageResult<HttpResponse> {
         return Ok(redirect);
     }
     show_file(&visit, &viewer, file)
+}
+
+/// Reads a file, and its size. The content is missing if it is too large to be shown.
+pub(super) fn read_shown(at: Revision, path: &str) -> Result<(Option<Vec<u8>>, u64), Error> {
+    match repository::file(at, path)?.content()? {
+        Content::Small(bytes) => {
+            let size = bytes.len() as u64;
+            Ok((Some(bytes), size))
+        }
+        Content::Large(blob, repository) if blob.size <= MAX_SHOWN as u64 => {
+            let mut bytes = Vec::with_capacity(usize::try_from(blob.size).unwrap_or_default());
+            repository.write_blob(blob.id, &mut bytes)?;
+            Ok((Some(bytes), blob.size))
+        }
+        Content::Large(blob, _) => Ok((None, blob.size)),
+    }
 }
 
 fn show_file(visit: &Visit, viewer: &Viewer, file: FileContent) -> PageResult<HttpResponse> {
@@ -289,6 +322,7 @@ fn show_file(visit: &Visit, viewer: &Viewer, file: FileContent) -> PageResult<Ht
         frame: Frame::of_project(visit, viewer, &path, frame_of(&project, "Files")),
         crumbs: crumbs(&base, project.placed.project.name.as_str(), &name, &path),
         raw: format!("{base}/raw/{place}"),
+        blame: format!("{base}/blame/{place}"),
         history: format!("{base}/commits/{place}"),
         permalink: format!("{base}/blob/{}", address::path(joined(&commit, &path))),
         other_form,

@@ -2,19 +2,17 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use hexforge_application::app::App;
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::project::star;
 use hexforge_application::repository::{self, Revision};
 use hexforge_domain::commit::Commit;
 use hexforge_domain::policy::project::ProjectAbility;
-use hexforge_domain::ports::git::Depth;
 use hexforge_domain::project::Archived;
 use hexforge_domain::project::star::StarCommand;
 
 use super::explore::visibility_name;
-use super::file::{self, Entry, Readme};
+use super::file::{self, Entry, FolderContent, Readme};
 use crate::address;
 use crate::error::PageResult;
 use crate::frame::{Frame, ProjectFrame};
@@ -111,7 +109,7 @@ struct Tip {
     branch: String,
     branches: Vec<String>,
     commit: Option<Commit>,
-    entries: Vec<hexforge_domain::repository::TreeEntry>,
+    content: FolderContent,
     readme: Option<(String, Vec<u8>)>,
 }
 
@@ -123,7 +121,7 @@ pub(super) async fn home(visit: Visit) -> PageResult<HttpResponse> {
             let tip = if project.may(ProjectAbility::DownloadCode) {
                 let readable = repository::readable(app, viewer.actor(), client, &named)?;
                 let at = repository::revision_or_default(app, &readable, None)?;
-                at.map(|at| read_tip(app, &project, at)).transpose()?
+                at.map(|at| read_tip(&project, at)).transpose()?
             } else {
                 None
             };
@@ -137,17 +135,17 @@ pub(super) async fn home(visit: Visit) -> PageResult<HttpResponse> {
     show(&visit, &viewer, &project, tip)
 }
 
-fn read_tip(_: &App, project: &ProjectPage, at: Revision) -> Result<Tip, Error> {
+fn read_tip(project: &ProjectPage, at: Revision) -> Result<Tip, Error> {
     let branch = project.placed.project.default_branch.as_ref();
     let branch = branch.map_or_else(String::new, |name| name.as_str().to_owned());
-    let entries = repository::tree(&at, "", Depth::Folder)?;
+    let content = FolderContent::read(&at, "")?;
     let commit = repository::commits::list(
         &at,
         repository::commits::CommitFilter { limit: 1, ..Default::default() },
     )?;
     let branches = repository::branch_names(&at);
-    let readme = file::read_readme(at, &entries)?;
-    Ok(Tip { branch, branches, commit: commit.into_iter().next(), entries, readme })
+    let readme = file::read_readme(at, content.entries())?;
+    Ok(Tip { branch, branches, commit: commit.into_iter().next(), content, readme })
 }
 
 fn show(
@@ -161,7 +159,7 @@ fn show(
     let base = format!("/{path}");
     let content = tip.map(|tip| Folder {
         latest: tip.commit.as_ref().map(|commit| CommitLine::new(commit, &frame)),
-        entries: file::rows(&base, &tip.branch, tip.entries),
+        entries: file::rows(&base, &tip.branch, tip.content, &frame),
         readme: tip.readme.map(|(name, bytes)| Readme::new(name, &bytes)),
         branch: tip.branch,
         branches: tip.branches,

@@ -1,0 +1,85 @@
+//! Who wrote the lines of a file.
+
+use actix_web::HttpResponse;
+use askama::Template;
+use hexforge_application::error::Error;
+use hexforge_application::repository::browse;
+use hexforge_application::repository::ref_path::Located;
+use hexforge_domain::repository::BLAME_LINES;
+
+use super::file::{Address, Crumb, Place, crumbs, find_place, joined, read_shown, visible};
+use super::project::{CommitLine, frame_of, missing, other_spelling};
+use crate::address;
+use crate::error::PageResult;
+use crate::frame::{Frame, Pager};
+use crate::render;
+use crate::visit::Visit;
+
+/// Lines that one commit wrote.
+struct Run {
+    commit: CommitLine,
+    /// The blame of the file before the commit.
+    before: Option<String>,
+    lines: Vec<(u32, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "blame.html")]
+struct BlamePage {
+    frame: Frame,
+    base: String,
+    heading: String,
+    crumbs: Vec<Crumb>,
+    file: String,
+    runs: Vec<Run>,
+    pager: Pager,
+}
+
+pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
+    let place = Address::of(&visit);
+    let page = visit.page();
+    let number = page.offset() / page.limit().unwrap_or(1);
+    let first = u32::try_from(number).unwrap_or(u32::MAX).saturating_mul(BLAME_LINES);
+    let (viewer, Place { project, located }) =
+        visit.run(move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
+    let Located { at, name, path } = located;
+    let read = {
+        let path = path.clone();
+        move || {
+            let last = first.saturating_add(BLAME_LINES);
+            let view = browse::blame(&at, &path, first.saturating_add(1)..=last)?;
+            let (bytes, _) = read_shown(at, &path)?;
+            Ok::<_, Error>((view, bytes.ok_or_else(missing)?))
+        }
+    };
+    let (view, bytes) = visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?;
+    let base = format!("/{}", project.path());
+    let frame = Frame::of_project(&visit, &viewer, &path, frame_of(&project, "Files"));
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let runs = view.blame.runs.iter().filter_map(|run| {
+        let commit = CommitLine::new(view.commits.get(&run.commit)?, &frame);
+        let before = run.previous.as_ref().map(|(commit, path)| {
+            format!("{base}/blame/{}", address::path(format!("{commit}/{path}")))
+        });
+        let numbers = run.first..run.first.saturating_add(run.count);
+        let shown = numbers.map(|number| {
+            let line = lines.get(number.saturating_sub(1) as usize).copied().unwrap_or_default();
+            (number, visible(line))
+        });
+        Some(Run { commit, before, lines: shown.collect() })
+    });
+    let page = BlamePage {
+        heading: path.rsplit('/').next().unwrap_or(&path).to_owned(),
+        crumbs: crumbs(&base, project.placed.project.name.as_str(), &name, &path),
+        file: format!("{base}/blob/{}", address::path(joined(&name, &path))),
+        runs: runs.collect(),
+        pager: Pager::uncounted(&visit, view.blame.lines > first.saturating_add(BLAME_LINES)),
+        frame,
+        base,
+    };
+    render::page(&visit, &viewer, &page)
+}
