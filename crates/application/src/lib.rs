@@ -17,6 +17,8 @@ pub mod commit;
 pub mod commit_status;
 pub mod delivery;
 pub mod deploy_key;
+pub mod deployment;
+pub mod environment;
 pub mod error;
 pub mod event;
 pub mod file;

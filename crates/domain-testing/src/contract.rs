@@ -38,6 +38,7 @@ pub mod deliveries;
 pub mod delivery_log;
 pub mod deploy_keys;
 pub mod emails;
+pub mod environments;
 pub mod events;
 pub mod forks;
 pub mod group_deletion;

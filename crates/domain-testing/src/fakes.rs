@@ -12,6 +12,7 @@ mod clock;
 mod deliveries;
 mod deploy_keys;
 mod emails;
+mod environments;
 mod events;
 mod git;
 mod git_history;

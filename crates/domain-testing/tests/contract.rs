@@ -40,6 +40,7 @@ fn every_case_is_run() {
         "delivery_log",
         "deploy_keys",
         "emails",
+        "environments",
         "events",
         "forks",
         "group_deletion",

@@ -88,4 +88,8 @@ ids! {
     TriggerRequestId,
     /// A variable of a project.
     VariableId,
+    /// An environment of a project.
+    EnvironmentId,
+    /// A deployment of a build to an environment.
+    DeploymentId,
 }

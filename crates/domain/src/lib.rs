@@ -46,6 +46,8 @@ pub mod ci;
 pub mod commit;
 pub mod delivery;
 pub mod deploy_key;
+pub mod deployment;
+pub mod environment;
 pub mod event;
 pub mod field_errors;
 pub mod group;

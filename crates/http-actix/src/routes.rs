@@ -11,7 +11,9 @@ mod commit_comments;
 mod commit_statuses;
 mod commits;
 mod deploy_keys;
+mod deployments;
 mod emails;
+mod environments;
 mod files;
 mod fork_links;
 mod group_labels;
@@ -112,6 +114,8 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         commit_statuses::declare,
         triggers::declare,
         variables::declare,
+        environments::declare,
+        deployments::declare,
         ci_lint::declare,
         templates::declare,
         runner_admin::declare,

@@ -7,6 +7,8 @@ use crate::broadcast::port::Broadcasts;
 use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::deploy_key::port::DeployKeys;
+use crate::deployment::port::Deployments;
+use crate::environment::port::Environments;
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::issuable::port::Issuables;
@@ -130,6 +132,10 @@ pub trait Tx {
     fn triggers(&mut self) -> &mut dyn Triggers;
     /// The variables of all projects.
     fn variables(&mut self) -> &mut dyn Variables;
+    /// The environments of all projects.
+    fn environments(&mut self) -> &mut dyn Environments;
+    /// The deployments of all projects.
+    fn deployments(&mut self) -> &mut dyn Deployments;
     /// The remaining rows of removed projects, groups and users.
     fn removals(&mut self) -> &mut dyn Removals;
 }

@@ -303,6 +303,7 @@ diesel::table! {
         issues -> BigInt,
         milestones -> BigInt,
         merge_requests -> BigInt,
+        deployments -> BigInt,
     }
 }
 
@@ -849,6 +850,34 @@ diesel::table! {
         status -> Nullable<Integer>,
         answer -> Nullable<Text>,
         error -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    environments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        external_url -> Nullable<Text>,
+        state -> Text,
+        stop_branch -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    deployments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        environment_id -> BigInt,
+        build_id -> BigInt,
+        reference -> Text,
+        sha -> Text,
+        user_id -> Nullable<BigInt>,
+        on_stop -> Nullable<Text>,
+        created_at -> Timestamp,
     }
 }
 

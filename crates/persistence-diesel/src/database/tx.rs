@@ -10,6 +10,8 @@ use hexforge_domain::broadcast::port::Broadcasts;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::deploy_key::port::DeployKeys;
+use hexforge_domain::deployment::port::Deployments;
+use hexforge_domain::environment::port::Environments;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::issuable::port::Issuables;
@@ -371,5 +373,7 @@ ports! {
     runners: Runners,
     triggers: Triggers,
     variables: Variables,
+    environments: Environments,
+    deployments: Deployments,
     removals: Removals,
 }

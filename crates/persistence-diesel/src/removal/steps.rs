@@ -74,6 +74,7 @@ const OF_LABELS: [DependentRows; 4] = [
     dependents("issue_labels", "issue_id, label_id", "label_id"),
     dependents("merge_request_labels", "merge_request_id, label_id", "label_id"),
 ];
+const OF_ENVIRONMENTS: [DependentRows; 1] = [dependents("deployments", "id", "environment_id")];
 const OF_PIPELINES: [DependentRows; 4] = [
     dependents("builds", "id", "pipeline_id"),
     dependents("build_definitions", "id", "pipeline_id"),
@@ -128,13 +129,14 @@ const OF_USERS: [DependentRows; 10] = [
     dependents("merge_request_participants", "merge_request_id, user_id", "user_id"),
 ];
 /// The rows that stay, and whose reference to the user becomes null.
-const REFERENCES_TO_USERS: [DependentRows; 6] = [
+const REFERENCES_TO_USERS: [DependentRows; 7] = [
     dependents("issues", "id", "updated_by_id"),
     dependents("merge_requests", "id", "updated_by_id"),
     dependents("merge_requests", "id", "merge_user_id"),
     dependents("notes", "id", "updated_by_id"),
     dependents("pipelines", "id", "user_id"),
     dependents("builds", "id", "user_id"),
+    dependents("deployments", "id", "user_id"),
 ];
 
 /// The kinds of roots. Each has a table.
@@ -260,6 +262,7 @@ impl DieselTx<'_> {
             && self.remove_issues_of_project(id)?
             && self.remove_merge_requests_of_project(id)?
             && self.remove_all_of("labels", "project_id", id, &[&OF_LABELS])?
+            && self.remove_all_of("environments", "project_id", id, &[&OF_ENVIRONMENTS])?
             && self.remove_all_of("pipelines", "project_id", id, &[&OF_PIPELINES])?
             && self.remove_all_of("snippets", "project_id", id, &[&OF_SNIPPETS])?
             && self.remove_rows(&OF_PROJECTS, project)?;

@@ -21,10 +21,10 @@ use hexforge_domain::project::Starred;
 use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
-    a_branch, a_broadcast, a_build, a_definition, a_group, a_hook, a_key, a_member,
+    a_branch, a_broadcast, a_build, a_definition, a_deployment, a_group, a_hook, a_key, a_member,
     a_merge_request, a_moment, a_note, a_pipeline, a_project, a_protection, a_release,
     a_request_branch, a_runner, a_share, a_snippet, a_system_hook, a_todo, a_user, an_award,
-    an_event, an_import, an_issue, home_of,
+    an_environment, an_event, an_import, an_issue, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -128,7 +128,9 @@ fn fill(database: &TestDatabase) {
         tx.repository_tasks().insert(source.id, &an_import(ada.id), a_moment())?;
         let pipeline = tx.pipelines().insert(a_pipeline(source.id))?;
         let definition = tx.builds().define(pipeline.id, &a_definition())?;
-        tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;
+        let build = tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;
+        let environment = tx.environments().insert(an_environment(source.id, "production"))?;
+        tx.deployments().insert(a_deployment(&environment, &build))?;
         let runner = tx.runners().insert(a_runner("one"))?;
         tx.runners().bind(runner.id, source.id)?;
         let trigger = tx.triggers().insert(source.id, a_moment())?;

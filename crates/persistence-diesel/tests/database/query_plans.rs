@@ -10,8 +10,8 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
-    ProjectId, SnippetId, UserId,
+    BoardId, EnvironmentId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId,
+    PipelineId, ProjectId, SnippetId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::NewIssue;
@@ -699,6 +699,16 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
     });
     assert_goes_by("triggers_of_project", |tx| tx.triggers().list(project, PAGE).map(|_| ()));
     assert_goes_by("variables_of_project", |tx| tx.variables().list(project, PAGE).map(|_| ()));
+    assert_goes_by("environments_of_project", |tx| {
+        tx.environments().list(project, PAGE).map(|_| ())
+    });
+    assert_goes_by("environments_to_stop", |tx| {
+        tx.environments().to_stop(project, "topic", 9).map(|_| ())
+    });
+    assert_goes_by("deployments_of_project", |tx| tx.deployments().list(project, PAGE).map(|_| ()));
+    assert_goes_by("deployments_of_environment", |tx| {
+        tx.deployments().last_to(EnvironmentId(1)).map(|_| ())
+    });
 }
 
 /// Sorting is allowed here, because a commit has few builds.
