@@ -41,6 +41,7 @@ pub mod removal;
 pub mod repository;
 pub mod retry;
 pub mod runner;
+pub mod service;
 pub mod session;
 pub mod setup;
 pub mod sign_in;

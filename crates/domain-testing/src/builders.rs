@@ -18,8 +18,8 @@ pub use pipeline::{
     an_external,
 };
 pub use project::{
-    ProjectBuilder, a_broadcast, a_hook, a_hook_url, a_project, a_share, a_system_hook, home_of,
-    share,
+    ProjectBuilder, a_broadcast, a_hook, a_hook_url, a_project, a_service, a_share, a_system_hook,
+    home_of, share,
 };
 pub use repository::{a_branch, a_protection, a_release, a_tag, an_import};
 

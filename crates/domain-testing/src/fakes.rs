@@ -52,6 +52,7 @@ mod repository_tasks;
 mod runners;
 mod search;
 mod secrets;
+mod services;
 mod shares;
 mod sign_in_addresses;
 mod sign_in_failures;

@@ -89,6 +89,7 @@ fn every_case_is_run() {
         "sign_in_addresses",
         "sign_in_failures",
         "roles",
+        "services",
         "snippets",
         "stars",
         "system_hooks",

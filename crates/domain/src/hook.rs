@@ -20,11 +20,7 @@ impl HookUrl {
             return Err(Blank.into());
         }
         within(url, limit::URL)?;
-        if is_well_formed_url(url, &["http", "https"]) {
-            Ok(Self(url.to_owned()))
-        } else {
-            Err(HookUrlError::Format)
-        }
+        if is_http_url(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
     }
 
     /// The URL for display, without user name and password.
@@ -53,6 +49,11 @@ pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErro
         return Err(FieldErrors::single("token", InvalidToken));
     }
     Ok(Some(token.clone()))
+}
+
+/// Returns whether a text is an http or https URL with a valid host.
+pub(crate) fn is_http_url(url: &str) -> bool {
+    is_well_formed_url(url, &["http", "https"])
 }
 
 /// Returns whether a text is a URL with a valid host and one of these schemes.

@@ -78,6 +78,7 @@ pub mod refs;
 pub mod removal;
 pub mod repository;
 pub mod runner;
+pub mod service;
 pub mod sign_in;
 pub mod snippet;
 pub mod subscription;

@@ -33,6 +33,7 @@ pub mod push;
 pub mod repository;
 pub mod runner;
 pub mod runner_admin;
+pub mod service;
 pub mod snippet;
 pub mod tag;
 pub mod time;

@@ -38,6 +38,7 @@ mod runner_admin;
 mod runner_artifacts;
 mod runner_builds;
 mod runners;
+mod services;
 mod session;
 mod snippets;
 mod table;
@@ -80,6 +81,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         fork_links::declare,
         project_hooks::declare,
         deploy_keys::declare,
+        services::declare,
         branches::declare,
         tags::declare,
         repository::declare,

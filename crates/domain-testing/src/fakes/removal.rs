@@ -61,6 +61,11 @@ impl Tables {
             self.remove_lane(hook);
         }
         self.project_hooks.retain(|hook| hook.project != id);
+        let services = self.services.iter().filter(|service| service.project == id);
+        for service in services.map(|service| HookRef::Service(service.id)).collect::<Vec<_>>() {
+            self.remove_lane(service);
+        }
+        self.services.retain(|service| service.project != id);
         self.project_deploy_keys.retain(|(project, _)| *project != id);
         self.protections.retain(|(project, _)| *project != id);
         self.releases.retain(|(project, _)| *project != id);

@@ -66,6 +66,8 @@ use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::Runner;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::service::ProjectService;
+use hexforge_domain::service::port::Services;
 use hexforge_domain::sign_in::Failures;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::snippet::Snippet;
@@ -159,6 +161,7 @@ pub(super) struct Tables {
     pub runner_projects: BTreeSet<(RunnerId, ProjectId)>,
     pub triggers: Vec<Trigger>,
     pub trigger_requests: Vec<TriggerRequest>,
+    pub services: Vec<ProjectService>,
     pub variables: Vec<Variable>,
     pub environments: Vec<Environment>,
     pub deployments: Vec<Deployment>,
@@ -391,6 +394,10 @@ impl Tx for FakeTx {
     }
 
     fn variables(&mut self) -> &mut dyn Variables {
+        self
+    }
+
+    fn services(&mut self) -> &mut dyn Services {
         self
     }
 

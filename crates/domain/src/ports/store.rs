@@ -28,6 +28,7 @@ use crate::refs::port::Refs;
 use crate::removal::port::Removals;
 use crate::repository::port::RepositoryTasks;
 use crate::runner::port::Runners;
+use crate::service::port::Services;
 use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::snippet::port::Snippets;
 use crate::system_hook::port::SystemHooks;
@@ -72,6 +73,8 @@ pub trait Tx {
     fn shares(&mut self) -> &mut dyn Shares;
     /// The hooks of all projects.
     fn project_hooks(&mut self) -> &mut dyn ProjectHooks;
+    /// The services of all projects.
+    fn services(&mut self) -> &mut dyn Services;
     /// The protected branches of all projects.
     fn protections(&mut self) -> &mut dyn Protections;
     /// The releases of all projects.

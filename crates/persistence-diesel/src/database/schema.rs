@@ -829,6 +829,21 @@ diesel::table! {
         failures -> Integer,
         failing_since -> Nullable<Timestamp>,
         rest_until -> Nullable<Timestamp>,
+        service_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    services (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        active -> Bool,
+        properties -> Text,
+        url -> Nullable<Text>,
+        external_tracker -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 
@@ -922,4 +937,11 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shar
 diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
 diesel::allow_tables_to_appear_in_same_query!(labels, merge_request_labels);
-diesel::allow_tables_to_appear_in_same_query!(projects, builds, pipelines, triggers, project_hooks);
+diesel::allow_tables_to_appear_in_same_query!(
+    projects,
+    builds,
+    pipelines,
+    triggers,
+    project_hooks,
+    services
+);

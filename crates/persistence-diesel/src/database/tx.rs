@@ -33,6 +33,7 @@ use hexforge_domain::refs::port::Refs;
 use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::service::port::Services;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::snippet::port::Snippets;
 use hexforge_domain::system_hook::port::SystemHooks;
@@ -343,6 +344,7 @@ ports! {
     stars: Stars,
     shares: Shares,
     project_hooks: ProjectHooks,
+    services: Services,
     protections: Protections,
     releases: Releases,
     repository_tasks: RepositoryTasks,

@@ -90,8 +90,9 @@ const OF_SNIPPETS: [DependentRows; 3] = [
 const OF_LANES: [DependentRows; 1] = [dependents("deliveries", "id", "lane_id")];
 
 /// The rows that reference the root of a project and whose own dependent rows are deleted already.
-const OF_PROJECTS: [DependentRows; 13] = [
+const OF_PROJECTS: [DependentRows; 14] = [
     dependents("project_hooks", "id", "project_id"),
+    dependents("services", "id", "project_id"),
     dependents("boards", "id", "project_id"),
     dependents("milestones", "id", "project_id"),
     dependents("builds", "id", "project_id"),
@@ -272,25 +273,26 @@ impl DieselTx<'_> {
         Ok(done)
     }
 
-    /// Deletes the lanes and deliveries of a project's hooks.
+    /// Deletes the lanes and deliveries of a project's hooks and services.
     fn remove_lanes_of_project(&mut self, project: i64) -> Result<bool, StoreError> {
-        let hooks = || {
-            Sql::new(" IN (SELECT id FROM project_hooks WHERE project_id = ").id(project).sql(")")
-        };
-        loop {
-            let lanes = self.ids(
-                Sql::new("SELECT id FROM hook_lanes WHERE project_hook_id")
-                    .then(hooks())
-                    .sql(" LIMIT ")
-                    .id(BATCH),
-            )?;
-            if lanes.is_empty() {
-                return Ok(true);
-            }
-            if !self.remove_batch("hook_lanes", lanes, &[&OF_LANES])? {
-                return Ok(false);
+        for lanes_of in [
+            "SELECT id FROM hook_lanes WHERE project_hook_id IN \
+             (SELECT id FROM project_hooks WHERE project_id = ",
+            "SELECT id FROM hook_lanes WHERE service_id IN \
+             (SELECT id FROM services WHERE project_id = ",
+        ] {
+            loop {
+                let lanes = Sql::new(lanes_of).id(project).sql(") LIMIT ").id(BATCH);
+                let lanes = self.ids(lanes)?;
+                if lanes.is_empty() {
+                    break;
+                }
+                if !self.remove_batch("hook_lanes", lanes, &[&OF_LANES])? {
+                    return Ok(false);
+                }
             }
         }
+        Ok(true)
     }
 
     fn remove_issues_of_project(&mut self, project: i64) -> Result<bool, StoreError> {

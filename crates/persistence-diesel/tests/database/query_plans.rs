@@ -114,6 +114,7 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     assert_goes_by("project_hooks_of_project", |tx| {
         tx.project_hooks().list(project, PAGE).map(|_| ())
     });
+    assert_goes_by("services_with_url", |tx| tx.services().receivers_of(&[project]).map(|_| ()));
     assert_goes_by("PRIMARY KEY (project_id=?)", |tx| {
         tx.deploy_keys().list(project, PAGE).map(|_| ())
     });

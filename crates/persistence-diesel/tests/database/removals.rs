@@ -19,13 +19,14 @@ use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::{CoverageExpression, Starred};
 use hexforge_domain::refs::Ref;
 use hexforge_domain::removal::Step;
+use hexforge_domain::service::ServiceKind;
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
     a_build, a_definition, a_deployment, a_group, a_hook, a_key, a_member, a_merge_request,
     a_milestone, a_moment, a_note, a_pipeline, a_project, a_protection, a_release, a_runner,
-    a_share, a_snippet, a_todo, a_user, an_award, an_environment, an_event, an_import, an_issue,
-    home_of, insert_label,
+    a_service, a_share, a_snippet, a_todo, a_user, an_award, an_environment, an_event, an_import,
+    an_issue, home_of, insert_label,
 };
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DatabaseUrl, Options};
@@ -112,6 +113,9 @@ fn insert_one_of_each(
     let runner = tx.runners().insert(a_runner("a runner"))?;
     tx.runners().bind(runner.id, project)?;
     tx.project_hooks().insert(project, a_hook("http://example.com"), a_moment())?;
+    if let Some(slack) = ServiceKind::slack() {
+        tx.services().insert(project, slack, a_service(), a_moment())?;
+    }
     let deploy_key = tx.deploy_keys().insert(a_key(1), a_moment())?;
     tx.deploy_keys().attach(deploy_key.id, project)?;
     tx.protections().put(project, &a_protection("master"))?;

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use hexforge_domain::service::ServiceKind;
 use hexforge_http_actix::{Dialect, openapi};
 use hexforge_tests::forge::{ROOT, RUNNERS};
 use hexforge_tests::{Forge, Response, an_ssh_key, on_every_store};
@@ -732,6 +733,10 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
     for (name, fields) in NOT_STORED.iter().chain(ELSEWHERE) {
         tested.extend(fields.iter().map(|field| ((*name).to_owned(), (*field).to_owned())));
     }
+    // The properties of services are tested in `projects/services.rs`.
+    let service = "PUT /api/v3/projects/{id}/services/{name}";
+    let properties = ServiceKind::all().flat_map(ServiceKind::properties);
+    tested.extend(properties.map(|property| (service.to_owned(), property.name.to_owned())));
     let mut all = BTreeSet::new();
     for (path, calls) in document["paths"].as_object().expect("there are paths") {
         for (method, call) in calls.as_object().expect("there are calls") {
