@@ -162,6 +162,8 @@ pub enum Entity {
     Runner,
     /// An award, or the hidden object of a request for its awards, where the API response names it.
     AwardEmoji,
+    /// A service, where the API response names it.
+    Service,
     /// A trigger, where the API response names it.
     Trigger,
     /// A variable, where the API response names it.

@@ -30,6 +30,7 @@ use hexforge_domain::tag::Release;
 
 use crate::access::{self, Requester};
 use crate::app::App;
+use crate::environment;
 use crate::error::{Error, Refusal};
 use crate::merge_request::found::{self, MergedRequest};
 use crate::merge_request::refresh;
@@ -318,6 +319,7 @@ impl RefUpdate {
     fn record(&self, app: &App, tx: &mut dyn Tx, found: Findings) -> Result<Recorded, Stop> {
         let Findings { details, references, pipelines, avatar, merged } = found;
         let (project, now) = (self.project, app.clock.now());
+        let changes = &self.proposal.changes;
         // The user may have been blocked since the push began, or the project removed.
         let gone = Stop::Declined(PushRefusal::Project);
         let user = access::own_account(self.actor)?;
@@ -346,6 +348,7 @@ impl RefUpdate {
         for prepared in &pipelines {
             create::create_for_push(tx, &placed, &user, prepared, now)?;
         }
+        environment::stop_with_branches(tx, requester, &placed.project, changes, now)?;
         // Merge requests close issues first: the commits of a request must not close them under their own names.
         let mut removals = Vec::new();
         if !merged.is_empty() {

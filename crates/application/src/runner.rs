@@ -13,10 +13,11 @@ mod variables;
 pub use artifacts::{
     ArtifactsUpload, authorize_artifacts, begin_artifacts, open_artifacts, remove_artifacts,
 };
+pub(crate) use assignment::load as load_assignment;
 pub use assignment::{Assignment, EarlierBuild};
 pub use request::request;
 pub use trace::{Appended, append_trace};
-pub use update::{Report, update};
+pub use update::{Report, Update, update};
 pub use variables::{BuildVariable, Server, variables};
 
 use chrono::TimeDelta;

@@ -1,6 +1,6 @@
 //! System hooks, which receive events of the whole service.
 
-use hexforge_domain::delivery::HookRequest;
+use hexforge_domain::delivery::{HookRequest, PayloadFormat};
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::hook::kind::SYSTEM_HOOK;
 use hexforge_domain::hook::{HookUrl, HookUrlError, checked_token};
@@ -47,6 +47,7 @@ pub fn get(app: &App, actor: Actor, id: SystemHookId) -> Result<SystemHook, Erro
 pub fn test(app: &App, actor: Actor, id: SystemHookId, sample: &str) -> Result<(), Error> {
     let SystemHook { settings, .. } = get(app, actor, id)?;
     let request = HookRequest {
+        format: PayloadFormat::Json,
         key: delivery::new_key(app),
         event: SYSTEM_HOOK.to_owned(),
         body: sample.to_owned(),

@@ -13,10 +13,13 @@ pub use issue::{
     insert_label, label_in,
 };
 pub use merge_request::{a_merge_request, a_request_branch};
-pub use pipeline::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external};
+pub use pipeline::{
+    a_build, a_commit_id, a_definition, a_deployment, a_pipeline, a_runner, an_environment,
+    an_external,
+};
 pub use project::{
-    ProjectBuilder, a_broadcast, a_hook, a_hook_url, a_project, a_share, a_system_hook, home_of,
-    share,
+    ProjectBuilder, a_broadcast, a_hook, a_hook_url, a_project, a_service, a_share, a_system_hook,
+    home_of, share,
 };
 pub use repository::{a_branch, a_protection, a_release, a_tag, an_import};
 

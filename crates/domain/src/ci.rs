@@ -5,6 +5,7 @@
 pub mod config;
 pub mod coverage;
 pub mod duration;
+pub mod expand;
 pub mod regexp;
 pub mod rerun;
 pub mod set;

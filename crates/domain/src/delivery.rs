@@ -8,17 +8,19 @@ pub mod port;
 pub mod state;
 
 use crate::Timestamp;
-use crate::id::{DeliveryId, PayloadId, ProjectHookId, ProjectId, SystemHookId};
+use crate::id::{DeliveryId, PayloadId, ProjectHookId, ProjectId, ServiceId, SystemHookId};
 use crate::text::Secret;
 pub use state::{DeliveryState, Outcome};
 
-/// A reference to a project hook or a system hook.
+/// A reference to a project hook, a system hook, or a service that receives events like a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HookRef {
     /// A hook of a project.
     Project(ProjectHookId),
     /// A system hook.
     System(SystemHookId),
+    /// A service of a project.
+    Service(ServiceId),
 }
 
 /// The unique key of a delivery, by which a receiver recognizes a repeated delivery.
@@ -102,6 +104,25 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
+/// The format of a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadFormat {
+    /// JSON, for hooks.
+    Json,
+    /// An URL-encoded form, for services.
+    Form,
+}
+
+impl PayloadFormat {
+    /// The media type of the payload.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            PayloadFormat::Json => "application/json",
+            PayloadFormat::Form => "application/x-www-form-urlencoded",
+        }
+    }
+}
+
 /// All data that is needed to send a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookRequest {
@@ -111,6 +132,8 @@ pub struct HookRequest {
     pub event: String,
     /// The payload.
     pub body: String,
+    /// The format of the payload.
+    pub format: PayloadFormat,
     /// The URL, including user name and password.
     pub url: Secret,
     /// The secret token with which the receiver authenticates the request.
@@ -135,7 +158,7 @@ pub struct QueueSize {
 pub struct FailingHook {
     /// The hook.
     pub hook: HookRef,
-    /// The project, for a project hook.
+    /// The project, for a project hook or a service.
     pub project: Option<ProjectId>,
     /// The URL, without user name and password.
     pub url: String,

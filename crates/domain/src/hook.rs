@@ -20,7 +20,7 @@ impl HookUrl {
             return Err(Blank.into());
         }
         within(url, limit::URL)?;
-        if is_well_formed(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
+        if is_http_url(url) { Ok(Self(url.to_owned())) } else { Err(HookUrlError::Format) }
     }
 
     /// The URL for display, without user name and password.
@@ -51,13 +51,19 @@ pub fn checked_token(token: Option<&Secret>) -> Result<Option<Secret>, FieldErro
     Ok(Some(token.clone()))
 }
 
-fn is_well_formed(url: &str) -> bool {
+/// Returns whether a text is an http or https URL with a valid host.
+pub(crate) fn is_http_url(url: &str) -> bool {
+    is_well_formed_url(url, &["http", "https"])
+}
+
+/// Returns whether a text is a URL with a valid host and one of these schemes.
+pub(crate) fn is_well_formed_url(url: &str, schemes: &[&str]) -> bool {
     // Whitespace and control characters could end the request line early.
     if url.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return false;
     }
     let Some((scheme, rest)) = url.split_once("://") else { return false };
-    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
+    if !schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return false;
     }
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -90,4 +90,10 @@ ids! {
     TriggerRequestId,
     /// A variable of a project.
     VariableId,
+    /// A service of a project: its integration with another system.
+    ServiceId,
+    /// An environment of a project.
+    EnvironmentId,
+    /// A deployment of a build to an environment.
+    DeploymentId,
 }

@@ -50,6 +50,8 @@ pub struct Project {
     pub forks_count: u32,
     /// The number of open issues.
     pub open_issues_count: u32,
+    /// Whether an external issue tracker is active.
+    pub external_tracker: bool,
     /// The project from which it was forked; `None` when it is no fork, or when that project was deleted.
     pub forked_from: Option<ProjectId>,
     /// The URL from which its repository is imported.

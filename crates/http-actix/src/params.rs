@@ -77,6 +77,11 @@ impl Params {
         self.values.contains_key(name)
     }
 
+    /// The value of a parameter in its JSON type. Parameters of a query or form are texts.
+    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+
     /// The pairs of the query, in their order.
     pub fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))

@@ -3,9 +3,10 @@
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::ProjectEvent;
 use hexforge_domain::ports::payloads::{Audience, Payloads};
+use hexforge_domain::service::slack::ChatSettings;
 use serde_json::{Value, json};
 
-use crate::entities::payload::{ci, issue, merge_request, note, system};
+use crate::entities::payload::{ci, issue, merge_request, note, slack, system};
 use crate::entities::push::PushJson;
 use hexforge_http_edge::links::Links;
 
@@ -28,6 +29,12 @@ impl JsonPayloads {
 impl Payloads for JsonPayloads {
     fn payload_json(&self, event: &SystemEvent, audience: Audience) -> String {
         payload_json(event, audience, &self.0).to_string()
+    }
+
+    fn chat_form(&self, event: &SystemEvent, settings: ChatSettings<'_>) -> Option<String> {
+        let message = slack::message(event, settings, &self.0)?.to_string();
+        let mut form = form_urlencoded::Serializer::new(String::new());
+        Some(form.append_pair("payload", &message).finish())
     }
 }
 

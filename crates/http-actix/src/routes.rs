@@ -11,7 +11,9 @@ mod commit_comments;
 mod commit_statuses;
 mod commits;
 mod deploy_keys;
+mod deployments;
 mod emails;
+mod environments;
 mod files;
 mod fork_links;
 mod group_labels;
@@ -36,6 +38,7 @@ mod runner_admin;
 mod runner_artifacts;
 mod runner_builds;
 mod runners;
+mod services;
 mod session;
 mod snippets;
 mod table;
@@ -78,6 +81,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         fork_links::declare,
         project_hooks::declare,
         deploy_keys::declare,
+        services::declare,
         branches::declare,
         tags::declare,
         repository::declare,
@@ -112,6 +116,8 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         commit_statuses::declare,
         triggers::declare,
         variables::declare,
+        environments::declare,
+        deployments::declare,
         ci_lint::declare,
         templates::declare,
         runner_admin::declare,

@@ -12,4 +12,5 @@ pub(crate) mod outbox_project;
 pub(crate) mod outbox_snippet_note;
 pub(crate) mod outbox_system;
 pub(crate) mod project_hook;
+pub(crate) mod service;
 pub(crate) mod system_hook;

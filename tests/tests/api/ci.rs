@@ -1,9 +1,11 @@
-//! Pipelines, builds, runners, triggers and variables.
+//! Pipelines, builds, environments, deployments, runners, triggers and variables.
 
 mod builds;
 mod builds_files;
 pub mod ci_support;
 mod commit_statuses;
+mod deployments;
+mod environments;
 mod pipelines;
 mod pipelines_create;
 mod pipelines_stages;

@@ -6,4 +6,5 @@ mod hook_payloads_system;
 pub mod hook_support;
 mod project_hooks;
 mod project_hooks_checks;
+mod slack;
 mod system_hooks;

@@ -22,3 +22,4 @@ mod projects_team;
 mod projects_update;
 mod projects_update_checks;
 mod push_events;
+mod services;

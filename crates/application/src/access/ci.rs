@@ -1,7 +1,8 @@
 //! Access to the pipelines and builds of a project.
 
+use hexforge_domain::policy::Protected;
 use hexforge_domain::policy::ci::{CiAbility, CiFacts};
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 
 use super::{Requester, find_project, lock_project};
@@ -36,12 +37,26 @@ impl Requester {
         ability: CiAbility,
         project: Project,
     ) -> Result<Project, Error> {
-        let facts = CiFacts {
-            project: self.project_facts(tx, &project)?,
-            builds: project.features.builds,
-            public_builds: project.features.public_builds,
-        };
+        let facts = self.ci_facts(tx, &project)?;
         self.authorize(ability, &facts, Entity::Project)?;
         Ok(project)
+    }
+
+    /// Returns whether the actor has this ability on the pipelines and builds of a project.
+    pub fn allows_ci(
+        self,
+        tx: &mut dyn Tx,
+        ability: CiAbility,
+        project: &Project,
+    ) -> Result<bool, StoreError> {
+        Ok(self.ci_facts(tx, project)?.allows(self.actor, ability))
+    }
+
+    fn ci_facts(self, tx: &mut dyn Tx, project: &Project) -> Result<CiFacts, StoreError> {
+        Ok(CiFacts {
+            project: self.project_facts(tx, project)?,
+            builds: project.features.builds,
+            public_builds: project.features.public_builds,
+        })
     }
 }

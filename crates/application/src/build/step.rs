@@ -4,6 +4,7 @@ use hexforge_domain::ci::status::Transition;
 use hexforge_domain::id::BuildId;
 
 use crate::app::App;
+use crate::deployment::{self, Succeeded};
 use crate::error::Error;
 use crate::pipeline::progress::Progress;
 
@@ -13,9 +14,17 @@ pub fn advance(app: &App, id: BuildId, transition: Transition) -> Result<bool, E
     let now = app.clock.now();
     app.store.write(|tx| {
         let Some(build) = tx.builds().find(id)? else { return Ok(false) };
+        let target = match transition {
+            Transition::Succeed => deployment::lock_target(tx, &build)?,
+            _ => None,
+        };
         let Some(mut progress) = Progress::lock(tx, build.pipeline)? else { return Ok(false) };
         let moved = progress.step(id, transition, now);
-        progress.store(tx, now)?;
+        let stored = &progress.store(tx, now)?;
+        if let Some(target) = target.as_ref().filter(|_| moved) {
+            let succeeded = Succeeded { stored, build: id, target, version: ("", "") };
+            deployment::record(app, tx, &succeeded, now)?;
+        }
         Ok(moved)
     })
 }

@@ -5,16 +5,19 @@ use hexforge_domain::delivery::{HookRef, NewDelivery};
 use hexforge_domain::hook::kind::{HookKind, SYSTEM_HOOK};
 use hexforge_domain::id::OutboxId;
 use hexforge_domain::outbox::OutboxEntry;
-use hexforge_domain::paging::Page;
+use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::payloads::{Audience, Payloads};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::hook::ProjectHook;
+use hexforge_domain::service::ProjectService;
+use hexforge_domain::service::slack::ChatSettings;
 use hexforge_domain::system_hook::SystemHook;
 use hexforge_domain::unique::sorted_unique;
 
 use super::new_key;
 use crate::app::App;
 use crate::error::Error;
+use crate::view::project::placed_page;
 
 /// A transaction stops reading after this many events or deliveries, because other writers wait for it.
 const MAX_EVENTS: usize = 50;
@@ -105,6 +108,16 @@ fn insert_deliveries(
                 at: now,
             }));
         }
+        for (chat, name) in hooks.chats_of(entry) {
+            let Some(form) = payloads.chat_form(&entry.event, chat.settings()) else { continue };
+            new.push(NewDelivery {
+                key: new_key(app),
+                hook: HookRef::Service(chat.service.id),
+                event: name.to_owned(),
+                payload: tx.deliveries().insert_payload(&form, now)?,
+                at: now,
+            });
+        }
     }
     tx.deliveries().insert(&new)?;
     let expanded: Vec<OutboxId> = entries.iter().map(|entry| entry.id).collect();
@@ -116,6 +129,37 @@ fn insert_deliveries(
 struct Hooks {
     system: Vec<SystemHook>,
     project: Vec<ProjectHook>,
+    chats: Vec<Chat>,
+}
+
+/// A service that sends messages about its project to a chat.
+struct Chat {
+    service: ProjectService,
+    /// See [`ChatSettings::project_name`].
+    project_name: String,
+}
+
+impl Chat {
+    /// Adds the names of their projects to services.
+    fn load(tx: &mut dyn Tx, services: Vec<ProjectService>) -> Result<Vec<Self>, StoreError> {
+        if services.is_empty() {
+            return Ok(vec![]);
+        }
+        let ids = sorted_unique(services.iter().map(|service| service.project));
+        let items = tx.projects().find_all(&ids)?;
+        let placed = placed_page(tx, Paged { total: items.len() as u64, items })?.items;
+        let chat = |service: ProjectService| {
+            let placed = placed.iter().find(|placed| placed.project.id == service.project)?;
+            let name = format!("{}/{}", placed.place.human_name(), placed.project.name.as_str());
+            let project_name = name.split_whitespace().collect();
+            Some(Chat { service, project_name })
+        };
+        Ok(services.into_iter().filter_map(chat).collect())
+    }
+
+    fn settings(&self) -> ChatSettings<'_> {
+        ChatSettings { properties: &self.service.properties, project_name: &self.project_name }
+    }
 }
 
 impl Hooks {
@@ -123,11 +167,24 @@ impl Hooks {
         let mut system = tx.system_hooks().list(Page::Whole)?.items;
         system.reverse();
         let projects = sorted_unique(entries.iter().filter_map(|entry| entry.event.project()));
-        let project = match projects.is_empty() {
-            true => vec![],
-            false => tx.project_hooks().of_projects(&projects)?,
-        };
-        Ok(Self { system, project })
+        if projects.is_empty() {
+            return Ok(Self { system, project: vec![], chats: vec![] });
+        }
+        let project = tx.project_hooks().of_projects(&projects)?;
+        let services = tx.services().receivers_of(&projects)?;
+        Ok(Self { system, project, chats: Chat::load(tx, services)? })
+    }
+
+    /// Returns the chats that are told of an event, with the event name. Like hooks, services that were set after the
+    /// event are not.
+    fn chats_of(&self, entry: &OutboxEntry) -> Vec<(&Chat, &'static str)> {
+        let of_project = self.chats.iter().filter(|chat| {
+            Some(chat.service.project) == entry.event.project()
+                && chat.service.created_at <= entry.at
+        });
+        of_project
+            .filter_map(|chat| Some((chat, chat.settings().told(&entry.event)?.name())))
+            .collect()
     }
 
     /// Returns the hooks that receive an event, with the event name. Hooks that were created after the event do not.

@@ -2,7 +2,9 @@
 
 use std::io::Read;
 
-use hexforge_domain::delivery::{Attempt, HookRequest, MAX_STORED_RESPONSE, Outcome};
+use hexforge_domain::delivery::{
+    Attempt, HookRequest, MAX_STORED_RESPONSE, Outcome, PayloadFormat,
+};
 use hexforge_domain::hook::HookUrl;
 use hexforge_domain::ports::outgoing::{
     Certificates, OutgoingBody, OutgoingError, OutgoingMethod, OutgoingRequest, OutgoingResponse,
@@ -42,8 +44,10 @@ pub(crate) fn post(app: &App, request: HookRequest) -> (Attempt, Outcome) {
 
 fn outgoing_request(app: &App, request: HookRequest) -> OutgoingRequest {
     let mut outgoing = OutgoingRequest::new(OutgoingMethod::Post, request.url.reveal())
-        .header("Content-Type", "application/json")
-        .header("X-Gitlab-Event", request.event);
+        .header("Content-Type", request.format.media_type());
+    if request.format == PayloadFormat::Json {
+        outgoing = outgoing.header("X-Gitlab-Event", request.event);
+    }
     if let Some(token) = &request.token {
         outgoing = outgoing.header("X-Gitlab-Token", token.reveal());
     }

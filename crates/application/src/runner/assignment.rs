@@ -52,7 +52,7 @@ pub struct EarlierBuild {
 }
 
 /// Loads the assignment of a build, with a bounded number of queries.
-pub(super) fn load(
+pub(crate) fn load(
     app: &App,
     tx: &mut dyn Tx,
     pipeline: &Pipeline,

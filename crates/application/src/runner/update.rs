@@ -5,6 +5,7 @@ use hexforge_domain::id::BuildId;
 
 use super::{check_log_length, coverage, identify_runner, is_update_due};
 use crate::app::App;
+use crate::deployment::{self, Succeeded};
 use crate::error::{Entity, Error, ForbiddenReason};
 use crate::pipeline::progress::Progress;
 
@@ -17,14 +18,30 @@ pub struct Report {
     pub trace: Option<String>,
 }
 
+/// A runner's call about a build.
+#[derive(Clone, Copy, Debug)]
+pub struct Update<'a> {
+    /// The token of the runner.
+    pub token: &'a str,
+    /// The build.
+    pub build: BuildId,
+    /// The version and the revision of the server, which are variables of builds.
+    pub version: (&'a str, &'a str),
+}
+
 /// Stores the report about a build that the runner with this token runs. For any other build the runner gets not found,
-/// which tells it that the build was canceled.
-pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<(), Error> {
+/// which tells it that the build was canceled. A build that succeeds may be a deployment to an environment.
+pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error> {
+    let Update { token, build: id, version } = call;
     let now = app.clock.now();
     let missing = || Error::NotFound(Entity::Record);
     app.store.write(|tx| {
         let runner = identify_runner(app, tx, token)?;
         let found = tx.builds().find(id)?.ok_or_else(missing)?;
+        let target = match report.ended {
+            Some(Transition::Succeed) => deployment::lock_target(tx, &found)?,
+            Some(_) | None => None,
+        };
         let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
         let build = progress
             .build(id)
@@ -52,7 +69,13 @@ pub fn update(app: &App, token: &str, id: BuildId, report: &Report) -> Result<()
             }
             None => return Ok(()),
         }
-        progress.store(tx, now)?;
-        Ok(())
+        let stored = &progress.store(tx, now)?;
+        match &target {
+            Some(target) => {
+                let succeeded = Succeeded { stored, build: id, target, version };
+                deployment::record(app, tx, &succeeded, now)
+            }
+            None => Ok(()),
+        }
     })
 }

@@ -11,6 +11,7 @@ use hexforge_domain::paging::Page;
 use hexforge_domain::ports::outgoing::{Certificates, OutgoingError};
 use hexforge_domain::ports::payloads::{Audience, Payloads};
 use hexforge_domain::push::{HookScope, Push};
+use hexforge_domain::service::slack::ChatSettings;
 use hexforge_domain::text::Secret;
 use hexforge_domain_testing::builders::{
     a_hook, a_project, a_push, a_system_hook, a_user, home_of,
@@ -25,6 +26,10 @@ impl Payloads for PlainPayloads {
             SystemEvent::Pushed(push) => format!("{} {audience:?}", push.reference),
             _ => format!("something {audience:?}"),
         }
+    }
+
+    fn chat_form(&self, _: &SystemEvent, settings: ChatSettings<'_>) -> Option<String> {
+        Some(format!("chat of {}", settings.project_name))
     }
 }
 

@@ -1,11 +1,13 @@
-//! Builders of pipelines, builds and runners.
+//! Builders of pipelines, builds, environments, deployments and runners.
 
 use super::{a_moment, at};
-use hexforge_domain::build::{BuildDefinition, BuildKind, NewBuild, Tags};
+use hexforge_domain::build::{Build, BuildDefinition, BuildKind, NewBuild, Tags};
 use hexforge_domain::ci::config::{Node, Options};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::{ObjectId, Signature};
+use hexforge_domain::deployment::NewDeployment;
+use hexforge_domain::environment::{Environment, EnvironmentName, NewEnvironment};
 use hexforge_domain::id::{DefinitionId, ProjectId};
 use hexforge_domain::pipeline::{CommitFacts, NewPipeline, Pipeline};
 use hexforge_domain::runner::{NewRunner, RunnerInfo};
@@ -80,6 +82,26 @@ pub fn an_external(pipeline: &Pipeline, name: &str) -> NewBuild {
     };
     let stage = "external".to_owned();
     NewBuild { kind, stage, ..a_build(pipeline, DefinitionId(0), name) }
+}
+
+/// An environment without a URL.
+pub fn an_environment(project: ProjectId, name: &str) -> NewEnvironment {
+    let name = EnvironmentName::parse(name).expect("tests use valid names");
+    NewEnvironment { project, name, external_url: None, at: a_moment() }
+}
+
+/// A deployment of a build of the branch `master`, without a user.
+pub fn a_deployment(environment: &Environment, build: &Build) -> NewDeployment {
+    NewDeployment {
+        project: environment.project,
+        environment: environment.id,
+        build: build.id,
+        reference: "master".into(),
+        sha: a_commit_id(1),
+        user: None,
+        on_stop: None,
+        at: at(2),
+    }
 }
 
 /// A shared runner.

@@ -12,6 +12,7 @@ use hexforge_domain::project::share::{NewShare, Share};
 use hexforge_domain::project::{
     Description, Features, NewProject, Project, ProjectName, ProjectPath,
 };
+use hexforge_domain::service::{Properties, PropertyValue};
 use hexforge_domain::system_hook::SystemHookSettings;
 use hexforge_domain::text::Secret;
 use hexforge_domain::visibility::Visibility;
@@ -154,4 +155,14 @@ pub fn a_system_hook(url: &str) -> SystemHookSettings {
         tag_push_events: false,
         enable_ssl_verification: true,
     }
+}
+
+/// The settings of an active service with the properties that most kinds have.
+pub fn a_service() -> (bool, Properties) {
+    let text = |text: &str| Some(PropertyValue::Text(text.into()));
+    let properties = [
+        ("webhook".to_owned(), text("http://example.com/webhook")),
+        ("project_url".to_owned(), text("http://example.com/project")),
+    ];
+    (true, properties.into_iter().collect())
 }

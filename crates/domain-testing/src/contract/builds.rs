@@ -8,7 +8,7 @@ use hexforge_domain::build::{
 };
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::id::{BuildId, ProjectId};
 use hexforge_domain::pipeline::{NewPipeline, Pipeline};
 use hexforge_domain::ports::store::Store;
 
@@ -88,6 +88,18 @@ pub fn a_definition_is_stored_unchanged(store: &dyn Store) {
     let pipeline = insert_pipeline(store, project);
     let id = write(store, |tx| tx.builds().define(pipeline.id, &a_definition()));
     assert_eq!(read(store, |tx| tx.builds().definition(id)), Some(a_definition()));
+}
+
+/// Unknown ids are left out.
+pub fn builds_are_found_by_their_ids(store: &dyn Store) {
+    let (project, _) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
+    let made = ["a", "b", "c"].map(|name| insert_job(store, &pipeline, name, |_| ()));
+    let ids = [made[2].id, BuildId(0), made[0].id];
+    let mut found = read(store, |tx| tx.builds().find_all(&ids));
+    found.sort_by_key(|build| build.id);
+    assert_eq!(found, [made[0].clone(), made[2].clone()]);
+    assert_eq!(read(store, |tx| tx.builds().find_all(&[])), []);
 }
 
 /// Only builds of the same pipeline are superseded.

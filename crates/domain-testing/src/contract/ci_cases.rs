@@ -1,4 +1,4 @@
-//! The contract cases of pipelines, builds, runners, triggers and variables.
+//! The contract cases of pipelines, builds, runners, triggers, variables, environments and deployments.
 
 /// A part of [`store_contract!`](crate::store_contract).
 #[doc(hidden)]
@@ -38,6 +38,12 @@ macro_rules! store_contract_of_pipelines {
             triggers::the_trigger_request_of_a_pipeline_is_found,
             variables::variables_are_listed_changed_and_removed,
             variables::names_of_variables_are_unique_in_a_project,
+            builds::builds_are_found_by_their_ids,
+            environments::environments_are_listed_changed_and_removed,
+            environments::names_and_urls_of_environments_are_unique_in_a_project,
+            environments::environments_are_found_by_the_branch_that_stops_them,
+            environments::deployments_are_numbered_and_listed,
+            environments::deployments_outlive_their_user_but_not_their_project,
         }
     };
 }

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Health, Sent, Settlement};
 use hexforge_domain::delivery::{
-    Attempt, DeliveryKey, DeliveryState, HookRef, HookRequest, NewDelivery,
+    Attempt, DeliveryKey, DeliveryState, HookRef, HookRequest, NewDelivery, PayloadFormat,
 };
 use hexforge_domain::hook::kind::SYSTEM_HOOK;
 use hexforge_domain::id::{DeliveryId, ProjectHookId};
@@ -137,6 +137,7 @@ pub fn a_request_has_all_data_to_send_a_delivery(store: &dyn Store) {
     let first = HookRequest {
         key: key(1),
         event: "Tag Push Hook".into(),
+        format: PayloadFormat::Json,
         body: body.into(),
         url: Secret::new(url),
         token: Some(Secret::new("s🦀")),
@@ -145,6 +146,7 @@ pub fn a_request_has_all_data_to_send_a_delivery(store: &dyn Store) {
     let second = HookRequest {
         key: key(2),
         event: SYSTEM_HOOK.into(),
+        format: PayloadFormat::Json,
         body: body.into(),
         url: Secret::new("http://service.example"),
         token: None,

@@ -58,6 +58,11 @@ impl Builds for FakeTx {
         Ok(self.tables.builds.iter().find(|build| build.id == id).cloned())
     }
 
+    fn find_all(&mut self, ids: &[BuildId]) -> Result<Vec<Build>, StoreError> {
+        let all = self.tables.builds.iter();
+        Ok(all.filter(|build| ids.contains(&build.id)).cloned().collect())
+    }
+
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError> {
         let all = self.tables.builds.iter();
         Ok(all.filter(|build| build.pipeline == pipeline).cloned().collect())

@@ -6,7 +6,7 @@ use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Claimed, Health, Settl
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::delivery::{
     Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, HookRequest,
-    MAX_SHOWN_BODY, NewDelivery, QueueSize,
+    MAX_SHOWN_BODY, NewDelivery, PayloadFormat, QueueSize,
 };
 use hexforge_domain::hook::HookUrl;
 use hexforge_domain::id::{DeliveryId, LaneId, PayloadId, ProjectId};
@@ -44,6 +44,7 @@ struct Target {
     url: HookUrl,
     token: Option<Secret>,
     verify: bool,
+    format: PayloadFormat,
 }
 
 impl Tables {
@@ -67,6 +68,7 @@ impl Tables {
                     url: settings.url,
                     token: settings.token,
                     verify: settings.enable_ssl_verification,
+                    format: PayloadFormat::Json,
                 })
             }
             HookRef::System(id) => {
@@ -77,6 +79,17 @@ impl Tables {
                     url: settings.url,
                     token: settings.token,
                     verify: settings.enable_ssl_verification,
+                    format: PayloadFormat::Json,
+                })
+            }
+            HookRef::Service(id) => {
+                let service = self.services.iter().find(|service| service.id == id)?;
+                Some(Target {
+                    project: Some(service.project),
+                    url: service.delivery_url()?,
+                    token: None,
+                    verify: true,
+                    format: PayloadFormat::Form,
                 })
             }
         }
@@ -89,6 +102,7 @@ impl Tables {
             key: row.key.clone(),
             event: row.event.clone(),
             body: self.payloads.get(&row.payload)?.clone(),
+            format: target.format,
             url: Secret::new(target.url.as_str()),
             token: target.token,
             verify: target.verify,

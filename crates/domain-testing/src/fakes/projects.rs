@@ -30,6 +30,7 @@ impl Tables {
             star_count: small(stars),
             forks_count: small(forks),
             open_issues_count: small(open_issues),
+            external_tracker: self.has_active_tracker(project.id),
             ..project.clone()
         }
     }
@@ -178,6 +179,7 @@ impl Projects for FakeTx {
             star_count: 0,
             forks_count: 0,
             open_issues_count: 0,
+            external_tracker: false,
             forked_from: new.forked_from,
             import_url: new.import_url,
             default_branch: None,

@@ -62,6 +62,11 @@ impl Tables {
             self.remove_lane(hook);
         }
         self.project_hooks.retain(|hook| hook.project != id);
+        let services = self.services.iter().filter(|service| service.project == id);
+        for service in services.map(|service| HookRef::Service(service.id)).collect::<Vec<_>>() {
+            self.remove_lane(service);
+        }
+        self.services.retain(|service| service.project != id);
         self.project_deploy_keys.retain(|(project, _)| *project != id);
         self.protections.retain(|(project, _)| *project != id);
         self.releases.retain(|(project, _)| *project != id);
@@ -80,13 +85,16 @@ impl Tables {
         }
     }
 
-    /// Pipelines and builds that a user started are kept without a user.
+    /// Pipelines, builds and deployments that a user started are kept without a user.
     fn forget_in_pipelines(&mut self, user: UserId) {
         for (pipeline, _) in &mut self.pipelines {
             pipeline.user = pipeline.user.filter(|other| *other != user);
         }
         for build in &mut self.builds {
             build.user = build.user.filter(|other| *other != user);
+        }
+        for deployment in &mut self.deployments {
+            deployment.user = deployment.user.filter(|other| *other != user);
         }
     }
 
@@ -102,6 +110,8 @@ impl Tables {
         self.runner_projects.retain(|(_, other)| *other != project);
         self.triggers.retain(|trigger| trigger.project != project);
         self.variables.retain(|variable| variable.project != project);
+        self.environments.retain(|environment| environment.project != project);
+        self.deployments.retain(|deployment| deployment.project != project);
     }
 
     /// Issues and merge requests of which the user is author or assignee, and notes of the user, are

@@ -21,6 +21,10 @@ use hexforge_domain::build::{Build, BuildDefinition};
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::deploy_key::DeployKey;
 use hexforge_domain::deploy_key::port::DeployKeys;
+use hexforge_domain::deployment::Deployment;
+use hexforge_domain::deployment::port::Deployments;
+use hexforge_domain::environment::Environment;
+use hexforge_domain::environment::port::Environments;
 use hexforge_domain::event::Event;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
@@ -64,6 +68,8 @@ use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::Runner;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::service::ProjectService;
+use hexforge_domain::service::port::Services;
 use hexforge_domain::sign_in::Failures;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::snippet::Snippet;
@@ -158,15 +164,19 @@ pub(super) struct Tables {
     pub runner_projects: BTreeSet<(RunnerId, ProjectId)>,
     pub triggers: Vec<Trigger>,
     pub trigger_requests: Vec<TriggerRequest>,
+    pub services: Vec<ProjectService>,
     pub variables: Vec<Variable>,
+    pub environments: Vec<Environment>,
+    pub deployments: Vec<Deployment>,
 }
 
-/// The last numbers that were given to issues, milestones and merge requests of a project.
+/// The last numbers that were given to issues, milestones, merge requests and deployments of a project.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct LastNumbers {
     pub issues: i64,
     pub milestones: i64,
     pub merge_requests: i64,
+    pub deployments: i64,
 }
 
 /// A transaction on a copy of the tables. The ports are implemented in one file each.
@@ -393,6 +403,19 @@ impl Tx for FakeTx {
     fn variables(&mut self) -> &mut dyn Variables {
         self
     }
+
+    fn services(&mut self) -> &mut dyn Services {
+        self
+    }
+
+    fn environments(&mut self) -> &mut dyn Environments {
+        self
+    }
+
+    fn deployments(&mut self) -> &mut dyn Deployments {
+        self
+    }
+
     fn removals(&mut self) -> &mut dyn Removals {
         self
     }

@@ -29,6 +29,9 @@ pub trait Builds {
     /// The build with this id.
     fn find(&mut self, id: BuildId) -> Result<Option<Build>, StoreError>;
 
+    /// The builds with these ids, in any order.
+    fn find_all(&mut self, ids: &[BuildId]) -> Result<Vec<Build>, StoreError>;
+
     /// All builds of a pipeline, superseded ones included, oldest first.
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError>;
 

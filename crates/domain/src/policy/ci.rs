@@ -26,21 +26,24 @@ pub enum CiAbility {
     ReadBuilds,
     /// See the statuses of its commits.
     ReadStatuses,
-    /// Start, retry and cancel pipelines and builds.
+    /// See its environments and deployments.
+    ReadEnvironments,
+    /// Start, retry and cancel pipelines and builds, and create environments.
     Run,
     /// Set statuses of its commits.
     PostStatuses,
-    /// See and change its triggers and variables.
+    /// See and change its triggers and variables, and change its environments.
     Administer,
 }
 
 impl CiAbility {
     /// All abilities.
-    pub const ALL: [CiAbility; 7] = [
+    pub const ALL: [CiAbility; 8] = [
         Self::SeeProject,
         Self::ReadPipelines,
         Self::ReadBuilds,
         Self::ReadStatuses,
+        Self::ReadEnvironments,
         Self::Run,
         Self::PostStatuses,
         Self::Administer,
@@ -62,6 +65,7 @@ impl Protected for CiFacts {
                 self.builds && ((open && self.public_builds) || team(AccessLevel::Reporter))
             }
             CiAbility::ReadStatuses => open || team(AccessLevel::Reporter),
+            CiAbility::ReadEnvironments => self.builds && team(AccessLevel::Reporter),
             CiAbility::Run => self.builds && team(AccessLevel::Developer),
             CiAbility::PostStatuses => team(AccessLevel::Developer),
             CiAbility::Administer => self.builds && team(AccessLevel::Master),

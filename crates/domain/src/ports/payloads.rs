@@ -1,11 +1,15 @@
 //! The port that renders the payloads of hooks.
 
 use crate::outbox::SystemEvent;
+use crate::service::slack::ChatSettings;
 
 /// Renders the request bodies that are sent to hooks.
 pub trait Payloads: Send + Sync {
     /// The payload of an event. The same event always has the same payload.
     fn payload_json(&self, event: &SystemEvent, audience: Audience) -> String;
+
+    /// The form with the message to a chat; `None` if the chat is not told of the event.
+    fn chat_form(&self, event: &SystemEvent, settings: ChatSettings<'_>) -> Option<String>;
 }
 
 /// The kind of hook that receives a payload.

@@ -8,6 +8,8 @@ use crate::browser_session::port::BrowserSessions;
 use crate::build::port::Builds;
 use crate::delivery::port::{Deliveries, DeliveryLog};
 use crate::deploy_key::port::DeployKeys;
+use crate::deployment::port::Deployments;
+use crate::environment::port::Environments;
 use crate::event::port::Events;
 use crate::group::port::Groups;
 use crate::issuable::port::Issuables;
@@ -27,6 +29,7 @@ use crate::refs::port::Refs;
 use crate::removal::port::Removals;
 use crate::repository::port::RepositoryTasks;
 use crate::runner::port::Runners;
+use crate::service::port::Services;
 use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::snippet::port::Snippets;
 use crate::system_hook::port::SystemHooks;
@@ -73,6 +76,8 @@ pub trait Tx {
     fn shares(&mut self) -> &mut dyn Shares;
     /// The hooks of all projects.
     fn project_hooks(&mut self) -> &mut dyn ProjectHooks;
+    /// The services of all projects.
+    fn services(&mut self) -> &mut dyn Services;
     /// The protected branches of all projects.
     fn protections(&mut self) -> &mut dyn Protections;
     /// The releases of all projects.
@@ -133,6 +138,10 @@ pub trait Tx {
     fn triggers(&mut self) -> &mut dyn Triggers;
     /// The variables of all projects.
     fn variables(&mut self) -> &mut dyn Variables;
+    /// The environments of all projects.
+    fn environments(&mut self) -> &mut dyn Environments;
+    /// The deployments of all projects.
+    fn deployments(&mut self) -> &mut dyn Deployments;
     /// The remaining rows of removed projects, groups and users.
     fn removals(&mut self) -> &mut dyn Removals;
 }

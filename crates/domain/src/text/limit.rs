@@ -22,6 +22,8 @@ pub const COLOR: usize = 7;
 pub const BROADCAST: usize = 10_000;
 /// Values of variables.
 pub const VARIABLE_VALUE: usize = 65_536;
+/// Properties of services.
+pub const SERVICE_PROPERTY: usize = 2000;
 /// Names of branches and tags, in bytes.
 pub const REF_NAME: usize = 1000;
 /// Lists of label titles: as many titles as an issue may have, separated by commas.

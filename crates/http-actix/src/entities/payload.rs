@@ -4,6 +4,7 @@ pub mod ci;
 pub mod issue;
 pub mod merge_request;
 pub mod note;
+pub mod slack;
 pub mod system;
 
 use hexforge_domain::Timestamp;

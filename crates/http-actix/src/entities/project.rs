@@ -58,7 +58,7 @@ pub struct ProjectJson<'a> {
     star_count: u32,
     #[schema(value_type = i64)]
     forks_count: u32,
-    /// Only if issues are enabled.
+    /// Only if issues are enabled, and no external issue tracker is active.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = i64, required = false)]
     open_issues_count: Option<u32>,
@@ -121,7 +121,8 @@ impl<'a> ProjectJson<'a> {
                 .map(|source| SimpleProjectJson::new(source, links)),
             star_count: project.star_count,
             forks_count: project.forks_count,
-            open_issues_count: features.issues.then_some(project.open_issues_count),
+            open_issues_count: (features.issues && !project.external_tracker)
+                .then_some(project.open_issues_count),
             runners_token: view.runners_token.as_ref().map(Secret::reveal),
             build_coverage_regex: view.coverage_expression.as_ref().map(CoverageExpression::as_str),
             public_builds: features.public_builds,

@@ -77,6 +77,7 @@ pub fn not_found(thing: &Entity) -> String {
         Entity::AwardEmoji => "Award Emoji",
         Entity::Snippet => "Snippet",
         Entity::Runner => "Runner",
+        Entity::Service => "Service",
         Entity::Trigger => "Trigger",
         Entity::Variable => "Variable",
         Entity::References => "References for commit",

@@ -55,6 +55,11 @@ impl<'a> Reader<'a> {
         self.params.has(name)
     }
 
+    /// The value of a parameter in its JSON type. Parameters of a query or form are texts.
+    pub fn value(&self, name: &str) -> Option<&'a Value> {
+        self.params.value(name)
+    }
+
     /// Requires at least one of these parameters.
     pub fn at_least_one(&mut self, names: &[&str]) {
         if !names.iter().any(|name| self.params.has(name)) {

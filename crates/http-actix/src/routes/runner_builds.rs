@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
 use actix_web::{HttpRequest, HttpResponse, web};
 use hexforge_application::error::{Entity, Error};
-use hexforge_application::runner::{self, Appended, Report};
+use hexforge_application::runner::{self, Appended, Report, Update};
 use hexforge_domain::ci::status::Transition;
 use hexforge_domain::id::BuildId;
 use hexforge_domain::runner::RunnerInfo;
@@ -130,8 +130,10 @@ fn is_version(text: &str) -> bool {
 
 async fn update(api: Api<(Token, Report)>, id: web::Path<String>) -> ApiResult<HttpResponse> {
     let id = read_id(&id);
+    let revision = api.revision().to_owned();
     api.run_for_runner(move |app, (Token { token }, report)| {
-        runner::update(app, &token, id, &report)
+        let call = Update { token: &token, build: id, version: (VERSION, &revision) };
+        runner::update(app, call, &report)
     })
     .await?;
     respond::ok(true)

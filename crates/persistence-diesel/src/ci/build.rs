@@ -171,6 +171,11 @@ impl Builds for DieselTx<'_> {
         })
     }
 
+    fn find_all(&mut self, ids: &[BuildId]) -> Result<Vec<Build>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        self.builds_by_id(&ids)
+    }
+
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError> {
         self.read_rows(|conn| {
             builds::table

@@ -8,7 +8,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 use hexforge_domain::ports::store::StoreError;
 
 /// The unique constraints: name on SQLite, name on PostgreSQL, field name in the ports.
-const UNIQUE: [(&str, &str, &str); 38] = [
+const UNIQUE: [(&str, &str, &str); 41] = [
     ("users.username", "users_username_key", "username"),
     ("users.email", "users_email_key", "email"),
     ("emails.email", "emails_email_key", "email"),
@@ -90,6 +90,13 @@ const UNIQUE: [(&str, &str, &str); 38] = [
     ("board_lists.board_id, board_lists.label_id", "board_lists_label", "label_id"),
     ("runners_tokens.proof", "runners_tokens_proof_key", "runners_token"),
     ("variables.project_id, variables.key", "variables_project_id_key_key", "key"),
+    ("services.project_id, services.name", "services_project_id_name_key", "service"),
+    ("environments.project_id, environments.name", "environments_project_id_name_key", "name"),
+    (
+        "environments.project_id, environments.external_url",
+        "environments_project_id_external_url_key",
+        "external_url",
+    ),
     ("awards.snippet_id, awards.name, awards.user_id", "awards_of_snippet", "award"),
 ];
 

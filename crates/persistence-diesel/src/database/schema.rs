@@ -303,6 +303,7 @@ diesel::table! {
         issues -> BigInt,
         milestones -> BigInt,
         merge_requests -> BigInt,
+        deployments -> BigInt,
     }
 }
 
@@ -841,6 +842,21 @@ diesel::table! {
         failures -> Integer,
         failing_since -> Nullable<Timestamp>,
         rest_until -> Nullable<Timestamp>,
+        service_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    services (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        active -> Bool,
+        properties -> Text,
+        url -> Nullable<Text>,
+        external_tracker -> Bool,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
     }
 }
 
@@ -862,6 +878,34 @@ diesel::table! {
         status -> Nullable<Integer>,
         answer -> Nullable<Text>,
         error -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    environments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        name -> Text,
+        external_url -> Nullable<Text>,
+        state -> Text,
+        stop_branch -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    deployments (id) {
+        id -> BigInt,
+        project_id -> BigInt,
+        iid -> BigInt,
+        environment_id -> BigInt,
+        build_id -> BigInt,
+        reference -> Text,
+        sha -> Text,
+        user_id -> Nullable<BigInt>,
+        on_stop -> Nullable<Text>,
+        created_at -> Timestamp,
     }
 }
 
@@ -908,4 +952,11 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shar
 diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
 diesel::allow_tables_to_appear_in_same_query!(labels, merge_request_labels);
-diesel::allow_tables_to_appear_in_same_query!(projects, builds, pipelines, triggers, project_hooks);
+diesel::allow_tables_to_appear_in_same_query!(
+    projects,
+    builds,
+    pipelines,
+    triggers,
+    project_hooks,
+    services
+);

@@ -20,6 +20,7 @@ pub(crate) enum Purpose {
     RunnersToken,
     KeyProof,
     Installation,
+    ServiceProperties,
 }
 
 impl Purpose {
@@ -31,6 +32,7 @@ impl Purpose {
             Purpose::RunnersToken => "runners token of a project",
             Purpose::KeyProof => "proof of the key",
             Purpose::Installation => "secret of the installation",
+            Purpose::ServiceProperties => "properties of a service",
         }
     }
 }

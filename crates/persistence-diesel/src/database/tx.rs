@@ -11,6 +11,8 @@ use hexforge_domain::browser_session::port::BrowserSessions;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::delivery::port::{Deliveries, DeliveryLog};
 use hexforge_domain::deploy_key::port::DeployKeys;
+use hexforge_domain::deployment::port::Deployments;
+use hexforge_domain::environment::port::Environments;
 use hexforge_domain::event::port::Events;
 use hexforge_domain::group::port::Groups;
 use hexforge_domain::issuable::port::Issuables;
@@ -32,6 +34,7 @@ use hexforge_domain::refs::port::Refs;
 use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::service::port::Services;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::snippet::port::Snippets;
 use hexforge_domain::system_hook::port::SystemHooks;
@@ -343,6 +346,7 @@ ports! {
     stars: Stars,
     shares: Shares,
     project_hooks: ProjectHooks,
+    services: Services,
     protections: Protections,
     releases: Releases,
     repository_tasks: RepositoryTasks,
@@ -373,5 +377,7 @@ ports! {
     runners: Runners,
     triggers: Triggers,
     variables: Variables,
+    environments: Environments,
+    deployments: Deployments,
     removals: Removals,
 }

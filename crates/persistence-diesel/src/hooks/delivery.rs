@@ -134,18 +134,24 @@ impl DieselTx<'_> {
     fn lock_lanes_of(&mut self, new: &[NewDelivery]) -> Result<BTreeMap<HookRef, i64>, StoreError> {
         let mut project = Vec::new();
         let mut system = Vec::new();
+        let mut services = Vec::new();
         for new in new {
             match new.hook {
                 HookRef::Project(id) => project.push(id.0),
                 HookRef::System(id) => system.push(id.0),
+                HookRef::Service(id) => services.push(id.0),
             }
         }
-        for ids in [&mut project, &mut system] {
+        for ids in [&mut project, &mut system, &mut services] {
             ids.sort_unstable();
             ids.dedup();
         }
         let mut lanes = BTreeMap::new();
-        for (kind, ids) in [(HookKind::Project, project), (HookKind::System, system)] {
+        for (kind, ids) in [
+            (HookKind::Project, project),
+            (HookKind::System, system),
+            (HookKind::Service, services),
+        ] {
             if !ids.is_empty() {
                 self.execute(kind.insert_lanes(ids.clone()))?;
                 lanes.extend(self.find_lanes(kind, ids)?);

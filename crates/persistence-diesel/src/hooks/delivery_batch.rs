@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use hexforge_domain::delivery::lane::Sent;
-use hexforge_domain::delivery::{DeliveryKey, HookRequest};
+use hexforge_domain::delivery::{DeliveryKey, HookRequest, PayloadFormat};
 use hexforge_domain::id::DeliveryId;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::text::Secret;
@@ -27,14 +27,15 @@ impl DieselTx<'_> {
         ids: Vec<i64>,
         most: u32,
     ) -> Result<Vec<(DeliveryId, HookRequest)>, StoreError> {
-        type Row = (BigInt, Text, Text, Text, Nullable<Text>, Nullable<Text>, Nullable<Bool>);
-        type Found = (i64, String, String, String, Option<String>, Option<String>, Option<bool>);
+        type Row = (BigInt, Text, Text, Text, Nullable<Text>, Nullable<Text>, Nullable<Bool>, Bool);
+        type Found =
+            (i64, String, String, String, Option<String>, Option<String>, Option<bool>, bool);
         let query = Sql::new(
             "SELECT deliveries.id, deliveries.key, deliveries.event, hook_payloads.body, \
-             coalesce(project_hooks.url, system_hooks.url), \
+             coalesce(project_hooks.url, system_hooks.url, services.url), \
              coalesce(project_hooks.token, system_hooks.token), \
-             coalesce(project_hooks.enable_ssl_verification, system_hooks.enable_ssl_verification) \
-             FROM (SELECT deliveries.id, row_number() OVER (ORDER BY deliveries.id) AS place, \
+             coalesce(project_hooks.enable_ssl_verification, system_hooks.enable_ssl_verification, TRUE), \
+             hook_lanes.service_id IS NOT NULL FROM (SELECT deliveries.id, row_number() OVER (ORDER BY deliveries.id) AS place, \
              sum(length(hook_payloads.body)) OVER (ORDER BY deliveries.id) AS length \
              FROM deliveries JOIN hook_payloads ON hook_payloads.id = deliveries.payload_id \
              WHERE deliveries.due_at IS NOT NULL AND deliveries.id IN (",
@@ -46,13 +47,13 @@ impl DieselTx<'_> {
              JOIN hook_lanes ON hook_lanes.id = deliveries.lane_id \
              LEFT JOIN project_hooks ON project_hooks.id = hook_lanes.project_hook_id \
              LEFT JOIN system_hooks ON system_hooks.id = hook_lanes.system_hook_id \
-             WHERE measured.place = 1 OR measured.length <= ",
+             LEFT JOIN services ON services.id = hook_lanes.service_id WHERE measured.place = 1 OR measured.length <= ",
         )
         .id(i64::from(most))
         .sql(" ORDER BY deliveries.id");
         let found: Vec<Found> = self.run(|conn| query.rows::<Row>().load(conn))?;
         let seals = self.seals;
-        let request = |(id, key, event, body, url, token, verify): Found| {
+        let request = |(id, key, event, body, url, token, verify, is_form): Found| {
             let (url, verify) = (url?, verify?);
             let opened = seals.open(Purpose::HookUrl, &url).and_then(|url| {
                 Ok((Secret::new(url), seals.open_opt(Purpose::HookToken, token.as_deref())?))
@@ -60,7 +61,8 @@ impl DieselTx<'_> {
             // A damaged row is treated like a deleted hook, so that it does not block the hooks of others.
             let (url, token) = opened.ok()?;
             let key = DeliveryKey::stored(key);
-            Some((DeliveryId(id), HookRequest { key, event, body, url, token, verify }))
+            let format = if is_form { PayloadFormat::Form } else { PayloadFormat::Json };
+            Some((DeliveryId(id), HookRequest { key, event, body, format, url, token, verify }))
         };
         Ok(found.into_iter().filter_map(request).collect())
     }

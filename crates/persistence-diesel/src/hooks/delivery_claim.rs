@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Integer, Timestamp as Moment};
 use hexforge_domain::Timestamp;
 use hexforge_domain::delivery::HookRef;
 use hexforge_domain::delivery::lane::{Claim, ClaimLimits, Claimed, Health};
-use hexforge_domain::id::{DeliveryId, LaneId, ProjectHookId, SystemHookId};
+use hexforge_domain::id::{DeliveryId, LaneId, ProjectHookId, ServiceId, SystemHookId};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::database::backend;
@@ -45,6 +45,7 @@ impl LaneRow {
 pub(crate) enum HookKind {
     Project,
     System,
+    Service,
 }
 
 impl HookKind {
@@ -57,6 +58,9 @@ impl HookKind {
             HookKind::System => {
                 "INSERT INTO hook_lanes (system_hook_id) SELECT id FROM system_hooks WHERE id IN ("
             }
+            HookKind::Service => {
+                "INSERT INTO hook_lanes (service_id) SELECT id FROM services WHERE id IN ("
+            }
         };
         Sql::new(statement).ids(hooks).sql(") ORDER BY id ON CONFLICT DO NOTHING")
     }
@@ -65,7 +69,9 @@ impl HookKind {
 /// The condition that a lane does not belong to a removed project.
 pub(crate) const PROJECT_EXISTS: &str = " AND (task.project_hook_id IS NULL OR EXISTS \
      (SELECT 1 FROM project_hooks JOIN projects ON projects.id = project_hooks.project_id \
-     WHERE project_hooks.id = task.project_hook_id))";
+     WHERE project_hooks.id = task.project_hook_id)) AND (task.service_id IS NULL OR EXISTS \
+     (SELECT 1 FROM services JOIN projects ON projects.id = services.project_id \
+     WHERE services.id = task.service_id))";
 
 impl DieselTx<'_> {
     /// Returns the lanes of these hooks.
@@ -81,12 +87,14 @@ impl DieselTx<'_> {
             HookKind::System => {
                 "SELECT system_hook_id, id FROM hook_lanes WHERE system_hook_id IN ("
             }
+            HookKind::Service => "SELECT service_id, id FROM hook_lanes WHERE service_id IN (",
         };
         let query = Sql::new(query).ids(hooks).sql(")");
         let rows: Vec<(i64, i64)> = self.run(|conn| query.rows::<(BigInt, BigInt)>().load(conn))?;
         let with_hook = |(hook, lane): (i64, i64)| match kind {
             HookKind::Project => (HookRef::Project(ProjectHookId(hook)), lane),
             HookKind::System => (HookRef::System(SystemHookId(hook)), lane),
+            HookKind::Service => (HookRef::Service(ServiceId(hook)), lane),
         };
         Ok(rows.into_iter().map(with_hook).collect())
     }

@@ -9,7 +9,9 @@ use hexforge_domain::delivery::{
     Attempt, Delivery, DeliveryKey, DeliveryState, FailingHook, HookRef, MAX_SHOWN_BODY, QueueSize,
 };
 use hexforge_domain::hook::HookUrl;
-use hexforge_domain::id::{DeliveryId, PayloadId, ProjectHookId, ProjectId, SystemHookId};
+use hexforge_domain::id::{
+    DeliveryId, PayloadId, ProjectHookId, ProjectId, ServiceId, SystemHookId,
+};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::unique::sorted_unique;
@@ -73,6 +75,7 @@ impl DieselTx<'_> {
         let (kind, id) = match hook {
             HookRef::Project(id) => (HookKind::Project, id.0),
             HookRef::System(id) => (HookKind::System, id.0),
+            HookRef::Service(id) => (HookKind::Service, id.0),
         };
         Ok(self.find_lanes(kind, vec![id])?.into_values().next())
     }
@@ -172,6 +175,7 @@ impl DeliveryLog for DieselTx<'_> {
             Nullable<BigInt>,
             Nullable<BigInt>,
             Nullable<BigInt>,
+            Nullable<BigInt>,
             Nullable<Text>,
             Integer,
             Nullable<Moment>,
@@ -181,18 +185,21 @@ impl DeliveryLog for DieselTx<'_> {
             Option<i64>,
             Option<i64>,
             Option<i64>,
+            Option<i64>,
             Option<String>,
             i32,
             Option<NaiveDateTime>,
             Option<String>,
         );
         let query = Sql::new(
-            "SELECT hook_lanes.project_hook_id, hook_lanes.system_hook_id, project_hooks.project_id, \
-             coalesce(project_hooks.url, system_hooks.url), hook_lanes.failures, hook_lanes.failing_since, \
+            "SELECT hook_lanes.project_hook_id, hook_lanes.system_hook_id, hook_lanes.service_id, \
+             coalesce(project_hooks.project_id, services.project_id), \
+             coalesce(project_hooks.url, system_hooks.url, services.url), hook_lanes.failures, hook_lanes.failing_since, \
              (SELECT error FROM deliveries WHERE lane_id = hook_lanes.id AND tried_at IS NOT NULL \
               ORDER BY tried_at DESC, id LIMIT 1) \
              FROM hook_lanes LEFT JOIN project_hooks ON project_hooks.id = hook_lanes.project_hook_id \
              LEFT JOIN system_hooks ON system_hooks.id = hook_lanes.system_hook_id \
+             LEFT JOIN services ON services.id = hook_lanes.service_id \
              WHERE hook_lanes.failures > 0 AND hook_lanes.failures >= ",
         )
         .number(to_i32(failures))
@@ -200,11 +207,12 @@ impl DeliveryLog for DieselTx<'_> {
         .id(i64::from(limit));
         let rows: Vec<Found> = self.run(|conn| query.rows::<Row>().load(conn))?;
         let seals = self.seals;
-        let read = |(hook, system, project, url, failures, since, reason): Found| {
-            let hook = match (hook, system) {
-                (Some(id), _) => HookRef::Project(ProjectHookId(id)),
-                (None, Some(id)) => HookRef::System(SystemHookId(id)),
-                (None, None) => return Ok(None),
+        let read = |(hook, system, service, project, url, failures, since, reason): Found| {
+            let hook = match (hook, system, service) {
+                (Some(id), ..) => HookRef::Project(ProjectHookId(id)),
+                (None, Some(id), _) => HookRef::System(SystemHookId(id)),
+                (None, None, Some(id)) => HookRef::Service(ServiceId(id)),
+                (None, None, None) => return Ok(None),
             };
             let (Some(url), Some(since)) = (url, since) else { return Ok(None) };
             Ok(Some(FailingHook {

@@ -53,6 +53,26 @@ impl<DB: DieselBackend> QueryFragment<DB> for ForksCount {
     }
 }
 
+/// Whether an external issue tracker of a project is active, as an SQL expression.
+#[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
+pub(crate) struct HasTracker;
+
+impl Expression for HasTracker {
+    type SqlType = Bool;
+}
+
+impl AppearsOnTable<projects::table> for HasTracker {}
+impl SelectableExpression<projects::table> for HasTracker {}
+
+impl<DB: DieselBackend> QueryFragment<DB> for HasTracker {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql(
+            "EXISTS (SELECT 1 FROM services WHERE project_id = projects.id AND external_tracker)",
+        );
+        Ok(())
+    }
+}
+
 /// The version of a project's repository; 0 without a repository. See
 /// [`RepositoryState::version`](hexforge_domain::refs::RepositoryState::version).
 #[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
@@ -104,6 +124,8 @@ struct ProjectRow {
     #[diesel(select_expression = ForksCount, select_expression_type = ForksCount)]
     forks_count: i64,
     open_issues_count: i32,
+    #[diesel(select_expression = HasTracker, select_expression_type = HasTracker)]
+    external_tracker: bool,
     forked_from_id: Option<i64>,
     import_url: Option<String>,
     default_branch: Option<String>,
@@ -144,6 +166,7 @@ impl TryFrom<ProjectRow> for Project {
             star_count: row.star_count.unsigned_abs(),
             forks_count: u32::try_from(row.forks_count).unwrap_or(u32::MAX),
             open_issues_count: row.open_issues_count.unsigned_abs(),
+            external_tracker: row.external_tracker,
             forked_from: row.forked_from_id.map(ProjectId),
             import_url: row.import_url,
             default_branch: row.default_branch.map(BranchName::stored),
@@ -438,6 +461,7 @@ impl Projects for DieselTx<'_> {
             star_count: 0,
             forks_count: 0,
             open_issues_count: 0,
+            external_tracker: false,
             forked_from: new.forked_from,
             import_url: new.import_url,
             default_branch: None,

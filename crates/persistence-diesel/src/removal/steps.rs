@@ -74,6 +74,7 @@ const OF_LABELS: [DependentRows; 4] = [
     dependents("issue_labels", "issue_id, label_id", "label_id"),
     dependents("merge_request_labels", "merge_request_id, label_id", "label_id"),
 ];
+const OF_ENVIRONMENTS: [DependentRows; 1] = [dependents("deployments", "id", "environment_id")];
 const OF_PIPELINES: [DependentRows; 4] = [
     dependents("builds", "id", "pipeline_id"),
     dependents("build_definitions", "id", "pipeline_id"),
@@ -89,8 +90,9 @@ const OF_SNIPPETS: [DependentRows; 3] = [
 const OF_LANES: [DependentRows; 1] = [dependents("deliveries", "id", "lane_id")];
 
 /// The rows that reference the root of a project and whose own dependent rows are deleted already.
-const OF_PROJECTS: [DependentRows; 13] = [
+const OF_PROJECTS: [DependentRows; 14] = [
     dependents("project_hooks", "id", "project_id"),
+    dependents("services", "id", "project_id"),
     dependents("boards", "id", "project_id"),
     dependents("milestones", "id", "project_id"),
     dependents("builds", "id", "project_id"),
@@ -128,13 +130,14 @@ const OF_USERS: [DependentRows; 10] = [
     dependents("merge_request_participants", "merge_request_id, user_id", "user_id"),
 ];
 /// The rows that stay, and whose reference to the user becomes null.
-const REFERENCES_TO_USERS: [DependentRows; 6] = [
+const REFERENCES_TO_USERS: [DependentRows; 7] = [
     dependents("issues", "id", "updated_by_id"),
     dependents("merge_requests", "id", "updated_by_id"),
     dependents("merge_requests", "id", "merge_user_id"),
     dependents("notes", "id", "updated_by_id"),
     dependents("pipelines", "id", "user_id"),
     dependents("builds", "id", "user_id"),
+    dependents("deployments", "id", "user_id"),
 ];
 
 /// The kinds of roots. Each has a table.
@@ -260,6 +263,7 @@ impl DieselTx<'_> {
             && self.remove_issues_of_project(id)?
             && self.remove_merge_requests_of_project(id)?
             && self.remove_all_of("labels", "project_id", id, &[&OF_LABELS])?
+            && self.remove_all_of("environments", "project_id", id, &[&OF_ENVIRONMENTS])?
             && self.remove_all_of("pipelines", "project_id", id, &[&OF_PIPELINES])?
             && self.remove_all_of("snippets", "project_id", id, &[&OF_SNIPPETS])?
             && self.remove_rows(&OF_PROJECTS, project)?;
@@ -269,25 +273,26 @@ impl DieselTx<'_> {
         Ok(done)
     }
 
-    /// Deletes the lanes and deliveries of a project's hooks.
+    /// Deletes the lanes and deliveries of a project's hooks and services.
     fn remove_lanes_of_project(&mut self, project: i64) -> Result<bool, StoreError> {
-        let hooks = || {
-            Sql::new(" IN (SELECT id FROM project_hooks WHERE project_id = ").id(project).sql(")")
-        };
-        loop {
-            let lanes = self.ids(
-                Sql::new("SELECT id FROM hook_lanes WHERE project_hook_id")
-                    .then(hooks())
-                    .sql(" LIMIT ")
-                    .id(BATCH),
-            )?;
-            if lanes.is_empty() {
-                return Ok(true);
-            }
-            if !self.remove_batch("hook_lanes", lanes, &[&OF_LANES])? {
-                return Ok(false);
+        for lanes_of in [
+            "SELECT id FROM hook_lanes WHERE project_hook_id IN \
+             (SELECT id FROM project_hooks WHERE project_id = ",
+            "SELECT id FROM hook_lanes WHERE service_id IN \
+             (SELECT id FROM services WHERE project_id = ",
+        ] {
+            loop {
+                let lanes = Sql::new(lanes_of).id(project).sql(") LIMIT ").id(BATCH);
+                let lanes = self.ids(lanes)?;
+                if lanes.is_empty() {
+                    break;
+                }
+                if !self.remove_batch("hook_lanes", lanes, &[&OF_LANES])? {
+                    return Ok(false);
+                }
             }
         }
+        Ok(true)
     }
 
     fn remove_issues_of_project(&mut self, project: i64) -> Result<bool, StoreError> {

@@ -19,12 +19,13 @@ use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::Starred;
 use hexforge_domain::repository::task::TaskKind;
+use hexforge_domain::service::ServiceKind;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
-    a_branch, a_broadcast, a_build, a_definition, a_group, a_hook, a_key, a_member,
+    a_branch, a_broadcast, a_build, a_definition, a_deployment, a_group, a_hook, a_key, a_member,
     a_merge_request, a_moment, a_note, a_pipeline, a_project, a_protection, a_release,
-    a_request_branch, a_runner, a_share, a_snippet, a_system_hook, a_todo, a_user, an_award,
-    an_event, an_import, an_issue, home_of,
+    a_request_branch, a_runner, a_service, a_share, a_snippet, a_system_hook, a_todo, a_user,
+    an_award, an_environment, an_event, an_import, an_issue, home_of,
 };
 use hexforge_persistence_diesel::connection::DbConn;
 use hexforge_persistence_diesel::testing::TestDatabase;
@@ -112,6 +113,9 @@ fn fill(database: &TestDatabase) {
     let filled: Result<(), StoreError> = store.write(|tx| {
         let snippet = tx.snippets().insert(a_snippet(Some(source.id), ada.id))?.id;
         tx.notes().insert(a_note(source.id, snippet, ada.id, "a note"))?;
+        if let Some(slack) = ServiceKind::slack() {
+            tx.services().insert(source.id, slack, a_service(), a_moment())?;
+        }
         let deploy_key = tx.deploy_keys().insert(a_key(2), a_moment())?;
         tx.deploy_keys().attach(deploy_key.id, source.id)?;
         tx.stars().put(source.id, ada.id, Starred::Yes, a_moment())?;
@@ -128,7 +132,9 @@ fn fill(database: &TestDatabase) {
         tx.repository_tasks().insert(source.id, &an_import(ada.id), a_moment())?;
         let pipeline = tx.pipelines().insert(a_pipeline(source.id))?;
         let definition = tx.builds().define(pipeline.id, &a_definition())?;
-        tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;
+        let build = tx.builds().insert(a_build(&pipeline, definition, "rspec"))?;
+        let environment = tx.environments().insert(an_environment(source.id, "production"))?;
+        tx.deployments().insert(a_deployment(&environment, &build))?;
         let runner = tx.runners().insert(a_runner("one"))?;
         tx.runners().bind(runner.id, source.id)?;
         let trigger = tx.triggers().insert(source.id, a_moment())?;

@@ -10,8 +10,8 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
-    BoardId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId,
-    ProjectId, SnippetId, UserId,
+    BoardId, EnvironmentId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId,
+    PipelineId, ProjectId, SnippetId, UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::NewIssue;
@@ -118,6 +118,7 @@ fn what_belongs_to_a_project_or_group_is_listed_by_the_index_of_its_owner() {
     assert_goes_by("project_hooks_of_project", |tx| {
         tx.project_hooks().list(project, PAGE).map(|_| ())
     });
+    assert_goes_by("services_with_url", |tx| tx.services().receivers_of(&[project]).map(|_| ()));
     assert_goes_by("PRIMARY KEY (project_id=?)", |tx| {
         tx.deploy_keys().list(project, PAGE).map(|_| ())
     });
@@ -703,6 +704,16 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
     });
     assert_goes_by("triggers_of_project", |tx| tx.triggers().list(project, PAGE).map(|_| ()));
     assert_goes_by("variables_of_project", |tx| tx.variables().list(project, PAGE).map(|_| ()));
+    assert_goes_by("environments_of_project", |tx| {
+        tx.environments().list(project, PAGE).map(|_| ())
+    });
+    assert_goes_by("environments_to_stop", |tx| {
+        tx.environments().to_stop(project, "topic", 9).map(|_| ())
+    });
+    assert_goes_by("deployments_of_project", |tx| tx.deployments().list(project, PAGE).map(|_| ()));
+    assert_goes_by("deployments_of_environment", |tx| {
+        tx.deployments().last_to(EnvironmentId(1)).map(|_| ())
+    });
 }
 
 /// Sorting is allowed here, because a commit has few builds.

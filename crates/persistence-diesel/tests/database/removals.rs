@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::support::databases;
 use hexforge_domain::award::Awardable;
 use hexforge_domain::commit::ObjectId;
+use hexforge_domain::deployment::NewDeployment;
 use hexforge_domain::id::{IssueId, PipelineId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
@@ -18,12 +19,14 @@ use hexforge_domain::ports::vault::Sealed;
 use hexforge_domain::project::{CoverageExpression, Starred};
 use hexforge_domain::refs::Ref;
 use hexforge_domain::removal::Step;
+use hexforge_domain::service::ServiceKind;
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::variable::VariableKey;
 use hexforge_domain_testing::builders::{
-    a_build, a_definition, a_group, a_hook, a_key, a_member, a_merge_request, a_milestone,
-    a_moment, a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_share, a_snippet,
-    a_todo, a_user, an_award, an_event, an_import, an_issue, home_of, insert_label,
+    a_build, a_definition, a_deployment, a_group, a_hook, a_key, a_member, a_merge_request,
+    a_milestone, a_moment, a_note, a_pipeline, a_project, a_protection, a_release, a_runner,
+    a_service, a_share, a_snippet, a_todo, a_user, an_award, an_environment, an_event, an_import,
+    an_issue, home_of, insert_label,
 };
 use hexforge_persistence_diesel::testing::TestDatabase;
 use hexforge_persistence_diesel::{DatabaseUrl, Options};
@@ -101,12 +104,18 @@ fn insert_one_of_each(
     tx.boards().insert_list(board.id, label.id, a_moment())?;
     let pipeline = tx.pipelines().insert(a_pipeline(project))?;
     let definition = tx.builds().define(pipeline.id, &a_definition())?;
-    tx.builds().insert(a_build(&pipeline, definition, "test"))?;
+    let build = tx.builds().insert(a_build(&pipeline, definition, "test"))?;
+    let environment = tx.environments().insert(an_environment(project, "production"))?;
+    let by_user = NewDeployment { user: Some(user), ..a_deployment(&environment, &build) };
+    tx.deployments().insert(by_user)?;
     let trigger = tx.triggers().insert(project, a_moment())?.id;
     tx.triggers().record_use(trigger, pipeline.id, &Sealed(vec![1]), a_moment())?;
     let runner = tx.runners().insert(a_runner("a runner"))?;
     tx.runners().bind(runner.id, project)?;
     tx.project_hooks().insert(project, a_hook("http://example.com"), a_moment())?;
+    if let Some(slack) = ServiceKind::slack() {
+        tx.services().insert(project, slack, a_service(), a_moment())?;
+    }
     let deploy_key = tx.deploy_keys().insert(a_key(1), a_moment())?;
     tx.deploy_keys().attach(deploy_key.id, project)?;
     tx.protections().put(project, &a_protection("master"))?;
@@ -167,6 +176,14 @@ fn insert_many(database: &TestDatabase, project: ProjectId, issue: IssueId, pipe
             format!(
                 "{project}, 'refs/heads/many/' || i, \
                  (SELECT target FROM refs WHERE project_id = {project})"
+            ),
+        ),
+        (
+            "deployments",
+            "project_id, iid, environment_id, build_id, reference, sha, created_at",
+            format!(
+                "{project}, i, (SELECT id FROM environments WHERE project_id = {project}), \
+                 (SELECT id FROM builds WHERE project_id = {project}), 'master', '', {now}"
             ),
         ),
         (

@@ -8,9 +8,10 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::vault::{Sealed, Vault, VaultError};
+use hexforge_domain::service::ServiceKind;
 use hexforge_domain::text::Secret;
 use hexforge_domain_testing::builders::{
-    a_hook, a_moment, a_project, a_system_hook, a_user, an_import, home_of,
+    a_hook, a_moment, a_project, a_service, a_system_hook, a_user, an_import, home_of,
 };
 use hexforge_domain_testing::fakes::FakeVault;
 use hexforge_persistence_diesel::connection::DbConn;
@@ -211,4 +212,26 @@ fn no_file_keeps_a_secret_in_plain_text() {
         .batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
         .expect("nobody else reads");
     assert_eq!(found(), 0);
+}
+
+/// The properties of a service and its URL are sealed when they are written, and read back.
+#[test]
+fn properties_of_services_are_sealed() {
+    for database in databases() {
+        let store = open(&database, "key");
+        let port: &dyn Store = &store;
+        let ada = a_user("ada").stored_in(port).id;
+        let site = a_project("site", home_of(port, ada), ada).stored_in(port).id;
+        let slack = ServiceKind::slack().expect("it is in the table");
+        let added: Result<_, StoreError> =
+            port.write(|tx| tx.services().insert(site, slack, a_service(), a_moment()));
+        let added = added.expect("the schema is complete");
+        for stored in
+            database.texts("SELECT properties FROM services UNION SELECT url FROM services")
+        {
+            assert!(!stored.contains("example"), "{stored}");
+        }
+        let found: Result<_, StoreError> = port.read(|tx| tx.services().find(site, slack));
+        assert_eq!(found.expect("it can be opened"), Some(added));
+    }
 }

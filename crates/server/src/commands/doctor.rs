@@ -112,6 +112,8 @@ fn hooks(app: &App) -> Finding {
             (HookRef::Project(id), Some(project)) => format!("hook {id} of project {project}"),
             (HookRef::Project(id), None) => format!("hook {id}"),
             (HookRef::System(id), _) => format!("system hook {id}"),
+            (HookRef::Service(id), Some(project)) => format!("service {id} of project {project}"),
+            (HookRef::Service(id), None) => format!("service {id}"),
         };
         format!(
             "{which} ({}) failed {} times since {}: {}",

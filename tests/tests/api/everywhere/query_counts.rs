@@ -353,3 +353,45 @@ fn lists_of_keys_snippets_and_runners_send_as_many_queries(backend: Backend) {
         assert!(few == many && many <= 9, "{list}: {few} queries, then {many}");
     }
 }
+
+#[test]
+fn lists_of_environments_and_deployments_send_as_many_queries_on_sqlite() {
+    lists_of_environments_and_deployments_send_as_many_queries(Backend::Sqlite);
+}
+
+#[test]
+fn lists_of_environments_and_deployments_send_as_many_queries_on_postgres() {
+    lists_of_environments_and_deployments_send_as_many_queries(Backend::Postgres);
+}
+
+/// GET /projects/:id/environments, GET /projects/:id/deployments
+fn lists_of_environments_and_deployments_send_as_many_queries(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = counted(options) else { return };
+    let configuration = "deploy: {script: ship, environment: review/$CI_BUILD_REF_NAME}";
+    let fixture = ci_fixture(&forge, configuration);
+    let runner = shared_runner(&forge, &[]);
+    let add = |numbers: std::ops::Range<u32>| {
+        for number in numbers {
+            push(&forge, &fixture, &format!("topic-{number}"));
+            runner.end(&runner.take().expect("a build is waiting"), "success");
+        }
+    };
+    let lists =
+        ["/environments", "/deployments"].map(|list| format!("{}{list}", fixture.cast.path));
+    let counts = || {
+        lists.each_ref().map(|list| {
+            let before = forge.queries.load(Ordering::Relaxed);
+            forge.get(&format!("{list}?per_page=50")).token(ROOT).send().expect(200);
+            forge.queries.load(Ordering::Relaxed) - before
+        })
+    };
+    add(0..2);
+    let few = counts();
+    add(2..15);
+    for ((list, few), many) in lists.iter().zip(few).zip(counts()) {
+        // Queries: token, project with its namespace, total, ids, rows; of deployments also the environments, and the
+        // builds with their pipelines, commits, users and runners.
+        assert!(few == many && many <= 12, "{list}: {few} queries, then {many}");
+    }
+}

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use hexforge_domain::service::ServiceKind;
 use hexforge_http_actix::{Dialect, openapi};
 use hexforge_tests::forge::{ROOT, RUNNERS};
 use hexforge_tests::{Forge, Response, an_ssh_key, on_every_store};
@@ -152,6 +153,9 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     let hook = format!("{hooks}/{}", id_of(&hook));
     let variable = [("key", "FIXED"), ("value", "x")];
     forge.post(&path("/variables")).token(ROOT).form(&variable).send().expect(201);
+    let environments = path("/environments");
+    let environment = forge.post(&environments).token(ROOT).form(&[("name", "fixed")]);
+    let environment = format!("{environments}/{}", id_of(&environment.send().expect(201)));
     let label = new_label(forge, ROOT, &fixture.cast.path, "fixed");
     let label_id = id_of(&label);
     let group_labels = format!("{}/labels", path_of_group(&other));
@@ -196,6 +200,11 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
         fields,
     };
     let nothing = |_| json!({});
+    let format = "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.' and spaces";
+    let environment_fields = [
+        ("name", Prescribed(400, format)),
+        ("external_url", Prescribed(400, "must be a valid URL")),
+    ];
     let snippet_fields = [
         ("title", TooLong("title")),
         ("file_name", TooLong("file_name")),
@@ -529,6 +538,20 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             refused_as_too_long(&["value"]),
         ),
         call(
+            "POST /api/v3/projects/{id}/environments",
+            &environments,
+            &environments,
+            |n| json!({"name": format!("e{n}")}),
+            environment_fields.to_vec(),
+        ),
+        call(
+            "PUT /api/v3/projects/{id}/environments/{environment_id}",
+            &environment,
+            &environments,
+            nothing,
+            environment_fields.to_vec(),
+        ),
+        call(
             "POST /api/v3/projects/{id}/repository/commits",
             &path("/repository/commits"),
             &path("/repository/commits"),
@@ -628,6 +651,7 @@ fn value_of(field: &str, length: usize, n: u32) -> Value {
     match field {
         "email" => json!(filled(&n, "@example.com")),
         "url" | "import_url" | "target_url" => json!(filled("http://example.com/", "")),
+        "external_url" => json!(filled(&format!("http://example.com/{n}"), "")),
         "key" => json!(filled(&n, "")),
         "ssh key" => json!(filled(&format!("{} ", an_ssh_key(n.parse().expect("a number"))), "")),
         "color" | "font" => json!(format!("#{}", "1".repeat(length - 1))),
@@ -709,6 +733,10 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
     for (name, fields) in NOT_STORED.iter().chain(ELSEWHERE) {
         tested.extend(fields.iter().map(|field| ((*name).to_owned(), (*field).to_owned())));
     }
+    // The properties of services are tested in `projects/services.rs`.
+    let service = "PUT /api/v3/projects/{id}/services/{name}";
+    let properties = ServiceKind::all().flat_map(ServiceKind::properties);
+    tested.extend(properties.map(|property| (service.to_owned(), property.name.to_owned())));
     let mut all = BTreeSet::new();
     for (path, calls) in document["paths"].as_object().expect("there are paths") {
         for (method, call) in calls.as_object().expect("there are calls") {

@@ -6,6 +6,7 @@ use super::job::{Environment, EnvironmentAction};
 use super::location::{Location, specified};
 use super::node::Node;
 use super::refs::{MAX_REGEXPS, PatternError, RefPattern, RefPatterns};
+use crate::environment::{ExternalUrl, is_name_character};
 
 /// Parses `only` or `except`.
 pub(super) fn parse_ref_patterns(
@@ -114,9 +115,8 @@ fn parse_environment_name(name: Option<&Node>, location: &Location) -> Result<St
     let Some(name) = name.filter(|name| !name.is_blank()) else {
         return Err(location.error("name", "can't be blank"));
     };
-    let allowed = |char: char| char.is_ascii_alphanumeric() || "-_/\\${}. ".contains(char);
     match name.as_text() {
-        Some(name) if name.chars().all(allowed) => Ok(name.to_owned()),
+        Some(name) if name.chars().all(is_name_character) => Ok(name.to_owned()),
         Some(_) | None => Err(location.error(
             "name",
             "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', and spaces",
@@ -130,7 +130,7 @@ fn parse_environment_url(url: &Node, location: &Location) -> Result<String, Conf
     if url.chars().count() > 255 {
         return Err(location.error("url", "is too long (maximum is 255 characters)"));
     }
-    let host = ["http", "https", "ssh", "git"]
+    let host = ExternalUrl::SCHEMES
         .iter()
         .find_map(|scheme| url.strip_prefix(scheme)?.strip_prefix("://"));
     if host.is_none_or(|host| host.is_empty() || host.contains(char::is_whitespace)) {

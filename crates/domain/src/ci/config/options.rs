@@ -1,5 +1,6 @@
 //! The options of a job for its runner, besides commands and variables.
 
+use super::job::{Environment, EnvironmentAction};
 use super::node::Node;
 
 /// The options of a job in the form that runners get: a map with some of [`Options::KEYS`], in that order. It is a
@@ -40,6 +41,19 @@ impl Options {
         self.get("dependencies")?.as_texts()
     }
 
+    /// The environment to which the job deploys.
+    pub fn environment(&self) -> Option<Environment> {
+        let node = self.get("environment")?;
+        let text = |key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
+        let action = text("action").as_deref().and_then(EnvironmentAction::parse);
+        Some(Environment {
+            name: text("name")?,
+            url: text("url"),
+            action: action.unwrap_or_default(),
+            on_stop: text("on_stop"),
+        })
+    }
+
     /// The number of seconds after which the artifacts expire, if the job specifies it.
     pub fn artifacts_expire_in(&self) -> Option<i64> {
         super::expiry::seconds(self.get("artifacts")?.get("expire_in")?.as_text()?)
@@ -49,6 +63,28 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_environment_is_read_from_the_options() {
+        let of = |entries: &[(&'static str, &str)]| {
+            let entries = entries.iter().map(|(key, value)| (*key, Node::text(*value)));
+            Options::from_node(&Node::map([("environment", Node::map(entries))])).environment()
+        };
+        let named = Environment {
+            name: "review/$A".into(),
+            url: None,
+            action: EnvironmentAction::Start,
+            on_stop: None,
+        };
+        assert_eq!(of(&[("name", "review/$A"), ("action", "start")]), Some(named.clone()));
+        let whole = [("name", "review/$A"), ("url", "http://$A"), ("on_stop", "stop")];
+        let (url, on_stop) = (Some("http://$A".into()), Some("stop".into()));
+        assert_eq!(of(&whole), Some(Environment { url, on_stop, ..named.clone() }));
+        let stop = Environment { action: EnvironmentAction::Stop, ..named };
+        assert_eq!(of(&[("name", "review/$A"), ("action", "stop")]), Some(stop));
+        assert_eq!(of(&[]), None);
+        assert_eq!(Options::default().environment(), None);
+    }
 
     #[test]
     fn options_survive_a_round_trip() {

@@ -10,30 +10,31 @@ fn facts(who: Who, visibility: Visibility) -> CiFacts {
     CiFacts { project: who.facts(visibility), builds: true, public_builds: true }
 }
 
-fn found(who: Who, facts: &CiFacts) -> [Result<(), Denied>; 7] {
+fn found(who: Who, facts: &CiFacts) -> [Result<(), Denied>; 8] {
     CiAbility::ALL.map(|ability| authorize(who.actor(), ability, facts))
 }
 
-type Line = (Who, [Result<(), Denied>; 7]);
+type Line = (Who, [Result<(), Denied>; 8]);
 
 #[rustfmt::skip]
 const PRIVATE: [Line; 9] = [
-    //           See  Pipes Builds Stats Run  Post Administer
-    (Anonymous, [WHO, WHO,  WHO,   WHO,  WHO, WHO, WHO]),
-    (Stranger,  [HID, HID,  HID,   HID,  HID, HID, HID]),
-    (External,  [HID, HID,  HID,   HID,  HID, HID, HID]),
-    (Guest,     [OK,  NO,   NO,    NO,   NO,  NO,  NO]),
-    (Reporter,  [OK,  OK,   OK,    OK,   NO,  NO,  NO]),
-    (Developer, [OK,  OK,   OK,    OK,   OK,  OK,  NO]),
-    (Master,    [OK,  OK,   OK,    OK,   OK,  OK,  OK]),
-    (Owner,     [OK,  OK,   OK,    OK,   OK,  OK,  OK]),
-    (Admin,     [OK,  OK,   OK,    OK,   OK,  OK,  OK]),
+    //           See  Pipes Builds Stats Envs Run  Post Administer
+    (Anonymous, [WHO, WHO,  WHO,   WHO,  WHO, WHO, WHO, WHO]),
+    (Stranger,  [HID, HID,  HID,   HID,  HID, HID, HID, HID]),
+    (External,  [HID, HID,  HID,   HID,  HID, HID, HID, HID]),
+    (Guest,     [OK,  NO,   NO,    NO,   NO,  NO,  NO,  NO]),
+    (Reporter,  [OK,  OK,   OK,    OK,   OK,  NO,  NO,  NO]),
+    (Developer, [OK,  OK,   OK,    OK,   OK,  OK,  OK,  NO]),
+    (Master,    [OK,  OK,   OK,    OK,   OK,  OK,  OK,  OK]),
+    (Owner,     [OK,  OK,   OK,    OK,   OK,  OK,  OK,  OK]),
+    (Admin,     [OK,  OK,   OK,    OK,   OK,  OK,  OK,  OK]),
 ];
 
 /// The expected outcomes for a visibility level. Users who can see an internal or public project have the rights of
-/// reporters of a private project.
+/// reporters of a private project, except on environments.
 fn table(visibility: Visibility) -> [Line; 9] {
-    let reporter = PRIVATE[4].1;
+    let mut reporter = PRIVATE[4].1;
+    reporter[4] = NO;
     PRIVATE.map(|(who, line)| match (visibility, who) {
         (Visibility::Private, _) | (Visibility::Internal, External) => (who, line),
         (Visibility::Internal | Visibility::Public, Stranger | Guest)
@@ -72,7 +73,7 @@ fn disabled_builds_are_refused_to_everyone() {
     for (who, expected) in PRIVATE {
         let facts = CiFacts { builds: false, ..facts(who, Visibility::Private) };
         let mut without = expected;
-        for place in [1, 2, 4, 6] {
+        for place in [1, 2, 4, 5, 7] {
             if without[place] == OK {
                 without[place] = NO;
             }

@@ -1,0 +1,3 @@
+ALTER TABLE iids DROP COLUMN deployments;
+DROP TABLE deployments;
+DROP TABLE environments;
