@@ -14,9 +14,9 @@ pub fn advance(app: &App, id: BuildId, transition: Transition) -> Result<bool, E
     let now = app.clock.now();
     app.store.write(|tx| {
         let Some(build) = tx.builds().find(id)? else { return Ok(false) };
-        let target = match transition {
-            Transition::Succeed => deployment::lock_target(tx, &build)?,
-            _ => None,
+        let target = match transition == Transition::Succeed {
+            true => deployment::lock_target(tx, &build)?,
+            false => None,
         };
         let Some(mut progress) = Progress::lock(tx, build.pipeline)? else { return Ok(false) };
         let moved = progress.step(id, transition, now);

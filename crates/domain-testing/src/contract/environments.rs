@@ -112,7 +112,7 @@ pub fn environments_are_found_by_the_branch_that_stops_them(store: &dyn Store) {
     read(store, |tx| {
         let found = tx.environments().to_stop(project, "topic", 9)?;
         assert_eq!(found, [one.clone(), two.clone()]);
-        assert_eq!(tx.environments().to_stop(project, "topic", 1)?, [one.clone()]);
+        assert_eq!(tx.environments().to_stop(project, "topic", 1)?, std::slice::from_ref(&one));
         assert_eq!(tx.environments().to_stop(project, "none", 9)?, []);
         Ok(())
     });

@@ -60,7 +60,7 @@ pub fn receivers_are_active_and_have_a_url(store: &dyn Store) {
     let receivers = |of: &[ProjectId]| read(store, |tx| tx.services().receivers_of(of));
     assert_eq!(receivers(&[two, one]), [first.clone(), stopped.clone()]);
     write(store, |tx| tx.services().update(&ProjectService { active: false, ..stopped.clone() }));
-    assert_eq!(receivers(&[one, two]), [first.clone()]);
+    assert_eq!(receivers(&[one, two]), std::slice::from_ref(&first));
     write(store, |tx| tx.projects().delete(one));
     assert_eq!(receivers(&[one, two]), []);
     assert_eq!(receivers(&[]), []);

@@ -44,22 +44,20 @@ impl<'a> ChatSettings<'a> {
     /// and pipelines that have not ended, nor their success while only failures are told.
     pub fn told(self, event: &SystemEvent) -> Option<HookKind> {
         let kind = HookKind::of(event)?;
-        let is_told = match event {
-            SystemEvent::InProject(event) => match &**event {
-                ProjectEvent::Issue(event) => event.action != IssueAction::Update,
-                ProjectEvent::MergeRequest(event) => event.action != MergeRequestAction::Update,
-                ProjectEvent::Build(event) => {
-                    self.tells_status(event.build.status, "notify_only_broken_builds")
-                }
-                ProjectEvent::Pipeline(event) => {
-                    self.tells_status(event.pipeline.status, "notify_only_broken_pipelines")
-                }
-                ProjectEvent::NoteOnIssue(_)
-                | ProjectEvent::NoteOnMergeRequest(_)
-                | ProjectEvent::NoteOnCommit(_)
-                | ProjectEvent::NoteOnSnippet(_) => true,
-            },
-            _ => true,
+        let SystemEvent::InProject(event) = event else { return Some(kind) };
+        let is_told = match &**event {
+            ProjectEvent::Issue(event) => event.action != IssueAction::Update,
+            ProjectEvent::MergeRequest(event) => event.action != MergeRequestAction::Update,
+            ProjectEvent::Build(event) => {
+                self.tells_status(event.build.status, "notify_only_broken_builds")
+            }
+            ProjectEvent::Pipeline(event) => {
+                self.tells_status(event.pipeline.status, "notify_only_broken_pipelines")
+            }
+            ProjectEvent::NoteOnIssue(_)
+            | ProjectEvent::NoteOnMergeRequest(_)
+            | ProjectEvent::NoteOnCommit(_)
+            | ProjectEvent::NoteOnSnippet(_) => true,
         };
         is_told.then_some(kind)
     }

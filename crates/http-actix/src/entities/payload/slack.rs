@@ -40,53 +40,53 @@ fn content(event: &SystemEvent, settings: ChatSettings<'_>, links: &Links) -> Op
         let page = links.project(path);
         Project { link: link(&page, settings.project_name), page }
     };
-    match event {
-        SystemEvent::Pushed(push) => pushed(push, &project(&push.project.path_with_namespace)),
-        SystemEvent::InProject(event) => Some(match &**event {
-            ProjectEvent::Issue(event) => {
-                changed_issue(event, &project(&event.project.path_with_namespace), links)
-            }
-            ProjectEvent::MergeRequest(event) => {
-                let path = &event.request.target.path_with_namespace;
-                (changed_request(event, &project(path), links), vec![])
-            }
-            ProjectEvent::NoteOnIssue(event) => Comment {
-                user: &event.user,
-                note: &event.note,
-                page: issue::page(&event.project, &event.issue, links),
-                on: format!("issue #{}", event.issue.iid),
-                title: &event.issue.title,
-            }
-            .content(&project(&event.project.path_with_namespace)),
-            ProjectEvent::NoteOnMergeRequest(event) => Comment {
-                user: &event.user,
-                note: &event.note,
-                page: merge_request::page(&event.request, links),
-                on: format!("merge request !{}", event.request.row.iid),
-                title: &event.request.row.title,
-            }
-            .content(&project(&event.request.target.path_with_namespace)),
-            ProjectEvent::NoteOnSnippet(event) => Comment {
-                user: &event.user,
-                note: &event.note,
-                page: links.snippet(Some(&event.project.path_with_namespace), event.snippet.id.0),
-                on: format!("snippet #{}", event.snippet.id),
-                title: &event.snippet.title,
-            }
-            .content(&project(&event.project.path_with_namespace)),
-            ProjectEvent::NoteOnCommit(event) => {
-                commented_commit(event, &project(&event.project.path_with_namespace))
-            }
-            ProjectEvent::Build(event) => {
-                ended_build(event, &project(&event.project.path_with_namespace))
-            }
-            ProjectEvent::Pipeline(event) => {
-                ended_pipeline(event, &project(&event.project.path_with_namespace))
-            }
-        }),
-        // No other event belongs to a project.
-        _ => None,
+    if let SystemEvent::Pushed(push) = event {
+        return pushed(push, &project(&push.project.path_with_namespace));
     }
+    // No other event belongs to a project.
+    let SystemEvent::InProject(event) = event else { return None };
+    Some(match &**event {
+        ProjectEvent::Issue(event) => {
+            changed_issue(event, &project(&event.project.path_with_namespace), links)
+        }
+        ProjectEvent::MergeRequest(event) => {
+            let path = &event.request.target.path_with_namespace;
+            (changed_request(event, &project(path), links), vec![])
+        }
+        ProjectEvent::NoteOnIssue(event) => Comment {
+            user: &event.user,
+            note: &event.note,
+            page: issue::page(&event.project, &event.issue, links),
+            on: format!("issue #{}", event.issue.iid),
+            title: &event.issue.title,
+        }
+        .content(&project(&event.project.path_with_namespace)),
+        ProjectEvent::NoteOnMergeRequest(event) => Comment {
+            user: &event.user,
+            note: &event.note,
+            page: merge_request::page(&event.request, links),
+            on: format!("merge request !{}", event.request.row.iid),
+            title: &event.request.row.title,
+        }
+        .content(&project(&event.request.target.path_with_namespace)),
+        ProjectEvent::NoteOnSnippet(event) => Comment {
+            user: &event.user,
+            note: &event.note,
+            page: links.snippet(Some(&event.project.path_with_namespace), event.snippet.id.0),
+            on: format!("snippet #{}", event.snippet.id),
+            title: &event.snippet.title,
+        }
+        .content(&project(&event.project.path_with_namespace)),
+        ProjectEvent::NoteOnCommit(event) => {
+            commented_commit(event, &project(&event.project.path_with_namespace))
+        }
+        ProjectEvent::Build(event) => {
+            ended_build(event, &project(&event.project.path_with_namespace))
+        }
+        ProjectEvent::Pipeline(event) => {
+            ended_pipeline(event, &project(&event.project.path_with_namespace))
+        }
+    })
 }
 
 /// The project of a message.
@@ -235,9 +235,9 @@ struct Ended<'a> {
 impl Ended<'_> {
     fn content(&self, project: &Project) -> Content {
         let Self { what, pipeline, user, status, seconds } = self;
-        let (result, color) = match status {
-            Status::Success => ("passed", "good"),
-            other => (other.as_str(), "danger"),
+        let (result, color) = match *status == Status::Success {
+            true => ("passed", "good"),
+            false => (status.as_str(), "danger"),
         };
         let word = if pipeline.tag { "tag" } else { "branch" };
         let unit = if *seconds == 1 { "second" } else { "seconds" };
