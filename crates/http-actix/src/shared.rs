@@ -28,10 +28,6 @@ pub struct HttpSettings {
     pub dialect: Dialect,
     /// The maximum size of a request body in bytes, except for uploads.
     pub max_body: usize,
-    /// The maximum size of an uploaded file in bytes.
-    pub max_upload: u64,
-    /// The maximum size of the artifacts of a build in bytes.
-    pub max_artifacts: u64,
     /// Rate limits.
     pub rate_limits: RateLimits,
     /// The proxies whose forwarded headers are believed.
@@ -71,9 +67,10 @@ impl Shared {
         metrics: RenderMetrics,
         storage_ready: StorageReady,
     ) -> Self {
+        let cache = Arc::clone(&app.application_settings);
         Self {
             app: Arc::new(app),
-            links: Links::new(&settings.external_url, settings.ssh_port),
+            links: Links::new(&settings.external_url, settings.ssh_port, cache),
             usage: Usage::new(settings.rate_limits).map(Arc::new),
             known_callers: Arc::default(),
             settings,

@@ -522,6 +522,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    application_settings (id) {
+        id -> BigInt,
+        version -> BigInt,
+        changed -> Text,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     broadcast_messages (id) {
         id -> BigInt,
         message -> Text,
@@ -887,7 +897,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     tokens,
     group_members,
     project_members,
-    access_requests
+    access_requests,
+    application_settings
 );
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);
 diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);
