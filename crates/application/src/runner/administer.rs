@@ -9,7 +9,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::runner::{RunnerAbility, RunnerFacts, RunnerRefusal};
 use hexforge_domain::policy::system::ServiceAbility;
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::runner::query::{RunnerFilter, RunnerScope, RunnerSelection};
 use hexforge_domain::runner::{self, Runner};
@@ -23,6 +23,9 @@ use crate::view::project::{self as project_view, PlacedProject};
 
 /// A runner is online if it asked for builds within this time.
 const ONLINE: TimeDelta = TimeDelta::hours(1);
+
+/// The maximum number of projects that the details of a runner contain.
+pub const SHOWN_PROJECTS: u32 = 100;
 
 /// The scopes that requests name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,8 @@ pub struct RunnerDetails {
     pub runner: Runner,
     /// Its token. Only administrators see those of shared runners.
     pub token: Option<Secret>,
-    /// The projects of the runner. Administrators get all of them, other users those that they are authorized for.
+    /// The newest projects of the runner, by id, at most [`SHOWN_PROJECTS`]. For users who are not administrators only
+    /// those that they are authorized for.
     pub projects: Vec<PlacedProject>,
 }
 
@@ -163,7 +167,7 @@ pub fn enable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Resu
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let runner = find(tx, id)?;
         require(app, tx, actor, RunnerAbility::Assign, &runner)?;
-        if tx.runners().projects(id)?.contains(&project.id) {
+        if tx.runners().is_assigned(id, project.id)? {
             return Err(Error::Conflict(Conflict::RunnerEnabled));
         }
         tx.runners().bind(id, project.id)?;
@@ -177,11 +181,10 @@ pub fn disable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Res
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let missing = || Error::NotFound(Entity::Runner);
         let runner = tx.runners().find(id)?.ok_or_else(missing)?;
-        let projects = tx.runners().projects(id)?;
-        if !projects.contains(&project.id) {
+        if !tx.runners().is_assigned(id, project.id)? {
             return Err(missing());
         }
-        if projects.len() == 1 {
+        if !has_several_projects(tx, id)? {
             return Err(Error::Forbidden(Some(ForbiddenReason::RunnerOnlyProject)));
         }
         tx.runners().unbind(id, project.id)?;
@@ -208,12 +211,15 @@ fn require(
         }
         Actor::User { .. } | Actor::Admin { .. } | Actor::Anonymous => false,
     };
-    let several_projects =
-        ability == RunnerAbility::Remove && tx.runners().projects(runner.id)?.len() > 1;
+    let several_projects = ability == RunnerAbility::Remove && has_several_projects(tx, runner.id)?;
     let Runner { shared, locked, .. } = *runner;
     let facts = RunnerFacts { shared, locked, accessible, several_projects };
     facts.check(actor, ability).map_err(refused)?;
     Ok(facts)
+}
+
+fn has_several_projects(tx: &mut dyn Tx, runner: RunnerId) -> Result<bool, StoreError> {
+    Ok(tx.runners().newest_projects(runner, None, 2)?.len() > 1)
 }
 
 fn refused(refusal: RunnerRefusal) -> Error {
@@ -232,11 +238,10 @@ fn details(
     (runner, facts): (Runner, RunnerFacts),
 ) -> Result<RunnerDetails, Error> {
     let user = access::own_account(actor)?;
-    let mut projects = tx.runners().projects(runner.id)?;
-    if facts.check(actor, RunnerAbility::ReadAllProjects).is_err() {
-        projects = tx.projects().authorized_among(user, &projects, app.today())?;
-    }
-    let mut projects = tx.projects().find_all(&projects)?;
+    let shows_all = facts.check(actor, RunnerAbility::ReadAllProjects).is_ok();
+    let authorized = (!shows_all).then(|| (user, app.today()));
+    let newest = tx.runners().newest_projects(runner.id, authorized, SHOWN_PROJECTS)?;
+    let mut projects = tx.projects().find_all(&newest)?;
     projects.sort_unstable_by_key(|project| project.id);
     let total = projects.len() as u64;
     let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
