@@ -201,6 +201,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    pub(super) fn text_map(&mut self, name: &str) -> Option<Vec<(String, String)>> {
+        match self.params.values.get(name) {
+            None | Some(Value::Null | Value::Object(_)) => self.params.text_map(name),
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                self.invalid(name)
+            }
+        }
+    }
+
     /// The value of a setting of the service; null and a blank text count as not given.
     pub(crate) fn setting(&self, name: &str) -> Option<SettingInput> {
         let scalar = |value: &Value| match value {
