@@ -1,6 +1,5 @@
 //! Snippets of projects.
 
-pub mod note;
 pub mod personal;
 
 use std::sync::Arc;
@@ -43,7 +42,11 @@ impl SnippetFields {
     }
 
     /// Applies the given fields to a snippet. Returns the new content, if there is one.
-    fn apply(&self, levels: &Levels, snippet: &mut Snippet) -> Result<Option<LongText>, FieldErrors> {
+    fn apply(
+        &self,
+        levels: &Levels,
+        snippet: &mut Snippet,
+    ) -> Result<Option<LongText>, FieldErrors> {
         let mut errors = FieldErrors::default();
         let texts = self.texts().parse(&mut errors);
         let current = Some(snippet.visibility);
