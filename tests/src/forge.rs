@@ -13,12 +13,14 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
+use hexforge_application::application_settings::SettingsCache;
 use hexforge_application::delivery;
 use hexforge_application::limiter::Limiter;
 use hexforge_application::repository::turns::BranchTurns;
 use hexforge_application::{repository, setup};
 use hexforge_blobs_object_store::{BucketBuildFiles, BucketUploads, CachedPacks};
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::application_settings::ApplicationSettings;
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::delivery::lane::ClaimLimits;
 use hexforge_domain::id::ProjectId;
@@ -34,7 +36,6 @@ use hexforge_domain::ports::store::{Store, StoreError};
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::work::WorkThreads;
 use hexforge_domain::text::Secret;
-use hexforge_domain::user::ProjectsLimit;
 use hexforge_domain_testing::fakes::{
     FakeBuildFiles, FakeClock, FakeImports, FakeStore, FakeUploads,
 };
@@ -334,9 +335,9 @@ impl Forge {
             vault,
             yaml: Arc::new(SaphyrReader),
             turns: BranchTurns::default(),
+            application_settings: Arc::new(SettingsCache::new(initial_settings())),
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),
-                default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(2),
                 strict: StrictRules::default(),
@@ -364,7 +365,18 @@ impl Forge {
                 Storage::new(place, object_store.as_ref());
             let (store, refs) = (Arc::new(database.open(queries)), Arc::default());
             let refs: Arc<MemoryRefCache> = refs;
-            let app = App { store, git, refs, packs, uploads, build_files, ..app.clone() };
+            // Each server has its own cache of settings, like processes.
+            let application_settings = Arc::new(SettingsCache::new(initial_settings()));
+            let app = App {
+                store,
+                git,
+                refs,
+                packs,
+                uploads,
+                build_files,
+                application_settings,
+                ..app.clone()
+            };
             let (address, handle, thread, _) = listen(&app, options.dialect, &restrictions);
             ExtraServer { address, handle, thread: Some(thread), _folder: own }
         });
@@ -462,7 +474,8 @@ impl Forge {
 
     /// Sends all hook deliveries that are due, one after the other. Returns the number of attempts.
     pub fn deliver(&self) -> usize {
-        let payloads = JsonPayloads::new(EXTERNAL_URL, SSH_PORT);
+        let settings = Arc::clone(&self.app.application_settings);
+        let payloads = JsonPayloads::new(EXTERNAL_URL, SSH_PORT, settings);
         while delivery::fan_out(&self.app, &payloads).expect("events can be read") {}
         let limits = ClaimLimits { healthy: 8, failing: 8, each: 16 };
         let (mut done, mut attempts) = (Vec::new(), 0);
@@ -550,6 +563,15 @@ impl Forge {
     }
 }
 
+/// The settings of the service until a test changes them.
+fn initial_settings() -> ApplicationSettings {
+    ApplicationSettings {
+        max_attachment_size: (MAX_UPLOAD >> 20) as i64,
+        max_artifacts_size: (MAX_ARTIFACTS >> 20) as i64,
+        ..ApplicationSettings::default()
+    }
+}
+
 fn listen(
     app: &App,
     dialect: Dialect,
@@ -562,8 +584,6 @@ fn listen(
         ssh_port: SSH_PORT,
         dialect,
         max_body: MAX_BODY,
-        max_upload: MAX_UPLOAD as u64,
-        max_artifacts: MAX_ARTIFACTS as u64,
         rate_limits: restrictions.rate_limits,
         trusted_proxies: restrictions.trusted_proxies.clone(),
         head_timeout: restrictions.head_timeout.unwrap_or(HEAD_TIMEOUT),

@@ -29,7 +29,9 @@ const SECTIONS: [(&str, usize); 11] = [
 ];
 
 /// The calls for administrators.
-const ADMINISTRATORS_ONLY: [&str; 27] = [
+const ADMINISTRATORS_ONLY: [&str; 29] = [
+    "GET /application/settings",
+    "PUT /application/settings",
     "GET /runners/all",
     "GET /deploy_keys",
     "GET /keys/:id",

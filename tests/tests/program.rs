@@ -6,6 +6,8 @@ mod access_log;
 mod background;
 #[path = "program/broadcast.rs"]
 mod broadcast;
+#[path = "program/settings.rs"]
+mod settings;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

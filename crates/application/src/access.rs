@@ -1,6 +1,8 @@
 //! Loads objects and checks permissions in one step. Use cases reach projects, groups and accounts through this module.
 
 use chrono::NaiveDate;
+use hexforge_domain::application_settings::ApplicationSettings;
+use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
@@ -15,6 +17,7 @@ use hexforge_domain::policy::{Actor, Protected, authorize};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope, Viewer};
 use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
+use hexforge_domain::visibility::Visibility;
 
 use crate::error::{Entity, Error};
 
@@ -89,6 +92,23 @@ impl Requester {
         let facts = self.group_facts(tx, &group)?;
         self.authorize(ability, &facts, Entity::Group)?;
         Ok(group)
+    }
+
+    /// Returns whether the actor may use visibility levels that the settings restrict.
+    pub fn may_use_restricted_levels(self) -> bool {
+        Service.allows(self.actor, ServiceAbility::UseRestrictedLevels)
+    }
+
+    /// Adds an error if the settings do not let the actor use a visibility level.
+    pub fn check_level(
+        self,
+        settings: &ApplicationSettings,
+        level: Visibility,
+        errors: &mut FieldErrors,
+    ) {
+        if !self.may_use_restricted_levels() {
+            errors.check("visibility_level", settings.check_level(level));
+        }
     }
 
     /// Loads the facts for decisions about a group.

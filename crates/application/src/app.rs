@@ -23,9 +23,9 @@ use hexforge_domain::ports::store::Store;
 use hexforge_domain::ports::uploads::Uploads;
 use hexforge_domain::ports::vault::Vault;
 use hexforge_domain::token::TokenHash;
-use hexforge_domain::user::ProjectsLimit;
 
 use crate::access::Requester;
+use crate::application_settings::SettingsCache;
 use crate::repository::turns::BranchTurns;
 
 /// The ports and settings of one running hexforge.
@@ -63,6 +63,8 @@ pub struct App {
     pub yaml: Arc<dyn YamlReader>,
     /// The turns of calls that write to the same branch.
     pub turns: BranchTurns,
+    /// The settings that administrators change while the service runs.
+    pub application_settings: Arc<SettingsCache>,
     /// The operator's settings.
     pub settings: Settings,
 }
@@ -97,8 +99,6 @@ impl App {
 pub struct Settings {
     /// The public base URL, without a trailing slash. Generated texts link issues with it.
     pub external_url: String,
-    /// The project limit of a new user.
-    pub default_projects_limit: ProjectsLimit,
     /// The timeout for connecting to the receiver of a hook. Waiting for the response may take the same time again.
     pub hook_timeout: Duration,
     /// A pending or running build without an update for this long fails.

@@ -7,7 +7,6 @@ use hexforge_domain::issuable::Issuable;
 use hexforge_domain::note::{Note, Noteable};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::policy::snippet::SnippetAbility;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 
@@ -16,7 +15,6 @@ use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::note::subject::Subject;
-use crate::snippet;
 use crate::view::award::{self as view, AwardView};
 
 /// An object that has awards and notes.
@@ -165,17 +163,8 @@ struct Target {
 impl Target {
     /// Returns the target, if it exists and the actor may see it. A note is visible to users who may see its subject.
     fn find(tx: &mut dyn Tx, tracker: &Tracker, on: AwardTarget) -> Result<Self, Error> {
-        let (thing_author, is_seen) = match on.thing {
-            AwardedThing::Issuable(issuable) => {
-                let subject = Subject::load(tx, tracker, issuable)?;
-                (subject.author(), subject.is_seen(tracker))
-            }
-            AwardedThing::Snippet(id) => {
-                let snippets = tracker.requester.snippets_of(tx, tracker.project.clone())?;
-                let snippet = snippet::load(tx, &snippets, id, Entity::Record)?;
-                (snippet.author, snippets.allows(SnippetAbility::Discuss, &snippet))
-            }
-        };
+        let subject = Subject::load(tx, tracker, on.thing.into())?;
+        let (thing_author, is_seen) = (subject.author(), subject.is_seen(tracker));
         let note = match on.note {
             Some(id) => {
                 let reader = tracker.requester.note_reader()?;

@@ -86,9 +86,10 @@ fn note_sign_in(tx: &mut dyn Tx, user: User, now: Timestamp) -> Result<User, Sto
 /// if the user is blocked.
 pub fn identify(app: &App, token: &Secret) -> Result<Option<SignedIn>, Error> {
     let hash = app.secrets.digest(token.reveal());
-    let found =
-        app.store.read_autocommit::<_, Error>(|tx| Ok(tx.browser_sessions().holder(&hash)?))?;
-    let (now, idle_limit) = (app.clock.now(), idle_limit(app));
+    let (found, idle_limit) = app.store.read_autocommit::<_, Error>(|tx| {
+        Ok((tx.browser_sessions().holder(&hash)?, idle_limit(app, tx)?))
+    })?;
+    let now = app.clock.now();
     let is_valid = |holder: &SessionHolder| {
         !holder.session.has_ended(now, idle_limit) && holder.user.state.may_act()
     };
@@ -117,8 +118,10 @@ pub fn end(app: &App, token: &Secret) -> Result<(), Error> {
 /// Lists the sessions of the actor that have not ended, most recently used first.
 pub fn list(app: &App, actor: Actor, page: Page) -> Result<Paged<BrowserSession>, Error> {
     let user = access::own_account(actor)?;
-    let (now, idle_limit) = (app.clock.now(), idle_limit(app));
-    let mut sessions = app.store.read::<_, Error>(|tx| Ok(tx.browser_sessions().list(user)?))?;
+    let now = app.clock.now();
+    let (mut sessions, idle_limit) = app
+        .store
+        .read::<_, Error>(|tx| Ok((tx.browser_sessions().list(user)?, idle_limit(app, tx)?)))?;
     sessions.retain(|session| !session.has_ended(now, idle_limit));
     Ok(page.slice(sessions))
 }
@@ -142,7 +145,8 @@ const REMOVED_AT_ONCE: u32 = 1000;
 
 /// Removes sessions that have ended, while `go_on` returns true. Returns their number.
 pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
-    let (now, idle_limit) = (app.clock.now(), idle_limit(app));
+    let now = app.clock.now();
+    let idle_limit = app.store.read_autocommit::<_, Error>(|tx| Ok(idle_limit(app, tx)?))?;
     let mut removed = 0;
     for remembered in [false, true] {
         let by = now - domain::idle_limit_of(remembered, idle_limit);
@@ -159,7 +163,12 @@ pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error>
     Ok(removed)
 }
 
-/// Returns the time without use after which sessions end that are not remembered.
-fn idle_limit(_: &App) -> TimeDelta {
-    IDLE_LIMIT
+/// Returns the time without use after which sessions end that are not remembered, from the settings of the service.
+fn idle_limit(app: &App, tx: &mut dyn Tx) -> Result<TimeDelta, StoreError> {
+    let minutes = app.current_settings(tx)?.session_expire_delay;
+    // A limit of 0 would end a session before its first page.
+    Ok(TimeDelta::try_minutes(minutes.clamp(1, MAX_MINUTES)).unwrap_or(IDLE_LIMIT))
 }
+
+/// Ten years, the longest limit that is used.
+const MAX_MINUTES: i64 = 10 * 365 * 24 * 60;

@@ -1,5 +1,6 @@
 //! Permission checks for Git clients, before a fetch or push starts.
 
+use hexforge_domain::application_settings::GitProtocol;
 use hexforge_domain::id::{KeyId, ProjectId};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -18,6 +19,8 @@ pub enum GitRefusal {
     NotFound,
     /// The caller may see the project but lacks the permission. The client shows this text.
     Forbidden(&'static str),
+    /// Administrators have switched the protocol off.
+    ProtocolOff(GitProtocol),
     /// The check itself failed.
     Failed(Error),
 }
@@ -26,6 +29,29 @@ impl<E: Into<Error>> From<E> for GitRefusal {
     fn from(error: E) -> Self {
         GitRefusal::Failed(error.into())
     }
+}
+
+/// How a Git client reaches the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitTransport {
+    /// Over a protocol that administrators may switch off.
+    Client(GitProtocol),
+    /// Over HTTP with the token of a running build. Builds have no other way, so that it cannot be switched off.
+    Build,
+}
+
+impl GitTransport {
+    /// Git over HTTP.
+    pub const HTTP: Self = Self::Client(GitProtocol::Http);
+    /// Git over SSH.
+    pub const SSH: Self = Self::Client(GitProtocol::Ssh);
+}
+
+/// Checks that administrators allow the transport.
+pub fn require_transport(app: &App, transport: GitTransport) -> Result<(), GitRefusal> {
+    let GitTransport::Client(protocol) = transport else { return Ok(()) };
+    let settings = app.store.read_autocommit(|tx| app.current_settings(tx))?;
+    if settings.allows_protocol(protocol) { Ok(()) } else { Err(GitRefusal::ProtocolOff(protocol)) }
 }
 
 const NO_DOWNLOAD: &str = "You are not allowed to download code from this project.";

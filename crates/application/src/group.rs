@@ -117,15 +117,20 @@ pub fn create(app: &App, actor: Actor, fields: &GroupFields) -> Result<Namespace
         if !creator.privileges.can_create_group {
             return Err(Error::Forbidden(None));
         }
+        let settings = app.current_settings(tx)?;
         let mut errors = FieldErrors::default();
         let parsed = fields.parse(&mut errors);
+        let visibility = parsed.visibility.unwrap_or(settings.group_visibility());
+        if errors.messages("visibility_level").is_empty() {
+            app.requester(actor).check_level(&settings, visibility, &mut errors);
+        }
         check_taken(tx, None, &parsed, &mut errors)?;
         let new = errors.into_result_with(|| {
             Some(NewGroup {
                 path: parsed.path?,
                 name: parsed.name?,
                 description: parsed.description?,
-                visibility: parsed.visibility.unwrap_or(Visibility::Public),
+                visibility,
                 lfs_enabled: fields.lfs_enabled,
                 request_access_enabled: fields.request_access_enabled.unwrap_or(false),
                 at: now,
@@ -156,6 +161,9 @@ pub fn update(
         let group = tx.groups().lock(found.id)?.ok_or(Error::NotFound(Entity::Group))?;
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
+        if let Some(level) = parsed.visibility.filter(|level| *level != group.visibility) {
+            requester.check_level(&*app.current_settings(tx)?, level, &mut errors);
+        }
         if errors.messages("visibility_level").is_empty() {
             check_taken(tx, Some(group.id), &parsed, &mut errors)?;
             check_projects_visibility(tx, &group, parsed.visibility, &mut errors)?;
@@ -167,7 +175,7 @@ pub fn update(
                 return detail(tx, requester, changed);
             }
         }
-        // An unknown visibility level discards the whole update and is not an error.
+        // An unknown or restricted visibility level discards the whole update and is not an error.
         detail(tx, requester, group)
     })
 }

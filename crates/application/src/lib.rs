@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod app;
+pub mod application_settings;
 pub mod award;
 pub mod basic_auth;
 pub mod board;

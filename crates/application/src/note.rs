@@ -1,4 +1,4 @@
-//! Notes on issues and merge requests.
+//! Notes on issues, merge requests and snippets.
 
 pub(crate) mod subject;
 
@@ -8,11 +8,10 @@ use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward};
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{NoteId, UserId};
-use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::mention::mentioned_usernames;
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
-use hexforge_domain::note::{NewNote, Note, NoteBody};
+use hexforge_domain::note::{NewNote, Note, NoteBody, Noteable};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::NoteAbility;
@@ -29,7 +28,6 @@ use crate::issue::mentions::{Mentions, NamedObjects};
 use crate::merge_request::own_commits;
 use crate::merge_request::version::NewRefs;
 use crate::retry;
-use crate::snippet;
 use crate::todo::TodoWriter;
 use crate::view::award::{self as award_view, AwardView};
 use crate::view::note::{self as view, NoteView};
@@ -38,26 +36,26 @@ use subject::{NoteWriter, Subject, SubjectContent};
 /// The number of attempts while pushes change the branches of a merge request.
 const TRIES: u32 = 5;
 
-/// Lists the notes on an issue or merge request, oldest first.
+/// Lists the notes on an issue, merge request or snippet, oldest first.
 pub fn list(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    on: Issuable,
+    on: Noteable,
     page: Page,
 ) -> Result<Paged<NoteView>, Error> {
     app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
         let subject = Subject::find(tx, &tracker, on, Entity::Notes)?;
-        let notes = tx.notes().list(subject.id().into(), note_reader(&tracker)?, page)?;
+        let notes = tx.notes().list(subject.id(), note_reader(&tracker)?, page)?;
         Ok(view::page(tx, notes)?)
     })
 }
 
-/// A note by the issue or merge request that it is on, and its id.
+/// A note by the issue, merge request or snippet that it is on, and its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteRef {
-    pub on: Issuable,
+    pub on: Noteable,
     pub note: NoteId,
 }
 
@@ -85,7 +83,7 @@ pub enum NoteOutcome {
     /// An emoji was awarded.
     Award(Box<AwardView>),
     /// No note: the text consisted of commands only, which this user applied.
-    Commands(Issuable, Box<User>, Timestamp),
+    Commands(Noteable, Box<User>, Timestamp),
 }
 
 /// The parsed text of a new note. It is parsed before the transaction, because parsing time grows with the text and
@@ -115,23 +113,20 @@ impl Draft {
     }
 }
 
-/// Writes a note and updates the issue or merge request. A single emoji becomes an award instead, unless it is a vote on
-/// the author's own issue or merge request. Lines with commands are applied and left out of the note.
+/// Writes a note and updates its subject. A single emoji becomes an award instead, unless it is a vote on the author's
+/// own issue, merge request or snippet. Lines with commands are applied and left out of the note. On snippets, commands
+/// and mentions are plain text.
 pub fn create(
     app: &App,
     actor: Actor,
     named: &ProjectRef,
-    on: Issuable,
+    on: Noteable,
     fields: &NoteFields,
 ) -> Result<NoteOutcome, Error> {
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.body);
     let text = body.as_ref().ok().map(NoteBody::as_str);
-    let mentioned = NamedObjects::find(app, actor, named, &[text])?;
-    let mentioned = match on.merge_request() {
-        Some(request) => own_commits::without(app, actor, named, request, mentioned)?,
-        None => mentioned,
-    };
+    let mentioned = find_mentioned(app, actor, named, on, text)?;
     let draft = body.and_then(|body| Draft::read(body, app.today()));
     let new = NewNoteOn { app, actor, author, named, on, fields, mentioned };
     let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
@@ -142,13 +137,30 @@ pub fn create(
     Ok(outcome)
 }
 
+/// Finds what the text of a note mentions. Notes on snippets mention nothing, and those on a merge request do not mention
+/// its own commits.
+fn find_mentioned(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: Noteable,
+    text: Option<&str>,
+) -> Result<NamedObjects, Error> {
+    let Some(on) = on.issuable() else { return Ok(NamedObjects::default()) };
+    let mentioned = NamedObjects::find(app, actor, named, &[text])?;
+    match on.merge_request() {
+        Some(request) => own_commits::without(app, actor, named, request, mentioned),
+        None => Ok(mentioned),
+    }
+}
+
 /// A note that is about to be written.
 struct NewNoteOn<'a> {
     app: &'a App,
     actor: Actor,
     author: UserId,
     named: &'a ProjectRef,
-    on: Issuable,
+    on: Noteable,
     fields: &'a NoteFields,
     mentioned: NamedObjects,
 }
@@ -172,9 +184,11 @@ impl NewNoteOn<'_> {
                 NoteWriter { app, user: author, tracker: &tracker, content, mentions, now };
             let is_own = subject.author() == author;
             if let Some(emoji) = draft.emoji.as_ref().filter(|emoji| !(is_own && emoji.is_vote())) {
-                let award = find_or_create_award(tx, on.into(), author, emoji, now)?;
+                let award = find_or_create_award(tx, subject.awardable(), author, emoji, now)?;
                 let award = award_view::load(tx, award)?;
-                writer.todos().finish(tx, subject.todo_subject())?;
+                if let Some(of_todos) = subject.todo_subject() {
+                    writer.todos().finish(tx, of_todos)?;
+                }
                 return Ok((NoteOutcome::Award(Box::new(award)), vec![]));
             }
             let draft =
@@ -186,11 +200,15 @@ impl NewNoteOn<'_> {
             };
             let note = self.insert(tx, &tracker, &subject, body, now)?;
             let subject = writer.touch(tx, subject)?;
-            writer.todos().record_note(tx, subject.todo_subject(), &note)?;
+            if let Some(of_todos) = subject.todo_subject() {
+                writer.todos().record_note(tx, of_todos, &note)?;
+            }
             let about = subject.event_of(&note);
             activity::record_event(tx, author, EventAction::CommentedOn, about, now)?;
             writer.record_hook_event(tx, &subject, &note)?;
-            mentions.write_notes_of(tx, &tracker, subject.place(), author, now)?;
+            if let Some(place) = subject.place() {
+                mentions.write_notes_of(tx, &tracker, place, author, now)?;
+            }
             let refs = if draft.commands.is_empty() {
                 vec![]
             } else {
@@ -200,7 +218,7 @@ impl NewNoteOn<'_> {
         })
     }
 
-    /// Inserts the note. The author and the mentioned users become participants.
+    /// Inserts the note. The author and the mentioned users become participants of an issue or merge request.
     fn insert(
         &self,
         tx: &mut dyn Tx,
@@ -214,7 +232,7 @@ impl NewNoteOn<'_> {
         let created_at = created_at.unwrap_or(now);
         let note = tx.notes().insert(NewNote {
             project: tracker.project.id,
-            on: self.on.into(),
+            on: self.on,
             position: None,
             author: self.author,
             body,
@@ -223,8 +241,10 @@ impl NewNoteOn<'_> {
             created_at,
             at: created_at,
         })?;
-        tx.issuables().participate(self.on, self.author)?;
-        tx.issuables().mention(self.on, &mentioned_usernames(note.body.as_str()))?;
+        if let Some(on) = self.on.issuable() {
+            tx.issuables().participate(on, self.author)?;
+            tx.issuables().mention(on, &mentioned_usernames(note.body.as_str()))?;
+        }
         Ok(note)
     }
 }
@@ -237,39 +257,36 @@ pub fn update(
     id: NoteId,
     body: &str,
 ) -> Result<NoteView, Error> {
-    if snippet::note::subject_of(app, named, id)?.is_some() {
-        return snippet::note::update(app, actor, named, id, body);
-    }
     let user = access::own_account(actor)?;
     let body = NoteBody::parse(body);
     let text = body.as_ref().ok().map(NoteBody::as_str);
-    let mut mentioned = NamedObjects::find(app, actor, named, &[text])?;
-    if mentioned.has_commits() {
-        let note = app.store.read_autocommit(|tx| tx.notes().find_all(&[id]))?.pop();
-        let on = note.and_then(|note| note.on.issuable());
-        if let Some(request) = on.and_then(Issuable::merge_request) {
-            mentioned = own_commits::without(app, actor, named, request, mentioned)?;
-        }
-    }
+    let note = app.store.read_autocommit(|tx| tx.notes().find_all(&[id]))?.pop();
+    let mentioned = match note {
+        Some(note) => find_mentioned(app, actor, named, note.on, text)?,
+        None => NamedObjects::default(),
+    };
     app.store.write(|tx| {
         let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
         let (subject, note) = find_for(tx, &tracker, NoteAbility::Update, id)?;
         let (updated_by, now) = (Some(user), app.clock.now());
         let note = Note { body: body?, updated_by, updated_at: now, ..note };
         tx.notes().update(&note)?;
-        tx.issuables().mention(subject.id(), &mentioned_usernames(note.body.as_str()))?;
-        let todos = TodoWriter { tracker: &tracker, author: user, now };
-        todos.record_note_edit(tx, subject.todo_subject(), &note)?;
-        mentions.write_notes_of(tx, &tracker, subject.place(), user, now)?;
+        if let Some(on) = subject.id().issuable() {
+            tx.issuables().mention(on, &mentioned_usernames(note.body.as_str()))?;
+        }
+        if let Some(of_todos) = subject.todo_subject() {
+            let todos = TodoWriter { tracker: &tracker, author: user, now };
+            todos.record_note_edit(tx, of_todos, &note)?;
+        }
+        if let Some(place) = subject.place() {
+            mentions.write_notes_of(tx, &tracker, place, user, now)?;
+        }
         Ok(view::load(tx, note)?)
     })
 }
 
 /// Deletes a note of the project, and returns its state before.
 pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteId) -> Result<NoteView, Error> {
-    if snippet::note::subject_of(app, named, id)?.is_some() {
-        return snippet::note::delete(app, actor, named, id);
-    }
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let (_, note) = find_for(tx, &tracker, NoteAbility::Delete, id)?;
@@ -281,11 +298,11 @@ pub fn delete(app: &App, actor: Actor, named: &ProjectRef, id: NoteId) -> Result
 
 fn find(tx: &mut dyn Tx, tracker: &Tracker, id: NoteRef) -> Result<(Subject, Note), Error> {
     let subject = Subject::find(tx, tracker, id.on, Entity::Note)?;
-    let note = tx.notes().find(id.on.into(), id.note, note_reader(tracker)?)?;
+    let note = tx.notes().find(id.on, id.note, note_reader(tracker)?)?;
     Ok((subject, note.ok_or(Error::NotFound(Entity::Record))?))
 }
 
-/// Returns a note on any issue or merge request of the project, if the actor has this ability on it. As in the
+/// Returns a note on any issue, merge request or snippet of the project, if the actor has this ability on it. As in the
 /// reference, a note that the actor may not change is forbidden, not hidden.
 fn find_for(
     tx: &mut dyn Tx,
@@ -296,8 +313,8 @@ fn find_for(
     let missing = || Error::NotFound(Entity::Record);
     let found = tx.notes().find_all(&[id])?;
     let of_project = found.into_iter().find(|note| note.project == tracker.project.id);
-    let on = of_project.and_then(|note| note.on.issuable()).ok_or_else(missing)?;
-    let note = tx.notes().find(on.into(), id, note_reader(tracker)?)?.ok_or_else(missing)?;
+    let on = of_project.ok_or_else(missing)?.on;
+    let note = tx.notes().find(on, id, note_reader(tracker)?)?.ok_or_else(missing)?;
     let subject = Subject::load(tx, tracker, on)?;
     let allowed = tracker.require_for_note(ability, subject.facts(tracker), &note);
     allowed.map_err(|error| match error {
@@ -313,7 +330,7 @@ fn note_reader(tracker: &Tracker) -> Result<Option<NoteReader>, Error> {
 }
 
 /// Gives an emoji. An award that the user gave before is returned unchanged.
-pub(crate) fn find_or_create_award(
+fn find_or_create_award(
     tx: &mut dyn Tx,
     on: Awardable,
     user: UserId,

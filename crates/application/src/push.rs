@@ -330,11 +330,11 @@ impl RefUpdate {
         let (found, references) = references.locked(tx, requester, project, closes)?;
         let Some(found) = found else { return Err(gone) };
         let before = open::locked(app, tx, project)?;
-        self.check(tx, requester, &found, &before)?;
+        self.check(app, tx, requester, (&found, &before))?;
         self.check_request(tx)?;
 
         packs::add(app, tx, project, &before, &self.proposal.packs)?;
-        let after = self.write_refs(tx, &before)?;
+        let after = self.write_refs(app, tx, &before)?;
         let found = avatar.store(tx, found, &after)?;
         let placed = view::placed(tx, found)?;
         let reach = match self.kind {
@@ -409,7 +409,7 @@ impl RefUpdate {
     }
 
     /// Writes the refs and the rows that depend on them. Returns the refs after the changes.
-    fn write_refs(&self, tx: &mut dyn Tx, before: &Snapshot) -> Result<Snapshot, Stop> {
+    fn write_refs(&self, app: &App, tx: &mut dyn Tx, before: &Snapshot) -> Result<Snapshot, Stop> {
         let Proposal { changes, peeled, atomicity, .. } = &self.proposal;
         let changed = refs::change(tx, self.project, changes, peeled, *atomicity)?;
         if !changed.refused.is_empty() {
@@ -426,7 +426,7 @@ impl RefUpdate {
             if after.head() != default.full() {
                 tx.refs().set_head(self.project, &default.full())?;
             }
-            rows::protect(tx, self.project, default)?;
+            rows::protect(app, tx, self.project, default)?;
         }
         for change in changes {
             rows::note_ref(tx, self.project, change)?;
@@ -437,16 +437,16 @@ impl RefUpdate {
     /// Checks the push rules for each change.
     fn check(
         &self,
+        app: &App,
         tx: &mut dyn Tx,
         requester: Requester,
-        project: &Project,
-        refs: &Snapshot,
+        (project, refs): (&Project, &Snapshot),
     ) -> Result<(), Stop> {
         if let ChangeKind::TagRemoval(ability) = self.kind {
             requester.check_project(tx, ProjectAbility::PushCode, project)?;
             return Ok(requester.check_project(tx, ability, project)?);
         }
-        let facts = push_facts(tx, requester, project, refs)?;
+        let facts = push_facts(app, tx, requester, project, refs)?;
         if self.kind == ChangeKind::Merge {
             let refuses = |change: &RefChange| match RefKind::of(&change.name) {
                 RefKind::Branch(branch) => !facts.may_merge_into(branch.as_str()),
@@ -471,12 +471,15 @@ impl RefUpdate {
 
 /// Loads the facts for the push rules.
 pub(crate) fn push_facts(
+    app: &App,
     tx: &mut dyn Tx,
     requester: Requester,
     project: &Project,
     refs: &Snapshot,
 ) -> Result<PushFacts, Error> {
-    facts_of(tx, requester, project, !refs.has_branches())
+    let restricts_first_push = !refs.has_branches()
+        && app.current_settings(tx)?.default_branch_protection.restricts_first_push();
+    Ok(PushFacts { restricts_first_push, ..facts_for_merge(tx, requester, project)? })
 }
 
 /// Loads the facts for the rule about merges, which do not depend on the refs.
@@ -484,15 +487,6 @@ pub(crate) fn facts_for_merge(
     tx: &mut dyn Tx,
     requester: Requester,
     project: &Project,
-) -> Result<PushFacts, Error> {
-    facts_of(tx, requester, project, false)
-}
-
-fn facts_of(
-    tx: &mut dyn Tx,
-    requester: Requester,
-    project: &Project,
-    first: bool,
 ) -> Result<PushFacts, Error> {
     let push = requester.check_project(tx, ProjectAbility::PushCode, project);
     let may_push = match push {
@@ -510,7 +504,7 @@ fn facts_of(
         may_push,
         admin: matches!(requester.actor, Actor::Admin { .. }),
         level: role.level.max(owner),
-        first,
+        restricts_first_push: false,
         protections: tx.protections().list(project.id)?,
     })
 }

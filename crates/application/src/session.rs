@@ -90,6 +90,8 @@ pub fn create(app: &App, attempt: &Attempt) -> Result<LoginView, Error> {
             expires_at: now.checked_add_signed(app.settings.session),
             at: now,
         })?;
+        // The response shows the avatar by the settings.
+        app.current_settings(tx)?;
         Ok(LoginView { user: user::full(tx, user)?, private_token })
     })
 }

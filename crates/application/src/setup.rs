@@ -29,6 +29,7 @@ pub fn first_administrator(app: &App, password: &str, token: &Secret) -> Result<
     }
     let password = errors.into_result_with(|| password)?;
     let now = app.clock.now();
+    let settings = app.store.read(|tx| app.current_settings(tx))?;
     let root = NewUser {
         username: Username::stored("root".to_owned()),
         name: DisplayName::stored("Administrator".to_owned()),
@@ -37,7 +38,7 @@ pub fn first_administrator(app: &App, password: &str, token: &Secret) -> Result<
             admin: true,
             external: false,
             can_create_group: true,
-            projects_limit: app.settings.default_projects_limit,
+            projects_limit: settings.default_projects_limit,
         },
         profile: Profile::default(),
         password: app.passwords.hash(&password),

@@ -25,6 +25,8 @@ pub struct Credentials {
 pub fn identify(app: &App, credentials: &Credentials) -> Result<Actor, Error> {
     let found: Option<(Actor, TokenHolder)> = app.store.read_autocommit(|tx| {
         let Some(caller) = find_caller(app, tx, credentials)? else { return Ok::<_, Error>(None) };
+        // Responses show avatars by the settings, so that each request needs the current ones.
+        app.application_settings.at_version(tx, caller.settings_version)?;
         let actor = match credentials.sudo.as_deref() {
             None => Actor::of(caller.user, &caller.privileges),
             Some(target) => sudo(tx, &caller, target)?,

@@ -1,20 +1,23 @@
 //! Snippets of projects.
 
-pub mod note;
 pub mod personal;
 
+use std::sync::Arc;
+
+use hexforge_domain::application_settings::ApplicationSettings;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::SnippetId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::snippet::SnippetAbility;
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::snippet::{NewSnippet, Snippet, SnippetTexts, parse_visibility};
 use hexforge_domain::text::LongText;
+use hexforge_domain::visibility::Visibility;
 
-use crate::access;
 use crate::access::snippet::ProjectSnippets;
+use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::view::project as project_view;
@@ -39,17 +42,48 @@ impl SnippetFields {
     }
 
     /// Applies the given fields to a snippet. Returns the new content, if there is one.
-    fn apply(&self, actor: Actor, snippet: &mut Snippet) -> Result<Option<LongText>, FieldErrors> {
+    fn apply(
+        &self,
+        levels: &Levels,
+        snippet: &mut Snippet,
+    ) -> Result<Option<LongText>, FieldErrors> {
         let mut errors = FieldErrors::default();
         let texts = self.texts().parse(&mut errors);
-        let visibility = self.visibility_level.and_then(|level| {
-            errors.merge(parse_visibility(level, matches!(actor, Actor::Admin { .. })))
-        });
+        let current = Some(snippet.visibility);
+        let level = self.visibility_level;
+        let visibility = level.and_then(|level| levels.parse(level, current, &mut errors));
         errors.into_result()?;
         snippet.title = texts.title.unwrap_or_else(|| snippet.title.clone());
         snippet.file_name = texts.file_name.unwrap_or_else(|| snippet.file_name.clone());
         snippet.visibility = visibility.unwrap_or(snippet.visibility);
         Ok(texts.content)
+    }
+}
+
+/// The visibility levels that an actor may give to snippets.
+struct Levels {
+    requester: Requester,
+    settings: Arc<ApplicationSettings>,
+}
+
+impl Levels {
+    fn load(app: &App, tx: &mut dyn Tx, actor: Actor) -> Result<Self, StoreError> {
+        Ok(Self { requester: app.requester(actor), settings: app.current_settings(tx)? })
+    }
+
+    /// Parses the level of a snippet. The current level of the snippet is always allowed.
+    fn parse(
+        &self,
+        level: i64,
+        current: Option<Visibility>,
+        errors: &mut FieldErrors,
+    ) -> Option<Visibility> {
+        let may_use_all = self.requester.may_use_restricted_levels();
+        let level = errors.merge(parse_visibility(level, may_use_all))?;
+        if Some(level) != current {
+            self.requester.check_level(&self.settings, level, errors);
+        }
+        Some(level)
     }
 }
 
@@ -113,8 +147,7 @@ pub fn create(
         let level = fields.visibility_level.ok_or(Error::NotGiven("visibility_level"))?;
         let mut errors = FieldErrors::default();
         let texts = fields.texts().parse(&mut errors);
-        let visibility =
-            errors.merge(parse_visibility(level, matches!(actor, Actor::Admin { .. })));
+        let visibility = Levels::load(app, tx, actor)?.parse(level, None, &mut errors);
         let (project, at) = (Some(snippets.project.id), app.clock.now());
         let new = errors.into_result_with(|| {
             let (title, file_name) = (texts.title?, texts.file_name?);
@@ -150,7 +183,7 @@ pub fn update(
     app.store.write(|tx| {
         let snippets = app.requester(actor).locked_snippets(tx, named)?;
         let mut snippet = find(tx, &snippets, SnippetAbility::Update, id, Entity::Record)?;
-        let content = fields.apply(actor, &mut snippet)?;
+        let content = fields.apply(&Levels::load(app, tx, actor)?, &mut snippet)?;
         if *fields != SnippetFields::default() {
             snippet.updated_at = app.clock.now();
         }

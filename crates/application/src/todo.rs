@@ -18,7 +18,6 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::issue;
-use crate::note::subject::Subject;
 use crate::repository;
 use crate::view::todo::{self as view, TodoTarget, TodoView};
 pub(crate) use writer::{TodoCommand, TodoSubject, TodoWriter};
@@ -140,18 +139,22 @@ pub fn create(
     let user = access::own_account(actor)?;
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
+        let (issue, request);
         let subject = match on {
-            Issuable::Issue(id) => Subject::Issue(issue::find_visible(tx, &tracker, id)?),
+            Issuable::Issue(id) => {
+                issue = issue::find_visible(tx, &tracker, id)?;
+                TodoSubject::Issue(&issue)
+            }
             Issuable::MergeRequest(id) => {
-                let ability = MergeRequestAbility::Read;
-                Subject::MergeRequest(tracker.merge_request(tx, ability, id)?)
+                request = tracker.merge_request(tx, MergeRequestAbility::Read, id)?;
+                TodoSubject::MergeRequest(&request)
             }
         };
         if tx.todos().find_pending(user, on.into())?.is_some() {
             return Ok(Change::Unchanged);
         }
         let writer = TodoWriter { tracker: &tracker, author: user, now: app.clock.now() };
-        writer.apply(tx, subject.todo_subject(), TodoCommand::Create)?;
+        writer.apply(tx, subject, TodoCommand::Create)?;
         let made = tx.todos().find_pending(user, on.into())?.ok_or(StoreError::Gone)?;
         Ok(Change::Applied(view::load(tx, user, made)?))
     })

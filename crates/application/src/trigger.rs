@@ -10,6 +10,7 @@ use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::text::Secret;
 use hexforge_domain::trigger::{Trigger, check_variables};
+use hexforge_domain::visibility::Visibility;
 
 use crate::app::App;
 use crate::ci_token;
@@ -99,12 +100,17 @@ pub fn start(
 ) -> Result<Triggered, Error> {
     let missing = || Error::NotFound(Entity::Unnamed);
     let no_builds = || Error::Refused(Refusal::NoBuilds);
-    // A token of another project gets the same response as a missing project, so that the caller does not learn which
-    // projects exist.
     let (project, trigger) = app.store.read(|tx| {
         let trigger = find(app, tx, token)?.ok_or_else(missing)?;
-        let project = tx.projects().find(named)?.filter(|found| found.id == trigger.project);
-        Ok::<_, Error>((project.ok_or_else(missing)?, trigger))
+        match tx.projects().find(named)? {
+            Some(project) if project.id == trigger.project => Ok((project, trigger)),
+            Some(project) if project.visibility == Visibility::Public => {
+                Err(Error::Unauthenticated)
+            }
+            // For the token of another project, a hidden project is like a missing one, so that the caller does not
+            // learn which projects exist.
+            Some(_) | None => Err(missing()),
+        }
     })?;
     check_variables(&variables)?;
     if !project.features.builds {

@@ -111,6 +111,7 @@ pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, 
             identity: parsed.identity.as_ref(),
         };
         claims.check(tx, &mut errors)?;
+        let settings = app.current_settings(tx)?;
         let new = errors.into_result_with(|| {
             Some(NewUser {
                 username: parsed.username?,
@@ -118,11 +119,11 @@ pub fn create(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, 
                 email: parsed.email?,
                 privileges: Privileges {
                     admin: fields.admin.unwrap_or(false),
-                    external: fields.external.unwrap_or(false),
+                    external: fields.external.unwrap_or(settings.user_default_external),
                     can_create_group: fields.can_create_group.unwrap_or(true),
                     projects_limit: parsed
                         .projects_limit
-                        .unwrap_or(app.settings.default_projects_limit),
+                        .unwrap_or(settings.default_projects_limit),
                 }
                 .normalized(),
                 profile: parsed.profile,

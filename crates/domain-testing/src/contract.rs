@@ -28,6 +28,7 @@ mod user_cases;
 mod world;
 
 pub mod access_requests;
+pub mod application_settings;
 pub mod awards;
 pub mod boards;
 pub mod broadcasts;

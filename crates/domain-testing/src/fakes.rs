@@ -3,6 +3,7 @@
 
 mod access;
 mod access_requests;
+mod application_settings;
 mod awards;
 mod boards;
 mod broadcasts;

@@ -30,6 +30,7 @@ fn every_case_is_run() {
     );
     let files = cases![
         "access_requests",
+        "application_settings",
         "awards",
         "boards",
         "broadcasts",

@@ -48,14 +48,7 @@ const TOO_SHORT: &str = "is too short (minimum is 0 characters)";
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct AnyEd25519;
-
-    impl PublicKeys for AnyEd25519 {
-        fn fingerprint(&self, key: &str) -> Option<Fingerprint> {
-            key.strip_prefix("ssh-ed25519 AAAA").map(|rest| Fingerprint(rest.to_owned()))
-        }
-    }
+    use crate::ports::public_keys::testing::AnyEd25519;
 
     #[test]
     fn all_problems_are_reported_together() {

@@ -36,6 +36,7 @@
 //! The crate `hexforge-domain-testing` has a fake of every port. It also has the contract suite that every
 //! implementation of the store has to pass, the fake included.
 
+pub mod application_settings;
 pub mod award;
 pub mod board;
 pub mod branch;

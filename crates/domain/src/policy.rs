@@ -7,6 +7,7 @@ pub mod merge_request;
 pub mod project;
 pub mod push;
 pub mod request;
+pub mod runner;
 pub mod snippet;
 pub mod strict;
 pub mod system;

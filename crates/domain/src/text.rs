@@ -79,6 +79,15 @@ pub fn within_field(field: &str, text: &str, max: usize) -> Result<(), FieldErro
 #[error("can't be blank")]
 pub struct Blank;
 
+/// Parses the words for true and false, in upper or lower case.
+pub fn parse_boolean(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "t" | "yes" | "y" | "1" | "on" => Some(true),
+        "false" | "f" | "no" | "n" | "0" | "off" => Some(false),
+        _ => None,
+    }
+}
+
 /// The maximum size in bytes of a text in which markup is processed. Longer texts fail the length
 /// checks of names and titles anyway.
 const LONGEST_MARKED: usize = 64 * 1024;
@@ -190,6 +199,19 @@ impl fmt::Debug for Secret {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn booleans_are_the_words_for_yes_and_no_in_any_case() {
+        for word in ["true", "t", "yes", "y", "1", "on", "TRUE", "Yes", "oN"] {
+            assert_eq!(parse_boolean(word), Some(true), "{word}");
+        }
+        for word in ["false", "f", "no", "n", "0", "off", "FALSE", "No"] {
+            assert_eq!(parse_boolean(word), Some(false), "{word}");
+        }
+        for word in ["", "2", "maybe", "truee"] {
+            assert_eq!(parse_boolean(word), None, "{word}");
+        }
+    }
 
     #[test]
     fn length_counts_characters_not_bytes() {

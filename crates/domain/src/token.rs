@@ -135,6 +135,9 @@ pub struct TokenHolder {
     pub state: UserState,
     /// The privileges of the owner.
     pub privileges: Privileges,
+    /// The version of the settings of the service. Every request looks up its token, so that this is how a process
+    /// learns without another query that the settings have changed.
+    pub settings_version: i64,
 }
 
 #[cfg(test)]

@@ -31,7 +31,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::known_callers;
 use crate::limits::Usage;
 use crate::params::{
-    BodyUse, FilePart, Parameters, Params, WantedFile, basic, credentials, read_whole, too_slow,
+    BodyUse, FilePart, MaxSize, Parameters, Params, SizeLimit, WantedFile, basic, credentials,
+    read_whole, too_slow,
 };
 use crate::shared::Shared;
 use hexforge_http_edge::client::client_address;
@@ -120,8 +121,10 @@ impl<P, const ARTIFACTS: bool> FromRequest for ApiWithFile<P, ARTIFACTS> {
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, payload) = (request.clone(), payload.take());
         Box::pin(async move {
-            let (api, file) = read(&request, payload, |Shared { settings, edge, .. }| {
-                let max = if ARTIFACTS { settings.max_artifacts } else { settings.max_upload };
+            let (api, file) = read(&request, payload, |Shared { edge, .. }| {
+                let limit = if ARTIFACTS { SizeLimit::Artifacts } else { SizeLimit::Attachment };
+                let settings = Arc::clone(&edge.app.application_settings);
+                let max = MaxSize { limit, settings };
                 let file = WantedFile { field: "file", max, transfer: edge.limiter.transfer };
                 BodyUse { file: Some(file), ..BodyUse::default() }
             })

@@ -1,5 +1,6 @@
 //! The JSON of responses, with fields in the order of the reference.
 
+pub mod application_settings;
 pub mod award;
 pub mod blocks;
 pub mod board;

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use actix_web::{HttpRequest, HttpResponse, web};
 use hexforge_application::error::Error;
-use hexforge_application::git_access::{GitRefusal, may_fetch, may_fetch_as_build, may_push};
+use hexforge_application::git_access::{
+    GitRefusal, GitTransport, may_fetch, may_fetch_as_build, may_push, require_transport,
+};
 use hexforge_application::push;
 use hexforge_application::repository;
 use hexforge_domain::limiter::{Caller as PermitHolder, Permit};
@@ -180,13 +182,17 @@ async fn admit(
 ) -> Result<(Caller, Project), ErrorAnswer> {
     let caller = caller::identify(request, shared).await?;
     let holder = holder(request, caller);
-    let project = caller::blocking(shared, holder, move |app| match (service, caller.own) {
-        (Service::UploadPack, Some(own)) => may_fetch_as_build(app, own, &named),
-        (Service::UploadPack, None) => may_fetch(app, caller.actor, &named),
-        (Service::ReceivePack, _) => match may_push(app, caller.actor, &named) {
-            Ok(_) if caller.reads_only => Err(GitRefusal::Forbidden("This token only reads.")),
-            outcome => outcome,
-        },
+    let transport = if caller.is_build { GitTransport::Build } else { GitTransport::HTTP };
+    let project = caller::blocking(shared, holder, move |app| {
+        require_transport(app, transport)?;
+        match (service, caller.own) {
+            (Service::UploadPack, Some(own)) => may_fetch_as_build(app, own, &named),
+            (Service::UploadPack, None) => may_fetch(app, caller.actor, &named),
+            (Service::ReceivePack, _) => match may_push(app, caller.actor, &named) {
+                Ok(_) if caller.reads_only => Err(GitRefusal::Forbidden("This token only reads.")),
+                outcome => outcome,
+            },
+        }
     });
     Ok((caller, project.await?))
 }

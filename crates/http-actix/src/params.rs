@@ -17,8 +17,8 @@ mod reader;
 pub(crate) use body::read_whole;
 pub use body::{BodyUse, WantedFile};
 pub use credentials::{basic, credentials};
-pub use file::FilePart;
 pub(crate) use file::too_slow;
+pub use file::{FilePart, MaxSize, SizeLimit};
 pub(crate) use parameter::parameters;
 pub use parameter::{Parameter, Parameters, nested};
 pub use reader::Reader;
@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
-use hexforge_domain::text::{limit, within};
+use hexforge_domain::text::{limit, parse_boolean, within};
 use serde_json::Value;
 
 use crate::dialect::Dialect;
@@ -144,12 +144,12 @@ impl Params {
 
     /// A boolean; another text counts as not given.
     pub fn switch(&self, name: &str) -> ApiResult<Option<bool>> {
-        Ok(self.scalar(name)?.and_then(|text| boolean(&text)))
+        Ok(self.scalar(name)?.and_then(|text| parse_boolean(&text)))
     }
 
     /// A boolean; another text counts as `false`.
     pub fn switch_or_false(&self, name: &str) -> ApiResult<Option<bool>> {
-        Ok(self.text(name)?.map(|text| boolean(&text).unwrap_or(false)))
+        Ok(self.text(name)?.map(|text| parse_boolean(&text).unwrap_or(false)))
     }
 
     /// A date. Another text is an error.
@@ -265,16 +265,6 @@ fn too_many() -> ApiError {
     ApiError::bad_request(format!("too many parameters (maximum is {MAX_PARAMS})"))
 }
 
-/// Parses the words for true and false, in upper or lower case.
-fn boolean(text: &str) -> Option<bool> {
-    let word = text.trim().to_ascii_lowercase();
-    match word.as_str() {
-        "true" | "t" | "yes" | "y" | "1" | "on" => Some(true),
-        "false" | "f" | "no" | "n" | "0" | "off" => Some(false),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,19 +294,6 @@ mod tests {
                 error.to_string(),
                 format!("400 Bad Request {{\"error\":\"{name} is invalid\"}}")
             );
-        }
-    }
-
-    #[test]
-    fn switches_know_the_words_for_yes_and_no_in_any_case() {
-        for word in ["true", "t", "yes", "y", "1", "on", "TRUE", "Yes", "oN"] {
-            assert_eq!(boolean(word), Some(true), "{word}");
-        }
-        for word in ["false", "f", "no", "n", "0", "off", "FALSE", "No"] {
-            assert_eq!(boolean(word), Some(false), "{word}");
-        }
-        for word in ["", "2", "maybe", "truee"] {
-            assert_eq!(boolean(word), None, "{word}");
         }
     }
 }

@@ -1,5 +1,8 @@
 //! JSON payloads of hooks.
 
+use std::sync::Arc;
+
+use hexforge_application::application_settings::SettingsCache;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::ProjectEvent;
 use hexforge_domain::ports::payloads::{Audience, Payloads};
@@ -15,9 +18,9 @@ use hexforge_http_edge::links::Links;
 pub struct JsonPayloads(Links);
 
 impl JsonPayloads {
-    /// Uses URLs below this one, with SSH on that port of the same host.
-    pub fn new(external_url: &str, ssh_port: u16) -> Self {
-        Self(Links::new(external_url, ssh_port))
+    /// Uses URLs below this one, with SSH on that port of the same host. The settings tell whether Gravatars are shown.
+    pub fn new(external_url: &str, ssh_port: u16, settings: Arc<SettingsCache>) -> Self {
+        Self(Links::new(external_url, ssh_port, settings))
     }
 
     /// Uses the URLs of responses.

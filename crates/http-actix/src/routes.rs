@@ -1,6 +1,7 @@
 //! The route table. One file for each group of calls, named as in the URL.
 
 mod access_requests;
+mod application_settings;
 mod award_emoji;
 mod boards;
 mod branches;
@@ -107,6 +108,7 @@ pub(crate) fn calls(dialect: Dialect) -> Calls {
         award_emoji::declare,
         todos::declare,
         notification_settings::declare,
+        application_settings::declare,
         broadcast_messages::declare,
         milestones::declare,
         builds::declare,

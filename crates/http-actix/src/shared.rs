@@ -26,10 +26,6 @@ pub struct HttpSettings {
     pub dialect: Dialect,
     /// The maximum size of a request body in bytes, except for uploads.
     pub max_body: usize,
-    /// The maximum size of an uploaded file in bytes.
-    pub max_upload: u64,
-    /// The maximum size of the artifacts of a build in bytes.
-    pub max_artifacts: u64,
     /// Rate limits.
     pub rate_limits: RateLimits,
     /// The proxies whose forwarded headers are believed.
@@ -66,11 +62,12 @@ impl Shared {
         metrics: RenderMetrics,
         storage_ready: StorageReady,
     ) -> Self {
+        let cache = Arc::clone(&app.application_settings);
         let edge = Edge {
             app: Arc::new(app),
             limiter,
             known_callers: Arc::default(),
-            links: Links::new(&settings.external_url, settings.ssh_port),
+            links: Links::new(&settings.external_url, settings.ssh_port, cache),
             trusted_proxies: settings.trusted_proxies.clone(),
         };
         Self {

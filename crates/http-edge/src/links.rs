@@ -1,5 +1,8 @@
 //! URLs in responses and payloads.
 
+use std::sync::Arc;
+
+use hexforge_application::application_settings::SettingsCache;
 use hexforge_domain::hex;
 use hexforge_domain::id::UserId;
 use hexforge_domain::namespace::Namespace;
@@ -13,11 +16,14 @@ pub struct Links {
     gravatar: &'static str,
     /// The prefix of SSH clone URLs.
     ssh: String,
+    /// Tells whether Gravatars are shown.
+    settings: Arc<SettingsCache>,
 }
 
 impl Links {
-    /// Builds URLs below this one, with SSH on that port of the same host.
-    pub fn new(external_url: &str, ssh_port: u16) -> Self {
+    /// Builds URLs below this one, with SSH on that port of the same host. The settings tell whether Gravatars are
+    /// shown.
+    pub fn new(external_url: &str, ssh_port: u16, settings: Arc<SettingsCache>) -> Self {
         let gravatar = if external_url.starts_with("https:") {
             "https://secure.gravatar.com/avatar/"
         } else {
@@ -28,7 +34,8 @@ impl Links {
             22 => format!("git@{host}:"),
             port => format!("ssh://git@{host}:{port}/"),
         };
-        Self { external_url: external_url.trim_end_matches('/').to_owned(), gravatar, ssh }
+        let external_url = external_url.trim_end_matches('/').to_owned();
+        Self { external_url, gravatar, ssh, settings }
     }
 
     /// The page of a group.
@@ -89,18 +96,20 @@ impl Links {
         format!("{}/{}", self.external_url, user.username.as_str())
     }
 
-    /// The avatar of a user: the uploaded one, otherwise the Gravatar of the e-mail address.
-    pub fn avatar(&self, user: &User) -> String {
+    /// The avatar of a user: the uploaded one, otherwise the Gravatar of the e-mail address unless Gravatars are
+    /// switched off.
+    pub fn avatar(&self, user: &User) -> Option<String> {
         self.avatar_of(user.id, user.avatar.as_deref(), user.email.as_str())
     }
 
     /// Like [`avatar`](Self::avatar), for callers without a [`User`].
-    pub fn avatar_of(&self, user: UserId, file: Option<&str>, email: &str) -> String {
+    pub fn avatar_of(&self, user: UserId, file: Option<&str>, email: &str) -> Option<String> {
         match file {
-            Some(file) => format!("{}/uploads/user/avatar/{user}/{file}", self.external_url),
+            Some(file) => Some(format!("{}/uploads/user/avatar/{user}/{file}", self.external_url)),
+            None if !self.settings.newest().gravatar_enabled => None,
             None => {
                 let hash = hex::encode(&Md5::digest(email.as_bytes()));
-                format!("{}{hash}?s=80&d=identicon", self.gravatar)
+                Some(format!("{}{hash}?s=80&d=identicon", self.gravatar))
             }
         }
     }
@@ -120,28 +129,36 @@ fn host_of(url: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hexforge_domain::application_settings::ApplicationSettings;
     use hexforge_domain_testing::builders::a_user;
     use hexforge_domain_testing::fakes::FakeStore;
+
+    fn links(url: &str, port: u16) -> Links {
+        Links::new(url, port, Arc::default())
+    }
 
     #[test]
     fn avatars_follow_the_scheme_of_the_external_address() {
         let ada =
             a_user("ada").email("MyEmailAddress@example.com").stored_in(&FakeStore::default());
         let hash = "0bc83cb571cd1c50ba6f3e8a78ef1346";
-        assert_eq!(
-            Links::new("http://forge.test/", 22).avatar(&ada),
-            format!("http://www.gravatar.com/avatar/{hash}?s=80&d=identicon")
-        );
-        let secure = Links::new("https://forge.test", 22);
-        assert_eq!(
-            secure.avatar(&ada),
-            format!("https://secure.gravatar.com/avatar/{hash}?s=80&d=identicon")
-        );
-        let uploaded = User { avatar: Some("me.png".into()), ..ada };
-        assert_eq!(
-            secure.avatar(&uploaded),
-            format!("https://forge.test/uploads/user/avatar/{}/me.png", uploaded.id)
-        );
+        let secure = links("https://forge.test", 22);
+        let uploaded = User { avatar: Some("me.png".into()), ..ada.clone() };
+        let own = format!("https://forge.test/uploads/user/avatar/{}/me.png", uploaded.id);
+        let initial =
+            ApplicationSettings { gravatar_enabled: false, ..ApplicationSettings::default() };
+        let cache = Arc::new(SettingsCache::new(initial));
+        let without = Links::new("https://forge.test", 22, cache);
+        let gravatar = |base: &str| Some(format!("{base}/avatar/{hash}?s=80&d=identicon"));
+        for (links, user, avatar) in [
+            (&links("http://forge.test/", 22), &ada, gravatar("http://www.gravatar.com")),
+            (&secure, &ada, gravatar("https://secure.gravatar.com")),
+            (&secure, &uploaded, Some(own.clone())),
+            (&without, &uploaded, Some(own)),
+            (&without, &ada, None),
+        ] {
+            assert_eq!(links.avatar(user), avatar);
+        }
     }
 
     #[test]
@@ -152,8 +169,8 @@ mod tests {
             ("https://forge.test/sub", 2222, "ssh://git@forge.test:2222/a/b.git"),
             ("http://[::1]:8080", 2222, "ssh://git@[::1]:2222/a/b.git"),
         ] {
-            assert_eq!(Links::new(url, port).ssh_to_repo("a/b"), ssh, "{url}");
+            assert_eq!(links(url, port).ssh_to_repo("a/b"), ssh, "{url}");
         }
-        assert_eq!(Links::new("http://f:1/", 22).http_to_repo("a/b"), "http://f:1/a/b.git");
+        assert_eq!(links("http://f:1/", 22).http_to_repo("a/b"), "http://f:1/a/b.git");
     }
 }

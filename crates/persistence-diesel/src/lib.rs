@@ -11,6 +11,7 @@
 
 #[macro_use]
 mod database;
+mod application_settings;
 pub mod backup;
 mod broadcast;
 mod ci;

@@ -62,6 +62,9 @@ pub enum Command {
     /// Manage runners, the programs on other machines that run builds.
     #[command(subcommand)]
     Runners(Runners),
+    /// Show and change the settings of the service. A running server uses them from the next request on.
+    #[command(subcommand)]
+    Settings(Settings),
     /// Manage broadcast messages, which are shown to all users for a time.
     #[command(subcommand)]
     Broadcast(Broadcast),
@@ -204,6 +207,26 @@ pub enum Runners {
 pub struct RunnerNumber {
     /// The number of the runner, as `runners list` shows it.
     pub id: i64,
+}
+
+/// `hexforge settings`.
+#[derive(Subcommand)]
+pub enum Settings {
+    /// List all settings with their values, and mark those that were changed.
+    Show,
+    /// Change a setting.
+    Set {
+        /// The name of the setting, as `settings show` lists it.
+        name: String,
+        /// The value; for a list all its values, or none to empty it.
+        #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+        values: Vec<String>,
+    },
+    /// Give a setting its initial value again, which may come from the configuration.
+    Reset {
+        /// The name of the setting, as `settings show` lists it.
+        name: String,
+    },
 }
 
 /// `hexforge broadcast`.

@@ -4,6 +4,7 @@ mod backup;
 mod broadcast;
 mod doctor;
 mod runners;
+mod settings;
 mod token;
 mod user;
 
@@ -49,6 +50,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
         Command::Runners(command) => runners::run(&wiring::app(&config)?, command),
+        Command::Settings(command) => settings::run(&wiring::app(&config)?, command),
         Command::Broadcast(command) => broadcast::run(&wiring::app(&config)?, command),
     }
 }

@@ -65,8 +65,6 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         ssh_port: ssh.as_ref().map_or(22, |ssh| ssh.address().port()),
         dialect: config.dialect,
         max_body: config.max_body_mb * 1024 * 1024,
-        max_upload: config.max_upload_mb as u64 * 1024 * 1024,
-        max_artifacts: config.max_artifacts_mb as u64 * 1024 * 1024,
         rate_limits: RateLimits {
             per_token: NonZeroU32::new(config.rate_limit_per_token),
             per_address: NonZeroU32::new(config.rate_limit_per_address),
@@ -75,7 +73,8 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         head_timeout: HEAD_TIMEOUT,
         revision: format!("hexforge-{}", env!("CARGO_PKG_VERSION")),
     };
-    let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port);
+    let current = Arc::clone(&app.application_settings);
+    let payloads = JsonPayloads::new(&settings.external_url, settings.ssh_port, current);
     let mut workers = Workers::start(&app, maintenance, cache)?;
     if config.background_work {
         workers = workers.with_shared_work(Arc::new(payloads), signals)?;

@@ -8,9 +8,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use chrono::TimeDelta;
 use hexforge_application::app::{App, Settings};
+use hexforge_application::application_settings::SettingsCache;
 use hexforge_application::repository::turns::BranchTurns;
 use hexforge_blobs_object_store::CachedPacks;
 use hexforge_delivery_reqwest::{Guard, GuardedClient};
+use hexforge_domain::application_settings::ApplicationSettings;
 use hexforge_domain::ports::maintenance::NoMaintenance;
 use hexforge_domain::ports::secrets::Secrets;
 use hexforge_domain::ports::vault::Vault;
@@ -84,9 +86,9 @@ pub fn wire(
         vault,
         yaml: Arc::new(SaphyrReader),
         turns: BranchTurns::default(),
+        application_settings: Arc::new(SettingsCache::new(initial_settings(config))),
         settings: Settings {
             external_url: config.external_url(config.listen),
-            default_projects_limit: ProjectsLimit(config.default_projects_limit),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
             hook_timeout: Duration::from_secs(config.hook_timeout),
             strict: config.strict_rules,
@@ -100,6 +102,18 @@ pub fn wire(
         },
     };
     Ok(Wired { app, store, git, cache })
+}
+
+/// The settings of the service that apply until an administrator changes them.
+fn initial_settings(config: &Config) -> ApplicationSettings {
+    // Both sizes are at most 4096 MiB.
+    let mebibytes = |size| i64::try_from(size).unwrap_or(i64::MAX);
+    ApplicationSettings {
+        default_projects_limit: ProjectsLimit(config.default_projects_limit),
+        max_attachment_size: mebibytes(config.max_upload_mb),
+        max_artifacts_size: mebibytes(config.max_artifacts_mb),
+        ..ApplicationSettings::default()
+    }
 }
 
 /// The limits of pushes and imports.

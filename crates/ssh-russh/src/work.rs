@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::git_access::{
-    GitRefusal, deploy_key_push_refusal, may_fetch, may_fetch_with_deploy_key, may_push,
+    GitRefusal, GitTransport, deploy_key_push_refusal, may_fetch, may_fetch_with_deploy_key,
+    may_push, require_transport,
 };
 use hexforge_application::limiter::Limiter;
 use hexforge_application::public_key::{self, KeyHolder};
@@ -81,6 +82,7 @@ impl From<GitRefusal> for Failure {
             // The client has authenticated with a key, so there is no challenge.
             GitRefusal::Challenge | GitRefusal::NotFound => Failure::Refused(NOT_FOUND),
             GitRefusal::Forbidden(text) => Failure::Refused(text),
+            GitRefusal::ProtocolOff(protocol) => Failure::Refused(protocol.refusal()),
             GitRefusal::Failed(error) => error.into(),
         }
     }
@@ -332,6 +334,7 @@ fn check_permission(
     command: &Command,
 ) -> Result<(KeyHolder, Project), Failure> {
     let holder = public_key::holder(app, key)?.ok_or(Failure::Refused(UNKNOWN_KEY))?;
+    require_transport(app, GitTransport::SSH)?;
     let (named, is_push) = (&command.project, command.task.is_push());
     let project = match &holder {
         KeyHolder::User { actor, .. } if is_push => may_push(app, *actor, named)?,

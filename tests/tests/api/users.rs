@@ -1,5 +1,7 @@
 //! Users, their keys, addresses, tokens and sign-ins.
 
+mod application_settings;
+mod application_settings_effects;
 mod broadcast_messages;
 mod emails;
 mod key_checks;

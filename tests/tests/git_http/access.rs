@@ -16,6 +16,7 @@ on_every_store!(
     names_passwords_and_tokens_are_accepted,
     the_operation_decides_and_not_the_query,
     archived_projects_blocked_users_and_renamed_projects,
+    git_over_http_can_be_switched_off,
     a_fork_sees_nothing_of_a_source_that_went_private,
     a_project_that_is_removed_during_a_fetch_is_not_found,
 );
@@ -203,6 +204,32 @@ fn a_fork_sees_nothing_of_a_source_that_went_private(forge: &Forge) {
     scene.git(&["fetch", "--refetch", &address, &secret]).refused(&["not our ref"]);
     let shown = forge.get(&format!("/projects/{fork}")).token(&bob).send().expect(200);
     assert!(!shown.to_string().contains("a secret"), "{shown}");
+}
+
+/// rest_of_v3.md 7.1: "the other way is refused with `Git access over HTTP is not allowed`".
+fn git_over_http_can_be_switched_off(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let callers = [None, Some(("ada", PASSWORD)), Some(("root", PASSWORD)), Some(("eve", "x"))];
+    let allow = |protocol: &str| {
+        let form = [("enabled_git_access_protocol", protocol)];
+        forge.put("/application/settings").token(ROOT).form(&form).send().expect(200);
+    };
+    allow("ssh");
+    for service in ["git-upload-pack", "git-receive-pack"] {
+        for who in callers {
+            let answer = discover(&scene, service, who);
+            let expected = match who {
+                // Wrong credentials are refused first.
+                Some(("eve", _)) => (401, "HTTP Basic: Access denied\n"),
+                _ => (403, "Git access over HTTP is not allowed"),
+            };
+            assert_eq!((answer.status, answer.text()), expected, "{service} {who:?}");
+        }
+    }
+    scene.tree.commit("More\n");
+    scene.push("ada", &["master"]).refused(&["403"]);
+    allow("http");
+    scene.push("ada", &["master"]).ok();
 }
 
 /// The server has opened the repository and waits for the rest of the request when the project is removed.

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use hexforge_tests::forge::ROOT;
+use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, on_every_store};
 
 use super::hostile::pack;
@@ -13,6 +13,7 @@ use super::wire::ZERO;
 
 on_every_store!(
     a_developer_cannot_make_the_first_push,
+    the_first_branch_is_protected_as_the_settings_say,
     protected_branches_take_what_masters_bring,
     one_refusal_declines_the_whole_push,
     existing_tags_are_for_masters,
@@ -38,6 +39,41 @@ fn a_developer_cannot_make_the_first_push(forge: &Forge) {
     scene.member("master", "40");
     scene.push("master", &["master"]).ok();
     scene.push("dev", &["master:refs/heads/x"]).ok();
+}
+
+/// 2.9: "0 none, 1 developers can push, 2 full (default), 3 developers can merge".
+fn the_first_branch_is_protected_as_the_settings_say(forge: &Forge) {
+    let scene = Scene::new(forge);
+    let (dev, _) = forge.user("dev");
+    scene.tree.commit("Begin\n");
+    for (setting, may_begin, protected, push, merge) in [
+        ("0", true, false, false, false),
+        ("1", true, true, true, false),
+        ("2", false, true, false, false),
+        ("3", false, true, false, true),
+    ] {
+        let form = [("default_branch_protection", setting)];
+        forge.put("/application/settings").token(ROOT).form(&form).send().expect(200);
+        let name = format!("boat-{setting}");
+        let made = forge.post("/projects").token(&scene.ada).form(&[("name", &name)]).send();
+        let path = format!("/projects/{}", made.expect(201)["id"]);
+        let form = [("user_id", dev.to_string()), ("access_level", "30".to_owned())];
+        let form = form.each_ref().map(|(name, value)| (*name, value.as_str()));
+        forge.post(&format!("{path}/members")).token(ROOT).form(&form).send().expect(201);
+        let address =
+            |who| scene.address(who, PASSWORD).replace("/ship.git", &format!("/{name}.git"));
+        let begun = scene.push_to(&address("dev"), &["master"]);
+        if may_begin {
+            begun.ok();
+        } else {
+            begun.refused(&[PROTECTED]);
+            scene.push_to(&address("ada"), &["master"]).ok();
+        }
+        let branch = format!("{path}/repository/branches/master");
+        let shown = forge.get(&branch).token(&scene.ada).send().expect(200);
+        let flags = ["protected", "developers_can_push", "developers_can_merge"];
+        assert_eq!(flags.map(|flag| shown[flag] == true), [protected, push, merge], "{setting}");
+    }
 }
 
 fn protected_branches_take_what_masters_bring(forge: &Forge) {

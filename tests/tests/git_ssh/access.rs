@@ -25,6 +25,7 @@ on_every_store!(
     archived_and_renamed_projects,
     archives_are_what_git_makes_of_the_same_commit,
     reserved_refs_are_written_by_the_server_alone,
+    git_over_ssh_can_be_switched_off,
 );
 
 const NOT_FOUND: &str = "The project you were looking for could not be found.\n";
@@ -354,5 +355,31 @@ fn reserved_refs_are_written_by_the_server_alone(forge: &Forge) {
     let remote = format!("--remote={address}");
     for what in [&kept, &hidden] {
         scene.git(&["archive", &remote, what]).refused(&["no such ref or commit"]);
+    }
+}
+
+/// rest_of_v3.md 7.1: "the other way is refused with `Git access over SSH is not allowed`".
+fn git_over_ssh_can_be_switched_off(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let (address, remote) = (scene.address(), format!("--remote={}", scene.address()));
+    let allow = |protocol: &str| {
+        let form = [("enabled_git_access_protocol", protocol)];
+        forge.put("/application/settings").token(ROOT).form(&form).send().expect(200);
+    };
+    scene.tree.commit("More\n");
+    let commands: [&[&str]; 3] = [
+        &["ls-remote", &address],
+        &["archive", &remote, "master", "--output=a.tar"],
+        &["push", "-q", &address, "master"],
+    ];
+    allow("http");
+    for command in commands {
+        scene.git(command).refused(&["Git access over SSH is not allowed"]);
+    }
+    let missing = scene.key.run(scene.ssh, "git-upload-pack 'ada/missing.git'");
+    assert_eq!(missing.2.trim_end(), "Git access over SSH is not allowed");
+    allow("ssh");
+    for command in commands {
+        scene.git(command).ok();
     }
 }

@@ -71,7 +71,7 @@ impl Target {
         let repository = open::open_for(app, project.id, Caller::new(actor, None))?;
         let refs = repository.refs();
         let requester = app.requester(actor);
-        let facts = app.store.read(|tx| push::push_facts(tx, requester, project, refs))?;
+        let facts = app.store.read(|tx| push::push_facts(app, tx, requester, project, refs))?;
         if !facts.may_push {
             return Err(Error::Forbidden(None));
         }

@@ -90,6 +90,8 @@ fn insert_deliveries(
     entries: &[OutboxEntry],
 ) -> Result<usize, StoreError> {
     let hooks = Hooks::load(tx, entries)?;
+    // Payloads show avatars by the settings.
+    app.current_settings(tx)?;
     let mut new = Vec::new();
     for entry in entries {
         let now = app.clock.now();

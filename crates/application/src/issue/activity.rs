@@ -1,4 +1,4 @@
-//! Records changes of issues, merge requests, notes and milestones: activity events, system notes and hook events.
+//! Records changes of issues, merge requests, notes and milestones, and notes on snippets: activity events, system notes and hook events.
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
@@ -12,8 +12,10 @@ use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::outbox::project::{
     IssueAction, IssueEvent, IssueRow, NoteEvent, NoteRow, Person, ProjectEvent,
 };
+use hexforge_domain::outbox::snippet_note::{SnippetNoteEvent, SnippetRow};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
+use hexforge_domain::snippet::Snippet;
 
 use super::Editor;
 use crate::view::event::kind;
@@ -25,6 +27,7 @@ pub enum EventSubject<'a> {
     Note(&'a Note, &'a Issue),
     MergeRequest(&'a MergeRequest),
     NoteOnMergeRequest(&'a Note, &'a MergeRequest),
+    NoteOnSnippet(&'a Note, &'a Snippet),
     Milestone(&'a Milestone),
 }
 
@@ -38,27 +41,30 @@ pub fn record_event(
 ) -> Result<(), StoreError> {
     let (project, kind, id, title, belongs_to) = match about {
         EventSubject::Issue(issue) => {
-            (issue.project, kind::ISSUE, issue.id.0, &issue.title, Some(issue.id.into()))
+            (issue.project, kind::ISSUE, issue.id.0, issue.title.as_str(), Some(issue.id.into()))
         }
         EventSubject::Note(note, issue) => {
-            (issue.project, kind::NOTE, note.id.0, &issue.title, Some(issue.id.into()))
+            (issue.project, kind::NOTE, note.id.0, issue.title.as_str(), Some(issue.id.into()))
         }
         EventSubject::MergeRequest(request) => {
             let id = request.id;
-            (request.project(), kind::MERGE_REQUEST, id.0, &request.title, Some(id.into()))
+            (request.project(), kind::MERGE_REQUEST, id.0, request.title.as_str(), Some(id.into()))
         }
         EventSubject::NoteOnMergeRequest(note, request) => {
             let id = request.id;
-            (request.project(), kind::NOTE, note.id.0, &request.title, Some(id.into()))
+            (request.project(), kind::NOTE, note.id.0, request.title.as_str(), Some(id.into()))
+        }
+        EventSubject::NoteOnSnippet(note, snippet) => {
+            (note.project, kind::NOTE, note.id.0, snippet.title.as_str(), Some(snippet.id.into()))
         }
         EventSubject::Milestone(milestone) => {
-            (milestone.project, kind::MILESTONE, milestone.id.0, &milestone.title, None)
+            (milestone.project, kind::MILESTONE, milestone.id.0, milestone.title.as_str(), None)
         }
     };
     let target = EventTarget {
         kind: kind.to_owned(),
         id: Some(id),
-        title: Some(title.as_str().to_owned()),
+        title: Some(title.to_owned()),
         belongs_to,
     };
     let new = NewEvent { project, author, action, target: Some(target), push: None, at };
@@ -120,6 +126,24 @@ pub fn record_note_hook_event(
         issue: IssueRow::from(issue),
     };
     tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::NoteOnIssue(event))), at)
+}
+
+/// Records a hook event for a new note on a snippet.
+pub(crate) fn record_snippet_note_hook_event(
+    tx: &mut dyn Tx,
+    project: &Project,
+    snippet: &Snippet,
+    note: &Note,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let content = tx.snippets().content(snippet.id)?.ok_or(StoreError::Gone)?;
+    let event = SnippetNoteEvent {
+        user: person(tx, note.author)?,
+        project: project_view::placed(tx, project.clone())?.card(),
+        note: NoteRow::from(note),
+        snippet: SnippetRow::new(snippet, content.into_string()),
+    };
+    tx.outbox().record(&SystemEvent::InProject(Box::new(ProjectEvent::NoteOnSnippet(event))), at)
 }
 
 /// Returns a user as hook payloads show it.

@@ -1,18 +1,21 @@
-//! The issue or merge request that a note is on.
+//! The issue, merge request or snippet that a note is on.
 
 use hexforge_domain::Timestamp;
+use hexforge_domain::award::Awardable;
 use hexforge_domain::id::UserId;
-use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issue::Issue;
 use hexforge_domain::merge_request::{MergeRequest, MergeRequestCommand};
-use hexforge_domain::note::Note;
 use hexforge_domain::note::commands::Command;
+use hexforge_domain::note::{Note, Noteable};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::merge_request::MergeRequestAbility;
+use hexforge_domain::policy::snippet::SnippetAbility;
 use hexforge_domain::policy::tracker::{NoteSubject, TrackerAbility};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::snippet::Snippet;
 
+use crate::access::snippet::ProjectSnippets;
 use crate::access::tracker::Tracker;
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -23,34 +26,43 @@ use crate::merge_request::fields::MergeRequestFields;
 use crate::merge_request::update::{Prepared, RequestChange};
 use crate::merge_request::version::NewRefs;
 use crate::merge_request::{self, RequestEditor};
+use crate::snippet;
 use crate::todo::{TodoSubject, TodoWriter};
 
 /// The subject of a note.
 pub(crate) enum Subject {
     Issue(Issue),
     MergeRequest(MergeRequest),
+    Snippet(Snippet, ProjectSnippets),
 }
 
 impl Subject {
-    /// Returns the issue or merge request. If the actor may not see it, `thing` is reported as not found.
+    /// Returns the subject. If the actor may not see it, `thing` is reported as not found.
     pub(crate) fn find(
         tx: &mut dyn Tx,
         tracker: &Tracker,
-        on: Issuable,
+        on: Noteable,
         thing: Entity,
     ) -> Result<Self, Error> {
         let found = Self::load(tx, tracker, on)?;
         if found.is_seen(tracker) { Ok(found) } else { Err(Error::NotFound(thing)) }
     }
 
-    /// Returns the issue or merge request of the project, whether or not the actor may see it.
-    pub(crate) fn load(tx: &mut dyn Tx, tracker: &Tracker, on: Issuable) -> Result<Self, Error> {
+    /// Returns the subject in the project, whether or not the actor may see it. Commits have calls of their own, and are
+    /// not found.
+    pub(crate) fn load(tx: &mut dyn Tx, tracker: &Tracker, on: Noteable) -> Result<Self, Error> {
         let project = tracker.project.id;
         let found = match on {
-            Issuable::Issue(id) => tx.issues().find(project, id)?.map(Subject::Issue),
-            Issuable::MergeRequest(id) => {
+            Noteable::Issue(id) => tx.issues().find(project, id)?.map(Subject::Issue),
+            Noteable::MergeRequest(id) => {
                 tx.merge_requests().find(project, id)?.map(Subject::MergeRequest)
             }
+            Noteable::Snippet(id) => {
+                let snippets = tracker.requester.snippets_of(tx, tracker.project.clone())?;
+                let snippet = snippet::load(tx, &snippets, id, Entity::Record)?;
+                Some(Subject::Snippet(snippet, snippets))
+            }
+            Noteable::Commit { .. } => None,
         };
         found.ok_or(Error::NotFound(Entity::Record))
     }
@@ -60,13 +72,26 @@ impl Subject {
         match self {
             Subject::Issue(issue) => tracker.sees(issue),
             Subject::MergeRequest(request) => tracker.allows_on(MergeRequestAbility::Read, request),
+            Subject::Snippet(snippet, snippets) => {
+                snippets.allows(SnippetAbility::Discuss, snippet)
+            }
         }
     }
 
-    pub(crate) fn id(&self) -> Issuable {
+    pub(crate) fn id(&self) -> Noteable {
         match self {
             Subject::Issue(issue) => issue.id.into(),
             Subject::MergeRequest(request) => request.id.into(),
+            Subject::Snippet(snippet, _) => snippet.id.into(),
+        }
+    }
+
+    /// The subject as the target of awards.
+    pub(crate) fn awardable(&self) -> Awardable {
+        match self {
+            Subject::Issue(issue) => Awardable::Issue(issue.id),
+            Subject::MergeRequest(request) => Awardable::MergeRequest(request.id),
+            Subject::Snippet(snippet, _) => Awardable::Snippet(snippet.id),
         }
     }
 
@@ -74,22 +99,25 @@ impl Subject {
         match self {
             Subject::Issue(issue) => issue.author,
             Subject::MergeRequest(request) => request.author,
+            Subject::Snippet(snippet, _) => snippet.author,
         }
     }
 
-    /// The place that mentions what its notes mention.
-    pub(crate) fn place(&self) -> MentionPlace<'_> {
+    /// The place that mentions what its notes mention. Notes on snippets mention nothing.
+    pub(crate) fn place(&self) -> Option<MentionPlace<'_>> {
         match self {
-            Subject::Issue(issue) => MentionPlace::Issue(issue),
-            Subject::MergeRequest(request) => MentionPlace::MergeRequest(request),
+            Subject::Issue(issue) => Some(MentionPlace::Issue(issue)),
+            Subject::MergeRequest(request) => Some(MentionPlace::MergeRequest(request)),
+            Subject::Snippet(..) => None,
         }
     }
 
-    /// The target of todos.
-    pub(crate) fn todo_subject(&self) -> TodoSubject<'_> {
+    /// The target of todos. Notes on snippets cause no todos.
+    pub(crate) fn todo_subject(&self) -> Option<TodoSubject<'_>> {
         match self {
-            Subject::Issue(issue) => TodoSubject::Issue(issue),
-            Subject::MergeRequest(request) => TodoSubject::MergeRequest(request),
+            Subject::Issue(issue) => Some(TodoSubject::Issue(issue)),
+            Subject::MergeRequest(request) => Some(TodoSubject::MergeRequest(request)),
+            Subject::Snippet(..) => None,
         }
     }
 
@@ -98,6 +126,7 @@ impl Subject {
         match self {
             Subject::Issue(issue) => EventSubject::Note(note, issue),
             Subject::MergeRequest(request) => EventSubject::NoteOnMergeRequest(note, request),
+            Subject::Snippet(snippet, _) => EventSubject::NoteOnSnippet(note, snippet),
         }
     }
 
@@ -108,17 +137,21 @@ impl Subject {
             Subject::MergeRequest(request) => {
                 NoteSubject::MergeRequest(tracker.request_facts(request))
             }
+            Subject::Snippet(snippet, snippets) => {
+                NoteSubject::Snippet(snippets.snippet_facts(snippet))
+            }
         }
     }
 
-    /// Returns whether lines with commands are carried out. On a merge request that the actor may not change they are
-    /// plain text.
+    /// Returns whether lines with commands are carried out. On a snippet, and on a merge request that the actor may not
+    /// change, they are plain text.
     pub(crate) fn takes_commands(&self, tracker: &Tracker) -> bool {
         match self {
             Subject::Issue(_) => true,
             Subject::MergeRequest(request) => {
                 tracker.allows_on(MergeRequestAbility::Update, request)
             }
+            Subject::Snippet(..) => false,
         }
     }
 
@@ -129,11 +162,12 @@ impl Subject {
             Subject::MergeRequest(request) => {
                 tracker.allows_on(MergeRequestAbility::Delete, request)
             }
+            Subject::Snippet(_, snippets) => snippets.is_owned(),
         }
     }
 }
 
-/// What a note needs from repositories. Notes on issues need nothing.
+/// What a note needs from repositories. Only notes on merge requests need anything.
 pub(crate) struct SubjectContent(Option<Prepared>);
 
 impl SubjectContent {
@@ -142,10 +176,10 @@ impl SubjectContent {
         app: &App,
         actor: Actor,
         named: &ProjectRef,
-        on: Issuable,
+        on: Noteable,
         commands: &[Command],
     ) -> Result<Self, Error> {
-        let Some(id) = on.merge_request() else { return Ok(Self(None)) };
+        let Noteable::MergeRequest(id) = on else { return Ok(Self(None)) };
         let reopens = commands.contains(&Command::Reopen);
         let command = reopens.then_some(MergeRequestCommand::Reopen);
         let fields = MergeRequestFields { command, ..MergeRequestFields::default() };
@@ -191,6 +225,11 @@ impl<'a> NoteWriter<'a> {
                 tx.merge_requests().update(&request)?;
                 Subject::MergeRequest(request)
             }
+            Subject::Snippet(snippet, snippets) => {
+                let snippet = Snippet { updated_at, ..snippet };
+                tx.snippets().update(&snippet, None)?;
+                Subject::Snippet(snippet, snippets)
+            }
         })
     }
 
@@ -210,6 +249,9 @@ impl<'a> NoteWriter<'a> {
                 let head = &self.content.prepared()?.head;
                 let editor = RequestEditor { user, project, head, now };
                 editor.record_note_hook_event(tx, request, note)
+            }
+            Subject::Snippet(snippet, _) => {
+                activity::record_snippet_note_hook_event(tx, project, snippet, note, now)
             }
         }
     }
@@ -245,6 +287,8 @@ impl<'a> NoteWriter<'a> {
                 }
                 Ok(refs)
             }
+            // Snippets take no commands.
+            Subject::Snippet(..) => Ok(vec![]),
         }
     }
 }

@@ -88,15 +88,21 @@ fn create_project(
     let requester = app.requester(Actor::of(creator.id, &creator.privileges));
     let namespace = target_namespace(tx, requester, creator, namespace)?;
     check_limit(tx, creator, &namespace)?;
+    let settings = app.current_settings(tx)?;
     let mut errors = FieldErrors::default();
     let parsed = fields.parse_new(&mut errors);
-    let visibility = parsed.visibility.unwrap_or(Visibility::Private);
+    let visibility = parsed.visibility.unwrap_or(settings.default_project_visibility);
+    if errors.messages("visibility_level").is_empty() {
+        requester.check_level(&settings, visibility, &mut errors);
+    }
     check_group_visibility(&namespace, visibility, &mut errors);
     if let (Some(name), Some(path)) = (&parsed.name, &parsed.path) {
         let address = Address { namespace: &namespace, name, path };
         address.check_taken(tx, None, &mut errors)?;
     }
     let now = app.clock.now();
+    let features =
+        Features { shared_runners: settings.shared_runners_enabled, ..Features::default() };
     let new = errors.into_result_with(|| {
         Some(NewProject {
             namespace: namespace.id,
@@ -105,7 +111,7 @@ fn create_project(
             path: parsed.path?,
             description: parsed.description,
             visibility,
-            features: fields.features.applied_to(Features::default()),
+            features: fields.features.applied_to(features),
             forked_from: None,
             runners_token: new_runners_token(app),
             import_url: parsed.import_url,

@@ -59,6 +59,9 @@ pub fn edit(
         let place = view::placed(tx, before.clone())?.place;
         let mut errors = FieldErrors::default();
         let parsed = fields.parse_change(&mut errors);
+        if let Some(level) = parsed.visibility.filter(|level| *level != before.visibility) {
+            requester.check_level(&*app.current_settings(tx)?, level, &mut errors);
+        }
         check_fields(tx, &before, &place, &parsed, &mut errors)?;
         let head = find_default_branch(tx, before.id, fields, &mut errors)?;
         errors.into_result()?;

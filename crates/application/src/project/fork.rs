@@ -55,6 +55,7 @@ pub fn create(
         let mut errors = FieldErrors::default();
         let address = Address { namespace: &namespace, name: &source.name, path: &source.path };
         address.check_taken(tx, None, &mut errors)?;
+        requester.check_level(&*app.current_settings(tx)?, source.visibility, &mut errors);
         check_group_visibility(&namespace, source.visibility, &mut errors);
         errors.into_result().map_err(Error::ConflictingFields)?;
         check_limit(tx, &creator, &namespace)?;

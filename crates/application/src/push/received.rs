@@ -71,7 +71,7 @@ fn check_rules(
         let project = tx.projects().find(&ProjectRef::Id(project.id))?;
         match project.zip(access::reload(tx, actor)?) {
             Some((project, actor)) => {
-                push_facts(tx, app.requester(actor), &project, refs).map(Some)
+                push_facts(app, tx, app.requester(actor), &project, refs).map(Some)
             }
             None => Ok(None),
         }

@@ -2,13 +2,15 @@
 
 use hexforge_domain::Timestamp;
 use hexforge_domain::branch::BranchName;
-use hexforge_domain::branch::protection::{DeveloperRights, Protected, Protection};
+use hexforge_domain::branch::protection::{Protected, Protection};
 use hexforge_domain::event::NewEvent;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::ports::git::RefChange;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::push::{Push, RefKind};
+
+use crate::app::App;
 
 /// Writes the activity events, and the outbox rows from which hooks are delivered.
 pub(super) fn write_events(
@@ -49,8 +51,9 @@ pub(super) fn note_ref(
     }
 }
 
-/// Protects a branch that became the default one, unless it is protected.
+/// Protects a branch that became the default one as the settings say, unless it is protected.
 pub(super) fn protect(
+    app: &App,
     tx: &mut dyn Tx,
     project: ProjectId,
     branch: &BranchName,
@@ -58,7 +61,8 @@ pub(super) fn protect(
     if Protected::of(branch.as_str(), &tx.protections().list(project)?).protected {
         return Ok(());
     }
-    let developers = DeveloperRights::default();
+    let protection = app.current_settings(tx)?.default_branch_protection;
+    let Some(developers) = protection.developer_rights() else { return Ok(()) };
     let protection = Protection { pattern: branch.as_str().to_owned(), developers };
     tx.protections().put(project, &protection)
 }

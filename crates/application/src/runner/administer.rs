@@ -7,8 +7,9 @@ use hexforge_domain::id::RunnerId;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::runner::{RunnerAbility, RunnerFacts, RunnerRefusal};
 use hexforge_domain::policy::system::ServiceAbility;
-use hexforge_domain::ports::store::Tx;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::runner::query::{RunnerFilter, RunnerScope, RunnerSelection};
 use hexforge_domain::runner::{self, Runner};
@@ -22,6 +23,9 @@ use crate::view::project::{self as project_view, PlacedProject};
 
 /// A runner is online if it asked for builds within this time.
 const ONLINE: TimeDelta = TimeDelta::hours(1);
+
+/// The maximum number of projects that the details of a runner contain.
+pub const SHOWN_PROJECTS: u32 = 100;
 
 /// The scopes that requests name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +44,8 @@ pub struct RunnerDetails {
     pub runner: Runner,
     /// Its token. Only administrators see those of shared runners.
     pub token: Option<Secret>,
-    /// The projects of the runner. Administrators get all of them, other users those that they are authorized for.
+    /// The newest projects of the runner, by id, at most [`SHOWN_PROJECTS`]. For users who are not administrators only
+    /// those that they are authorized for.
     pub projects: Vec<PlacedProject>,
 }
 
@@ -111,10 +116,8 @@ pub fn get(app: &App, actor: Actor, id: RunnerId) -> Result<RunnerDetails, Error
     access::own_account(actor)?;
     app.store.read(|tx| {
         let runner = find(tx, id)?;
-        if !runner.shared {
-            require_access(app, tx, actor, id)?;
-        }
-        details(app, tx, actor, runner)
+        let facts = require(app, tx, actor, RunnerAbility::Read, &runner)?;
+        details(app, tx, actor, (runner, facts))
     })
 }
 
@@ -128,8 +131,7 @@ pub fn update(
     access::own_account(actor)?;
     app.store.write(|tx| {
         let mut changed = find(tx, id)?;
-        require_specific(actor, &changed)?;
-        require_access(app, tx, actor, id)?;
+        let facts = require(app, tx, actor, RunnerAbility::Update, &changed)?;
         let RunnerChanges { description, active, tags, run_untagged, locked } = changes.clone();
         changed.description = description.unwrap_or(changed.description);
         changed.active = active.unwrap_or(changed.active);
@@ -143,7 +145,7 @@ pub fn update(
             return Err(FieldErrors::single("tags_list", text).into());
         }
         tx.runners().update(&changed)?;
-        details(app, tx, actor, changed)
+        details(app, tx, actor, (changed, facts))
     })
 }
 
@@ -153,11 +155,7 @@ pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<Runner, Error> {
     access::own_account(actor)?;
     app.store.write(|tx| {
         let runner = find(tx, id)?;
-        require_specific(actor, &runner)?;
-        if !is_administrator(actor) && tx.runners().projects(id)?.len() > 1 {
-            return Err(Error::Forbidden(Some(ForbiddenReason::RunnerHasProjects)));
-        }
-        require_access(app, tx, actor, id)?;
+        require(app, tx, actor, RunnerAbility::Remove, &runner)?;
         tx.runners().delete(id)?;
         Ok(runner)
     })
@@ -168,16 +166,8 @@ pub fn enable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Resu
     app.store.write(|tx| {
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let runner = find(tx, id)?;
-        let reason = match (runner.shared, runner.locked) {
-            (true, _) => Some(ForbiddenReason::RunnerShared),
-            (false, true) => Some(ForbiddenReason::RunnerLocked),
-            (false, false) => None,
-        };
-        if reason.is_some() {
-            return Err(Error::Forbidden(reason));
-        }
-        require_access(app, tx, actor, id)?;
-        if tx.runners().projects(id)?.contains(&project.id) {
+        require(app, tx, actor, RunnerAbility::Assign, &runner)?;
+        if tx.runners().is_assigned(id, project.id)? {
             return Err(Error::Conflict(Conflict::RunnerEnabled));
         }
         tx.runners().bind(id, project.id)?;
@@ -191,11 +181,10 @@ pub fn disable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Res
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let missing = || Error::NotFound(Entity::Runner);
         let runner = tx.runners().find(id)?.ok_or_else(missing)?;
-        let projects = tx.runners().projects(id)?;
-        if !projects.contains(&project.id) {
+        if !tx.runners().is_assigned(id, project.id)? {
             return Err(missing());
         }
-        if projects.len() == 1 {
+        if !has_several_projects(tx, id)? {
             return Err(Error::Forbidden(Some(ForbiddenReason::RunnerOnlyProject)));
         }
         tx.runners().unbind(id, project.id)?;
@@ -207,43 +196,56 @@ fn find(tx: &mut dyn Tx, id: RunnerId) -> Result<Runner, Error> {
     tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))
 }
 
-fn is_administrator(actor: Actor) -> bool {
-    matches!(actor, Actor::Admin { .. })
+/// Checks that the actor may do something with the runner, and returns the facts of the decision.
+fn require(
+    app: &App,
+    tx: &mut dyn Tx,
+    actor: Actor,
+    ability: RunnerAbility,
+    runner: &Runner,
+) -> Result<RunnerFacts, Error> {
+    access::own_account(actor)?;
+    let accessible = match actor {
+        Actor::User { id, .. } if !runner.shared => {
+            tx.runners().is_accessible(runner.id, id, app.today())?
+        }
+        Actor::User { .. } | Actor::Admin { .. } | Actor::Anonymous => false,
+    };
+    let several_projects = ability == RunnerAbility::Remove && has_several_projects(tx, runner.id)?;
+    let Runner { shared, locked, .. } = *runner;
+    let facts = RunnerFacts { shared, locked, accessible, several_projects };
+    facts.check(actor, ability).map_err(refused)?;
+    Ok(facts)
 }
 
-/// Returns an error if the runner is shared and the actor is not an administrator.
-fn require_specific(actor: Actor, runner: &Runner) -> Result<(), Error> {
-    match runner.shared && !is_administrator(actor) {
-        true => Err(Error::Forbidden(Some(ForbiddenReason::RunnerShared))),
-        false => Ok(()),
-    }
+fn has_several_projects(tx: &mut dyn Tx, runner: RunnerId) -> Result<bool, StoreError> {
+    Ok(tx.runners().newest_projects(runner, None, 2)?.len() > 1)
 }
 
-/// Returns an error unless the actor is an administrator or can access the runner.
-fn require_access(app: &App, tx: &mut dyn Tx, actor: Actor, id: RunnerId) -> Result<(), Error> {
-    let user = access::own_account(actor)?;
-    if is_administrator(actor) || tx.runners().is_accessible(id, user, app.today())? {
-        return Ok(());
-    }
-    Err(Error::Forbidden(Some(ForbiddenReason::RunnerAccess)))
+fn refused(refusal: RunnerRefusal) -> Error {
+    Error::Forbidden(Some(match refusal {
+        RunnerRefusal::Shared => ForbiddenReason::RunnerShared,
+        RunnerRefusal::Locked => ForbiddenReason::RunnerLocked,
+        RunnerRefusal::SeveralProjects => ForbiddenReason::RunnerHasProjects,
+        RunnerRefusal::NoAccess => ForbiddenReason::RunnerAccess,
+    }))
 }
 
 fn details(
     app: &App,
     tx: &mut dyn Tx,
     actor: Actor,
-    runner: Runner,
+    (runner, facts): (Runner, RunnerFacts),
 ) -> Result<RunnerDetails, Error> {
     let user = access::own_account(actor)?;
-    let mut projects = tx.runners().projects(runner.id)?;
-    if !is_administrator(actor) {
-        projects = tx.projects().authorized_among(user, &projects, app.today())?;
-    }
-    let mut projects = tx.projects().find_all(&projects)?;
+    let shows_all = facts.check(actor, RunnerAbility::ReadAllProjects).is_ok();
+    let authorized = (!shows_all).then(|| (user, app.today()));
+    let newest = tx.runners().newest_projects(runner.id, authorized, SHOWN_PROJECTS)?;
+    let mut projects = tx.projects().find_all(&newest)?;
     projects.sort_unstable_by_key(|project| project.id);
     let total = projects.len() as u64;
     let projects = project_view::placed_page(tx, Paged { items: projects, total })?.items;
-    let shows_token = !runner.shared || is_administrator(actor);
+    let shows_token = facts.check(actor, RunnerAbility::ReadToken).is_ok();
     let token = shows_token.then(|| ci_token::runner_token(app, &runner));
     Ok(RunnerDetails { runner, token, projects })
 }

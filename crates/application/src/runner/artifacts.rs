@@ -17,7 +17,12 @@ use crate::pipeline::progress::Progress;
 /// Checks that the token allows an upload of artifacts, before the body of the request is read. Returns the user of the
 /// build, on whose behalf the upload takes a permit.
 pub fn authorize_artifacts(app: &App, id: BuildId, token: &str) -> Result<Option<UserId>, Error> {
-    app.store.read(|tx| running_build(app, tx, id, token).map(|build| build.user))
+    app.store.read(|tx| {
+        let build = running_build(app, tx, id, token)?;
+        // The settings limit the size of the file.
+        app.current_settings(tx)?;
+        Ok(build.user)
+    })
 }
 
 /// Artifacts that are being received. Dropping them before they are finished removes them.

@@ -9,7 +9,7 @@ use hexforge_domain::snippet::{NewSnippet, Snippet};
 use hexforge_domain::text::LongText;
 use hexforge_domain::visibility::Visibility;
 
-use super::SnippetFields;
+use super::{Levels, SnippetFields};
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -52,19 +52,17 @@ pub fn raw(app: &App, actor: Actor, id: SnippetId) -> Result<LongText, Error> {
 /// Creates a personal snippet. Without a level it is internal.
 pub fn create(app: &App, actor: Actor, fields: &SnippetFields) -> Result<SnippetView, Error> {
     let author = access::own_account(actor)?;
-    let mut errors = FieldErrors::default();
-    let texts = fields.texts().parse(&mut errors);
     let level = fields.visibility_level.unwrap_or(Visibility::Internal.level().into());
-    let is_administrator = matches!(actor, Actor::Admin { .. });
-    let visibility =
-        errors.merge(hexforge_domain::snippet::parse_visibility(level, is_administrator));
-    let at = app.clock.now();
-    let new = errors.into_result_with(|| {
-        let (title, file_name) = (texts.title?, texts.file_name?);
-        let (content, visibility) = (texts.content?, visibility?);
-        Some(NewSnippet { project: None, author, title, file_name, content, visibility, at })
-    })?;
     app.store.write(|tx| {
+        let mut errors = FieldErrors::default();
+        let texts = fields.texts().parse(&mut errors);
+        let visibility = Levels::load(app, tx, actor)?.parse(level, None, &mut errors);
+        let at = app.clock.now();
+        let new = errors.into_result_with(|| {
+            let (title, file_name) = (texts.title?, texts.file_name?);
+            let (content, visibility) = (texts.content?, visibility?);
+            Some(NewSnippet { project: None, author, title, file_name, content, visibility, at })
+        })?;
         let made = tx.snippets().insert(new)?;
         Ok(view::load(tx, made, None)?)
     })
@@ -81,7 +79,7 @@ pub fn update(
     app.store.write(|tx| {
         tx.users().lock(user)?;
         let mut snippet = find_own(tx, actor, id, Entity::Snippet)?;
-        let content = fields.apply(actor, &mut snippet)?;
+        let content = fields.apply(&Levels::load(app, tx, actor)?, &mut snippet)?;
         snippet.updated_at = app.clock.now();
         tx.snippets().update(&snippet, content.as_ref())?;
         Ok(view::load(tx, snippet, None)?)

@@ -25,6 +25,7 @@ macro_rules! store_contract_of_pipelines {
             runners::masters_and_owners_access_the_runners_of_their_projects,
             runners::a_runner_has_every_field,
             runners::runners_are_bound_to_projects,
+            runners::the_newest_projects_of_a_runner_are_those_of_a_user,
             runners::projects_of_many_runners_are_found_together,
             runners::runners_are_listed_by_id,
             runners::rotations_of_the_registration_token_are_counted,

@@ -150,6 +150,8 @@ macro_rules! store_contract_of_projects {
             project_hooks::hooks_of_a_project_are_listed_newest_first,
             project_hooks::a_project_hook_is_changed_in_place,
             project_hooks::a_deleted_project_hook_is_gone_alone,
+            application_settings::settings_are_replaced_as_a_whole,
+            application_settings::tokens_tell_the_version_of_the_settings,
             broadcasts::a_broadcast_has_every_field,
             broadcasts::broadcasts_are_listed_newest_first,
             system_hooks::a_system_hook_is_registered_with_every_field,

@@ -109,7 +109,7 @@ fn count_found_rows(
             u64::from(locked.is_some()),
             tx.builds().silent_since(later, 10)?.len() as u64,
             tx.builds().next_for(&of.runner, 10)?.len() as u64,
-            tx.runners().projects(of.runner.id)?.len() as u64,
+            tx.runners().newest_projects(of.runner.id, None, 9)?.len() as u64,
             u64::from(tx.triggers().find(of.trigger.id)?.is_some()),
             tx.project_hooks().of_projects(&[project])?.len() as u64,
             claims,

@@ -83,9 +83,37 @@ pub fn runners_are_bound_to_projects(store: &dyn Store) {
         tx.runners().bind(runner, one)?;
         tx.runners().bind(runner, one)
     });
-    assert_eq!(read(store, |tx| tx.runners().projects(runner)), [one, two]);
+    let is_assigned = |project| read(store, |tx| tx.runners().is_assigned(runner, project));
+    let newest = |limit| read(store, |tx| tx.runners().newest_projects(runner, None, limit));
+    assert_eq!((newest(9), newest(2), newest(1)), (vec![two, one], vec![two, one], vec![two]));
+    assert!(is_assigned(one) && is_assigned(two));
     write(store, |tx| tx.projects().delete(one));
-    assert_eq!(read(store, |tx| tx.runners().projects(runner)), [two]);
+    assert_eq!(newest(9), [two]);
+    assert!(!is_assigned(one) && is_assigned(two));
+}
+
+/// Only the projects that a user is authorized for, by namespace, membership or group.
+pub fn the_newest_projects_of_a_runner_are_those_of_a_user(store: &dyn Store) {
+    let [ada, eve] = ["ada", "eve"].map(|name| a_user(name).stored_in(store).id);
+    let team = a_group("team").owner(eve).stored_in(store).id;
+    let home = home_of(store, ada);
+    let projects = [("a", home, ada), ("b", team, eve), ("c", home, ada), ("d", team, eve)]
+        .map(|(name, place, creator)| a_project(name, place, creator).stored_in(store).id);
+    let runner = write(store, |tx| {
+        let runner = tx.runners().insert(a_runner("one"))?.id;
+        for project in projects {
+            tx.runners().bind(runner, project)?;
+        }
+        tx.project_members().insert(projects[0], a_member(eve, AccessLevel::Guest))?;
+        Ok(runner)
+    });
+    let newest = |user, limit| {
+        let authorized = Some((user, a_day()));
+        read(store, |tx| tx.runners().newest_projects(runner, authorized, limit))
+    };
+    assert_eq!(newest(ada, 9), [projects[2], projects[0]]);
+    assert_eq!(newest(eve, 9), [projects[3], projects[1], projects[0]]);
+    assert_eq!(newest(eve, 2), [projects[3], projects[1]]);
 }
 
 /// The assignments of many runners are found in one query.
@@ -168,7 +196,7 @@ pub fn builds_outlive_their_runner(store: &dyn Store) {
     write(store, |tx| tx.runners().delete(runner));
     read(store, |tx| {
         assert_eq!(tx.runners().find(runner)?, None);
-        assert_eq!(tx.runners().projects(runner)?, []);
+        assert_eq!(tx.runners().newest_projects(runner, None, 9)?, []);
         assert_eq!(tx.builds().find(build.id)?, Some(Build { runner: None, ..build }));
         Ok(())
     });

@@ -39,6 +39,7 @@ pub fn a_token_leads_to_all_that_a_sign_in_needs(store: &dyn Store) {
             user: user.id,
             state: user.state,
             privileges: user.privileges,
+            settings_version: 0,
         };
         assert_eq!(read(store, |tx| tx.tokens().holder(&new.hash)), Some(expected));
     }

@@ -79,9 +79,24 @@ impl Runners for FakeTx {
         Ok(())
     }
 
-    fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError> {
-        let all = self.tables.runner_projects.iter();
-        Ok(all.filter(|(one, _)| *one == runner).map(|(_, project)| *project).collect())
+    fn is_assigned(&mut self, runner: RunnerId, project: ProjectId) -> Result<bool, StoreError> {
+        Ok(self.tables.runner_projects.contains(&(runner, project)))
+    }
+
+    fn newest_projects(
+        &mut self,
+        runner: RunnerId,
+        authorized: Option<(UserId, NaiveDate)>,
+        limit: u32,
+    ) -> Result<Vec<ProjectId>, StoreError> {
+        let assigned = self.tables.runner_projects.iter().rev();
+        let assigned = assigned.filter(|(one, _)| *one == runner).map(|(_, project)| *project);
+        let is_shown = |project: &ProjectId| match authorized {
+            None => true,
+            Some((user, today)) => (self.tables.projects.get(project))
+                .is_some_and(|project| self.tables.is_authorized(project, user, today)),
+        };
+        Ok(assigned.filter(is_shown).take(limit as usize).collect())
     }
 
     fn projects_of(

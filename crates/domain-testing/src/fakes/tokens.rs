@@ -21,6 +21,8 @@ impl Tokens for FakeTx {
         else {
             return Ok(None);
         };
+        let settings = self.tables.application_settings.as_ref();
+        let settings_version = settings.map_or(0, |settings| settings.version);
         Ok(self.tables.users.get(&token.user).map(|row| TokenHolder {
             token: token.id,
             kind: token.kind,
@@ -28,6 +30,7 @@ impl Tokens for FakeTx {
             user: token.user,
             state: row.user.state,
             privileges: row.user.privileges,
+            settings_version,
         }))
     }
 

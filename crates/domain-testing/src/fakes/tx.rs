@@ -7,6 +7,8 @@ use super::repository_tasks::TaskRow;
 use super::tokens::TokenRow;
 use super::users::UserRow;
 use hexforge_domain::Timestamp;
+use hexforge_domain::application_settings::StoredSettings;
+use hexforge_domain::application_settings::port::SettingsStore;
 use hexforge_domain::award::Award;
 use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
@@ -139,6 +141,7 @@ pub(super) struct Tables {
     pub todos: Vec<Todo>,
     pub snippets: Vec<(Snippet, LongText)>,
     pub notes: Vec<Note>,
+    pub application_settings: Option<StoredSettings>,
     pub broadcasts: Vec<Broadcast>,
     pub notification_settings: BTreeMap<(UserId, NotificationScope), NotificationSetting>,
     pub boards: Vec<Board>,
@@ -341,6 +344,10 @@ impl Tx for FakeTx {
     }
 
     fn todos(&mut self) -> &mut dyn Todos {
+        self
+    }
+
+    fn application_settings(&mut self) -> &mut dyn SettingsStore {
         self
     }
 

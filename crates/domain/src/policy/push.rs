@@ -13,8 +13,8 @@ pub struct PushFacts {
     pub admin: bool,
     /// The access level from the actor's memberships; for owners at least master.
     pub level: Option<AccessLevel>,
-    /// Whether the repository has no branch yet.
-    pub first: bool,
+    /// Whether the repository has no branch yet, and the settings let only masters create the first one.
+    pub restricts_first_push: bool,
     /// The protected branches.
     pub protections: Vec<Protection>,
 }
@@ -97,8 +97,8 @@ impl PushFacts {
             .map(Protection::push_level)
             .peekable();
         if levels.peek().is_none() {
-            // While the repository has no branch, every branch counts as protected, for administrators too.
-            return if self.first && self.level < Some(AccessLevel::Master) {
+            // Every branch counts as protected, for administrators too.
+            return if self.restricts_first_push && self.level < Some(AccessLevel::Master) {
                 Err(PushRefusal::Protected)
             } else {
                 Ok(())
@@ -134,7 +134,7 @@ mod tests {
             may_push: admin || level >= Some(Developer),
             admin,
             level,
-            first: false,
+            restricts_first_push: false,
             protections: vec![Protection {
                 pattern: "p".into(),
                 developers: DeveloperRights { push: developers_push, merge: true },
@@ -212,8 +212,8 @@ mod tests {
             (None, true, Err(Protected)),
             (Some(Master), true, Ok(())),
         ] {
-            let facts =
-                PushFacts { first: true, protections: vec![], ..facts(level, admin, false) };
+            let facts = facts(level, admin, false);
+            let facts = PushFacts { restricts_first_push: true, protections: vec![], ..facts };
             assert_eq!(facts.check(&branch("master"), Create), expected, "{level:?} {admin}");
         }
     }

@@ -12,6 +12,8 @@ pub enum ServiceAbility {
     Use,
     /// Manage system hooks, see all projects, act for other users.
     Administer,
+    /// Give a project, group or snippet a visibility level that the settings restrict.
+    UseRestrictedLevels,
 }
 
 impl Protected for Service {
@@ -21,9 +23,20 @@ impl Protected for Service {
     fn allows(&self, actor: Actor, ability: ServiceAbility) -> bool {
         match (ability, actor) {
             (ServiceAbility::Use, Actor::User { .. } | Actor::Admin { .. }) => true,
-            (ServiceAbility::Administer, Actor::Admin { .. }) => true,
-            (ServiceAbility::Administer, Actor::User { .. }) => false,
-            (ServiceAbility::Use | ServiceAbility::Administer, Actor::Anonymous) => false,
+            (
+                ServiceAbility::Administer | ServiceAbility::UseRestrictedLevels,
+                Actor::Admin { .. },
+            ) => true,
+            (
+                ServiceAbility::Administer | ServiceAbility::UseRestrictedLevels,
+                Actor::User { .. },
+            ) => false,
+            (
+                ServiceAbility::Use
+                | ServiceAbility::Administer
+                | ServiceAbility::UseRestrictedLevels,
+                Actor::Anonymous,
+            ) => false,
         }
     }
 }
@@ -44,6 +57,9 @@ mod tests {
             (Actor::Anonymous, Administer, Err(Denied::Unauthenticated)),
             (user, Use, Ok(())),
             (user, Administer, Err(Denied::Forbidden)),
+            (user, UseRestrictedLevels, Err(Denied::Forbidden)),
+            (admin, UseRestrictedLevels, Ok(())),
+            (Actor::Anonymous, UseRestrictedLevels, Err(Denied::Unauthenticated)),
             (admin, Use, Ok(())),
             (admin, Administer, Ok(())),
         ] {

@@ -5,7 +5,7 @@ use crate::service::slack::ChatSettings;
 
 /// Renders the request bodies that are sent to hooks.
 pub trait Payloads: Send + Sync {
-    /// The payload of an event. The same event always has the same payload.
+    /// The payload of an event. The same event always has the same payload, except that avatars follow the settings of the service.
     fn payload_json(&self, event: &SystemEvent, audience: Audience) -> String;
 
     /// The form with the message to a chat; `None` if the chat is not told of the event.

@@ -1,5 +1,6 @@
 //! The port to the database and its unit of work, the transaction.
 
+use crate::application_settings::port::SettingsStore;
 use crate::award::port::Awards;
 use crate::board::port::Boards;
 use crate::branch::port::Protections;
@@ -90,6 +91,8 @@ pub trait Tx {
     fn packs(&mut self) -> &mut dyn Packs;
     /// The system hooks.
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
+    /// The settings of the service that administrators changed.
+    fn application_settings(&mut self) -> &mut dyn SettingsStore;
     /// The broadcast messages.
     fn broadcasts(&mut self) -> &mut dyn Broadcasts;
     /// The labels of all projects.

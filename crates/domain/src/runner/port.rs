@@ -48,8 +48,17 @@ pub trait Runners {
     /// Removes the assignment of a runner to a project.
     fn unbind(&mut self, runner: RunnerId, project: ProjectId) -> Result<(), StoreError>;
 
-    /// Returns the projects that a runner is assigned to, ordered by id.
-    fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError>;
+    /// Returns whether a runner is assigned to a project.
+    fn is_assigned(&mut self, runner: RunnerId, project: ProjectId) -> Result<bool, StoreError>;
+
+    /// Returns the projects with the highest ids that a runner is assigned to, at most `limit`, highest id first. With
+    /// `authorized`, only projects that the user is authorized for on the day.
+    fn newest_projects(
+        &mut self,
+        runner: RunnerId,
+        authorized: Option<(UserId, NaiveDate)>,
+        limit: u32,
+    ) -> Result<Vec<ProjectId>, StoreError>;
 
     /// Returns the project assignments of these runners, ordered by runner and project.
     fn projects_of(

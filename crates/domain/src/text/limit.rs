@@ -20,6 +20,8 @@ pub const PUBLIC_KEY: usize = 5000;
 pub const COLOR: usize = 7;
 /// Broadcast messages.
 pub const BROADCAST: usize = 10_000;
+/// Texts of the sign-in pages.
+pub const SETTING: usize = 65_536;
 /// Values of variables.
 pub const VARIABLE_VALUE: usize = 65_536;
 /// Properties of services.

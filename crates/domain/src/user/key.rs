@@ -65,15 +65,7 @@ impl NewSshKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Accepts every `ssh-ed25519 AAAA…` as a key.
-    struct AnyEd25519;
-
-    impl PublicKeys for AnyEd25519 {
-        fn fingerprint(&self, key: &str) -> Option<Fingerprint> {
-            key.strip_prefix("ssh-ed25519 AAAA").map(|rest| Fingerprint(rest.to_owned()))
-        }
-    }
+    use crate::ports::public_keys::testing::AnyEd25519;
 
     #[test]
     fn keys_are_trimmed_and_checked() {

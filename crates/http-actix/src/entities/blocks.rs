@@ -98,7 +98,7 @@ pub struct RepositoryBlock<'a> {
 pub struct PersonBlock<'a> {
     name: &'a str,
     username: &'a str,
-    avatar_url: String,
+    avatar_url: Option<String>,
 }
 
 impl<'a> ShortProjectBlock<'a> {

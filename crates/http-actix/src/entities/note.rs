@@ -2,7 +2,7 @@
 
 use hexforge_application::view::note::NoteView;
 use hexforge_domain::Timestamp;
-use hexforge_domain::issuable::Issuable;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -50,7 +50,7 @@ impl<'a> NoteJson<'a> {
     }
 
     /// The response to a note that contained only slash commands; no such note is stored.
-    pub fn of_commands(on: Issuable, user: &'a User, at: Timestamp, links: &'a Links) -> Self {
+    pub fn of_commands(on: Noteable, user: &'a User, at: Timestamp, links: &'a Links) -> Self {
         Self {
             id: None,
             body: "Your commands have been executed!",
@@ -59,7 +59,7 @@ impl<'a> NoteJson<'a> {
             created_at: Iso(at),
             updated_at: Iso(at),
             system: false,
-            noteable_id: Some(on.id()),
+            noteable_id: on.id(),
             noteable_type: on.type_name(),
             upvote: false,
             downvote: false,

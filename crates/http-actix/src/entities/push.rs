@@ -22,7 +22,7 @@ pub struct PushJson<'a> {
     user_id: i64,
     user_name: &'a str,
     user_email: &'a str,
-    user_avatar: String,
+    user_avatar: Option<String>,
     project_id: i64,
     project: ProjectBlock<'a>,
     commits: Vec<CommitBlock<'a>>,

@@ -16,7 +16,7 @@ pub struct UserSummaryJson<'a> {
     username: &'a str,
     id: i64,
     state: &'static str,
-    avatar_url: String,
+    avatar_url: Option<String>,
     web_url: String,
 }
 

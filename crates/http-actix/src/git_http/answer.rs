@@ -42,6 +42,7 @@ impl From<GitRefusal> for ErrorAnswer {
             GitRefusal::Challenge => ErrorAnswer::Challenge,
             GitRefusal::NotFound => ErrorAnswer::NotFound,
             GitRefusal::Forbidden(_) => ErrorAnswer::Denied("Access denied"),
+            GitRefusal::ProtocolOff(protocol) => ErrorAnswer::Denied(protocol.refusal()),
             GitRefusal::Failed(error) => error.into(),
         }
     }

@@ -27,6 +27,8 @@ pub(super) struct Caller {
     pub(super) actor: Actor,
     /// Whether the credentials allow reading only.
     pub(super) reads_only: bool,
+    /// Whether the credentials are the token of a running build.
+    pub(super) is_build: bool,
     /// The project of a build without a user. Its token allows reading this project only.
     pub(super) own: Option<ProjectId>,
 }
@@ -40,7 +42,7 @@ pub(super) async fn identify(
     let credentials = Credentials { sudo: None, ..credentials(request, &Params::default()) };
     let address = client_address(request);
     let attempt = basic(request).map(|(login, password)| Attempt { login, password, address });
-    let nobody = Caller { actor: Actor::Anonymous, reads_only: false, own: None };
+    let nobody = Caller { actor: Actor::Anonymous, reads_only: false, is_build: false, own: None };
     if credentials == Credentials::default() && attempt.is_none() {
         return Ok(nobody);
     }
@@ -77,7 +79,7 @@ fn by_tokens(
 ) -> Result<Option<Caller>, Error> {
     let caller = |actor, reads_only| match actor {
         Actor::Anonymous => None,
-        actor => Some(Caller { actor, reads_only, own: None }),
+        actor => Some(Caller { actor, reads_only, is_build: false, own: None }),
     };
     let actor = match sign_in::identify(app, credentials) {
         Err(Error::StaleToken(_)) => Actor::Anonymous,
@@ -91,10 +93,12 @@ fn by_tokens(
         return Ok(Some(known));
     }
     match basic_auth::by_build(app, attempt)? {
-        Some(BuildCaller::User(actor)) => return Ok(caller(actor, true)),
+        Some(BuildCaller::User(actor)) => {
+            return Ok(caller(actor, true).map(|caller| Caller { is_build: true, ..caller }));
+        }
         Some(BuildCaller::Project(project)) => {
-            let own = Some(project);
-            return Ok(Some(Caller { actor: Actor::Anonymous, reads_only: true, own }));
+            let (actor, own) = (Actor::Anonymous, Some(project));
+            return Ok(Some(Caller { actor, reads_only: true, is_build: true, own }));
         }
         None => (),
     }

@@ -14,7 +14,7 @@ use futures_util::StreamExt;
 use hexforge_domain::limiter::TransferLimits;
 use serde_json::Value;
 
-use super::file::{FilePart, file_name};
+use super::file::{FilePart, MaxSize, file_name};
 use super::form::Form;
 use super::{MAX_PARAMS, Params, credentials, encoded, json, too_many};
 use crate::error::{ApiError, ApiResult};
@@ -25,18 +25,18 @@ use hexforge_http_edge::permit;
 use hexforge_http_edge::work;
 
 /// The file that a call takes.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct WantedFile {
     /// The name of its parameter.
     pub field: &'static str,
-    /// The maximum size in bytes.
-    pub max: u64,
+    /// The maximum size.
+    pub max: MaxSize,
     /// The minimum transfer rate of the sender.
     pub transfer: TransferLimits,
 }
 
 /// What a call takes from its body besides parameters, and whether a GET takes any.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 pub struct BodyUse {
     /// The file.
     pub file: Option<WantedFile>,
@@ -150,12 +150,13 @@ async fn read_multipart(
     wanted: Option<WantedFile>,
     values: &mut HashMap<String, Value>,
 ) -> ApiResult<Option<FilePart>> {
-    let mut left = max as u64 + wanted.map_or(0, |file| file.max);
+    let (mut received, max_file) = (0, wanted.as_ref().map(|file| file.max.clone()));
     let limited = payload.map(move |chunk: Result<Bytes, PayloadError>| {
         let chunk = chunk?;
         // All bytes count, also those before and between the parts.
-        left = left.checked_sub(chunk.len() as u64).ok_or(PayloadError::Overflow)?;
-        Ok(chunk)
+        received += chunk.len() as u64;
+        let most = max as u64 + max_file.as_ref().map_or(0, MaxSize::bytes);
+        if received > most { Err(PayloadError::Overflow) } else { Ok(chunk) }
     });
     let mut limited = limited.peekable();
     // Some clients announce a form, even without a boundary, and send an empty body.
@@ -164,7 +165,7 @@ async fn read_multipart(
     }
     let mut form = Form::new(Multipart::new(request.headers(), limited), max);
     while let Some(part) = form.next().await? {
-        match wanted_file(&part, wanted) {
+        match wanted_file(&part, wanted.as_ref()) {
             Some((name, wanted)) => return Ok(Some(FilePart::new(name, part, form, wanted))),
             None => form.read_part(part, values).await?,
         }
@@ -173,11 +174,11 @@ async fn read_multipart(
 }
 
 /// The file name of the part, if it is the wanted file.
-fn wanted_file(part: &Field, wanted: Option<WantedFile>) -> Option<(String, WantedFile)> {
+fn wanted_file(part: &Field, wanted: Option<&WantedFile>) -> Option<(String, WantedFile)> {
     let wanted = wanted?;
     let field = part.content_disposition()?.get_name()?;
     let name = file_name(part).filter(|name| !name.is_empty() && field == wanted.field)?;
-    Some((name, wanted))
+    Some((name, wanted.clone()))
 }
 
 pub(super) fn too_large() -> ApiError {

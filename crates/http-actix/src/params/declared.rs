@@ -87,6 +87,11 @@ pub fn words(name: &'static str, max: usize) -> Rule<Option<Vec<String>>> {
     })
 }
 
+/// Texts by key; `None` if a value of the object is not a text. Everything but an object is invalid.
+pub fn text_map(name: &'static str, max: usize) -> Rule<Option<Vec<(String, String)>>> {
+    Rule::new(doc::map(name, max), |from, param| from.text_map(param.name()))
+}
+
 /// The actions of a commit. Everything else is invalid, null included.
 pub fn actions(name: &'static str) -> Rule<Option<Vec<Action>>> {
     Rule::new(doc::objects(name, actions::MEMBERS), |from, param| from.actions(param.name()))

@@ -1,11 +1,13 @@
 //! A file in a multipart form, read block by block while it arrives, so that only one block is in memory.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_multipart::Field;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_DISPOSITION;
 use futures_util::StreamExt;
+use hexforge_application::application_settings::SettingsCache;
 use hexforge_domain::limiter::TransferRate;
 use tokio::time::{Instant, timeout};
 
@@ -17,6 +19,36 @@ use crate::error::{ApiError, ApiResult};
 /// Bytes per block.
 const BLOCK: usize = 256 * 1024;
 
+/// The setting that limits the size of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeLimit {
+    /// The limit of uploaded files.
+    Attachment,
+    /// The limit of the artifacts of a build.
+    Artifacts,
+}
+
+/// The maximum size of a file. It is read while the file arrives, because the settings are refreshed when the caller
+/// signs in, which is after the beginning of the body was read.
+#[derive(Clone)]
+pub struct MaxSize {
+    /// The setting.
+    pub limit: SizeLimit,
+    /// The settings of the service.
+    pub settings: Arc<SettingsCache>,
+}
+
+impl MaxSize {
+    /// The maximum size in bytes.
+    pub fn bytes(&self) -> u64 {
+        let settings = self.settings.newest();
+        match self.limit {
+            SizeLimit::Attachment => settings.max_attachment_bytes(),
+            SizeLimit::Artifacts => settings.max_artifacts_bytes(),
+        }
+    }
+}
+
 /// A file that is arriving.
 pub struct FilePart {
     name: String,
@@ -24,7 +56,7 @@ pub struct FilePart {
     field: Option<Field>,
     form: Form,
     behind: Params,
-    max: u64,
+    max: MaxSize,
     received: u64,
     rate: TransferRate,
 }
@@ -54,7 +86,7 @@ impl FilePart {
             let chunk = chunk.map_err(multipart_error)?;
             self.received += chunk.len() as u64;
             self.rate.record(Duration::ZERO, chunk.len());
-            if self.received > self.max {
+            if self.received > self.max.bytes() {
                 return Err(too_large());
             }
             block.extend_from_slice(&chunk);

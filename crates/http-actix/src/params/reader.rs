@@ -6,11 +6,12 @@ use std::num::{IntErrorKind, ParseIntError};
 use chrono::NaiveDate;
 use hexforge_application::commit::Action;
 use hexforge_domain::Timestamp;
-use hexforge_domain::text::{limit, within};
+use hexforge_domain::application_settings::rule::SettingInput;
+use hexforge_domain::text::{limit, parse_boolean, within};
 use serde_json::Value;
 
 use super::moment::{date, moment};
-use super::{Params, actions, boolean};
+use super::{Params, actions};
 use crate::dialect::Dialect;
 use crate::error::{ApiError, ApiResult};
 
@@ -155,7 +156,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn boolean(&mut self, name: &str) -> Option<bool> {
         let text = self.nonempty_text(name)?;
-        boolean(&text).or_else(|| self.invalid(name))
+        parse_boolean(&text).or_else(|| self.invalid(name))
     }
 
     pub(super) fn one_of(&mut self, name: &str, words: &[&'static str]) -> Option<&'static str> {
@@ -203,6 +204,37 @@ impl<'a> Reader<'a> {
             Value::Array(_) => self.integers(name),
             _ => self.integer(name).map(|number| vec![number]),
         }
+    }
+
+    pub(super) fn text_map(&mut self, name: &str) -> Option<Vec<(String, String)>> {
+        match self.params.values.get(name) {
+            None | Some(Value::Null | Value::Object(_)) => self.params.text_map(name),
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                self.invalid(name)
+            }
+        }
+    }
+
+    /// The value of a setting of the service; null and a blank text count as not given.
+    pub(crate) fn setting(&self, name: &str) -> Option<SettingInput> {
+        let scalar = |value: &Value| match value {
+            Value::String(text) if text.contains('\0') => None,
+            Value::String(text) => Some(text.clone()),
+            Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+            Value::Null => Some(String::new()),
+            Value::Array(_) | Value::Object(_) => None,
+        };
+        let value = self.params.values.get(name)?;
+        let input = match value {
+            Value::Array(items) => {
+                items.iter().map(scalar).collect::<Option<_>>().map(SettingInput::List)
+            }
+            _ => match scalar(value) {
+                Some(text) if text.trim().is_empty() => return None,
+                text => text.map(SettingInput::Text),
+            },
+        };
+        Some(input.unwrap_or(SettingInput::Other))
     }
 
     pub(super) fn actions(&mut self, name: &str) -> Option<Vec<Action>> {

@@ -2,9 +2,8 @@
 
 use actix_web::HttpResponse;
 use hexforge_application::note::{self, NoteFields, NoteOutcome, NoteRef};
-use hexforge_application::snippet;
 use hexforge_domain::id::{IssueId, MergeRequestId, NoteId, SnippetId};
-use hexforge_domain::issuable::Issuable;
+use hexforge_domain::note::Noteable;
 use hexforge_domain::text::limit;
 
 use super::ids::ProjectPath;
@@ -19,37 +18,43 @@ use crate::respond;
 /// Declares the calls.
 pub fn declare(calls: &mut Calls) {
     calls.section("Notes");
-    declare_on(calls, "issues", |id| IssueId(id).into());
-    declare_on(calls, "merge_requests", |id| MergeRequestId(id).into());
-    declare_on_snippets(calls);
-}
-
-fn declare_on_snippets(calls: &mut Calls) {
-    let all = "/projects/{id}/snippets/{noteable_id}/notes";
-    let one = "/projects/{id}/snippets/{noteable_id}/notes/{note_id}";
-    let list = call::get(all, "Lists the notes of a snippet", list_on_snippet);
-    calls.add(list.list::<NoteJson<'_>>());
-    let create = call::post(
-        all,
-        "Creates a note on a snippet; a single emoji becomes an award",
-        create_on_snippet,
+    declare_on(
+        calls,
+        "issues",
+        "Lists the notes of an issue",
+        "Creates a note on an issue; a single emoji becomes an award, and slash commands are executed",
+        |id| IssueId(id).into(),
     );
-    calls.add(create.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
-    calls.add(call::get(one, "Shows a note", get_on_snippet).ok::<NoteJson<'_>>());
-    calls.add(call::put(one, "Updates a note", update).ok::<NoteJson<'_>>());
-    calls.add(call::delete(one, "Removes a note", delete).ok::<NoteJson<'_>>());
+    declare_on(
+        calls,
+        "merge_requests",
+        "Lists the notes of a merge request",
+        "Creates a note on a merge request; a single emoji becomes an award, and slash commands are executed",
+        |id| MergeRequestId(id).into(),
+    );
+    declare_on(
+        calls,
+        "snippets",
+        "Lists the notes of a snippet",
+        "Creates a note on a snippet; a single emoji becomes an award",
+        |id| SnippetId(id).into(),
+    );
 }
 
 /// Declares the calls on the notes of one kind of objects. `on` makes the object from its id.
-fn declare_on(calls: &mut Calls, kind: &str, on: fn(i64) -> Issuable) {
+fn declare_on(
+    calls: &mut Calls,
+    kind: &str,
+    about_list: &'static str,
+    about_create: &'static str,
+    on: fn(i64) -> Noteable,
+) {
     let all = format!("/projects/{{id}}/{kind}/{{noteable_id}}/notes");
     let one = format!("{all}/{{note_id}}");
     let handler = move |api: Api<Noted>, path: ProjectPath| list(api, path, on);
-    let call = call::get(all.clone(), "Lists the notes of an issue or merge request", handler);
-    calls.add(call.list::<NoteJson<'_>>());
-    let about = "Creates a note; a single emoji becomes an award, and slash commands are executed";
+    calls.add(call::get(all.clone(), about_list, handler).list::<NoteJson<'_>>());
     let handler = move |api: Api<(Noted, NoteFields)>, path: ProjectPath| create(api, path, on);
-    let call = call::post(all, about, handler);
+    let call = call::post(all, about_create, handler);
     calls.add(call.created::<NoteJson<'_>>().or::<AwardJson<'_>>());
     let handler = move |api: Api<NotePath>, path: ProjectPath| get(api, path, on);
     calls.add(call::get(one.clone(), "Shows a note", handler).ok::<NoteJson<'_>>());
@@ -58,7 +63,7 @@ fn declare_on(calls: &mut Calls, kind: &str, on: fn(i64) -> Issuable) {
 }
 
 parameters! {
-    /// The issue or merge request in a path.
+    /// The issue, merge request or snippet in a path.
     struct Noted {
         id: i64 = declared::in_path("noteable_id"),
     }
@@ -72,7 +77,7 @@ parameters! {
 }
 
 impl NotePath {
-    fn reference(&self, on: fn(i64) -> Issuable) -> NoteRef {
+    fn reference(&self, on: fn(i64) -> Noteable) -> NoteRef {
         NoteRef { on: on(self.noteable), note: self.note }
     }
 }
@@ -91,7 +96,7 @@ parameters! {
 async fn list(
     api: Api<Noted>,
     ProjectPath(named): ProjectPath,
-    on: fn(i64) -> Issuable,
+    on: fn(i64) -> Noteable,
 ) -> ApiResult<HttpResponse> {
     let page = api.page();
     let notes = api
@@ -103,7 +108,7 @@ async fn list(
 async fn get(
     api: Api<NotePath>,
     ProjectPath(named): ProjectPath,
-    on: fn(i64) -> Issuable,
+    on: fn(i64) -> Noteable,
 ) -> ApiResult<HttpResponse> {
     let view =
         api.run(move |app, actor, path| note::get(app, actor, &named, path.reference(on))).await?;
@@ -113,7 +118,7 @@ async fn get(
 async fn create(
     api: Api<(Noted, NoteFields)>,
     ProjectPath(named): ProjectPath,
-    on: fn(i64) -> Issuable,
+    on: fn(i64) -> Noteable,
 ) -> ApiResult<HttpResponse> {
     let written = api
         .run(move |app, actor, (Noted { id }, fields)| {
@@ -134,44 +139,7 @@ fn respond_written(api: &ApiRequest, written: &NoteOutcome) -> ApiResult<HttpRes
     }
 }
 
-async fn list_on_snippet(
-    api: Api<Noted>,
-    ProjectPath(named): ProjectPath,
-) -> ApiResult<HttpResponse> {
-    let page = api.page();
-    let notes = api
-        .run(move |app, actor, Noted { id }| {
-            snippet::note::list(app, actor, &named, SnippetId(id), page)
-        })
-        .await?;
-    respond::paged(&api, page, notes.as_ref().map(|view| NoteJson::new(view, api.links())))
-}
-
-async fn get_on_snippet(
-    api: Api<NotePath>,
-    ProjectPath(named): ProjectPath,
-) -> ApiResult<HttpResponse> {
-    let view = api
-        .run(move |app, actor, path| {
-            snippet::note::get(app, actor, &named, SnippetId(path.noteable), path.note)
-        })
-        .await?;
-    respond::ok(NoteJson::new(&view, api.links()))
-}
-
-async fn create_on_snippet(
-    api: Api<(Noted, NoteFields)>,
-    ProjectPath(named): ProjectPath,
-) -> ApiResult<HttpResponse> {
-    let written = api
-        .run(move |app, actor, (Noted { id }, fields)| {
-            snippet::note::create(app, actor, &named, SnippetId(id), &fields)
-        })
-        .await?;
-    respond_written(&api, &written)
-}
-
-/// Changes a note of the project. The issue or merge request in the path is not looked at, as in the reference.
+/// Changes a note of the project. The issue, merge request or snippet in the path is not looked at, as in the reference.
 async fn update(
     api: Api<(NotePath, Change)>,
     ProjectPath(named): ProjectPath,

@@ -10,7 +10,7 @@ use crate::api::Api;
 use crate::call::{self, Calls};
 use crate::entities::trigger::{TriggerJson, TriggeredJson};
 use crate::error::{ApiError, ApiResult};
-use crate::params::{declared, parameters, picked};
+use crate::params::{declared, parameters};
 use crate::respond;
 
 /// Declares the calls.
@@ -44,7 +44,7 @@ parameters! {
         token: String = declared::text("token", limit::SHORT).needed(),
         reference: String = declared::text("ref", limit::REF_NAME).needed(),
         variables: Option<Vec<(String, String)>> =
-            picked::text_map("variables", limit::VARIABLE_VALUE),
+            declared::text_map("variables", limit::VARIABLE_VALUE),
     }
 }
 
@@ -52,7 +52,7 @@ parameters! {
     struct StartForReference {
         token: String = declared::text("token", limit::SHORT).needed(),
         variables: Option<Vec<(String, String)>> =
-            picked::text_map("variables", limit::VARIABLE_VALUE),
+            declared::text_map("variables", limit::VARIABLE_VALUE),
     }
 }
 

@@ -195,15 +195,30 @@ impl Runners for DieselTx<'_> {
         })
     }
 
-    fn projects(&mut self, runner: RunnerId) -> Result<Vec<ProjectId>, StoreError> {
-        let ids: Vec<i64> = self.run(|conn| {
-            runner_projects::table
-                .filter(runner_projects::runner_id.eq(runner.0))
-                .order(runner_projects::project_id)
-                .select(runner_projects::project_id)
-                .load(conn)
-        })?;
-        Ok(ids.into_iter().map(ProjectId).collect())
+    fn is_assigned(&mut self, runner: RunnerId, project: ProjectId) -> Result<bool, StoreError> {
+        let assigned = Sql::new("SELECT project_id FROM runner_projects WHERE runner_id = ")
+            .id(runner.0)
+            .sql(" AND project_id = ")
+            .id(project.0);
+        Ok(!self.ids(assigned)?.is_empty())
+    }
+
+    fn newest_projects(
+        &mut self,
+        runner: RunnerId,
+        authorized: Option<(UserId, NaiveDate)>,
+        limit: u32,
+    ) -> Result<Vec<ProjectId>, StoreError> {
+        let select = "SELECT project_id FROM runner_projects WHERE runner_id = ";
+        let assigned = match authorized {
+            None => Sql::new(select).id(runner.0),
+            Some((user, today)) => Sql::with([("authorized", access::authorized(user, today))])
+                .sql(select)
+                .id(runner.0)
+                .sql(" AND project_id IN (SELECT id FROM authorized)"),
+        };
+        let newest = assigned.sql(" ORDER BY project_id DESC LIMIT ").id(limit.into());
+        Ok(self.ids(newest)?.into_iter().map(ProjectId).collect())
     }
 
     fn projects_of(

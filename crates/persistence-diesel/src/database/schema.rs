@@ -523,6 +523,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    application_settings (id) {
+        id -> BigInt,
+        version -> BigInt,
+        changed -> Text,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     broadcast_messages (id) {
         id -> BigInt,
         message -> Text,
@@ -946,7 +956,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     browser_sessions,
     group_members,
     project_members,
-    access_requests
+    access_requests,
+    application_settings
 );
 diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shares, stars);
 diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);

@@ -3,6 +3,7 @@
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Untyped};
 use diesel::{QueryResult, RunQueryDsl};
+use hexforge_domain::application_settings::port::SettingsStore;
 use hexforge_domain::award::port::Awards;
 use hexforge_domain::board::port::Boards;
 use hexforge_domain::branch::port::Protections;
@@ -353,6 +354,7 @@ ports! {
     refs: Refs,
     packs: Packs,
     system_hooks: SystemHooks,
+    application_settings: SettingsStore,
     broadcasts: Broadcasts,
     labels: Labels,
     group_labels: GroupLabels,

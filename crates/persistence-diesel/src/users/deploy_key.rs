@@ -8,30 +8,14 @@ use hexforge_domain::deploy_key::port::DeployKeys;
 use hexforge_domain::id::{KeyId, ProjectId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
-use hexforge_domain::text::ShortText;
 use hexforge_domain::user::key::{Fingerprint, NewSshKey};
 
 use super::key::KeyRow;
 use crate::database::schema::{keys, project_deploy_keys};
-use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::page;
 use crate::query::sql::Sql;
-
-impl TryFrom<KeyRow> for DeployKey {
-    type Error = StoreError;
-
-    fn try_from(row: KeyRow) -> Result<Self, StoreError> {
-        Ok(DeployKey {
-            id: KeyId(row.id),
-            title: ShortText::parse(&row.title).map_err(|_| StoreError::Corrupt("key title"))?,
-            key: row.key,
-            fingerprint: Fingerprint(row.fingerprint),
-            created_at: to_utc(row.created_at),
-        })
-    }
-}
 
 impl DieselTx<'_> {
     /// Locks a deploy key, so that it is not deleted while a project gets it. Returns false if it does not exist.
@@ -87,23 +71,11 @@ impl DeployKeys for DieselTx<'_> {
     }
 
     fn find_by_id(&mut self, id: KeyId) -> Result<Option<DeployKey>, StoreError> {
-        self.read_row(|conn| {
-            keys::table
-                .find(id.0)
-                .filter(keys::user_id.is_null())
-                .get_result::<KeyRow>(conn)
-                .optional()
-        })
+        self.key_by_id(id)
     }
 
     fn find_by_fingerprint(&mut self, of: &Fingerprint) -> Result<Option<DeployKey>, StoreError> {
-        self.read_row(|conn| {
-            keys::table
-                .filter(keys::fingerprint.eq(&of.0))
-                .filter(keys::user_id.is_null())
-                .get_result::<KeyRow>(conn)
-                .optional()
-        })
+        self.key_by_fingerprint(of)
     }
 
     fn is_reachable(
@@ -124,22 +96,7 @@ impl DeployKeys for DieselTx<'_> {
     }
 
     fn insert(&mut self, new: NewSshKey, at: Timestamp) -> Result<DeployKey, StoreError> {
-        let values = (
-            keys::title.eq(new.title.as_str()),
-            keys::key.eq(&new.key),
-            keys::fingerprint.eq(&new.fingerprint.0),
-            keys::created_at.eq(to_naive(at)),
-        );
-        let id = self.run(|conn| {
-            diesel::insert_into(keys::table).values(values).returning(keys::id).get_result(conn)
-        })?;
-        Ok(DeployKey {
-            id: KeyId(id),
-            title: new.title,
-            key: new.key,
-            fingerprint: new.fingerprint,
-            created_at: at,
-        })
+        self.insert_key(None, new, at)
     }
 
     fn attach(&mut self, id: KeyId, project: ProjectId) -> Result<(), StoreError> {

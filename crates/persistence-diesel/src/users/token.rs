@@ -10,7 +10,8 @@ use hexforge_domain::token::port::Tokens;
 use hexforge_domain::token::{NewToken, Token, TokenHash, TokenHolder, TokenKind, TokenLife};
 use hexforge_domain::user::{Privileges, ProjectsLimit, UserState};
 
-use crate::database::schema::{tokens, users};
+use crate::application_settings::ROW;
+use crate::database::schema::{application_settings, tokens, users};
 use crate::database::time::{to_naive, to_naive_opt, to_utc, to_utc_opt};
 use crate::database::tx::DieselTx;
 use crate::query::page;
@@ -29,6 +30,7 @@ struct HolderRow {
     external: bool,
     can_create_group: bool,
     projects_limit: i32,
+    settings_version: Option<i64>,
 }
 
 impl TryFrom<HolderRow> for TokenHolder {
@@ -47,6 +49,9 @@ impl TryFrom<HolderRow> for TokenHolder {
                 can_create_group: row.can_create_group,
                 projects_limit: ProjectsLimit(row.projects_limit),
             },
+            settings_version: row
+                .settings_version
+                .ok_or(StoreError::Corrupt("application settings"))?,
         })
     }
 }
@@ -88,6 +93,8 @@ fn to_life(expires_at: Option<NaiveDateTime>, revoked_at: Option<NaiveDateTime>)
 
 impl Tokens for DieselTx<'_> {
     fn holder(&mut self, hash: &TokenHash) -> Result<Option<TokenHolder>, StoreError> {
+        let settings = application_settings::table.find(ROW);
+        let settings_version = settings.select(application_settings::version).single_value();
         self.read_row(|conn| {
             each_backend!(conn, c => tokens::table
                 .inner_join(users::table)
@@ -103,6 +110,7 @@ impl Tokens for DieselTx<'_> {
                     users::external,
                     users::can_create_group,
                     users::projects_limit,
+                    settings_version,
                 ))
                 .get_result::<HolderRow>(c)
                 .optional())

@@ -38,7 +38,8 @@ fn create(app: &App, new: CreateUser) -> Result<()> {
         email: Some(new.email),
         password: Some(password.clone()),
         admin: Some(new.admin),
-        external: Some(new.external),
+        // Without the flag, the settings of the service decide.
+        external: new.external.then_some(true),
         ..UserFields::default()
     };
     let made = user::create(app, Actor::OPERATOR, &fields)?;

@@ -55,13 +55,13 @@ declare_settings! {
     /// The private token of the first administrator, on first start only.
     root_token: Option<Secret> = "ROOT_TOKEN", secret().optional("generated").note("At least 8 characters");
     /// The `projects_limit` of a new user.
-    default_projects_limit: i32 = "NUMBER", number(0..).default(100);
+    default_projects_limit: i32 = "NUMBER", number(0..).default(100).note(UNTIL_CHANGED);
     /// The dialect of responses where the two differ: `specification` or `original`.
     dialect: Dialect = "DIALECT",
         choice([Dialect::Specification, Dialect::Original].map(|dialect| (dialect.as_str(), dialect)))
             .default("specification").note("See [dialects.md](dialects.md)");
     /// The maximum size of an uploaded file in MiB.
-    max_upload_mb: usize = "MIB", number(1..=4096).default(10);
+    max_upload_mb: usize = "MIB", number(1..=4096).default(10).note(UNTIL_CHANGED);
     /// The maximum size of the body of any other request in MiB.
     max_body_mb: usize = "MIB", number(1..=4096).default(10);
     /// Whether imports and hooks may reach loopback and private addresses: `true` or `false`.
@@ -76,7 +76,7 @@ declare_settings! {
         hidden(runners_token).optional("generated on first start")
             .note("At least 8 characters. Unlike the token of `root`, it is used at every start");
     /// The maximum size of the artifacts of a build in MiB.
-    max_artifacts_mb: usize = "MIB", number(1..=4096).default(100);
+    max_artifacts_mb: usize = "MIB", number(1..=4096).default(100).note(UNTIL_CHANGED);
     /// The maximum size of the pack of a push in MiB, as received and as stored.
     max_push_mb: u64 = "MIB",
         number(1..=1_048_576).default(10240).note("See [limits of a push](git.md#limits-of-a-push)");
@@ -127,6 +127,10 @@ declare_settings! {
     /// The format of the log: `text` or `json`.
     log_format: LogFormat = "FORMAT", choice([("text", LogFormat::Text), ("json", LogFormat::Json)]).default("text");
 }
+
+/// The note of settings that are also settings of the service.
+const UNTIL_CHANGED: &str =
+    "Until it is [changed while the service runs](#settings-of-the-service)";
 
 /// The data folder, unless another is chosen.
 pub(super) const DEFAULT_DATA_DIR: &str = "hexforge-data";

@@ -1,6 +1,10 @@
 //! `/runners` and `/projects/:id/runners`: section 9 of the reference of the rest of v3.
 
 use chrono::TimeDelta;
+use hexforge_application::runner::administer::SHOWN_PROJECTS;
+use hexforge_domain::id::{ProjectId, RunnerId, UserId};
+use hexforge_domain::ports::store::StoreError;
+use hexforge_domain_testing::builders::{a_project, home_of};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
@@ -19,6 +23,7 @@ on_every_store!(
     the_runners_of_a_project_include_the_shared_ones,
     scopes_choose_among_runners,
     details_show_the_token_to_those_who_may_have_it,
+    details_show_the_newest_projects_up_to_a_limit,
     given_fields_of_a_runner_are_changed,
     invalid_changes_have_their_texts,
     a_paused_runner_gets_no_builds,
@@ -294,6 +299,39 @@ fn a_removed_runner_leaves_its_builds(forge: &Forge) {
         let missing = forge.request(method, &path).token(&ship.owner).send().expect(404);
         assert_eq!(missing, message(NOT_FOUND));
     }
+}
+
+/// GET /runners/:id, PUT /runners/:id
+fn details_show_the_newest_projects_up_to_a_limit(forge: &Forge) {
+    let ship = CiProject::new(forge, "ada", TWO_STAGES);
+    let runner = ship.runner(&[]);
+    let (store, ada) = (&*forge.app.store, UserId(owner_of(forge, &ship)));
+    let home = home_of(store, ada);
+    let count = SHOWN_PROJECTS as usize;
+    let boats: Vec<i64> = (0..count)
+        .map(|number| a_project(&format!("boat-{number}"), home, ada).stored_in(store).id.0)
+        .collect();
+    let path = format!("/runners/{}", runner.id);
+    let shown = |token: &str| ids(&forge.get(&path).token(token).send().expect(200)["projects"]);
+    let assign = |boats: &[i64]| {
+        let assigned: Result<(), StoreError> = store.write(|tx| {
+            boats
+                .iter()
+                .try_for_each(|boat| tx.runners().bind(RunnerId(runner.id), ProjectId(*boat)))
+        });
+        assigned.expect("the projects are stored");
+    };
+    assign(&boats[1..]);
+    let all = [&[ship.project], &boats[1..]].concat();
+    assert_eq!((shown(ROOT), shown(&ship.owner)), (all.clone(), all));
+    assign(&boats[..1]);
+    assert_eq!((shown(ROOT), shown(&ship.owner)), (boats.clone(), boats.clone()));
+    let changed = forge.put(&path).token(ROOT).form(&[("active", "false")]).send().expect(200);
+    assert_eq!(ids(&changed["projects"]), boats);
+}
+
+fn owner_of(forge: &Forge, of: &CiProject<'_>) -> i64 {
+    id_of(&forge.get("/user").token(&of.owner).send().expect(200))
 }
 
 /// 9.4. POST /projects/:id/runners

@@ -408,6 +408,10 @@ fn git_reads_with_the_token_of_a_running_build(forge: &Forge) {
     assert_eq!(fetch(forge, "/ada/ship.git", ci, &token, receive), 403);
     assert_eq!(fetch(forge, "/ada/ship.git", ci, "1-wrong", up), 401);
     assert_eq!(fetch(forge, "/ada/ship.git", "ada", &token, up), 401);
+    // Builds have no other way, so that they may use HTTP even if it is switched off for Git clients.
+    let only_ssh = [("enabled_git_access_protocol", "ssh")];
+    forge.put("/application/settings").token(ROOT).form(&only_ssh).send().expect(200);
+    assert_eq!(fetch(forge, "/ada/ship.git", ci, &token, up), 200);
     runner.end(&build, "success");
     assert_eq!(fetch(forge, "/ada/ship.git", ci, &token, up), 401);
 }

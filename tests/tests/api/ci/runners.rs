@@ -61,7 +61,7 @@ fn the_token_of_a_project_makes_a_runner_of_that_project(forge: &Forge) {
     let runner = stored(forge, id_of(&made));
     assert!(!runner.shared && !runner.locked && runner.run_untagged && runner.tags.is_empty());
     assert_eq!((runner.description.as_str(), runner.info.name.as_deref()), ("", Some("mine")));
-    let projects = read_store(forge, |tx| tx.runners().projects(runner.id));
+    let projects = read_store(forge, |tx| tx.runners().newest_projects(runner.id, None, 9));
     assert_eq!(projects, [ProjectId(ci_project.project)]);
 }
 

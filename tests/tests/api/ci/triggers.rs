@@ -120,14 +120,33 @@ fn invalid_trigger_requests_are_refused(forge: &Forge) {
     assert_eq!(start(&elsewhere, token(&one), "master", 404), missing, "a project that is there");
     let public = new_project(forge, fixture.token("developer"), "Open", &[("public", "true")]);
     let public = format!("{}/trigger/builds", path_of_project(&public));
-    assert_eq!(start(&public, token(&one), "master", 404), missing, "even if everybody sees it");
+    let unauthorized = message("401 Unauthorized");
+    assert_eq!(start(&public, token(&one), "master", 401), unauthorized, "everybody sees it");
     assert_eq!(start(&path, token(&one), "nowhere", 400), message("No builds created"));
     let incomplete = forge.post(&path).send().expect(400);
     assert_eq!(incomplete, error("token is missing, ref is missing"));
-    let body = json!({"token": token(&one), "ref": "master", "variables": {"C": {"d": 1}}});
-    let odd = forge.post(&path).json(&body).send().expect(400);
-    assert_eq!(odd, message("variables needs to be a map of key-valued strings"));
+    for (variables, answer) in odd_variables() {
+        let body = json!({"token": token(&one), "ref": "master", "variables": variables});
+        assert_eq!(forge.post(&path).json(&body).send().expect(400), answer, "{variables}");
+    }
+    let body = json!({"ref": "master", "variables": 7});
+    let both = forge.post(&path).json(&body).send().expect(400);
+    assert_eq!(both, error("token is missing, variables is invalid"));
     assert_eq!(pipelines(forge, &fixture), json!([]));
+}
+
+/// Variables that are not an object of texts, with the answers.
+fn odd_variables() -> [(Value, Value); 6] {
+    let invalid = error("variables is invalid");
+    let no_texts = message("variables needs to be a map of key-valued strings");
+    [
+        (json!({"A": {"b": 1}}), no_texts.clone()),
+        (json!({"A": "1", "B": 2}), no_texts),
+        (json!("text"), invalid.clone()),
+        (json!(["A"]), invalid.clone()),
+        (json!(7), invalid.clone()),
+        (json!(true), invalid),
+    ]
 }
 
 /// Section 15 of the rest of v3. POST /projects/:id/ref/:reference/trigger/builds
@@ -163,11 +182,17 @@ fn a_ref_in_the_path_wins_over_the_payload(forge: &Forge) {
     assert_eq!(forge.post(&elsewhere).send().expect(404), message("404 Not Found"));
     let nowhere = forge.post(&with_token(path("nowhere"), token(&one))).send().expect(400);
     assert_eq!(nowhere, message("No builds created"));
-    for variables in [json!({"A": {"b": 1}}), json!("text")] {
+    for (variables, answer) in odd_variables() {
         let body = json!({"variables": variables});
         let odd = forge.post(&with_token(path("master"), token(&one))).json(&body).send();
-        let text = "variables needs to be a map of key-valued strings";
-        assert_eq!(odd.expect(400), message(text));
+        assert_eq!(odd.expect(400), answer, "{variables}");
+    }
+    for (level, status) in [("0", 404), ("10", 404), ("20", 401)] {
+        let fields = [("visibility_level", level)];
+        let other = new_project(forge, fixture.token("developer"), &format!("o{level}"), &fields);
+        let other = format!("{}/ref/master/trigger/builds", path_of_project(&other));
+        let refused = forge.post(&with_token(other, token(&one))).send();
+        assert_eq!(refused.status, status, "{level}");
     }
     assert_eq!(pipelines(forge, &fixture), before);
 }

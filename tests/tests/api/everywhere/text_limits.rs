@@ -51,6 +51,7 @@ struct Call {
 
 /// Texts that are only compared with stored ones, or not stored at all. No stored value equals a longer text.
 const NOT_STORED: &[(&str, &[&str])] = &[
+    ("PUT /api/v3/application/settings", &["repository_storage", "repository_storages[]"]),
     ("POST /api/v3/projects", &["default_branch"]),
     ("POST /api/v3/projects/user/{user_id}", &["default_branch"]),
     ("PUT /api/v3/projects/{id}", &["default_branch"]),
@@ -223,6 +224,15 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
     let broadcast = vec![("message", TooLong("message")), color, font];
     let made = forge.post("/broadcast_messages").token(ROOT).form(&[("message", "text")]).send();
     let broadcast_path = format!("/broadcast_messages/{}", id_of(&made.expect(201)));
+    let mut settings = refused_as_too_long(&[
+        "sign_in_text",
+        "after_sign_up_text",
+        "koding_url",
+        "home_page_url",
+        "after_sign_out_path",
+    ]);
+    settings.push(("domain_whitelist[]", TooLong("domain_whitelist")));
+    settings.push(("domain_blacklist[]", TooLong("domain_blacklist")));
     let label_fields =
         vec![("name", TooLong("title")), ("description", TooLong("description")), color];
     let label_changes =
@@ -348,6 +358,13 @@ fn calls(forge: &Forge, fixture: &ProjectFixture) -> Vec<Call> {
             "/hooks",
             |_| json!({"url": "http://example.com/"}),
             refused_as_too_long(&["url", "token"]),
+        ),
+        call(
+            "PUT /api/v3/application/settings",
+            "/application/settings",
+            "/application/settings",
+            nothing,
+            settings,
         ),
         call(
             "POST /api/v3/broadcast_messages",
@@ -650,7 +667,9 @@ fn value_of(field: &str, length: usize, n: u32) -> Value {
     let n = n.to_string();
     match field {
         "email" => json!(filled(&n, "@example.com")),
-        "url" | "import_url" | "target_url" => json!(filled("http://example.com/", "")),
+        "url" | "import_url" | "target_url" | "home_page_url" | "after_sign_out_path" => {
+            json!(filled("http://example.com/", ""))
+        }
         "external_url" => json!(filled(&format!("http://example.com/{n}"), "")),
         "key" => json!(filled(&n, "")),
         "ssh key" => json!(filled(&format!("{} ", an_ssh_key(n.parse().expect("a number"))), "")),
@@ -660,7 +679,7 @@ fn value_of(field: &str, length: usize, n: u32) -> Value {
             let name = part.repeat(length / 200 + 1);
             json!(format!("{n}{}", &name[n.len()..length.saturating_sub(1)]) + "x")
         }
-        "tag_list[]" => json!([filled(&n, "")]),
+        "tag_list[]" | "domain_whitelist[]" | "domain_blacklist[]" => json!([filled(&n, "")]),
         "info{}" => json!({"name": filled(&n, "")}),
         _ => json!(filled(&n, "")),
     }

@@ -24,7 +24,7 @@ use hexforge_domain::ports::pack_store::PackStore;
 use hexforge_domain::ports::passwords::Passwords;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::token::{NewToken, Token};
-use hexforge_domain::user::{ProjectsLimit, User, UserState};
+use hexforge_domain::user::{User, UserState};
 use hexforge_domain_testing::builders::{UserBuilder, a_user};
 use hexforge_domain_testing::fakes::{
     FakeBuildFiles, FakeClock, FakeGit, FakeImports, FakeOutgoing, FakePasswords, FakePublicKeys,
@@ -68,9 +68,9 @@ impl World {
             vault: Arc::new(FakeVault),
             yaml: Arc::new(FakeYaml),
             turns: BranchTurns::default(),
+            application_settings: Arc::default(),
             settings: Settings {
                 external_url: "http://forge.test".to_owned(),
-                default_projects_limit: ProjectsLimit(100),
                 build_silence: TimeDelta::hours(24),
                 hook_timeout: Duration::from_secs(10),
                 strict: StrictRules::default(),
