@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use actix_web::http::header::ORIGIN;
+use actix_web::http::header::{HeaderValue, ORIGIN};
 use actix_web::web::{Bytes, BytesMut, Payload};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -92,11 +92,11 @@ async fn read_whole(mut payload: Payload, max: usize) -> Result<Bytes, PageError
 /// Refuses a form that another site may have sent.
 pub(crate) fn check(visit: &Visit, form: &Form, guard: Guard) -> Result<(), PageError> {
     let headers = visit.headers();
-    let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
     if !matches!(site, None | Some(b"same-origin" | b"none")) {
         return Err(PageError::forged());
     }
-    let origin = headers.get(ORIGIN).map(|origin| origin.as_bytes());
+    let origin = headers.get(ORIGIN).map(HeaderValue::as_bytes);
     if origin.is_some_and(|origin| origin != visit.origin().as_bytes()) {
         return Err(PageError::forged());
     }
