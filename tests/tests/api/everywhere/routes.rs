@@ -21,6 +21,9 @@ on_the_fake!(
     answers_are_json,
 );
 
+/// The media type of pages.
+const HTML: &str = "text/html; charset=utf-8";
+
 fn request_to(forge: &Forge, method: &str, target: &str) -> Request {
     Request::new(forge.address, method, target)
 }
@@ -33,14 +36,12 @@ fn assert_no_route(response: &Response, what: &str) {
 
 fn unknown_routes_are_404_for_everybody(forge: &Forge) {
     for target in [
-        "/",
         "/api",
         "/api/v3",
         "/api/v3/",
         "/api/v3/nothing",
         "/api/v4/users",
         "/api/v2/users",
-        "/API/v3/users",
         "/api/v3/Users",
         "/api/v3/users.json",
         "/api/v3/users/root",
@@ -63,13 +64,6 @@ fn unknown_routes_are_404_for_everybody(forge: &Forge) {
         "/api/v3/..",
         "/api/v3/../v3/users",
         "/api/v3/%2e%2e/v3/users",
-        "/users",
-        "/user",
-        "/session",
-        "/-",
-        "/-/nothing",
-        "/robots.txt",
-        "/%00",
         "/api/v3/users%00",
         "/api/v3/%ff",
         "/api/v3/%zz",
@@ -78,6 +72,11 @@ fn unknown_routes_are_404_for_everybody(forge: &Forge) {
         assert_no_route(&request_to(forge, "GET", target).send(), target);
         assert_no_route(&request_to(forge, "GET", target).token(ROOT).send(), target);
         assert_no_route(&request_to(forge, "GET", target).token("wrong").send(), target);
+    }
+    // Every other address is a page, or none.
+    for target in ["/API/v3/users", "/users", "/user", "/session", "/-", "/-/nothing", "/%00"] {
+        let page = request_to(forge, "GET", target).send();
+        assert_eq!((page.status, page.header("Content-Type")), (404, Some(HTML)), "{target}");
     }
     let long = format!("/api/v3/{}", "x".repeat(20_000));
     assert_no_route(&request_to(forge, "GET", &long).send(), "a long path");
@@ -176,7 +175,7 @@ fn repeated_slashes_count_once(forge: &Forge) {
     assert_eq!(post.status, 201, "a change is not redirected");
     assert_eq!(request_to(forge, "GET", "/-/liveness/").send().status, 200);
     assert_eq!(request_to(forge, "GET", "//-//liveness").send().status, 200);
-    assert_no_route(&request_to(forge, "GET", "//").send(), "//");
+    assert_eq!(request_to(forge, "GET", "//").send().header("Location"), Some("/"));
     // An encoded slash does not separate segments.
     assert_no_route(&request_to(forge, "GET", "/api/v3/users%2F").token(ROOT).send(), "%2F");
 }
@@ -196,13 +195,16 @@ fn percent_encoded_digits_are_digits(forge: &Forge) {
 }
 
 fn options_is_no_route(forge: &Forge) {
-    for target in ["/api/v3/users", "/api/v3/user", "/api/v3/nothing", "/", "/-/liveness"] {
+    for target in ["/api/v3/users", "/api/v3/user", "/api/v3/nothing"] {
         let options = || request_to(forge, "OPTIONS", target);
         assert_no_route(&options().send(), target);
         assert_no_route(&options().token(ROOT).send(), target);
         assert_no_route(&options().header("Origin", "http://page.example").send(), target);
         let no_origin = options().header("Access-Control-Request-Method", "PUT").send();
         assert_no_route(&no_origin, target);
+    }
+    for target in ["/", "/-/liveness"] {
+        assert_eq!(request_to(forge, "OPTIONS", target).send().status, 404, "{target}");
     }
 }
 
