@@ -72,19 +72,23 @@ impl FileChange {
 
 fn rows(text: &str) -> Vec<Row> {
     let (mut old, mut new) = (0, 0);
+    let mut is_in_hunk = false;
     let mut rows = Vec::new();
     for line in text.lines() {
         let row = match line.as_bytes().first() {
             Some(b'@') => {
+                is_in_hunk = true;
                 (old, new) = starts(line);
                 Row { kind: "hunk", old: None, new: None, sign: "", text: visible(line) }
             }
-            Some(b'+') if new > 0 && !line.starts_with("+++ ") || line == "+" => {
+            // The names of the files come before the first hunk.
+            _ if !is_in_hunk => continue,
+            Some(b'+') => {
                 new += 1;
                 let (new, text) = (Some(new - 1), visible(&line[1..]));
                 Row { kind: "added", old: None, new, sign: "+", text }
             }
-            Some(b'-') if old > 0 || new > 0 => {
+            Some(b'-') => {
                 old += 1;
                 let (old, text) = (Some(old - 1), visible(&line[1..]));
                 Row { kind: "removed", old, new: None, sign: "-", text }
@@ -118,7 +122,7 @@ mod tests {
     #[test]
     fn lines_are_numbered_on_both_sides() {
         let text =
-            "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n\\ No newline at end of file\n";
+            "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+++ c\n d\n\\ No newline at end of file\n";
         let shown: Vec<_> =
             rows(text).into_iter().map(|row| (row.kind, row.old, row.new, row.text)).collect();
         let line = |kind, old, new, text: &str| (kind, old, new, text.to_owned());
@@ -128,7 +132,7 @@ mod tests {
                 line("hunk", None, None, "@@ -1,3 +1,3 @@"),
                 line("same", Some(1), Some(1), "a"),
                 line("removed", Some(2), None, "b"),
-                line("added", None, Some(2), "c"),
+                line("added", None, Some(2), "++ c"),
                 line("same", Some(3), Some(3), "d"),
             ]
         );

@@ -109,7 +109,10 @@ pub(crate) fn see_other_with(visit: &Visit, address: &str, notice: Notice) -> Ht
 
 /// Sends the browser to another address of the same page.
 pub(crate) fn moved(address: &str) -> PageResult<HttpResponse> {
-    Ok(HttpResponse::MovedPermanently().insert_header((LOCATION, address)).finish())
+    let mut response = HttpResponse::MovedPermanently();
+    // Who may see the page may change.
+    response.insert_header((LOCATION, address)).insert_header((CACHE_CONTROL, "private, no-cache"));
+    Ok(response.finish())
 }
 
 /// The id of the request, for error pages.

@@ -21,6 +21,9 @@ use crate::visit::Visit;
 /// Timeout for the body of a form.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
 
+/// The size limit of a form that everybody may send, in bytes.
+const SMALL_FORM: usize = 8 << 10;
+
 type Handler =
     Box<dyn Fn(Visit) -> LocalBoxFuture<'static, PageResult<HttpResponse>> + Send + Sync>;
 
@@ -213,7 +216,8 @@ async fn serve(
         return Ok(redirect);
     }
     if route.method == Method::POST {
-        let form = forms::read(payload, visit.max_body());
+        let max = if route.guard == Guard::Headers { SMALL_FORM } else { visit.max_body() };
+        let form = forms::read(payload, max);
         let form = match timeout(TIME_FOR_BODY, form).await {
             Ok(Ok(form)) => form,
             Ok(Err(error)) => return Err((Some(visit), error)),

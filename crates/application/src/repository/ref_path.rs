@@ -23,7 +23,12 @@ pub fn locate(app: &App, readable: &Readable, rest: &str) -> Result<Option<Locat
     let rest = rest.trim_matches('/');
     let repository = open::open_by_header(app, &readable.project, readable.caller)?;
     let (name, path) = split(repository.as_ref(), rest);
-    let commit = match repository.refs().target(&format!("refs/heads/{name}")) {
+    let branch = match ObjectId::parse(name) {
+        // A commit id is never a branch, whatever branches are called.
+        Some(_) => None,
+        None => repository.refs().target(&format!("refs/heads/{name}")),
+    };
+    let commit = match branch {
         Some(tip) => Some(tip),
         None => {
             sight::resolve(app, readable.actor, readable.project.id, repository.as_ref(), name)?

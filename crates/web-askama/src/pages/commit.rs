@@ -38,7 +38,7 @@ struct CommitPage {
 pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let (named, client, sha) = (visit.project(), visit.address(), visit.param("sha"));
     let is_id = (7..=40).contains(&sha.len()) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let (viewer, (project, at, view)) = visit
+    let (viewer, (project, at, status)) = visit
         .run(move |app, viewer| {
             let project = project_page::get(app, viewer.actor(), &named)?;
             let readable = repository::readable(app, viewer.actor(), client, &named)?;
@@ -47,15 +47,14 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
             }
             let at = repository::revision(app, &readable, &sha)?.ok_or_else(missing)?;
             let status = commits::status(app, &readable, &at)?;
-            let view = commits::get(&at, status)?;
-            Ok((project, at, view))
+            Ok((project, at, status))
         })
         .await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
-    let diffs =
-        visit.run_long(|limiter| &limiter.comparisons, &viewer, move || commits::diff(&at)).await?;
+    let read = move || Ok((commits::get(&at, status)?, commits::diff(&at)?));
+    let (view, diffs) = visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?;
     let title = view.commit.title();
     let frame = Frame::of_project(&visit, &viewer, &title, frame_of(&project, "Commits"));
     let message = view.commit.message.split_once('\n').map_or("", |(_, rest)| rest).trim();

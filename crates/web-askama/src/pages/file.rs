@@ -25,6 +25,9 @@ use crate::markdown::{self, CleanHtml};
 use crate::render;
 use crate::visit::{Viewer, Visit};
 
+/// The entries of a folder that are shown. Longer folders have no last commits.
+const MAX_ENTRIES: usize = 1_000;
+
 /// The largest README that is rendered.
 const MAX_README: usize = 512 * 1024;
 
@@ -48,12 +51,24 @@ pub(super) struct Entry {
 pub(super) struct FolderContent {
     entries: Vec<TreeEntry>,
     last: FolderCommits,
+    total: usize,
 }
 
 impl FolderContent {
     pub(super) fn read(at: &Revision, path: &str) -> Result<Self, Error> {
-        let entries = repository::tree(at, path, Depth::Folder)?;
-        Ok(Self { last: browse::last_commits(at, path)?, entries })
+        let mut entries = repository::tree(at, path, Depth::Folder)?;
+        let total = entries.len();
+        let last = match total <= MAX_ENTRIES {
+            true => browse::last_commits(at, path)?,
+            false => FolderCommits::default(),
+        };
+        entries.truncate(MAX_ENTRIES);
+        Ok(Self { entries, last, total })
+    }
+
+    /// The number of entries that are shown, if there are more.
+    pub(super) fn shown_of_more(&self) -> Option<usize> {
+        (self.total > self.entries.len()).then_some(self.entries.len())
     }
 
     pub(super) fn entries(&self) -> &[TreeEntry] {
@@ -68,7 +83,7 @@ pub(super) fn rows(
     content: FolderContent,
     frame: &Frame,
 ) -> Vec<Entry> {
-    let FolderContent { mut entries, last } = content;
+    let FolderContent { mut entries, last, .. } = content;
     entries.sort_by_key(|entry| entry.kind != EntryKind::Tree);
     let row = |entry: &TreeEntry| {
         let (page, kind) = match entry.kind {
@@ -97,7 +112,7 @@ pub(super) struct Readme {
 impl Readme {
     pub(super) fn new(name: String, bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        let html = is_markdown(&name).then(|| markdown::render(&text));
+        let html = if is_markdown(&name) { markdown::render(&text) } else { None };
         Self { name, html, text }
     }
 }
@@ -108,10 +123,7 @@ fn is_markdown(name: &str) -> bool {
 }
 
 /// Reads the README among the entries of a folder: markdown comes before plain text.
-pub(super) fn read_readme(
-    at: Revision,
-    entries: &[TreeEntry],
-) -> Result<Option<(String, Vec<u8>)>, Error> {
+pub(super) fn read_readme(at: Revision, entries: &[TreeEntry]) -> Result<Option<Readme>, Error> {
     let is_readme = |entry: &&TreeEntry| {
         let name = entry.name().to_ascii_lowercase();
         entry.kind == EntryKind::Blob && (name == "readme" || name.starts_with("readme."))
@@ -120,7 +132,7 @@ pub(super) fn read_readme(
     let Some(entry) = found else { return Ok(None) };
     match repository::file(at, &entry.path)?.content()? {
         Content::Small(bytes) if bytes.len() <= MAX_README => {
-            Ok(Some((entry.name().to_owned(), bytes)))
+            Ok(Some(Readme::new(entry.name().to_owned(), &bytes)))
         }
         Content::Small(_) | Content::Large(..) => Ok(None),
     }
@@ -190,6 +202,7 @@ struct Tree {
     crumbs: Vec<Crumb>,
     history: String,
     entries: Vec<Entry>,
+    shown_of_more: Option<usize>,
     readme: Option<Readme>,
 }
 
@@ -220,8 +233,9 @@ pub(super) async fn tree(visit: Visit) -> PageResult<HttpResponse> {
         heading: heading.to_owned(),
         crumbs: if path.is_empty() { vec![] } else { crumbs(&base, project_name, &name, &path) },
         history: format!("{base}/commits/{}", address::path(joined(&name, &path))),
+        shown_of_more: content.shown_of_more(),
         entries: rows(&base, &name, content, &frame),
-        readme: readme.map(|(name, bytes)| Readme::new(name, &bytes)),
+        readme,
         revision: name,
         branches,
         path,
@@ -341,8 +355,12 @@ fn shown(name: &str, bytes: &[u8], is_plain: bool) -> Shown {
         return Shown::Binary;
     }
     let text = String::from_utf8_lossy(bytes);
-    if is_markdown(name) && !is_plain && bytes.len() <= MAX_README {
-        return Shown::Markdown(markdown::render(&text));
+    if is_markdown(name)
+        && !is_plain
+        && bytes.len() <= MAX_README
+        && let Some(html) = markdown::render(&text)
+    {
+        return Shown::Markdown(html);
     }
     let mut lines = text.lines();
     let shown: Vec<String> = lines.by_ref().take(MAX_LINES).map(visible).collect();

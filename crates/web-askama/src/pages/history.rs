@@ -30,24 +30,21 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     let page = visit.page();
     let number = page.offset() / page.limit().unwrap_or(1);
     let skip = number.saturating_mul(COMMITS as u64);
-    let (viewer, (project, place, mut found)) = visit
-        .run(move |app, viewer| {
-            let Place { project, located } = find_place(app, viewer.actor(), &place)?;
-            let Located { at, name, path } = located;
-            let filter = CommitFilter {
-                path: (!path.is_empty()).then(|| path.clone()),
-                skip,
-                limit: COMMITS + 1,
-                ..CommitFilter::default()
-            };
-            let found = commits::list(&at, filter)?;
-            let place = if path.is_empty() { name } else { format!("{path} at {name}") };
-            Ok((project, place, found))
-        })
-        .await?;
+    let (viewer, Place { project, located }) =
+        visit.run(move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
+    let Located { at, name, path } = located;
+    let filter = CommitFilter {
+        path: (!path.is_empty()).then(|| path.clone()),
+        skip,
+        limit: COMMITS + 1,
+        ..CommitFilter::default()
+    };
+    let walk = move || commits::list(&at, filter);
+    let mut found = visit.run_long(|limiter| &limiter.comparisons, &viewer, walk).await?;
+    let place = if path.is_empty() { name } else { format!("{path} at {name}") };
     let has_more = found.len() > COMMITS;
     found.truncate(COMMITS);
     let frame = Frame::of_project(&visit, &viewer, "Commits", frame_of(&project, "Commits"));

@@ -37,14 +37,16 @@ pub(super) fn frame_of(project: &ProjectPage, section: &'static str) -> ProjectF
 
 /// Redirects to the stored spelling of the address of a project. Only those who may see it get here.
 pub(super) fn other_spelling(visit: &Visit, project: &ProjectPage) -> Option<HttpResponse> {
-    let given = format!("/{}/{}", visit.param("namespace"), visit.param("project"));
-    let stored = format!("/{}", project.path());
+    let given = format!("{}/{}", visit.param("namespace"), visit.param("project"));
+    let stored = project.path();
     if given == stored {
         return None;
     }
-    let rest = visit.path_and_query();
-    let rest = rest.get(given.len()..).unwrap_or_default();
-    render::moved(&format!("{stored}{rest}")).ok()
+    // The address begins with a slash, and its first two segments are those of the project.
+    let address = visit.path_and_query();
+    let end = address.match_indices(['/', '?']).map(|(at, _)| at).nth(2);
+    let rest = end.map_or("", |end| &address[end..]);
+    render::moved(&format!("/{stored}{rest}")).ok()
 }
 
 /// A commit as lists and headers show it.
@@ -95,6 +97,7 @@ struct Folder {
     branch: String,
     branches: Vec<String>,
     latest: Option<CommitLine>,
+    shown_of_more: Option<usize>,
     entries: Vec<Entry>,
     readme: Option<Readme>,
 }
@@ -110,7 +113,7 @@ struct Tip {
     branches: Vec<String>,
     commit: Option<Commit>,
     content: FolderContent,
-    readme: Option<(String, Vec<u8>)>,
+    readme: Option<Readme>,
 }
 
 pub(super) async fn home(visit: Visit) -> PageResult<HttpResponse> {
@@ -159,8 +162,9 @@ fn show(
     let base = format!("/{path}");
     let content = tip.map(|tip| Folder {
         latest: tip.commit.as_ref().map(|commit| CommitLine::new(commit, &frame)),
+        shown_of_more: tip.content.shown_of_more(),
         entries: file::rows(&base, &tip.branch, tip.content, &frame),
-        readme: tip.readme.map(|(name, bytes)| Readme::new(name, &bytes)),
+        readme: tip.readme,
         branch: tip.branch,
         branches: tip.branches,
     });
