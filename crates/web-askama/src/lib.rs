@@ -1,7 +1,7 @@
 //! The web pages of hexforge: HTML from the same use cases and the same policy as the REST interface. Every page works
 //! without scripts.
 //!
-//! - [`table`]: the addresses of all pages;
+//! - `table`: the addresses of all pages;
 //! - `visit`: one request for a page, and the only bridge to the synchronous use cases;
 //! - `cookies`, `forms`: sessions, color schemes, messages; forms and their protection against forgery;
 //! - `frame`: what all pages have in common;
