@@ -49,7 +49,7 @@ impl Default for SettingsCache {
 impl SettingsCache {
     /// Creates a cache. Settings that no administrator has changed have these initial values.
     pub fn new(initial: ApplicationSettings) -> Self {
-        // Before the first change the version is 0, and nothing has to be loaded.
+        // The database has version 0 until the first change, so the cache starts with the initial settings.
         let newest = Versioned { version: 0, settings: Arc::new(initial.clone()) };
         Self { initial, newest: RwLock::new(newest) }
     }

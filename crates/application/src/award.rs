@@ -161,7 +161,7 @@ struct Target {
 }
 
 impl Target {
-    /// Returns the target, if it exists and the actor may see it. A note is visible to users who may see its subject.
+    /// Returns the target of an award, if it exists and the actor may see it. A note has the visibility of its subject.
     fn find(tx: &mut dyn Tx, tracker: &Tracker, on: AwardTarget) -> Result<Self, Error> {
         let subject = Subject::load(tx, tracker, on.thing.into())?;
         let (thing_author, is_seen) = (subject.author(), subject.is_seen(tracker));

@@ -82,7 +82,7 @@ fn note_sign_in(tx: &mut dyn Tx, user: User, now: Timestamp) -> Result<User, Sto
     Ok(user)
 }
 
-/// Returns who is signed in with the token of a cookie. Returns `None` if the session does not exist or has ended, or
+/// Returns the session of a cookie token, with its user. Returns `None` if the session does not exist or has ended, or
 /// if the user is blocked.
 pub fn identify(app: &App, token: &Secret) -> Result<Option<SignedIn>, Error> {
     let hash = app.secrets.digest(token.reveal());

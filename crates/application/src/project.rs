@@ -137,7 +137,7 @@ pub fn list_simple(
     })
 }
 
-/// Lists the projects that everybody may see, and for signed-in actors those that they may see besides.
+/// Lists projects: the public ones for an anonymous actor, and all projects that a signed-in actor may see.
 pub fn explore(
     app: &App,
     actor: Actor,

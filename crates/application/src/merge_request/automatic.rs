@@ -24,7 +24,7 @@ use crate::view::merge_request::{self as view, MergeRequestView};
 /// The maximum number of requests that wait for one pipeline.
 const MAX_REQUESTS: u32 = 100;
 
-/// Cancels the automatic merge of a request. The author of the request, and users who may merge it, may cancel.
+/// Cancels the automatic merge of a merge request. Only its author and users who may merge it have this permission.
 pub fn cancel(
     app: &App,
     actor: Actor,

@@ -285,7 +285,7 @@ fn read_pushed(
     start: Option<ObjectId>,
     new: ObjectId,
 ) -> Result<PushedToSource, Error> {
-    // A created branch has no old commit: the pushed commits are those that the target branch does not contain.
+    // A created branch has no old commit. Its new commits are the ones that the target branch does not contain.
     let hidden: Vec<ObjectId> = match old {
         Some(old) => vec![old],
         None => start.into_iter().collect(),

@@ -1,4 +1,5 @@
-//! Reads parts of the history that pages show beside files and folders. Whoever may read the code may read them.
+//! Reads parts of the history that pages show beside files and folders. Every user who
+//! may read the code may read them.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;

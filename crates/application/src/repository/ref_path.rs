@@ -24,7 +24,7 @@ pub fn locate(app: &App, readable: &Readable, rest: &str) -> Result<Option<Locat
     let repository = open::open_by_header(app, &readable.project, readable.caller)?;
     let (name, path) = split(repository.as_ref(), rest);
     let branch = match ObjectId::parse(name) {
-        // A commit id is never a branch, whatever branches are called.
+        // A full commit id names the commit, even if a branch has the same name.
         Some(_) => None,
         None => repository.refs().target(&format!("refs/heads/{name}")),
     };
