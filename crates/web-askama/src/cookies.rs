@@ -61,10 +61,12 @@ pub(crate) enum Notice {
     Saved,
     Created,
     Removed,
+    Refused,
 }
 
 impl Notice {
-    const ALL: [Notice; 4] = [Notice::SignedOut, Notice::Saved, Notice::Created, Notice::Removed];
+    const ALL: [Notice; 5] =
+        [Notice::SignedOut, Notice::Saved, Notice::Created, Notice::Removed, Notice::Refused];
 
     fn word(self) -> &'static str {
         match self {
@@ -72,7 +74,13 @@ impl Notice {
             Notice::Saved => "saved",
             Notice::Created => "created",
             Notice::Removed => "removed",
+            Notice::Refused => "refused",
         }
+    }
+
+    /// Whether something went wrong.
+    pub(crate) fn is_alert(self) -> bool {
+        self == Notice::Refused
     }
 
     /// The text that a visitor sees.
@@ -82,6 +90,7 @@ impl Notice {
             Notice::Saved => "Your changes were saved.",
             Notice::Created => "It was created.",
             Notice::Removed => "It was removed.",
+            Notice::Refused => "Nothing was changed: it is not possible any more.",
         }
     }
 }

@@ -36,6 +36,8 @@ enum Kind {
     Refused,
     /// The form did not come from a page of this service.
     Forged,
+    /// The form came without a valid token: its session has ended. The page shows what was typed.
+    Ended,
     BadRequest,
     TooLarge,
     TooSlow,
@@ -52,7 +54,7 @@ impl Kind {
         match self {
             Kind::SignIn => StatusCode::FOUND,
             Kind::NotFound => StatusCode::NOT_FOUND,
-            Kind::Refused | Kind::Forged => StatusCode::FORBIDDEN,
+            Kind::Refused | Kind::Forged | Kind::Ended => StatusCode::FORBIDDEN,
             Kind::BadRequest => StatusCode::BAD_REQUEST,
             Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Kind::TooSlow => StatusCode::REQUEST_TIMEOUT,
@@ -77,8 +79,13 @@ impl Kind {
             }
             Kind::Forged => (
                 "Not allowed",
-                "The form did not come from this site, or your session has ended. Nothing was \
-                 changed. Go back, reload the page, and send the form again.",
+                "The form did not come from this site. Nothing was changed. Go back, reload the \
+                 page, and send the form again.",
+            ),
+            Kind::Ended => (
+                "Not allowed",
+                "Your session has ended, or the form did not come from this site. Nothing was \
+                 changed. Sign in, and send the form again.",
             ),
             Kind::BadRequest => ("Bad request", "The request could not be understood."),
             Kind::TooLarge => ("Too large", "What you sent is too large. Nothing was changed."),
@@ -145,6 +152,11 @@ impl PageError {
         Self::new(Kind::Forged, Viewer::default())
     }
 
+    /// Refuses a form whose session has ended.
+    pub(crate) fn ended() -> Self {
+        Self::new(Kind::Ended, Viewer::default())
+    }
+
     pub(crate) fn bad_request() -> Self {
         Self::new(Kind::BadRequest, Viewer::default())
     }
@@ -172,12 +184,19 @@ impl PageError {
             return HttpResponse::Found().insert_header((LOCATION, sign_in)).finish();
         }
         let (heading, advice) = kind.texts();
-        let offers_sign_in = kind == Kind::NotFound && viewer.signed_in().is_none();
+        let is_stranger = viewer.signed_in().is_none();
+        let sign_in = match kind {
+            Kind::NotFound if is_stranger => Some(sign_in),
+            Kind::Ended => Some("/users/sign_in".to_owned()),
+            _ => None,
+        };
+        let typed = if kind == Kind::Ended { visit.form().typed() } else { Vec::new() };
         let page = ErrorPage {
             frame: Frame::new(visit, &viewer, heading),
             heading,
             advice,
-            sign_in: offers_sign_in.then_some(sign_in),
+            sign_in,
+            typed,
             request_id: (kind == Kind::Internal).then(|| render::request_id(visit)).flatten(),
         };
         let mut response = render::page_with(kind.status(), visit, &viewer, &page);
@@ -197,5 +216,6 @@ struct ErrorPage {
     heading: &'static str,
     advice: &'static str,
     sign_in: Option<String>,
+    typed: Vec<(String, String)>,
     request_id: Option<String>,
 }

@@ -50,6 +50,29 @@ impl Form {
         found.map_or("", |(_, value)| value.as_str())
     }
 
+    #[allow(dead_code)]
+    /// All values of a field that may be sent several times, such as a group of checkboxes.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let found = self.0.iter().filter(move |(known, _)| known == name);
+        found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    #[allow(dead_code)]
+    /// The value of a field that was sent, without the white space around it; `None` if the form had no such field.
+    pub(crate) fn given(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.trim())
+    }
+
+    /// What the visitor typed, for an error page that shows it again. It has no secrets.
+    pub(crate) fn typed(&self) -> Vec<(String, String)> {
+        let is_typed = |(name, value): &&(String, String)| {
+            let is_secret = ["token", "password", "secret", "key", "value"];
+            !value.trim().is_empty() && !is_secret.iter().any(|word| name.contains(word))
+        };
+        self.0.iter().filter(is_typed).cloned().collect()
+    }
+
     /// Whether a checkbox is set.
     pub(crate) fn is_set(&self, name: &str) -> bool {
         matches!(self.text(name), "1" | "on" | "true")
@@ -70,6 +93,22 @@ impl Form {
 
 fn lines(value: Cow<'_, str>) -> String {
     if value.contains('\r') { value.replace("\r\n", "\n") } else { value.into_owned() }
+}
+
+#[allow(dead_code)]
+/// An option of a select, or an item of a group of checkboxes or radio buttons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) value: String,
+    pub(crate) label: String,
+    pub(crate) is_chosen: bool,
+}
+
+#[allow(dead_code)]
+impl Choice {
+    pub(crate) fn new(value: impl Into<String>, label: impl Into<String>, is_chosen: bool) -> Self {
+        Self { value: value.into(), label: label.into(), is_chosen }
+    }
 }
 
 /// Reads the fields of a form.
@@ -109,7 +148,7 @@ pub(crate) fn check(visit: &Visit, form: &Form, guard: Guard) -> Result<(), Page
         let secret = browser_session::form_secret(visit.app(), token);
         unmasked(form.raw(TOKEN_FIELD)).is_some_and(|given| is_equal(visit.app(), &given, &secret))
     });
-    if is_valid { Ok(()) } else { Err(PageError::forged()) }
+    if is_valid { Ok(()) } else { Err(PageError::ended()) }
 }
 
 /// The token of a form, masked anew.

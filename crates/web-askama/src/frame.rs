@@ -1,5 +1,6 @@
 //! What all pages have in common: title, navigation, messages, and the token for forms.
 
+use hexforge_domain::policy::Actor;
 use hexforge_domain::text::Secret;
 
 use crate::address;
@@ -36,6 +37,7 @@ pub(crate) struct Frame {
 pub(crate) struct Account {
     pub(crate) username: String,
     pub(crate) name: String,
+    pub(crate) is_admin: bool,
 }
 
 /// The project of a page.
@@ -55,6 +57,7 @@ impl Frame {
         let account = viewer.signed_in().map(|signed_in| Account {
             username: signed_in.user.username.as_str().to_owned(),
             name: signed_in.user.name.as_str().to_owned(),
+            is_admin: matches!(signed_in.actor, Actor::Admin { .. }),
         });
         let masked = |token: &Secret| forms::masked_token(visit.app(), token);
         let token = account.as_ref().and(visit.session_token()).map(masked);
@@ -86,6 +89,11 @@ impl Frame {
             format!("{what} · {} · hexforge", project.path)
         };
         Self { title, project: Some(project), ..frame }
+    }
+
+    /// Whether the visitor is an administrator.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.account.as_ref().is_some_and(|account| account.is_admin)
     }
 
     /// All color schemes.

@@ -5,6 +5,7 @@
 //! - `visit`: one request for a page, and the only bridge to the synchronous use cases;
 //! - `cookies`, `forms`: sessions, color schemes, messages; forms and their protection against forgery;
 //! - `frame`: what all pages have in common;
+//! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
 //! - `assets`: styles and scripts, embedded in the program;
@@ -15,6 +16,7 @@ mod assets;
 mod cookies;
 mod diff;
 mod error;
+mod faults;
 mod forms;
 mod frame;
 mod markdown;

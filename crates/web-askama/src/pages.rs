@@ -5,6 +5,7 @@ mod commit;
 mod explore;
 mod file;
 mod history;
+mod profile;
 mod project;
 mod service;
 mod session;
@@ -21,6 +22,7 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/users/sign_in", session::form);
     pages.post_guarded(Guard::Stranger, "/users/sign_in", session::sign_in);
     pages.post("/users/sign_out", session::sign_out);
+    profile::declare(pages);
     pages.get("/dashboard", explore::own);
     pages.get("/dashboard/projects", explore::own);
     pages.get("/dashboard/projects/starred", explore::starred);

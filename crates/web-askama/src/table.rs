@@ -223,10 +223,11 @@ async fn serve(
             Ok(Err(error)) => return Err((Some(visit), error)),
             Err(_) => return Err((Some(visit), PageError::too_slow())),
         };
-        if let Err(error) = forms::check(&visit, &form, route.guard) {
+        let checked = forms::check(&visit, &form, route.guard);
+        visit.set_form(form);
+        if let Err(error) = checked {
             return Err((Some(visit), error));
         }
-        visit.set_form(form);
     }
     let again = visit.clone();
     (route.handler)(visit).await.map_err(|error| (Some(again), error))

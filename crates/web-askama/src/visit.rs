@@ -27,6 +27,7 @@ use hexforge_http_edge::{Edge, permit, slashes, work};
 use crate::address;
 use crate::cookies::{self, Jar, Notice, Scheme};
 use crate::error::{PageError, PageResult};
+use crate::faults::Faults;
 use crate::forms::Form;
 use crate::table::InPath;
 
@@ -138,8 +139,23 @@ impl Visit {
         };
         match self.run(use_case).await? {
             (viewer, Some(value)) => Ok((viewer, value)),
+            (_, None) if self.changes_things() => Err(PageError::ended()),
             (_, None) => Err(PageError::sign_in()),
         }
+    }
+
+    #[allow(dead_code)]
+    /// Like [`run_signed_in`](Self::run_signed_in), for a form: what is wrong with the fields comes back, so that the
+    /// page can show it beside them.
+    pub(crate) async fn submit<T: Send + 'static>(
+        &self,
+        use_case: impl Fn(&App, &SignedIn) -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<(Viewer, Result<T, Faults>)> {
+        let use_case = move |app: &App, signed_in: &SignedIn| match use_case(app, signed_in) {
+            Ok(value) => Ok(Ok(value)),
+            Err(error) => Faults::of(error).map(Err),
+        };
+        self.run_signed_in(use_case).await
     }
 
     /// Runs the check of a password. It is slow by design, so it has its own permits and threads.

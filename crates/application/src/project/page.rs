@@ -1,6 +1,9 @@
 //! The project of a web page: what its frame shows, and what the actor may do.
 
+use hexforge_domain::policy::ci::{CiAbility, CiFacts};
+use hexforge_domain::policy::merge_request::{RequestsAbility, RequestsFacts};
 use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts};
+use hexforge_domain::policy::tracker::{TrackerAbility, TrackerFacts};
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::star::Starred;
@@ -24,6 +27,29 @@ impl ProjectPage {
     /// Returns whether the actor may do this.
     pub fn may(&self, ability: ProjectAbility) -> bool {
         self.facts.allows(self.actor, ability)
+    }
+
+    /// Returns whether the actor may do this with the issues, labels, milestones and boards.
+    pub fn may_track(&self, ability: TrackerAbility) -> bool {
+        self.tracker_facts().allows(self.actor, ability)
+    }
+
+    /// Returns whether the actor may do this with the merge requests.
+    pub fn may_request(&self, ability: RequestsAbility) -> bool {
+        RequestsFacts(self.tracker_facts()).allows(self.actor, ability)
+    }
+
+    /// Returns whether the actor may do this with the pipelines and builds.
+    pub fn may_build(&self, ability: CiAbility) -> bool {
+        let features = &self.placed.project.features;
+        let (builds, public_builds) = (features.builds, features.public_builds);
+        CiFacts { project: self.facts, builds, public_builds }.allows(self.actor, ability)
+    }
+
+    fn tracker_facts(&self) -> TrackerFacts {
+        let features = &self.placed.project.features;
+        let (issues, merge_requests) = (features.issues, features.merge_requests);
+        TrackerFacts { project: self.facts, issues, merge_requests }
     }
 
     /// Returns `namespace/project`.

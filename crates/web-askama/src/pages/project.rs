@@ -7,7 +7,10 @@ use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::project::star;
 use hexforge_application::repository::{self, Revision};
 use hexforge_domain::commit::Commit;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::policy::merge_request::RequestsAbility;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::project::Archived;
 use hexforge_domain::project::star::StarCommand;
 
@@ -25,13 +28,26 @@ pub(super) fn frame_of(project: &ProjectPage, section: &'static str) -> ProjectF
     let (path, home) = (project.path(), &project.placed.project);
     let base = format!("/{path}");
     let mut items = vec![("Overview", base.clone())];
-    if project.may(ProjectAbility::DownloadCode)
-        && let Some(branch) = &home.default_branch
-    {
+    let reads_code = project.may(ProjectAbility::DownloadCode);
+    if reads_code && let Some(branch) = &home.default_branch {
         let branch = address::path(branch.as_str());
         items.push(("Files", format!("{base}/tree/{branch}")));
         items.push(("Commits", format!("{base}/commits/{branch}")));
     }
+    let reads_issues = project.may_track(TrackerAbility::ReadIssues);
+    let others = [
+        ("Branches", "branches", reads_code),
+        ("Tags", "tags", reads_code),
+        ("Issues", "issues", reads_issues),
+        ("Boards", "boards", reads_issues),
+        ("Merge requests", "merge_requests", project.may_request(RequestsAbility::List)),
+        ("Pipelines", "pipelines", project.may_build(CiAbility::ReadPipelines)),
+        ("Builds", "builds", project.may_build(CiAbility::ReadBuilds)),
+        ("Members", "project_members", true),
+        ("Settings", "edit", project.may(ProjectAbility::Administer)),
+    ];
+    let seen = others.into_iter().filter(|(_, _, is_seen)| *is_seen);
+    items.extend(seen.map(|(name, page, _)| (name, format!("{base}/{page}"))));
     ProjectFrame { path, section, items }
 }
 
