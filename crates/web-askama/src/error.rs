@@ -130,9 +130,27 @@ impl PageError {
             Error::Unauthenticated | Error::NotFound(_) | Error::Missing(_) => Kind::NotFound,
             Error::Throttled(seconds) => Kind::Throttled(seconds),
             Error::Store(StoreError::Busy) => Kind::Busy(1),
-            Error::Git(GitError::Busy) => Kind::Busy(5),
-            Error::Git(GitError::Missing) => Kind::NotFound,
-            Error::Store(StoreError::Full(_)) => Kind::StorageFull,
+            Error::Git(GitError::Busy | GitError::Unfinished) => Kind::Busy(5),
+            // Another request removed or moved it meanwhile.
+            Error::Git(GitError::Missing) | Error::Store(StoreError::Gone) => Kind::NotFound,
+            Error::Store(StoreError::Full(_)) | Error::Git(GitError::Full(_)) => Kind::StorageFull,
+            Error::Files(error) if error.is_full() => Kind::StorageFull,
+            Error::Store(StoreError::Unreachable(_)) | Error::Git(GitError::Unreachable(_)) => {
+                tracing::warn!(cause = %error, "the storage does not answer");
+                Kind::Busy(5)
+            }
+            Error::Files(error) if error.is_unreachable() => {
+                tracing::warn!(cause = %error, "the file storage does not answer");
+                Kind::Busy(5)
+            }
+            // The branch was changed by somebody else, or a name is not valid in git.
+            Error::Git(GitError::Conflict(_) | GitError::Invalid(_) | GitError::Protocol(_)) => {
+                if is_action {
+                    Kind::Refused
+                } else {
+                    Kind::NotFound
+                }
+            }
             error @ (Error::Store(_)
             | Error::Files(_)
             | Error::Git(_)
@@ -230,4 +248,29 @@ struct ErrorPage {
     sign_in: Option<String>,
     typed: Vec<(String, String)>,
     request_id: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use hexforge_application::error::Entity;
+
+    use super::*;
+
+    /// Nothing that passes by itself, or that others caused, is an internal error.
+    #[test]
+    fn errors_have_their_pages() {
+        let errors: [(fn() -> Error, Kind, Kind); 7] = [
+            (|| Error::NotFound(Entity::Project), Kind::NotFound, Kind::NotFound),
+            (|| Error::Forbidden(None), Kind::NotFound, Kind::Refused),
+            (|| Error::Store(StoreError::Busy), Kind::Busy(1), Kind::Busy(1)),
+            (|| Error::Store(StoreError::Gone), Kind::NotFound, Kind::NotFound),
+            (|| Error::Git(GitError::Unfinished), Kind::Busy(5), Kind::Busy(5)),
+            (|| Error::Git(GitError::Conflict("x".into())), Kind::NotFound, Kind::Refused),
+            (|| Error::Internal("x".into()), Kind::Internal, Kind::Internal),
+        ];
+        for (error, page, action) in errors {
+            let kind = |is_action| PageError::of(error(), Viewer::default(), is_action).0.kind;
+            assert_eq!((kind(false), kind(true)), (page, action), "{}", error());
+        }
+    }
 }

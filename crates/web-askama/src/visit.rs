@@ -17,6 +17,7 @@ use hexforge_application::retry;
 use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
@@ -117,14 +118,22 @@ impl Visit {
         let work = move || {
             let viewer = match identify(&app, session.as_ref()) {
                 Ok(viewer) => viewer,
-                Err(error) => return (Viewer::default(), Err(error)),
+                Err(error) => return (Viewer::default(), Err(error), use_case),
             };
             let outcome = retry::while_busy(retry::TRIES, is_busy, || use_case(&app, &viewer));
-            (viewer, outcome)
+            (viewer, outcome, use_case)
         };
         let done = work::run_short(limiter, permit, work).await;
-        let (viewer, outcome) = done.map_err(|error| self.failed(error))?;
+        let (viewer, outcome, use_case) = done.map_err(|error| self.failed(error))?;
         self.remember(&viewer);
+        let outcome = match outcome {
+            Err(error) if is_unfinished(&error) => {
+                let (app, viewer) = (Arc::clone(&self.0.edge.app), viewer.clone());
+                let attempt = move || use_case(&app, &viewer);
+                work::run_search(limiter, self.address(), is_unfinished, attempt).await
+            }
+            outcome => outcome,
+        };
         match outcome {
             Ok(value) => Ok((viewer, value)),
             // To a stranger, a hidden thing and a missing one look the same.
@@ -420,6 +429,10 @@ impl Visit {
 fn identify(app: &App, session: Option<&Secret>) -> Result<Viewer, Error> {
     let found = session.map(|token| browser_session::identify(app, token)).transpose()?;
     Ok(Viewer(found.flatten().map(Arc::new)))
+}
+
+fn is_unfinished(error: &Error) -> bool {
+    matches!(error, Error::Git(GitError::Unfinished))
 }
 
 fn is_busy(error: &Error) -> bool {
