@@ -193,7 +193,7 @@ impl DiffView {
         }
     }
 
-    /// The view of a comparison. It says so if the comparison is incomplete.
+    /// The view of a comparison. It says so if some changes of a large comparison are left out.
     pub(crate) fn of_comparison(comparison: &Comparison, options: &DiffOptions) -> Self {
         let is_incomplete =
             comparison.overflow && comparison.diffs.iter().any(|diff| diff.too_large);
@@ -249,8 +249,9 @@ impl FileChange {
             });
             rows.iter_mut().chain(sides).for_each(|row| row.link_comment(form, &diff.new_path));
         }
-        let is_removed = diff.new_mode.is_none_or(|mode| mode == 0);
-        let blobs = options.blobs.as_ref().filter(|_| !is_removed);
+        // Removed files and submodules have no page.
+        let is_file = diff.new_mode.is_some_and(|mode| matches!(mode >> 12, 0o10 | 0o12));
+        let blobs = options.blobs.as_ref().filter(|_| is_file);
         Self {
             name: match diff.renamed {
                 true => format!("{} → {}", diff.old_path, diff.new_path),

@@ -126,10 +126,10 @@ fn plain(line: &str, html: &mut String) {
 fn escape(text: &str, html: &mut String) {
     for c in visible::reveal(text).chars() {
         match c {
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '&' => html.push_str("&amp;"),
-            '"' => html.push_str("&quot;"),
+            '<' => html.push_str("&#60;"),
+            '>' => html.push_str("&#62;"),
+            '&' => html.push_str("&#38;"),
+            '"' => html.push_str("&#34;"),
             c => html.push(c),
         }
     }
@@ -257,8 +257,8 @@ mod tests {
         // attempt counts.
         highlighted("a.rs", "fn main() {}\n");
         let html = highlighted("a.rs", "// <b>\nlet x = \"y\";\n");
-        assert!(html.contains("<span class=\"h-comment\">// &lt;b&gt;</span></td>"), "{html}");
-        assert!(html.contains("<span class=\"h-string\">&quot;y&quot;</span>"), "{html}");
+        assert!(html.contains("<span class=\"h-comment\">// &#60;b&#62;</span></td>"), "{html}");
+        assert!(html.contains("<span class=\"h-string\">&#34;y&#34;</span>"), "{html}");
         let mut classes: Vec<&str> = CLASSES.iter().map(|(_, class)| *class).collect();
         classes.sort_unstable();
         classes.dedup();
@@ -288,6 +288,6 @@ mod tests {
         assert!(rows.html.contains("[1000 more characters]"));
         assert!(!rows.html.contains("h-keyword") && !rows.html.contains("L5001"));
         assert_eq!(super::rows("a", "a\r\nb", None).lines, 2);
-        assert!(super::rows("a", "<\u{202e}>", None).html.contains("&lt;[U+202E]&gt;"));
+        assert!(super::rows("a", "<\u{202e}>", None).html.contains("&#60;[U+202E]&#62;"));
     }
 }

@@ -116,7 +116,7 @@ fn diffs_are_available_as_text(forge: &Forge) {
             tree.git(&["rev-parse", &format!("{commit}^{{tree}}")])
         );
         if check == "am" {
-            assert_eq!(tree.git(&["log", "-1", "--format=%B"]), "Ändern\n\nThe body.\n");
+            assert_eq!(tree.git(&["log", "-1", "--format=%B"]), "Ändern\n\nThe body.");
         }
         tree.git(&["reset", "-q", "--hard"]);
     }

@@ -35,7 +35,10 @@ const MAX_FILE: u64 = 5 * 1024 * 1024;
 /// The longest folder whose last commits are searched for that of a file.
 const MAX_SIBLINGS: usize = 1_000;
 
-/// How the pointer of a file begins that Git LFS stores elsewhere.
+/// The largest pointer to a file that Git LFS stores elsewhere, in bytes.
+const MAX_POINTER: u64 = 1024;
+
+/// How such a pointer begins.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
 /// A project and the place in its repository that an address names.
@@ -143,7 +146,7 @@ struct FileContent {
     commit: String,
     id: ObjectId,
     size: u64,
-    /// The start of the file; empty if the file is too large or rendered already.
+    /// The start of the file; empty if the file is too large or rendered already, unless it may be a pointer.
     head: Vec<u8>,
     rendered: Option<Arc<Rendered>>,
     is_branch: bool,
@@ -161,6 +164,7 @@ impl FileContent {
         let rendered = kept::find(id, name_of(&path), is_source);
         let head = match (&rendered, size > MAX_FILE) {
             (None, false) => file.head(MAX_SHOWN)?,
+            (Some(_), _) if size <= MAX_POINTER => file.head(LFS_POINTER.len())?,
             (Some(_), _) | (None, true) => Vec::new(),
         };
         Ok(Self { project, name, path, commit, id, size, head, rendered, is_branch, last })

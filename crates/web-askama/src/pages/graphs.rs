@@ -243,7 +243,7 @@ async fn commit_charts(
     let days = (0..).zip(days.map(str::to_owned));
     let weekdays = by_number(&times, |at| at.weekday().num_days_from_monday(), days);
     let hours = (0..24).map(|hour| (hour, format!("{hour}:00")));
-    let hours = by_number(&times, |at| at.hour(), hours);
+    let hours = by_number(&times, Timelike::hour, hours);
     let page = CommitChartsPage {
         frame: frame(visit, viewer, project, "Commits over time"),
         tabs: tabs(&format!("/{}", project.path()), &name, Statistic::Commits),
