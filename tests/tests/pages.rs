@@ -2,9 +2,15 @@
 
 mod pages {
     mod access;
+    mod compare;
     mod contents;
+    mod costly;
+    mod diffs;
+    mod editing;
+    mod files;
     mod forgery;
     mod list;
+    mod refs;
     mod sessions;
     mod support;
 }

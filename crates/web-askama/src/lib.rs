@@ -8,6 +8,8 @@
 //! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
+//! - `diff`, `highlight`, `visible`, `kept`: diffs, highlighted code, lines of code, and the cache of rendered files;
+//! - `feed`: Atom feeds;
 //! - `assets`: styles and scripts, embedded in the program;
 //! - `pages`: the pages.
 
@@ -17,13 +19,17 @@ mod cookies;
 mod diff;
 mod error;
 mod faults;
+mod feed;
 mod forms;
 mod frame;
+mod highlight;
+mod kept;
 mod markdown;
 mod moment;
 mod pages;
 mod render;
 mod table;
+mod visible;
 mod visit;
 
 use actix_web::web;

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
@@ -24,6 +25,7 @@ use hexforge_http_edge::client::client_address;
 use hexforge_http_edge::conditional::IfNoneMatch;
 use hexforge_http_edge::links::Links;
 use hexforge_http_edge::{Edge, permit, slashes, work};
+use tokio::time::timeout;
 
 use crate::address;
 use crate::cookies::{self, Jar, Notice, Scheme};
@@ -34,6 +36,9 @@ use crate::table::InPath;
 
 /// Items on a page of a list.
 pub(crate) const PER_PAGE: u64 = 20;
+
+/// The time that a visitor who is not signed in waits for a permit for a costly page.
+const STRANGER_WAIT: Duration = Duration::from_secs(2);
 
 /// Settings of the pages.
 #[derive(Clone, Debug)]
@@ -194,6 +199,47 @@ impl Visit {
             .map_err(|error| PageError::of(error, viewer.clone(), self.changes_things()))
     }
 
+    /// Runs the costly work of a page. Visitors who are not signed in share few permits for such pages, and the operator
+    /// may close the pages to them.
+    pub(crate) async fn run_costly<T: Send + 'static>(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<T> {
+        let is_stranger = viewer.signed_in().is_none();
+        if is_stranger && !self.limiter().are_costly_pages_open {
+            return Err(PageError::sign_in());
+        }
+        self.run_shared(pool, viewer, work).await
+    }
+
+    /// Like [`run_costly`](Self::run_costly), for pages that are rarely costly. They are never closed.
+    pub(crate) async fn run_shared<T: Send + 'static>(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<T> {
+        let place = match viewer.signed_in() {
+            Some(_) => None,
+            None => Some(self.stranger_permit().await?),
+        };
+        // The work keeps the permit, also if the visitor goes away.
+        let work = move || {
+            let _place = place;
+            work()
+        };
+        self.run_long(pool, viewer, work).await
+    }
+
+    async fn stranger_permit(&self) -> PageResult<Permit> {
+        let pool = &self.limiter().stranger_pages;
+        let waiting = pool.wait_for_permit(Caller::anonymous(self.address()));
+        let permit = timeout(STRANGER_WAIT, waiting).await.ok().and_then(Result::ok);
+        permit.ok_or_else(PageError::busy_for_strangers)
+    }
+
     /// Waits for a permit for long work.
     pub(crate) async fn permit(
         &self,
@@ -338,6 +384,11 @@ impl Visit {
         uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string)
     }
 
+    /// The URL of an address of this service, for readers outside of a browser.
+    pub(crate) fn external(&self, address: &str) -> String {
+        format!("{}{address}", self.0.settings.external_url)
+    }
+
     /// A parameter in the address, as text.
     pub(crate) fn param(&self, name: &str) -> String {
         String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
@@ -352,6 +403,11 @@ impl Visit {
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         let found = self.0.query.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// All parameters in the query, as they came.
+    pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The page of a list.
