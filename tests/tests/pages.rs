@@ -2,8 +2,11 @@
 
 mod pages {
     mod access;
+    mod boards;
     mod contents;
     mod forgery;
+    mod issues;
+    mod labels;
     mod list;
     mod sessions;
     mod support;

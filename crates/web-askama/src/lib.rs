@@ -7,6 +7,7 @@
 //! - `frame`: what all pages have in common;
 //! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
+//! - `prose`: comments and descriptions, with links to what they name;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
 //! - `assets`: styles and scripts, embedded in the program;
 //! - `pages`: the pages.
@@ -22,6 +23,7 @@ mod frame;
 mod markdown;
 mod moment;
 mod pages;
+mod prose;
 mod render;
 mod table;
 mod visit;

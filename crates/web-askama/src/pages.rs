@@ -1,14 +1,21 @@
 //! The pages, one file for each group of addresses.
 
 mod blame;
+mod boards;
 mod commit;
+mod discussion;
 mod explore;
 mod file;
 mod history;
+mod issues;
+mod labels;
+mod merge_requests;
+mod milestones;
 mod profile;
 mod project;
 mod service;
 mod session;
+mod tracker;
 
 pub(crate) use file::visible;
 
@@ -42,6 +49,11 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/blame/{rest...}", blame::show);
     pages.get("/{namespace}/{project}/commits/{rest...}", history::commits);
     pages.get("/{namespace}/{project}/commit/{sha}", commit::show);
+    issues::declare(pages);
+    labels::declare(pages);
+    milestones::declare(pages);
+    boards::declare(pages);
+    merge_requests::declare(pages);
     pages.get("/{namespace}/{project}/refs/switch", file::switch);
     pages.post("/{namespace}/{project}/star", project::star);
     pages.post("/{namespace}/{project}/unstar", project::unstar);
