@@ -2,6 +2,7 @@
 
 mod pages {
     mod access;
+    mod boards;
     mod compare;
     mod contents;
     mod costly;
@@ -9,6 +10,8 @@ mod pages {
     mod editing;
     mod files;
     mod forgery;
+    mod issues;
+    mod labels;
     mod list;
     mod refs;
     mod sessions;

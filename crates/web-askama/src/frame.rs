@@ -1,5 +1,6 @@
 //! What all pages have in common: title, navigation, messages, and the token for forms.
 
+use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::text::Secret;
 
@@ -129,7 +130,11 @@ pub(crate) struct Pager {
 impl Pager {
     /// The pager of a list with this total.
     pub(crate) fn new(visit: &Visit, total: u64) -> Self {
-        let page = visit.page();
+        Self::of_page(visit, visit.page(), total)
+    }
+
+    /// The pager of a list with this total and this page.
+    pub(crate) fn of_page(visit: &Visit, page: Page, total: u64) -> Self {
         let (offset, size) = (page.offset(), page.limit().unwrap_or(1));
         let number = offset / size + 1;
         let next = offset.saturating_add(size) < total;

@@ -7,6 +7,7 @@
 //! - `frame`: what all pages have in common;
 //! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
+//! - `prose`: comments and descriptions, with links to what they name;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
 //! - `diff`, `highlight`, `visible`, `kept`: diffs, highlighted code, lines of code, and the cache of rendered files;
 //! - `feed`: Atom feeds;
@@ -27,6 +28,7 @@ mod kept;
 mod markdown;
 mod moment;
 mod pages;
+mod prose;
 mod render;
 mod table;
 mod visible;

@@ -2,9 +2,11 @@
 
 mod archive;
 mod blame;
+mod boards;
 mod branches;
 mod commit;
 mod compare;
+mod discussion;
 mod editing;
 mod explore;
 mod file;
@@ -12,6 +14,10 @@ mod finder;
 mod folder;
 mod graphs;
 mod history;
+mod issues;
+mod labels;
+mod merge_requests;
+mod milestones;
 mod network;
 mod profile;
 mod project;
@@ -20,6 +26,7 @@ mod raw;
 mod service;
 mod session;
 mod tags;
+mod tracker;
 
 use crate::assets;
 use crate::forms::Guard;
@@ -62,6 +69,11 @@ pub(crate) fn declare(pages: &mut Pages) {
     branches::declare(pages);
     tags::declare(pages);
     editing::declare(pages);
+    issues::declare(pages);
+    labels::declare(pages);
+    milestones::declare(pages);
+    boards::declare(pages);
+    merge_requests::declare(pages);
     pages.get("/{namespace}/{project}/refs/switch", file::switch);
     pages.post("/{namespace}/{project}/star", project::star);
     pages.post("/{namespace}/{project}/unstar", project::unstar);

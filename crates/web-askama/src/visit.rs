@@ -158,7 +158,6 @@ impl Visit {
         }
     }
 
-    #[allow(dead_code)]
     /// Like [`run_signed_in`](Self::run_signed_in), for a form: what is wrong with the fields comes back, so that the
     /// page can show it beside them.
     pub(crate) async fn submit<T: Send + 'static>(
@@ -302,6 +301,11 @@ impl Visit {
         &self.0.edge.app
     }
 
+    /// The state of the application, for long work.
+    pub(crate) fn shared_app(&self) -> Arc<App> {
+        Arc::clone(&self.0.edge.app)
+    }
+
     /// The permits and threads for long work.
     pub(crate) fn limiter(&self) -> &Limiter {
         &self.0.edge.limiter
@@ -410,10 +414,30 @@ impl Visit {
         self.0.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
+    /// All values of a parameter in the query that may be given several times.
+    pub(crate) fn query_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let found = self.0.query.iter().filter(move |(known, _)| known == name);
+        found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The address of the first page of this list with another value in its query.
+    pub(crate) fn address_with(&self, name: &str, value: &str) -> String {
+        let others = self.0.query.iter().filter(|(known, _)| known != name && known != "page");
+        let pairs = others.map(|(name, value)| (name.as_str(), value.as_str()));
+        let pairs = pairs.chain([(name, value)]);
+        format!("{}?{}", self.0.request.uri().path(), address::query(pairs))
+    }
+
     /// The page of a list.
     pub(crate) fn page(&self) -> Page {
         let number = self.query("page").and_then(|text| text.parse().ok()).unwrap_or(1);
         Page::Numbered { number, size: PER_PAGE }
+    }
+
+    /// The page of a list with more items on each page.
+    pub(crate) fn long_page(&self, size: u64) -> Page {
+        let number = self.query("page").and_then(|text| text.parse().ok()).unwrap_or(1);
+        Page::Numbered { number, size }
     }
 
     /// The address of this page with another number in its query.

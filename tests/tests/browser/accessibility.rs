@@ -92,7 +92,8 @@ async fn look_at_all_pages() -> Result<()> {
 /// The serious and critical violations of a page.
 async fn violations(window: &Window, axe: &str, name: &str, scheme: &str) -> Result<Vec<String>> {
     window.run(axe, vec![]).await?;
-    let run = "const done = arguments[arguments.length - 1]; axe.run().then(done, e => done(String(e)));";
+    let run =
+        "const done = arguments[arguments.length - 1]; axe.run().then(done, e => done(String(e)));";
     let result = window.run_async(run).await?;
     let violations = result["violations"].as_array().with_context(|| result.to_string())?;
     let grave = violations
