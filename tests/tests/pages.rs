@@ -2,9 +2,14 @@
 
 mod pages {
     mod access;
+    mod builds;
     mod contents;
     mod forgery;
+    mod hooks;
     mod list;
+    mod members;
+    mod pipelines;
     mod sessions;
+    mod settings;
     mod support;
 }

@@ -62,11 +62,19 @@ pub(crate) enum Notice {
     Created,
     Removed,
     Refused,
+    /// A delivery to a hook was queued.
+    Queued,
 }
 
 impl Notice {
-    const ALL: [Notice; 5] =
-        [Notice::SignedOut, Notice::Saved, Notice::Created, Notice::Removed, Notice::Refused];
+    const ALL: [Notice; 6] = [
+        Notice::SignedOut,
+        Notice::Saved,
+        Notice::Created,
+        Notice::Removed,
+        Notice::Refused,
+        Notice::Queued,
+    ];
 
     fn word(self) -> &'static str {
         match self {
@@ -75,6 +83,7 @@ impl Notice {
             Notice::Created => "created",
             Notice::Removed => "removed",
             Notice::Refused => "refused",
+            Notice::Queued => "queued",
         }
     }
 
@@ -91,6 +100,7 @@ impl Notice {
             Notice::Created => "It was created.",
             Notice::Removed => "It was removed.",
             Notice::Refused => "Nothing was changed: it is not possible any more.",
+            Notice::Queued => "It is sent in a moment. Reload the page to see the answer.",
         }
     }
 }

@@ -7,6 +7,7 @@
 //! - `frame`: what all pages have in common;
 //! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
+//! - `log`: logs of builds as HTML;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
 //! - `assets`: styles and scripts, embedded in the program;
 //! - `pages`: the pages.
@@ -17,8 +18,10 @@ mod cookies;
 mod diff;
 mod error;
 mod faults;
+mod feed;
 mod forms;
 mod frame;
+mod log;
 mod markdown;
 mod moment;
 mod pages;

@@ -1,14 +1,23 @@
 //! The pages, one file for each group of addresses.
 
+mod activity;
+mod badges;
 mod blame;
+mod builds;
 mod commit;
+mod environments;
 mod explore;
 mod file;
 mod history;
+mod hooks;
+mod members;
+mod new_project;
+mod pipelines;
 mod profile;
 mod project;
-mod service;
+pub(crate) mod service;
 mod session;
+mod settings;
 
 pub(crate) use file::visible;
 
@@ -36,6 +45,15 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/-/assets/{file}", assets::show);
     pages.get("/-/identicon/{name}.svg", service::identicon);
     pages.post_guarded(Guard::Headers, "/-/color_scheme", service::choose_scheme);
+    new_project::declare(pages);
+    settings::declare(pages);
+    members::declare(pages);
+    hooks::declare(pages);
+    pipelines::declare(pages);
+    builds::declare(pages);
+    badges::declare(pages);
+    environments::declare(pages);
+    activity::declare(pages);
     pages.get("/{namespace}/{project}/tree/{rest...}", file::tree);
     pages.get("/{namespace}/{project}/blob/{rest...}", file::blob);
     pages.get("/{namespace}/{project}/raw/{rest...}", file::raw);
