@@ -86,7 +86,7 @@ const TEST_ARROWS: [(&str, &str); 6] = [
 ];
 
 /// Libraries, and the crates that may depend on them.
-const WRAPPED: [(&str, &[&str]); 20] = [
+const WRAPPED: [(&str, &[&str]); 21] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -110,6 +110,7 @@ const WRAPPED: [(&str, &[&str]); 20] = [
     ("ammonia", &["hexforge-web-askama"]),
     ("syntect", &["hexforge-web-askama"]),
     ("similar", &["hexforge-web-askama"]),
+    ("anstyle-parse", &["hexforge-web-askama"]),
     ("gix", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store"]),
     ("object_store", &["hexforge-blobs-object-store"]),

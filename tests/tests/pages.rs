@@ -3,6 +3,7 @@
 mod pages {
     mod access;
     mod boards;
+    mod builds;
     mod compare;
     mod contents;
     mod costly;
@@ -10,10 +11,14 @@ mod pages {
     mod editing;
     mod files;
     mod forgery;
+    mod hooks;
     mod issues;
     mod labels;
     mod list;
+    mod members;
+    mod pipelines;
     mod refs;
     mod sessions;
+    mod settings;
     mod support;
 }

@@ -61,6 +61,15 @@ pub fn get(app: &App, actor: Actor, named: &GroupRef) -> Result<GroupDetail, Err
     })
 }
 
+/// Returns whether the actor administers a group that the actor may see.
+pub fn may_administer(app: &App, actor: Actor, named: &GroupRef) -> Result<bool, Error> {
+    app.store.read(|tx| {
+        let requester = app.requester(actor);
+        let group = requester.group(tx, GroupAbility::Read, named)?;
+        Ok(requester.group_facts(tx, &group)?.allows(actor, GroupAbility::Administer))
+    })
+}
+
 /// Lists the projects in a group and those shared with it that the actor may see.
 pub fn projects(
     app: &App,

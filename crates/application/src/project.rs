@@ -8,6 +8,7 @@ pub mod fields;
 pub mod fork;
 pub mod fork_link;
 pub mod hook;
+pub mod import;
 pub mod page;
 pub mod share;
 pub mod star;

@@ -63,16 +63,19 @@ pub(crate) enum Notice {
     Removed,
     Refused,
     Scheduled,
+    /// A delivery to a hook was queued.
+    Queued,
 }
 
 impl Notice {
-    const ALL: [Notice; 6] = [
+    const ALL: [Notice; 7] = [
         Notice::SignedOut,
         Notice::Saved,
         Notice::Created,
         Notice::Removed,
         Notice::Refused,
         Notice::Scheduled,
+        Notice::Queued,
     ];
 
     fn word(self) -> &'static str {
@@ -83,6 +86,7 @@ impl Notice {
             Notice::Removed => "removed",
             Notice::Refused => "refused",
             Notice::Scheduled => "scheduled",
+            Notice::Queued => "queued",
         }
     }
 
@@ -100,6 +104,7 @@ impl Notice {
             Notice::Removed => "It was removed.",
             Notice::Scheduled => "It will be done in the background.",
             Notice::Refused => "Nothing was changed: it is not possible any more.",
+            Notice::Queued => "It is sent in a moment. Reload the page to see the answer.",
         }
     }
 }

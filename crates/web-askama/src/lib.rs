@@ -8,6 +8,7 @@
 //! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
 //! - `prose`: comments and descriptions, with links to what they name;
+//! - `log`: logs of builds as HTML;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
 //! - `diff`, `highlight`, `visible`, `kept`: diffs, highlighted code, lines of code, and the cache of rendered files;
 //! - `feed`: Atom feeds;
@@ -25,6 +26,7 @@ mod forms;
 mod frame;
 mod highlight;
 mod kept;
+mod log;
 mod markdown;
 mod moment;
 mod pages;

@@ -1,30 +1,39 @@
 //! The pages, one file for each group of addresses.
 
+mod activity;
 mod archive;
+mod badges;
 mod blame;
 mod boards;
 mod branches;
+mod builds;
 mod commit;
 mod compare;
 mod discussion;
 mod editing;
+mod environments;
 mod explore;
 mod file;
 mod finder;
 mod folder;
 mod graphs;
 mod history;
+mod hooks;
 mod issues;
 mod labels;
+mod members;
 mod merge_requests;
 mod milestones;
 mod network;
+mod new_project;
+mod pipelines;
 mod profile;
 mod project;
 mod pushing;
 mod raw;
-mod service;
+pub(crate) mod service;
 mod session;
+mod settings;
 mod tags;
 mod tracker;
 
@@ -53,6 +62,15 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/-/identicon/{name}.svg", service::identicon);
     pages.post_guarded(Guard::Headers, "/-/color_scheme", service::choose_scheme);
     pages.get("/{namespace}/{project}/tree/{rest...}", folder::tree);
+    new_project::declare(pages);
+    settings::declare(pages);
+    members::declare(pages);
+    hooks::declare(pages);
+    pipelines::declare(pages);
+    builds::declare(pages);
+    badges::declare(pages);
+    environments::declare(pages);
+    activity::declare(pages);
     pages.get("/{namespace}/{project}/blob/{rest...}", file::blob);
     pages.get("/{namespace}/{project}/raw/{rest...}", raw::raw);
     pages.get("/{namespace}/{project}/blame/{rest...}", blame::show);

@@ -18,6 +18,7 @@ use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::payloads::Payloads;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
@@ -316,6 +317,11 @@ impl Visit {
         &self.0.edge.links
     }
 
+    /// Renders the payloads of hooks.
+    pub(crate) fn payloads(&self) -> Arc<dyn Payloads> {
+        Arc::clone(&self.0.edge.payloads)
+    }
+
     /// The cookies of the service.
     pub(crate) fn jar(&self) -> Jar {
         self.0.jar
@@ -396,6 +402,11 @@ impl Visit {
     /// A parameter in the address, as text.
     pub(crate) fn param(&self, name: &str) -> String {
         String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
+    }
+
+    /// An id in the address. Text that is no id becomes 0, which nothing has.
+    pub(crate) fn id(&self, name: &str) -> i64 {
+        hexforge_domain::id::parse(&self.param(name)).unwrap_or(0)
     }
 
     /// The project in the address.

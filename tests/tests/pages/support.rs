@@ -34,6 +34,14 @@ impl<'a> Browser<'a> {
         browser
     }
 
+    /// A visitor who signed in under this name, or a stranger.
+    pub fn of(forge: &'a Forge, username: Option<&str>) -> Self {
+        match username {
+            Some(name) => Self::signed_in(forge, name),
+            None => Self::stranger(forge),
+        }
+    }
+
     /// Opens an address.
     pub fn get(&self, address: &str) -> Seen {
         self.send(self.forge.page("GET", address))
@@ -152,4 +160,32 @@ pub fn project(forge: &Forge, name: &str, visibility: &str) -> (i64, WorkTree) {
     tree.commit("First & <best>\n\nThe body.");
     forge.fill(id, &tree);
     (id, tree)
+}
+
+/// The ids of the users that [`team`] makes.
+pub struct Team {
+    pub guest: i64,
+    pub reporter: i64,
+    pub developer: i64,
+    pub master: i64,
+}
+
+/// Creates the users `guest`, `reporter`, `developer` and `master`, as members of these projects.
+pub fn team(forge: &Forge, projects: &[i64]) -> Team {
+    let member = |name: &str, level: &str| {
+        let id = user(forge, name);
+        for project in projects {
+            let add = forge.post(&format!("/projects/{project}/members")).token(ROOT);
+            let fields = [("user_id", id.to_string()), ("access_level", level.to_owned())];
+            let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+            add.form(&fields).send().expect(201);
+        }
+        id
+    };
+    Team {
+        guest: member("guest", "10"),
+        reporter: member("reporter", "20"),
+        developer: member("developer", "30"),
+        master: member("master", "40"),
+    }
 }

@@ -4,7 +4,7 @@ use super::check::{assert_pages, read, write};
 use super::labels::a_project_with_owner;
 use crate::builders::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external, at};
 use hexforge_domain::build::{
-    Artifacts, Build, BuildFilter, BuildKind, NewBuild, StatusFilter, Tags,
+    Artifacts, Build, BuildFilter, BuildKind, NewBuild, StageSummary, StatusFilter, Tags,
 };
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
@@ -100,6 +100,40 @@ pub fn builds_are_found_by_their_ids(store: &dyn Store) {
     found.sort_by_key(|build| build.id);
     assert_eq!(found, [made[0].clone(), made[2].clone()]);
     assert_eq!(read(store, |tx| tx.builds().find_all(&[])), []);
+}
+
+/// Each status of a stage is returned once, without superseded builds and other pipelines.
+pub fn stages_of_pipelines_have_the_statuses_of_their_builds(store: &dyn Store) {
+    let (project, _) = a_project_with_owner(store, "ada");
+    let (one, two) = (insert_pipeline(store, project), insert_pipeline(store, project));
+    let other = insert_pipeline(store, project);
+    let with = |pipeline: &Pipeline, name: &str, (index, stage): (i32, &str), status| {
+        insert_job(store, pipeline, name, |new| {
+            (new.stage_index, new.stage, new.status) = (index, stage.to_owned(), status);
+        })
+    };
+    let (build, test) = ((0, "build"), (1, "test"));
+    with(&one, "unit", test, Status::Failed);
+    with(&one, "lint", test, Status::Pending);
+    with(&one, "docs", test, Status::Pending);
+    with(&one, "compile", build, Status::Failed);
+    with(&one, "compile", build, Status::Success);
+    with(&two, "compile", build, Status::Running);
+    with(&other, "compile", build, Status::Running);
+    let stage = |pipeline: &Pipeline, (index, name): (i32, &str), status| {
+        let name = name.to_owned();
+        (pipeline.id, StageSummary { index, name, status, allow_failure: false })
+    };
+    assert_eq!(
+        read(store, |tx| tx.builds().stages_of(&[two.id, one.id])),
+        [
+            stage(&one, build, Status::Success),
+            stage(&one, test, Status::Failed),
+            stage(&one, test, Status::Pending),
+            stage(&two, build, Status::Running),
+        ]
+    );
+    assert_eq!(read(store, |tx| tx.builds().stages_of(&[])), []);
 }
 
 /// Only builds of the same pipeline are superseded.

@@ -17,6 +17,7 @@ macro_rules! store_contract_of_pipelines {
             builds::a_build_has_every_field,
             builds::a_definition_is_stored_unchanged,
             builds::a_newer_build_of_a_name_supersedes_the_older,
+            builds::stages_of_pipelines_have_the_statuses_of_their_builds,
             builds::builds_are_listed_by_status_and_commit,
             builds::statuses_of_a_commit_are_found_by_ref_stage_and_name,
             builds::silent_builds_are_found,

@@ -83,6 +83,7 @@ macro_rules! store_contract_of_projects {
             project_scopes::a_user_owns_what_is_at_home_and_in_its_groups,
             project_scopes::a_user_finds_what_it_starred_and_may_see,
             project_scopes::a_group_shows_what_is_inside_and_what_is_shared_with_it,
+            project_scopes::forks_of_a_project_are_listed_to_those_who_see_them,
             project_scopes::a_share_gives_no_access_while_the_namespace_forbids_sharing,
             project_scopes::a_project_is_listed_once_however_it_is_reached,
             project_search::a_search_of_projects_finds_parts_of_path_name_and_description,

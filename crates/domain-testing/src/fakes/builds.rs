@@ -3,7 +3,9 @@
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::port::Builds;
-use hexforge_domain::build::{Build, BuildDefinition, BuildFilter, NewBuild, StatusFilter};
+use hexforge_domain::build::{
+    Build, BuildDefinition, BuildFilter, NewBuild, StageSummary, StatusFilter,
+};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{BuildId, DefinitionId, PipelineId, ProjectId};
@@ -66,6 +68,30 @@ impl Builds for FakeTx {
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError> {
         let all = self.tables.builds.iter();
         Ok(all.filter(|build| build.pipeline == pipeline).cloned().collect())
+    }
+
+    fn stages_of(
+        &mut self,
+        pipelines: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, StageSummary)>, StoreError> {
+        let all = self.tables.builds.iter();
+        let shown = all.filter(|build| pipelines.contains(&build.pipeline) && !build.superseded);
+        let mut rows: Vec<(PipelineId, StageSummary)> = Vec::new();
+        for build in shown {
+            let stage = StageSummary {
+                index: build.stage_index,
+                name: build.stage.clone(),
+                status: build.status,
+                allow_failure: build.allow_failure,
+            };
+            if !rows.contains(&(build.pipeline, stage.clone())) {
+                rows.push((build.pipeline, stage));
+            }
+        }
+        rows.sort_by_key(|(pipeline, stage)| {
+            (*pipeline, stage.index, stage.status.as_str(), stage.allow_failure)
+        });
+        Ok(rows)
     }
 
     fn define(

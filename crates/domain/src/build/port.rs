@@ -1,6 +1,6 @@
 //! The port to the stored builds.
 
-use super::{Build, BuildDefinition, BuildFilter, NewBuild, StatusFilter};
+use super::{Build, BuildDefinition, BuildFilter, NewBuild, StageSummary, StatusFilter};
 use crate::Timestamp;
 use crate::id::{BuildId, DefinitionId, PipelineId, ProjectId};
 use crate::paging::{Page, Paged};
@@ -34,6 +34,13 @@ pub trait Builds {
 
     /// All builds of a pipeline, superseded ones included, oldest first.
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError>;
+
+    /// The stages of these pipelines, by pipeline and stage: one row for each status that a build of the stage has.
+    /// Superseded builds are left out.
+    fn stages_of(
+        &mut self,
+        pipelines: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, StageSummary)>, StoreError>;
 
     /// Stores the definition of a job of a pipeline.
     fn define(

@@ -5,7 +5,8 @@ use diesel::prelude::*;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{
-    Artifacts, Build, BuildDefinition, BuildFilter, BuildKind, NewBuild, StatusFilter, Tags,
+    Artifacts, Build, BuildDefinition, BuildFilter, BuildKind, NewBuild, StageSummary,
+    StatusFilter, Tags,
 };
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
@@ -184,6 +185,39 @@ impl Builds for DieselTx<'_> {
                 .select(BuildRow::as_select())
                 .load(conn)
         })
+    }
+
+    fn stages_of(
+        &mut self,
+        pipelines: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, StageSummary)>, StoreError> {
+        let ids: Vec<i64> = pipelines.iter().map(|pipeline| pipeline.0).collect();
+        let rows: Vec<(i64, i32, String, String, bool)> = self.by_ids(&ids, |conn, ids| {
+            let columns = (
+                builds::pipeline_id,
+                builds::stage_index,
+                builds::stage,
+                builds::status,
+                builds::allow_failure,
+            );
+            builds::table
+                .filter(builds::pipeline_id.among(ids))
+                .filter(builds::superseded.eq(false))
+                .select(columns)
+                .distinct()
+                .load(conn)
+        })?;
+        let row =
+            |(pipeline, index, name, status, allow_failure): (i64, i32, String, String, bool)| {
+                let status = parse_status(&status)?;
+                Ok((PipelineId(pipeline), StageSummary { index, name, status, allow_failure }))
+            };
+        let stages: Result<Vec<_>, StoreError> = rows.into_iter().map(row).collect();
+        let mut stages = stages?;
+        stages.sort_by_key(|(pipeline, stage)| {
+            (*pipeline, stage.index, stage.status.as_str(), stage.allow_failure)
+        });
+        Ok(stages)
     }
 
     fn define(

@@ -99,6 +99,9 @@ struct Home {
     is_archived: bool,
     starred: bool,
     may_star: bool,
+    may_fork: bool,
+    /// The progress of an import, if the repository is still empty.
+    importing: Option<String>,
     stars: String,
     clone_http: String,
     clone_ssh: String,
@@ -194,6 +197,12 @@ fn show(
         is_archived: row.archived == Archived::Yes,
         starred: project.starred,
         may_star: project.may(ProjectAbility::Star),
+        may_fork: project.may(ProjectAbility::DownloadCode) && viewer.signed_in().is_some(),
+        importing: row
+            .import_url
+            .as_ref()
+            .filter(|_| content.is_none())
+            .map(|_| format!("{base}/import")),
         stars: count(row.star_count.into(), "star"),
         clone_http: visit.links().http_to_repo(&path),
         clone_ssh: visit.links().ssh_to_repo(&path),
