@@ -275,6 +275,12 @@ impl DieselTx<'_> {
 
     /// Deletes the lanes and deliveries of a project's hooks and services.
     fn remove_lanes_of_project(&mut self, project: i64) -> Result<bool, StoreError> {
+        // Services are locked before their lanes, as by a transaction that inserts deliveries.
+        self.lock_rows(
+            Sql::new("SELECT id FROM services WHERE project_id = ")
+                .id(project)
+                .sql(" ORDER BY id FOR UPDATE"),
+        )?;
         for lanes_of in [
             "SELECT id FROM hook_lanes WHERE project_hook_id IN \
              (SELECT id FROM project_hooks WHERE project_id = ",
