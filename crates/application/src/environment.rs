@@ -3,7 +3,7 @@
 
 mod stop;
 
-pub(crate) use stop::stop_with_branches;
+pub(crate) use stop::{stop_rest, stop_with_branches};
 
 use hexforge_domain::environment::{Environment, EnvironmentName, ExternalUrl, NewEnvironment};
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};

@@ -1,7 +1,7 @@
 //! Repository tasks; see [`RepositoryTasks`](hexforge_domain::repository::port::RepositoryTasks).
 
 use super::check::{read, write};
-use crate::builders::{a_group, a_project, a_request_branch, a_user, an_import, at};
+use crate::builders::{a_branch, a_group, a_project, a_request_branch, a_user, an_import, at};
 use chrono::TimeDelta;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
@@ -60,6 +60,7 @@ pub fn a_claimed_task_has_every_field(store: &dyn Store) {
         TaskKind::RefreshMergeRequests(BranchPush { old: None, ..push.clone() }),
         TaskKind::RefreshMergeRequests(BranchPush { new: None, ..push.clone() }),
         TaskKind::CloseRequestsOfFork { source: two, user: ada },
+        TaskKind::StopEnvironments { branches: vec![a_branch("ö/\"b\""), a_branch("c")], user: ada },
         TaskKind::MergeAutomatically { branch: push.branch.clone(), head: ObjectId::ZERO },
         TaskKind::RemoveSourceBranch { branch: push.branch, head: ObjectId::ZERO, user: ada },
     ] {

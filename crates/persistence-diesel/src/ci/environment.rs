@@ -2,6 +2,7 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::environment::port::Environments;
 use hexforge_domain::environment::{
     Environment, EnvironmentName, EnvironmentState, ExternalUrl, NewEnvironment,
@@ -120,20 +121,27 @@ impl Environments for DieselTx<'_> {
     fn to_stop(
         &mut self,
         project: ProjectId,
-        branch: &str,
+        branches: &[BranchName],
         limit: u32,
     ) -> Result<Vec<Environment>, StoreError> {
-        let ids = self.ids(
-            Sql::new(
-                "SELECT id FROM environments \
-                 WHERE state = 'available' AND stop_branch IS NOT NULL AND project_id = ",
-            )
-            .id(project.0)
-            .sql(" AND stop_branch = ")
-            .text(branch.to_owned())
-            .sql(" ORDER BY id LIMIT ")
-            .id(i64::from(limit)),
-        )?;
+        let Some((first, others)) = branches.split_first() else { return Ok(vec![]) };
+        let mut query = Sql::new(
+            "SELECT id FROM environments \
+             WHERE state = 'available' AND stop_branch IS NOT NULL AND project_id = ",
+        )
+        .id(project.0)
+        .sql(" AND stop_branch IN (")
+        .text(first.as_str().to_owned());
+        // The number of names varies, so the prepared statement is not cached.
+        let mut names = Sql::uncached();
+        for other in others {
+            names = names.sql(", ").text(other.as_str().to_owned());
+        }
+        if !others.is_empty() {
+            query = query.then(names);
+        }
+        // Without an order, the query ends at the limit.
+        let ids = self.ids(query.sql(") LIMIT ").id(i64::from(limit)))?;
         if ids.is_empty() { Ok(vec![]) } else { self.environments_by_id(&ids) }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::merge_request::{BranchPush, RequestBranch};
@@ -53,6 +54,10 @@ impl KindRow {
                 let data = to_text(&ClosingUser { user: *user });
                 ("close_requests_of_fork", Some(source.0), None, Some(data))
             }
+            TaskKind::StopEnvironments { branches, .. } => {
+                let data = DeletedBranches { branches: branches.clone() };
+                ("stop_environments", None, None, Some(to_text(&data)))
+            }
             TaskKind::MergeAutomatically { branch, head } => {
                 let data = BranchHead { branch: branch.clone(), head: *head };
                 ("merge_automatically", None, None, Some(to_text(&data)))
@@ -91,6 +96,8 @@ impl KindRow {
             }
             ("close_requests_of_fork", Some(source), None, None, Some(data)) => from_text(data)
                 .map(|ClosingUser { user }| TaskKind::CloseRequestsOfFork { source, user }),
+            ("stop_environments", None, Some(user), None, Some(data)) => from_text(data)
+                .map(|DeletedBranches { branches }| TaskKind::StopEnvironments { branches, user }),
             ("merge_automatically", None, None, None, Some(data)) => from_text(data)
                 .map(|BranchHead { branch, head }| TaskKind::MergeAutomatically { branch, head }),
             _ => None,
@@ -102,6 +109,11 @@ impl KindRow {
 /// The user who deleted a fork.
 struct ClosingUser {
     user: UserId,
+}
+
+/// The branches that a push deleted.
+struct DeletedBranches {
+    branches: Vec<BranchName>,
 }
 
 /// A commit of a branch.
@@ -121,6 +133,10 @@ stored! {
 
     ClosingUser {
         #[serde(rename = "user_id")] user: UserId,
+    }
+
+    DeletedBranches {
+        branches: Vec<BranchName>,
     }
 
     BranchHead {

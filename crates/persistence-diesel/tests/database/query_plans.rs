@@ -4,6 +4,7 @@ use crate::support::connect;
 use crate::support::plans::{PAGE, assert_goes_by, plans, plans_in};
 use diesel::connection::SimpleConnection;
 use hexforge_domain::award::Awardable;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::build::{BuildFilter, StatusFilter};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
@@ -33,7 +34,7 @@ use hexforge_domain::todo::{TodoAction, TodoFilter, TodoKind, TodoState};
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
 use hexforge_domain_testing::builders::{
-    a_day, a_group, a_milestone, a_moment, a_project, a_system_hook, a_tag, a_user, an_issue,
+    a_branch, a_day, a_group, a_milestone, a_moment, a_project, a_system_hook, a_tag, a_user, an_issue,
     insert_label,
 };
 use hexforge_persistence_diesel::Options;
@@ -707,9 +708,12 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
     assert_goes_by("environments_of_project", |tx| {
         tx.environments().list(project, PAGE).map(|_| ())
     });
-    assert_goes_by("environments_to_stop", |tx| {
-        tx.environments().to_stop(project, "topic", 9).map(|_| ())
-    });
+    for branches in [&["topic"][..], &["topic", "other", "third"]] {
+        let branches: Vec<BranchName> = branches.iter().map(|name| a_branch(name)).collect();
+        assert_goes_by("environments_to_stop", |tx| {
+            tx.environments().to_stop(project, &branches, 9).map(|_| ())
+        });
+    }
     assert_goes_by("deployments_of_project", |tx| tx.deployments().list(project, PAGE).map(|_| ()));
     assert_goes_by("deployments_of_environment", |tx| {
         tx.deployments().last_to(EnvironmentId(1)).map(|_| ())
