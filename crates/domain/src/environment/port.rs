@@ -54,6 +54,7 @@ pub trait Environments {
     /// As [`insert`](Self::insert).
     fn update(&mut self, environment: &Environment) -> Result<(), StoreError>;
 
-    /// Deletes an environment with its deployments.
+    /// Deletes an environment with its deployments. The rows of many deployments are deleted afterwards, in steps; see
+    /// [`Removals`](crate::removal::port::Removals).
     fn delete(&mut self, id: EnvironmentId) -> Result<(), StoreError>;
 }

@@ -10,7 +10,7 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::database::backend;
-use crate::database::schema::deployments;
+use crate::database::schema::{deployments, environments};
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
@@ -57,10 +57,19 @@ const NEXT_IID: (&str, &str) = (
      RETURNING deployments",
 );
 
+/// The condition that the environment is not removed, without its end: the id of the project follows. Removed
+/// environments keep deployments until all are deleted.
+const NOT_REMOVED: &str =
+    " AND environment_id NOT IN (SELECT id FROM environments WHERE project_id = ";
+
 impl Deployments for DieselTx<'_> {
     /// Three queries: the total, the ids, the rows.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Deployment>, StoreError> {
-        let fitting = Sql::new("SELECT id FROM deployments WHERE project_id = ").id(project.0);
+        let fitting = Sql::new("SELECT id FROM deployments WHERE project_id = ")
+            .id(project.0)
+            .sql(NOT_REMOVED)
+            .id(project.0)
+            .sql(" AND removed)");
         let total = self.total(&format!("deployments of {project}"), &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
         let mut rows: Vec<DeploymentRow> = self.by_ids(&ids, |conn, ids| {
@@ -76,8 +85,16 @@ impl Deployments for DieselTx<'_> {
         id: DeploymentId,
     ) -> Result<Option<Deployment>, StoreError> {
         self.read_row(|conn| -> QueryResult<Option<DeploymentRow>> {
-            let row = deployments::table.find(id.0);
-            row.filter(deployments::project_id.eq(project.0)).get_result(conn).optional()
+            let removed = environments::table
+                .filter(environments::project_id.eq(project.0))
+                .filter(environments::removed.eq(true))
+                .select(environments::id);
+            deployments::table
+                .find(id.0)
+                .filter(deployments::project_id.eq(project.0))
+                .filter(deployments::environment_id.ne_all(removed))
+                .get_result(conn)
+                .optional()
         })
     }
 

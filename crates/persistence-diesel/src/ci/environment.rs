@@ -19,7 +19,9 @@ use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::sql::Sql;
 
-#[derive(Queryable)]
+/// A row of `environments` that is not removed.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = environments)]
 struct EnvironmentRow {
     id: i64,
     project_id: i64,
@@ -52,7 +54,11 @@ impl TryFrom<EnvironmentRow> for Environment {
 impl DieselTx<'_> {
     fn environments_by_id(&mut self, ids: &[i64]) -> Result<Vec<Environment>, StoreError> {
         let mut rows: Vec<EnvironmentRow> = self.by_ids(ids, |conn, ids| {
-            environments::table.filter(environments::id.among(ids)).load(conn)
+            environments::table
+                .filter(environments::id.among(ids))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
+                .load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         self.convert_rows(rows)
@@ -62,7 +68,8 @@ impl DieselTx<'_> {
 impl Environments for DieselTx<'_> {
     /// Three queries: the total, the ids, the rows.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Environment>, StoreError> {
-        let fitting = Sql::new("SELECT id FROM environments WHERE project_id = ").id(project.0);
+        let fitting = Sql::new("SELECT id FROM environments WHERE NOT removed AND project_id = ");
+        let fitting = fitting.id(project.0);
         let total = self.total(&format!("environments of {project}"), &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
         Ok(Paged { items: self.environments_by_id(&ids)?, total })
@@ -74,8 +81,13 @@ impl Environments for DieselTx<'_> {
         id: EnvironmentId,
     ) -> Result<Option<Environment>, StoreError> {
         self.read_row(|conn| -> QueryResult<Option<EnvironmentRow>> {
-            let row = environments::table.find(id.0);
-            row.filter(environments::project_id.eq(project.0)).get_result(conn).optional()
+            environments::table
+                .find(id.0)
+                .filter(environments::project_id.eq(project.0))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
+                .get_result(conn)
+                .optional()
         })
     }
 
@@ -96,6 +108,8 @@ impl Environments for DieselTx<'_> {
             environments::table
                 .filter(environments::project_id.eq(project.0))
                 .filter(environments::name.eq(name))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
                 .get_result(conn)
                 .optional()
         })
@@ -113,6 +127,8 @@ impl Environments for DieselTx<'_> {
             environments::table
                 .filter(environments::project_id.eq(project.0))
                 .filter(environments::external_url.eq(url))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
                 .get_result(conn)
                 .optional()
         })
@@ -186,7 +202,20 @@ impl Environments for DieselTx<'_> {
         self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 
+    /// Deletes the environment and its deployments, if they are few. Otherwise marks the environment, and
+    /// [`Removals::step`](hexforge_domain::removal::port::Removals::step) deletes the rows.
     fn delete(&mut self, id: EnvironmentId) -> Result<(), StoreError> {
-        self.write(|conn| diesel::delete(environments::table.find(id.0)).execute(conn))
+        if self.remove_environment_rows(id.0)? {
+            return Ok(());
+        }
+        // The name and the URL become free. No environment has a name with a colon.
+        let values = (
+            environments::removed.eq(true),
+            environments::name.eq(format!("removed:{id}")),
+            environments::external_url.eq(None::<&str>),
+            environments::stop_branch.eq(None::<&str>),
+        );
+        let row = environments::table.find(id.0);
+        self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 }
