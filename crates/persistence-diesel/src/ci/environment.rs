@@ -205,6 +205,7 @@ impl Environments for DieselTx<'_> {
     /// Deletes the environment and its deployments, if they are few. Otherwise marks the environment, and
     /// [`Removals::step`](hexforge_domain::removal::port::Removals::step) deletes the rows.
     fn delete(&mut self, id: EnvironmentId) -> Result<(), StoreError> {
+        self.subtract_deployments(id)?;
         if self.remove_environment_rows(id.0)? {
             return Ok(());
         }

@@ -304,6 +304,7 @@ diesel::table! {
         milestones -> BigInt,
         merge_requests -> BigInt,
         deployments -> BigInt,
+        removed_deployments -> BigInt,
     }
 }
 
