@@ -86,6 +86,10 @@ pub const MAX_ATTEMPTS: u32 = 5;
 /// The maximum number of concurrent imports of one user.
 pub const MAX_CONCURRENT_IMPORTS: i64 = 2;
 
+/// The maximum number of concurrent automatic merges. Each may take as long as a merge is allowed to take, for every
+/// request that waits, and there are nine workers. Without the limit, as many projects could delay all other tasks.
+pub const MAX_CONCURRENT_MERGES: i64 = 3;
+
 /// The failure reason of a task that was claimed several times and never finished, for example
 /// because the server process ended each time.
 pub const NEVER_FINISHED: &str = "the task was started several times but never finished";

@@ -11,7 +11,8 @@ use hexforge_domain::merge_request::{BranchPush, RequestBranch};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
-    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, NEVER_FINISHED, RepositoryTask, TaskKind,
+    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, MAX_CONCURRENT_MERGES, NEVER_FINISHED,
+    RepositoryTask, TaskKind,
 };
 use hexforge_domain::unique::sorted_unique;
 
@@ -146,7 +147,7 @@ stored! {
 }
 
 /// Selects the tasks that can be claimed: they are due, their project has no older task that is still to be run, and
-/// their user has fewer running imports than the limit.
+/// fewer imports of their user, or automatic merges of all projects, are running than the limit allows.
 fn claimable(now: Timestamp) -> Sql {
     Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
         .moment(to_naive(now))
@@ -163,6 +164,15 @@ fn claimable(now: Timestamp) -> Sql {
         .moment(to_naive(now))
         .sql(") < ")
         .id(MAX_CONCURRENT_IMPORTS)
+        .sql(
+            ") AND (task.kind <> 'merge_automatically' OR \
+             (SELECT COUNT(*) FROM repository_tasks AS merging \
+             WHERE merging.kind = 'merge_automatically' AND merging.tries > 0 \
+             AND merging.error IS NULL AND merging.due_at > ",
+        )
+        .moment(to_naive(now))
+        .sql(") < ")
+        .id(MAX_CONCURRENT_MERGES)
         .sql(")")
 }
 
