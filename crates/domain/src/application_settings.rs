@@ -233,24 +233,23 @@ pub struct StoredSettings {
     pub updated_at: Timestamp,
 }
 
-/// Error for a stored value whose type is not that of its setting.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stored value of the setting `{0}` has a wrong type")]
-pub struct WrongType(pub String);
-
 impl ApplicationSettings {
-    /// Returns these initial values with the changed ones replaced.
-    /// # Errors
-    /// A stored value does not fit its setting.
-    pub fn with_changed(
+    /// Returns these initial values with the changed ones replaced. A stored value that does not fit its setting is left
+    /// out, so that the initial value stays in effect: another release may have stored it, with another type or range.
+    /// Also returns the names of these settings.
+    pub fn with_changed<'a>(
         &self,
-        changed: &BTreeMap<String, SettingValue>,
-    ) -> Result<Self, WrongType> {
-        let mut settings = self.clone();
+        changed: &'a BTreeMap<String, SettingValue>,
+    ) -> (Self, Vec<&'a str>) {
+        let (mut settings, mut unfit) = (self.clone(), Vec::new());
         for (name, value) in changed {
-            settings.set(name, value).ok_or_else(|| WrongType(name.clone()))?;
+            let rule = Self::RULES.iter().find(|(known, _)| known == name);
+            let fits = rule.is_none_or(|(_, rule)| rule.allows(value));
+            if !fits || settings.set(name, value).is_none() {
+                unfit.push(name.as_str());
+            }
         }
-        Ok(settings)
+        (settings, unfit)
     }
 
     /// Returns these settings with the values of a request. Names that are not among the settings are ignored.
@@ -366,12 +365,38 @@ mod tests {
         assert_eq!(names, given.each_ref().map(|(name, _)| *name));
         let mut stored: BTreeMap<String, SettingValue> =
             changed.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        assert_eq!(before.with_changed(&stored), Ok(after));
+        assert_eq!(before.with_changed(&stored), (after.clone(), vec![]));
         stored.insert("of_a_later_release".to_owned(), SettingValue::Null);
-        assert!(before.with_changed(&stored).is_ok());
-        stored.insert("gravatar_enabled".to_owned(), SettingValue::Integer(1));
-        let error = before.with_changed(&stored).expect_err("a number is no switch");
-        assert_eq!(error, WrongType("gravatar_enabled".to_owned()));
+        assert_eq!(before.with_changed(&stored), (after, vec![]));
+    }
+
+    #[test]
+    fn stored_values_that_do_not_fit_are_left_out() {
+        let initial =
+            ApplicationSettings { max_attachment_size: 7, ..ApplicationSettings::default() };
+        let word = |word: &str| SettingValue::Text(word.to_owned());
+        for (name, value) in [
+            ("gravatar_enabled", SettingValue::Integer(1)),
+            ("gravatar_enabled", SettingValue::Null),
+            ("max_attachment_size", SettingValue::Integer(4097)),
+            ("max_attachment_size", SettingValue::Integer(0)),
+            ("max_attachment_size", word("12")),
+            ("default_projects_limit", SettingValue::Integer(i64::MAX)),
+            ("default_project_visibility", SettingValue::Integer(5)),
+            ("restricted_visibility_levels", SettingValue::List(vec![SettingValue::Integer(5)])),
+            ("restricted_visibility_levels", SettingValue::Integer(20)),
+            ("home_page_url", word("ftp://x")),
+            ("enabled_git_access_protocol", word("ftp")),
+        ] {
+            let stored = BTreeMap::from([
+                (name.to_owned(), value.clone()),
+                ("sign_in_text".to_owned(), word("kept")),
+            ]);
+            let (settings, unfit) = initial.with_changed(&stored);
+            let kept = Some("kept".to_owned());
+            let expected = ApplicationSettings { sign_in_text: kept, ..initial.clone() };
+            assert_eq!((settings, unfit), (expected, vec![name]), "{value:?}");
+        }
     }
 
     #[test]

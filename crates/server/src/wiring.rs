@@ -86,7 +86,9 @@ pub fn wire(
         vault,
         yaml: Arc::new(SaphyrReader),
         turns: BranchTurns::default(),
-        application_settings: Arc::new(SettingsCache::new(initial_settings(config))),
+        application_settings: Arc::new(
+            SettingsCache::new(initial_settings(config)).reporting(report_unfit_setting),
+        ),
         settings: Settings {
             external_url: config.external_url(config.listen),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
@@ -102,6 +104,15 @@ pub fn wire(
         },
     };
     Ok(Wired { app, store, git, cache })
+}
+
+/// Logs that the stored value of a setting does not fit, so that its initial value is in effect.
+fn report_unfit_setting(name: &str) {
+    tracing::error!(
+        setting = name,
+        "the stored value of the application setting `{name}` is not valid: its default is used; store a valid value \
+         with `hexforge settings set`"
+    );
 }
 
 /// The settings of the service that apply until an administrator changes them.

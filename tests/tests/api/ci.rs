@@ -5,6 +5,8 @@ mod builds_files;
 pub mod ci_support;
 mod commit_statuses;
 mod deployments;
+mod deployments_locks;
+mod deployments_many;
 mod environments;
 mod pipelines;
 mod pipelines_create;

@@ -58,6 +58,7 @@ macro_rules! store_contract_of_projects {
             removals::a_removed_project_is_hidden_before_its_rows_are_deleted,
             removals::a_removed_group_is_hidden_before_its_rows_are_deleted,
             removals::a_removed_user_is_hidden_before_its_rows_are_deleted,
+            removals::a_removed_environment_is_hidden_before_its_rows_are_deleted,
             projects::a_new_project_has_every_field,
             projects::ids_of_deleted_projects_are_not_used_again,
             projects::a_project_is_found_by_its_id_and_by_its_path_in_any_case,

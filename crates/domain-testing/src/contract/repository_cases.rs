@@ -51,6 +51,7 @@ macro_rules! store_contract_of_repositories {
             repository_tasks::a_claimed_task_is_not_claimed_again_before_it_expires,
             repository_tasks::the_task_that_waits_longest_comes_first,
             repository_tasks::concurrent_imports_of_a_user_are_limited,
+            repository_tasks::concurrent_automatic_merges_are_limited,
             repository_tasks::local_tasks_can_be_claimed_separately,
             repository_tasks::a_task_that_never_ends_is_given_up,
             repository_tasks::tasks_of_one_project_are_claimed_one_after_the_other,
