@@ -2,9 +2,14 @@
 
 mod pages {
     mod access;
+    mod admin;
     mod contents;
     mod forgery;
+    mod groups;
     mod list;
+    mod people;
+    mod profile;
+    mod search;
     mod sessions;
     mod support;
 }

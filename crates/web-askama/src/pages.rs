@@ -1,14 +1,20 @@
 //! The pages, one file for each group of addresses.
 
+mod activity;
+mod admin;
 mod blame;
 mod commit;
 mod explore;
 mod file;
+mod groups;
 mod history;
+mod person;
 mod profile;
 mod project;
+mod search;
 mod service;
 mod session;
+mod sign_up;
 
 pub(crate) use file::visible;
 
@@ -22,7 +28,13 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/users/sign_in", session::form);
     pages.post_guarded(Guard::Stranger, "/users/sign_in", session::sign_in);
     pages.post("/users/sign_out", session::sign_out);
+    sign_up::declare(pages);
     profile::declare(pages);
+    activity::declare(pages);
+    groups::declare(pages);
+    person::declare(pages);
+    admin::declare(pages);
+    search::declare(pages);
     pages.get("/dashboard", explore::own);
     pages.get("/dashboard/projects", explore::own);
     pages.get("/dashboard/projects/starred", explore::starred);
@@ -31,6 +43,8 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/public", explore::public);
     pages.get("/public/projects", explore::public);
     pages.get("/help", service::help);
+    pages.get("/help/shortcuts", service::shortcuts);
+    pages.get("/help/{path...}", service::other_help);
     pages.get("/robots.txt", service::robots);
     pages.get("/favicon.ico", assets::favicon);
     pages.get("/-/assets/{file}", assets::show);
@@ -47,4 +61,5 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.post("/{namespace}/{project}/unstar", project::unstar);
     pages.get("/{namespace}/{project}.git", project::of_repository);
     pages.get("/{namespace}/{project}", project::home);
+    person::declare_names(pages);
 }

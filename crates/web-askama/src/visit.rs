@@ -9,6 +9,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::{HttpRequest, HttpResponse, web};
 use hexforge_application::app::App;
+use hexforge_application::broadcast;
 use hexforge_application::browser_session::{self, SignedIn};
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
@@ -110,6 +111,9 @@ impl Visit {
         let permit = permit::wait(pool, self.caller()).await.map_err(|error| self.failed(error))?;
         let (app, session) = (Arc::clone(&self.0.edge.app), self.0.session.clone());
         let work = move || {
+            if let Err(error) = broadcast::refresh(&app) {
+                return (Viewer::default(), Err(error));
+            }
             let viewer = match identify(&app, session.as_ref()) {
                 Ok(viewer) => viewer,
                 Err(error) => return (Viewer::default(), Err(error)),
@@ -247,6 +251,11 @@ impl Visit {
         &self.0.edge.app
     }
 
+    /// The state of the application, for long work on another thread.
+    pub(crate) fn shared_app(&self) -> Arc<App> {
+        Arc::clone(&self.0.edge.app)
+    }
+
     /// The permits and threads for long work.
     pub(crate) fn limiter(&self) -> &Limiter {
         &self.0.edge.limiter
@@ -332,6 +341,11 @@ impl Visit {
     /// A parameter in the address, as text.
     pub(crate) fn param(&self, name: &str) -> String {
         String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
+    }
+
+    /// A number in the address; 0, which is the id of nothing, if it is no number.
+    pub(crate) fn id(&self, name: &str) -> i64 {
+        self.param(name).parse().unwrap_or(0)
     }
 
     /// The project in the address.
