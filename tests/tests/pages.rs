@@ -6,6 +6,7 @@ mod pages {
     mod contents;
     mod forgery;
     mod groups;
+    mod limits;
     mod list;
     mod people;
     mod profile;

@@ -24,7 +24,7 @@ fn a_person_is_shown_with_projects_and_activity(forge: &Forge) {
         };
         let page = browser.get("/root").page(200);
         assert_eq!(page.heading(), "Administrator");
-        assert_eq!(page.all("title"), ["Administrator · hexforge"]);
+        assert_eq!(page.all("head title"), ["Administrator · hexforge"]);
         assert!(page.all(".person").iter().any(|text| text.contains("@root")));
         let listed = page.all("ul[aria-label=Projects] .title");
         assert_eq!(listed.len(), projects, "{who:?} {listed:?}");

@@ -115,7 +115,7 @@ fn a_user_manages_ssh_keys(forge: &Forge) {
     assert_eq!(ada.get(&address).0.status, 404);
     // A key without a title is named by its comment.
     ada.post_from(keys, keys, &[("key", &key)]).redirects(303, keys);
-    assert_eq!(ada.get(keys).page(200).all(".title"), ["ada@home"]);
+    assert_eq!(ada.get(keys).page(200).all(".title"), ["key-1@example.com"]);
 }
 
 fn a_user_manages_email_addresses(forge: &Forge) {
