@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use chrono::TimeDelta;
-use hexforge_application::app::{App, Settings};
+use hexforge_application::app::{App, Settings, SignUp};
 use hexforge_application::application_settings::SettingsCache;
 use hexforge_application::delivery;
 use hexforge_application::limiter::Limiter;
@@ -100,6 +100,8 @@ pub struct Restrictions {
     pub repository_bytes: Option<u64>,
     /// Whether costly pages are closed to visitors who are not signed in.
     pub are_costly_pages_closed: bool,
+    /// Whether strangers may register.
+    pub signup: SignUp,
 }
 
 /// Whether the server verifies its own responses to fetches. `HEXFORGE_VERIFY_FETCHES=0` turns this off for long
@@ -338,6 +340,7 @@ impl Forge {
             yaml: Arc::new(SaphyrReader),
             turns: BranchTurns::default(),
             application_settings: Arc::new(SettingsCache::new(initial_settings())),
+            broadcasts: Arc::default(),
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),
                 build_silence: TimeDelta::hours(24),
@@ -347,6 +350,7 @@ impl Forge {
                 repository_bytes: restrictions.repository_bytes.unwrap_or(u64::MAX),
                 sweep_after: TimeDelta::hours(24),
                 session: TimeDelta::days(SESSION_DAYS),
+                signup: restrictions.signup,
             },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))

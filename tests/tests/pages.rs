@@ -2,6 +2,7 @@
 
 mod pages {
     mod access;
+    mod admin;
     mod boards;
     mod builds;
     mod compare;
@@ -11,13 +12,18 @@ mod pages {
     mod editing;
     mod files;
     mod forgery;
+    mod groups;
     mod hooks;
     mod issues;
     mod labels;
+    mod limits;
     mod list;
     mod members;
+    mod people;
     mod pipelines;
+    mod profile;
     mod refs;
+    mod search;
     mod sessions;
     mod settings;
     mod support;

@@ -26,6 +26,7 @@ use hexforge_domain::token::TokenHash;
 
 use crate::access::Requester;
 use crate::application_settings::SettingsCache;
+use crate::broadcast::BroadcastCache;
 use crate::repository::turns::BranchTurns;
 
 /// The ports and settings of one running hexforge.
@@ -65,6 +66,8 @@ pub struct App {
     pub turns: BranchTurns,
     /// The settings that administrators change while the service runs.
     pub application_settings: Arc<SettingsCache>,
+    /// The messages that web pages show.
+    pub broadcasts: Arc<BroadcastCache>,
     /// The operator's settings.
     pub settings: Settings,
 }
@@ -113,4 +116,18 @@ pub struct Settings {
     pub sweep_after: TimeDelta,
     /// The lifetime of a session after its last use.
     pub session: TimeDelta,
+    /// Whether strangers may register.
+    pub signup: SignUp,
+}
+
+/// Whether strangers may register on the web pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SignUp {
+    /// Nobody may: administrators create accounts.
+    #[default]
+    Off,
+    /// Everybody may.
+    Open,
+    /// Everybody may, and an administrator unblocks each account before its first use.
+    Approval,
 }

@@ -1,6 +1,7 @@
 //! Groups: reads, creates, changes and removes them.
 
 pub mod fields;
+pub mod page;
 pub mod transfer;
 
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};

@@ -5,6 +5,7 @@
 //! returns a read model ([`view`]). It knows neither HTTP nor databases.
 
 pub mod access;
+pub mod administration;
 pub mod app;
 pub mod application_settings;
 pub mod award;
@@ -36,6 +37,7 @@ pub mod milestone;
 pub mod namespace;
 pub mod note;
 pub mod notification;
+pub mod person;
 pub mod pipeline;
 pub mod project;
 pub mod public_key;
@@ -45,6 +47,7 @@ pub mod removal;
 pub mod repository;
 pub mod retry;
 pub mod runner;
+pub mod search;
 pub mod service;
 pub mod session;
 pub mod setup;

@@ -77,7 +77,7 @@ macro_rules! settings {
 settings! {
     /// The project limit of users who are created without one.
     default_projects_limit: ProjectsLimit = ProjectsLimit(100), at_least(0);
-    /// Stored only: users cannot sign up.
+    /// Whether strangers may register, if the operator allows it.
     signup_enabled: bool = true, SettingRule::Switch;
     /// Stored only: signing in works regardless.
     signin_enabled: bool = true, SettingRule::Switch;
@@ -104,11 +104,11 @@ settings! {
     default_snippet_visibility: Visibility = Visibility::Private, SettingRule::OneOf(LEVELS);
     /// The level of groups that are created without one; `None` is public.
     default_group_visibility: Option<Visibility> = None, SettingRule::OneOf(LEVELS);
-    /// Stored only: users cannot sign up.
+    /// The domains of e-mail addresses with which strangers may register; all if it is empty.
     domain_whitelist: Vec<String> = vec![], DOMAINS;
-    /// Stored only: users cannot sign up.
+    /// Whether strangers may not register with addresses of `domain_blacklist`.
     domain_blacklist_enabled: bool = false, SettingRule::Switch;
-    /// Stored only: users cannot sign up.
+    /// The domains of e-mail addresses with which strangers may not register.
     domain_blacklist: Vec<String> = vec![], DOMAINS;
     /// Stored only: there are no OAuth applications.
     user_oauth_applications: bool = true, SettingRule::Switch;
@@ -308,6 +308,14 @@ impl ApplicationSettings {
         if is_restricted { Err(RestrictedLevel(level)) } else { Ok(()) }
     }
 
+    /// Returns whether somebody with an e-mail address of this domain may register. An entry with a star stands for
+    /// all domains that fit.
+    pub fn may_register_from(&self, domain: &str) -> bool {
+        let is_in = |list: &[String]| list.iter().any(|entry| fits(entry, domain));
+        let is_listed = self.domain_whitelist.is_empty() || is_in(&self.domain_whitelist);
+        is_listed && !(self.domain_blacklist_enabled && is_in(&self.domain_blacklist))
+    }
+
     /// The level of groups that are created without one.
     pub fn group_visibility(&self) -> Visibility {
         self.default_group_visibility.unwrap_or(Visibility::Public)
@@ -326,6 +334,18 @@ impl ApplicationSettings {
     /// Whether Git clients may use a protocol.
     pub fn allows_protocol(&self, protocol: GitProtocol) -> bool {
         self.enabled_git_access_protocol.is_none_or(|only| only == protocol)
+    }
+}
+
+/// Returns whether a domain fits an entry such as `example.com` or `*.example.com`, ignoring case.
+fn fits(entry: &str, domain: &str) -> bool {
+    let (entry, domain) = (entry.trim().to_ascii_lowercase(), domain.to_ascii_lowercase());
+    match entry.split_once('*') {
+        None => entry == domain,
+        Some((start, end)) => {
+            let rest = domain.strip_prefix(start);
+            rest.is_some_and(|rest| rest.len() >= end.len() && rest.ends_with(end))
+        }
     }
 }
 
@@ -485,5 +505,31 @@ mod tests {
             let allowed = (settings.allows_protocol(Ssh), settings.allows_protocol(Http));
             assert_eq!(allowed, (ssh, http), "{only:?}");
         }
+    }
+
+    #[test]
+    fn domains_decide_who_may_register() {
+        let list = |entries: &[&str]| entries.iter().map(|entry| (*entry).to_owned()).collect();
+        for (white, black, domain, expected) in [
+            (&[][..], &[][..], "a.test", true),
+            (&["a.test"], &[], "A.test", true),
+            (&["a.test"], &[], "b.a.test", false),
+            (&["*.a.test"], &[], "b.a.test", true),
+            (&["*.a.test"], &[], "a.test", false),
+            (&[], &["*evil.test"], "evil.test", false),
+            (&[], &["a.test"], "a.test", false),
+            (&["a.test"], &["a.test"], "a.test", false),
+        ] {
+            let settings = ApplicationSettings {
+                domain_whitelist: list(white),
+                domain_blacklist_enabled: true,
+                domain_blacklist: list(black),
+                ..ApplicationSettings::default()
+            };
+            assert_eq!(settings.may_register_from(domain), expected, "{white:?} {domain}");
+        }
+        let settings =
+            ApplicationSettings { domain_blacklist: list(&["a.test"]), ..Default::default() };
+        assert!(settings.may_register_from("a.test"), "the list is not enabled");
     }
 }

@@ -89,6 +89,7 @@ pub fn wire(
         application_settings: Arc::new(
             SettingsCache::new(initial_settings(config)).reporting(report_unfit_setting),
         ),
+        broadcasts: Arc::default(),
         settings: Settings {
             external_url: config.external_url(config.listen),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
@@ -101,6 +102,7 @@ pub fn wire(
             repository_bytes: limits.repository_bytes,
             sweep_after: TimeDelta::hours(config.sweep_after_hours.into()),
             session: TimeDelta::days(config.session_days.into()),
+            signup: config.signup,
         },
     };
     Ok(Wired { app, store, git, cache })

@@ -29,6 +29,8 @@ pub(crate) struct Frame {
     pub(crate) path: String,
     /// The project, on its pages.
     pub(crate) project: Option<ProjectFrame>,
+    /// The messages of administrators to everybody.
+    pub(crate) broadcasts: Vec<String>,
     /// The address of a feed of this page.
     pub(crate) feed: Option<String>,
     now: hexforge_domain::Timestamp,
@@ -72,6 +74,7 @@ impl Frame {
             here: address::value(&visit.path_and_query()),
             project: None,
             feed: None,
+            broadcasts: visit.app().broadcasts.texts(visit.app().clock.now()),
             now: visit.app().clock.now(),
         }
     }

@@ -1,6 +1,7 @@
 //! The pages, one file for each group of addresses.
 
 mod activity;
+mod admin;
 mod archive;
 mod badges;
 mod blame;
@@ -17,6 +18,7 @@ mod file;
 mod finder;
 mod folder;
 mod graphs;
+mod groups;
 mod history;
 mod hooks;
 mod issues;
@@ -26,14 +28,18 @@ mod merge_requests;
 mod milestones;
 mod network;
 mod new_project;
+mod person;
 mod pipelines;
 mod profile;
 mod project;
+mod project_activity;
 mod pushing;
 mod raw;
+mod search;
 pub(crate) mod service;
 mod session;
 mod settings;
+mod sign_up;
 mod tags;
 mod tracker;
 
@@ -47,7 +53,13 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/users/sign_in", session::form);
     pages.post_guarded(Guard::Stranger, "/users/sign_in", session::sign_in);
     pages.post("/users/sign_out", session::sign_out);
+    sign_up::declare(pages);
     profile::declare(pages);
+    activity::declare(pages);
+    groups::declare(pages);
+    person::declare(pages);
+    admin::declare(pages);
+    search::declare(pages);
     pages.get("/dashboard", explore::own);
     pages.get("/dashboard/projects", explore::own);
     pages.get("/dashboard/projects/starred", explore::starred);
@@ -56,6 +68,8 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/public", explore::public);
     pages.get("/public/projects", explore::public);
     pages.get("/help", service::help);
+    pages.get("/help/shortcuts", service::shortcuts);
+    pages.get("/help/{path...}", service::other_help);
     pages.get("/robots.txt", service::robots);
     pages.get("/favicon.ico", assets::favicon);
     pages.get("/-/assets/{file}", assets::show);
@@ -70,7 +84,7 @@ pub(crate) fn declare(pages: &mut Pages) {
     builds::declare(pages);
     badges::declare(pages);
     environments::declare(pages);
-    activity::declare(pages);
+    project_activity::declare(pages);
     pages.get("/{namespace}/{project}/blob/{rest...}", file::blob);
     pages.get("/{namespace}/{project}/raw/{rest...}", raw::raw);
     pages.get("/{namespace}/{project}/blame/{rest...}", blame::show);
@@ -97,4 +111,5 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.post("/{namespace}/{project}/unstar", project::unstar);
     pages.get("/{namespace}/{project}.git", project::of_repository);
     pages.get("/{namespace}/{project}", project::home);
+    person::declare_names(pages);
 }

@@ -10,6 +10,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::{HttpRequest, HttpResponse, web};
 use hexforge_application::app::App;
+use hexforge_application::broadcast;
 use hexforge_application::browser_session::{self, SignedIn};
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
@@ -117,6 +118,9 @@ impl Visit {
         let permit = permit::wait(pool, self.caller()).await.map_err(|error| self.failed(error))?;
         let (app, session) = (Arc::clone(&self.0.edge.app), self.0.session.clone());
         let work = move || {
+            if let Err(error) = broadcast::refresh(&app) {
+                return (Viewer::default(), Err(error), use_case);
+            }
             let viewer = match identify(&app, session.as_ref()) {
                 Ok(viewer) => viewer,
                 Err(error) => return (Viewer::default(), Err(error), use_case),

@@ -164,6 +164,7 @@ macro_rules! store_contract_of_projects {
             events::events_of_an_author_are_listed_newest_first,
             events::events_of_a_project_are_listed_newest_first,
             events::events_of_an_author_are_seen_where_the_project_is,
+            events::feeds_select_events_that_the_reader_may_see,
         }
     };
 }

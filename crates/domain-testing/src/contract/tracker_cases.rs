@@ -7,6 +7,7 @@ macro_rules! store_contract_of_trackers {
     ($open:path) => {
         $crate::store_contract! {
             @tests $open;
+            searches::titles_are_found_where_the_reader_may_see_them,
             labels::a_label_has_every_field,
             labels::labels_are_listed_by_title_byte_by_byte,
             labels::titles_of_labels_are_unique_in_a_project,

@@ -70,6 +70,7 @@ use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::Runner;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::search::Searches;
 use hexforge_domain::service::ProjectService;
 use hexforge_domain::service::port::Services;
 use hexforge_domain::sign_in::Failures;
@@ -348,6 +349,10 @@ impl Tx for FakeTx {
     }
 
     fn application_settings(&mut self) -> &mut dyn SettingsStore {
+        self
+    }
+
+    fn searches(&mut self) -> &mut dyn Searches {
         self
     }
 

@@ -9,13 +9,15 @@ use actix_web::{Error, HttpRequest, ResponseError, web};
 use hexforge_domain::token::TokenHash;
 
 use crate::error::ApiError;
+use crate::health;
 use crate::limits::LimitState;
 use crate::params::{Params, basic, credentials};
 use crate::shared::Shared;
 use hexforge_http_edge::client::client_address;
+use hexforge_http_edge::session_cookie;
 
 /// Refuses requests above the rate limit, before anything is read or looked up for them. All other responses show the
-/// state of the limit in headers. Health checks and metrics (`/-/…`) are not counted.
+/// state of the limit in headers. Health checks and metrics are not counted.
 pub async fn limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -38,10 +40,17 @@ pub async fn limit(
 fn count_request(request: &HttpRequest) -> Option<LimitState> {
     let shared = request.app_data::<web::Data<Shared>>()?;
     let usage = shared.usage.as_ref()?;
-    if request.path().starts_with("/-/") {
+    if health::is_for_operators(request.path()) {
         return None;
     }
-    usage.count(&tokens_of(request, shared), client_address(request), shared.edge.app.clock.now())
+    let (mut tokens, now) = (tokens_of(request, shared), shared.edge.app.clock.now());
+    if let Some(user) = session_cookie::known_user(&shared.edge, request) {
+        // All sessions of a user share one counter.
+        let counter = shared.edge.app.secrets.digest(&format!("sessions of user {user}"));
+        usage.remember(counter, now);
+        tokens.push(counter);
+    }
+    usage.count(&tokens, client_address(request), now)
 }
 
 /// The tokens in headers and in the query. The body is not read for this.

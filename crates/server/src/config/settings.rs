@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use hexforge_application::app::SignUp;
 use hexforge_domain::network::Network;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::text::Secret;
@@ -117,6 +118,11 @@ declare_settings! {
     strict_rules: StrictRules = "NAMES",
         names(StrictRules::parse, "is not a rule that can be stricter").default("").default_in_words("none")
             .note("See [security](security.md#rules-that-can-be-stricter)");
+    /// Whether strangers may register on the web pages: `off`, `open`, or `approval` for accounts that an administrator
+    /// unblocks first.
+    signup: SignUp = "WORD",
+        choice([("off", SignUp::Off), ("open", SignUp::Open), ("approval", SignUp::Approval)]).default("off")
+            .note("See [web pages](web.md#for-operators)");
     /// Errors of `git fsck`, separated by commas, that pushed and imported objects may have, such as `zeroPaddedDate`,
     /// or `none`. Old histories have some.
     accepted_object_errors: AcceptedFaults = "NAMES",

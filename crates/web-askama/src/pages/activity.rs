@@ -1,138 +1,181 @@
-//! The activity of a project, as a page and as a feed.
+//! Activity: the entries of lists, the activity in own projects, and Atom feeds.
 
 use actix_web::HttpResponse;
 use askama::Template;
-use hexforge_application::event;
-use hexforge_application::project::page::{self as project_page, ProjectPage};
-use hexforge_application::view::event::EventView;
+use hexforge_application::app::App;
+use hexforge_application::error::Error;
+use hexforge_application::event::{self, FeedEntry};
+use hexforge_application::sign_in::{self, Credentials};
 use hexforge_domain::event::EventAction;
-use hexforge_domain::paging::Paged;
+use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
 
-use super::project::{frame_of, other_spelling};
-use crate::error::PageResult;
-use crate::feed::{self, Feed, FeedEntry};
+use crate::error::{PageError, PageResult};
+use crate::feed as atom;
 use crate::frame::{Frame, Pager};
-use crate::moment::{Moment, count};
+use crate::moment::Moment;
 use crate::render;
 use crate::table::Pages;
-use crate::visit::{Viewer, Visit};
+use crate::visit::{PER_PAGE, Viewer, Visit};
 
 pub(super) fn declare(pages: &mut Pages) {
-    pages.get("/{namespace}/{project}/activity", show);
-    pages.get("/{namespace}/{project}.atom", show_feed);
+    pages.get("/dashboard/activity", dashboard);
+    pages.get("/dashboard.atom", dashboard_feed);
+    pages.get("/dashboard/projects.atom", dashboard_feed);
 }
 
-/// An event in the list.
-struct Row {
-    author: String,
-    username: String,
-    text: String,
-    link: Option<String>,
-    at: Moment,
+/// An entry as pages and feeds show it.
+pub(super) struct Entry {
+    id: i64,
+    pub(super) author: String,
+    pub(super) username: String,
+    /// What was done, without the project: `pushed to branch master at`.
+    pub(super) text: String,
+    pub(super) project: String,
+    /// The title of the object, or of the newest commit.
+    pub(super) title: String,
+    pub(super) at: Moment,
+}
+
+impl Entry {
+    pub(super) fn new(entry: &FeedEntry, frame: &Frame) -> Self {
+        let (event, author) = (&entry.view.event, &entry.view.author);
+        Self {
+            id: event.id.0,
+            author: author.name.as_str().to_owned(),
+            username: author.username.as_str().to_owned(),
+            text: text_of(entry),
+            project: entry.project.clone(),
+            title: printable(&title_of(entry)),
+            at: frame.moment(event.created_at),
+        }
+    }
+
+    pub(super) fn list(entries: &[FeedEntry], frame: &Frame) -> Vec<Self> {
+        entries.iter().map(|entry| Self::new(entry, frame)).collect()
+    }
+}
+
+fn text_of(entry: &FeedEntry) -> String {
+    let event = &entry.view.event;
+    let verb = event.action.as_str();
+    match (event.action, &event.push, &event.target) {
+        (EventAction::PushedNew | EventAction::PushedTo | EventAction::Deleted, Some(push), _) => {
+            let named = push.reference.strip_prefix("refs/tags/").map(|name| ("tag", name));
+            let (kind, name) = named
+                .unwrap_or_else(|| ("branch", push.reference.trim_start_matches("refs/heads/")));
+            format!("{verb} {kind} {name} at")
+        }
+        (EventAction::Created | EventAction::Imported, _, None) => format!("{verb} project"),
+        (EventAction::Joined | EventAction::Left | EventAction::Expired, _, _) => {
+            format!("{verb} project")
+        }
+        (_, _, Some(target)) => format!("{verb} {} at", kind_name(&target.kind)),
+        (_, _, None) => format!("{verb} in"),
+    }
+}
+
+/// The name of a kind of object for people.
+fn kind_name(kind: &str) -> &str {
+    match kind {
+        "Issue" => "issue",
+        "MergeRequest" => "merge request",
+        "Milestone" => "milestone",
+        "Note" | "LegacyDiffNote" => "a comment",
+        other => other,
+    }
+}
+
+fn title_of(entry: &FeedEntry) -> String {
+    let event = &entry.view.event;
+    let of_target = event.target.as_ref().and_then(|target| target.title.clone());
+    let commit = event.push.as_ref().and_then(|push| push.commits.last());
+    let of_commit = commit.and_then(|commit| commit.message.lines().next().map(str::to_owned));
+    of_target.or(of_commit).unwrap_or_default()
+}
+
+/// A text without characters that XML does not allow.
+fn printable(text: &str) -> String {
+    let is_allowed = |c: &char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+    text.chars().filter(is_allowed).collect()
 }
 
 #[derive(Template)]
 #[template(path = "activity.html")]
 struct ActivityPage {
     frame: Frame,
-    rows: Vec<Row>,
+    entries: Vec<Entry>,
     pager: Pager,
 }
 
-async fn load(visit: &Visit) -> PageResult<(Viewer, (ProjectPage, Paged<EventView>))> {
-    let (named, page) = (visit.project(), visit.page());
-    visit
-        .run(move |app, viewer| {
-            let project = project_page::get(app, viewer.actor(), &named)?;
-            Ok((project, event::list_of_project(app, viewer.actor(), &named, page)?))
+async fn dashboard(visit: Visit) -> PageResult<HttpResponse> {
+    let page = visit.page();
+    let (viewer, events) = visit
+        .run_signed_in(move |app, signed_in| {
+            event::list_of_own_projects(app, signed_in.actor, page)
         })
-        .await
-}
-
-/// What happened, in words that follow the name of the author.
-fn words(view: &EventView) -> String {
-    let event = &view.event;
-    let action = event.action.as_str();
-    if let Some(push) = &event.push {
-        let name = push.reference.trim_start_matches("refs/heads/");
-        let (kind, name) = match name.strip_prefix("refs/tags/") {
-            Some(tag) => ("tag", tag),
-            None => ("branch", name),
-        };
-        let commits = count(push.total_commits, "commit");
-        return match event.action {
-            EventAction::PushedTo => format!("pushed {commits} to {kind} {name}"),
-            _ => format!("{action} {kind} {name}"),
-        };
-    }
-    match (&event.target, event.action) {
-        (Some(target), _) => {
-            let kind = match target.kind.as_str() {
-                "MergeRequest" => "merge request".to_owned(),
-                "LegacyDiffNote" | "Note" => "a thread".to_owned(),
-                kind => kind.to_lowercase(),
-            };
-            match &target.title {
-                Some(title) => format!("{action} {kind} “{title}”"),
-                None => format!("{action} {kind}"),
-            }
-        }
-        (None, _) => format!("{action} the project"),
-    }
-}
-
-/// The page of what was pushed. Other targets have no page yet whose address the event knows.
-fn link_of(view: &EventView, base: &str) -> Option<String> {
-    let push = view.event.push.as_ref()?;
-    push.checkout.map(|commit| format!("{base}/commit/{commit}"))
-}
-
-async fn show(visit: Visit) -> PageResult<HttpResponse> {
-    let (viewer, (project, events)) = load(&visit).await?;
-    if let Some(redirect) = other_spelling(&visit, &project) {
-        return Ok(redirect);
-    }
-    let base = format!("/{}", project.path());
-    let mut frame = Frame::of_project(&visit, &viewer, "Activity", frame_of(&project, "Overview"));
-    frame.feed = Some(format!("{base}.atom"));
-    let row = |view: &EventView| Row {
-        author: view.author.name.as_str().to_owned(),
-        username: view.author.username.as_str().to_owned(),
-        text: words(view),
-        link: link_of(view, &base),
-        at: frame.moment(view.event.created_at),
+        .await?;
+    let mut frame = Frame::new(&visit, &viewer, "Activity");
+    frame.feed = Some("/dashboard.atom".to_owned());
+    let page = ActivityPage {
+        entries: Entry::list(&events, &frame),
+        pager: Pager::uncounted(&visit, may_have_more(&events)),
+        frame,
     };
-    let rows = events.items.iter().map(row).collect();
-    let page = ActivityPage { rows, pager: Pager::new(&visit, events.total), frame };
     render::page(&visit, &viewer, &page)
 }
 
-async fn show_feed(visit: Visit) -> PageResult<HttpResponse> {
-    let (_, (project, events)) = load(&visit).await?;
-    if let Some(redirect) = other_spelling_of_feed(&visit, &project) {
-        return Ok(redirect);
-    }
-    let path = project.path();
-    let base = format!("/{path}");
-    let entry = |view: &EventView| {
-        let (author, id) = (view.author.name.as_str(), view.event.id);
-        let page = link_of(view, &base).unwrap_or_else(|| base.clone());
-        FeedEntry {
-            // Entries are told apart by their addresses.
-            page: format!("{page}#event-{id}"),
-            title: format!("{author} {}", words(view)),
-            author: author.to_owned(),
-            updated: view.event.created_at,
-            summary: String::new(),
-        }
-    };
-    let entries = events.items.iter().map(entry).collect();
-    feed::send(&visit, Feed { title: format!("{path} activity"), page: base.clone(), entries })
+/// Returns whether there may be a next page of a list whose total is not counted: this one is full.
+pub(super) fn may_have_more<T>(items: &[T]) -> bool {
+    items.len() as u64 >= PER_PAGE
 }
 
-/// Redirects to the stored spelling of the address of a feed.
-fn other_spelling_of_feed(visit: &Visit, project: &ProjectPage) -> Option<HttpResponse> {
-    let given = format!("{}/{}", visit.param("namespace"), visit.param("project"));
-    let stored = project.path();
-    if given == stored { None } else { render::moved(&format!("/{stored}.atom")).ok() }
+async fn dashboard_feed(visit: Visit) -> PageResult<HttpResponse> {
+    let token = visit.query("private_token").map(str::to_owned);
+    let first = Page::Numbered { number: 1, size: PER_PAGE };
+    let (_, events) = visit
+        .run(move |app, viewer| {
+            let actor = feed_reader(app, viewer, token.as_deref())?;
+            match actor {
+                Actor::Anonymous => Ok(None),
+                actor => event::list_of_own_projects(app, actor, first).map(Some),
+            }
+        })
+        .await?;
+    let Some(events) = events else { return Err(PageError::sign_in()) };
+    feed(&visit, "Activity in your projects", "/dashboard/activity", &events)
+}
+
+/// The reader of a feed: the visitor, or the user of the token in the address, as feed readers send it.
+pub(super) fn feed_reader(app: &App, viewer: &Viewer, token: Option<&str>) -> Result<Actor, Error> {
+    match (viewer.actor(), token) {
+        (Actor::Anonymous, Some(token)) => {
+            let private_token = Some(token.to_owned());
+            sign_in::identify(app, &Credentials { private_token, ..Credentials::default() })
+        }
+        (actor, _) => Ok(actor),
+    }
+}
+
+/// An Atom feed of the events of a page. A reader that has it already gets 304.
+pub(super) fn feed(
+    visit: &Visit,
+    title: &str,
+    page: &str,
+    events: &[FeedEntry],
+) -> PageResult<HttpResponse> {
+    let entry = |entry: &FeedEntry| {
+        let event = &entry.view.event;
+        let author = entry.view.author.name.as_str();
+        atom::FeedEntry {
+            // Entries are told apart by their addresses.
+            page: format!("/{}#event-{}", entry.project, event.id),
+            title: format!("{author} {} {}", text_of(entry), entry.project),
+            author: author.to_owned(),
+            updated: event.created_at,
+            summary: title_of(entry),
+        }
+    };
+    let entries = events.iter().map(entry).collect();
+    atom::send(visit, atom::Feed { title: title.to_owned(), page: page.to_owned(), entries })
 }

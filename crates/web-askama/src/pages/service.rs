@@ -46,6 +46,24 @@ pub(super) async fn help(visit: Visit) -> PageResult<HttpResponse> {
     render::page(&visit, &viewer, &page)
 }
 
+#[derive(Template)]
+#[template(path = "shortcuts.html")]
+struct Shortcuts {
+    frame: Frame,
+}
+
+/// How to reach everything by the keyboard.
+pub(super) async fn shortcuts(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, ()) = visit.run(|_, _| Ok(())).await?;
+    let page = Shortcuts { frame: Frame::new(&visit, &viewer, "Keyboard") };
+    render::page(&visit, &viewer, &page)
+}
+
+/// Other addresses of the help of the original.
+pub(super) async fn other_help(_: Visit) -> PageResult<HttpResponse> {
+    render::moved("/help")
+}
+
 pub(super) async fn robots(_: Visit) -> PageResult<HttpResponse> {
     Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(ROBOTS))
 }
