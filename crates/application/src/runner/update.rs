@@ -1,9 +1,10 @@
 //! Runners report the progress of a build.
 
+use hexforge_domain::build::Build;
 use hexforge_domain::ci::status::{Status, Transition};
-use hexforge_domain::id::BuildId;
+use hexforge_domain::id::{BuildId, UserId};
 
-use super::{check_log_length, coverage, identify_runner, is_update_due};
+use super::{coverage, cut_piece, identify_runner, is_update_due};
 use crate::app::App;
 use crate::deployment::{self, Succeeded};
 use crate::error::{Entity, Error, ForbiddenReason};
@@ -29,6 +30,18 @@ pub struct Update<'a> {
     pub version: (&'a str, &'a str),
 }
 
+/// Checks that the runner with this token runs the build, before a long log is read. Returns the user of the build.
+pub fn authorize_update(app: &App, token: &str, id: BuildId) -> Result<Option<UserId>, Error> {
+    app.store.read(|tx| {
+        let runner = identify_runner(app, tx, token)?;
+        let found = tx.builds().find(id)?;
+        let runs =
+            |build: &Build| build.status == Status::Running && build.runner == Some(runner.id);
+        let build = found.filter(runs).ok_or(Error::NotFound(Entity::Record))?;
+        Ok(build.user)
+    })
+}
+
 /// Stores the report about a build that the runner with this token runs. For any other build the runner gets not found,
 /// which tells it that the build was canceled. A build that succeeds may be a deployment to an environment.
 pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error> {
@@ -51,8 +64,8 @@ pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error>
             return Err(Error::Forbidden(Some(ForbiddenReason::BuildErased)));
         }
         if let Some(trace) = &report.trace {
-            check_log_length(trace.len() as u64)?;
-            app.build_files.replace_trace(build.project, id, trace.as_bytes())?;
+            let trace = cut_piece(0, trace.as_bytes());
+            app.build_files.replace_trace(build.project, id, &trace)?;
         }
         match report.ended {
             Some(transition) => {
@@ -62,7 +75,7 @@ pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error>
                     build.coverage = coverage.or(build.coverage);
                 }
             }
-            None if is_update_due(&build, now) => {
+            None if is_update_due(app, &build, now) => {
                 if let Some(build) = progress.build_mut(id) {
                     build.updated_at = now;
                 }

@@ -2,15 +2,13 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
-use actix_web::http::header::RETRY_AFTER;
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, ResponseError, web};
 use hexforge_domain::token::TokenHash;
 
-use crate::error::ApiError;
 use crate::limits::LimitState;
 use crate::params::{Params, basic, credentials};
+use crate::routes;
 use crate::shared::Shared;
 use hexforge_http_edge::client::client_address;
 
@@ -24,9 +22,7 @@ pub async fn limit(
         return Ok(next.call(request).await?.map_into_boxed_body());
     };
     let mut response = if state.is_over {
-        let error = ApiError::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
-            .with_header(RETRY_AFTER, &state.reset().to_string());
-        request.into_response(error.error_response())
+        request.into_response(state.refusal().error_response())
     } else {
         next.call(request).await?.map_into_boxed_body()
     };
@@ -38,7 +34,8 @@ pub async fn limit(
 fn count_request(request: &HttpRequest) -> Option<LimitState> {
     let shared = request.app_data::<web::Data<Shared>>()?;
     let usage = shared.usage.as_ref()?;
-    if request.path().starts_with("/-/") {
+    // The calls of runners count for their tokens, which are often in the body: `Api::run_for_runner` counts them.
+    if request.path().starts_with("/-/") || request.path().starts_with(routes::RUNNERS) {
         return None;
     }
     usage.count(&tokens_of(request, shared), client_address(request), shared.edge.app.clock.now())
