@@ -344,6 +344,7 @@ impl Forge {
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),
                 build_silence: TimeDelta::hours(24),
+                runner_silence: TimeDelta::minutes(5),
                 hook_timeout: Duration::from_secs(2),
                 strict: StrictRules::default(),
                 runners_token: Some(SystemSecrets.digest(RUNNERS)),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use hexforge_domain::build::Silence;
 use hexforge_domain::delivery::QueueSize;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::ProjectId;
@@ -92,7 +93,8 @@ pub struct WaitingBuild {
 pub fn builds(app: &App, actor: Actor) -> Result<Vec<WaitingBuild>, Error> {
     authorize(actor)?;
     app.store.read(|tx| {
-        let builds = tx.builds().silent_since(app.clock.now(), BUILDS)?;
+        let now = app.clock.now();
+        let builds = tx.builds().silent_since(Silence { pending: now, running: now }, BUILDS)?;
         let projects = sorted_unique(builds.iter().map(|build| build.project));
         let projects = tx.projects().find_all(&projects)?;
         let projects = project_view::placed_page(tx, Paged { items: projects, total: 0 })?;

@@ -104,8 +104,10 @@ pub struct Settings {
     pub external_url: String,
     /// The timeout for connecting to the receiver of a hook. Waiting for the response may take the same time again.
     pub hook_timeout: Duration,
-    /// A pending or running build without an update for this long fails.
+    /// A pending build that no runner takes for this long fails.
     pub build_silence: TimeDelta,
+    /// A running build whose runner gives no sign of life for this long fails.
+    pub runner_silence: TimeDelta,
     /// Rules about access that are stricter than those of the reference.
     pub strict: StrictRules,
     /// The digest of the token with which runners register for all projects, if the operator set one.

@@ -190,7 +190,8 @@ fn add_admin_fields(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView, S
     let id = view.project.id;
     let runners_token = tx.projects().runners_token(id)?;
     let coverage_expression = tx.projects().coverage_expression(id)?;
-    Ok(ProjectView { runners_token, coverage_expression, ..view })
+    let build_settings = Some(tx.projects().build_settings(id)?);
+    Ok(ProjectView { runners_token, coverage_expression, build_settings, ..view })
 }
 
 /// Checks that the actor administers the project, for calls that check permission before they validate the request.

@@ -183,6 +183,15 @@ pub struct StageSummary {
     pub allow_failure: bool,
 }
 
+/// Since when jobs have not been heard of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// Pending jobs, which no runner took.
+    pub pending: Timestamp,
+    /// Running jobs, whose runner does not report.
+    pub running: Timestamp,
+}
+
 /// A filter for the builds of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildFilter {

@@ -93,6 +93,7 @@ pub fn wire(
         settings: Settings {
             external_url: config.external_url(config.listen),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
+            runner_silence: TimeDelta::seconds(config.runner_silence.into()),
             hook_timeout: Duration::from_secs(config.hook_timeout),
             strict: config.strict_rules,
             runners_token: config

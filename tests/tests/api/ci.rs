@@ -15,6 +15,7 @@ mod runner_admin;
 mod runner_artifacts;
 mod runner_builds;
 mod runner_choice;
+mod runner_reports;
 pub mod runner_support;
 mod runner_traces;
 mod runners;

@@ -2,10 +2,10 @@
 
 use hexforge_domain::build::Build;
 use hexforge_domain::ci::status::{Status, Transition};
-use hexforge_domain::id::BuildId;
+use hexforge_domain::id::{BuildId, UserId};
 use hexforge_domain::ports::store::Tx;
 
-use super::{check_log_length, coverage, identify_runner, is_update_due};
+use super::{coverage, cut_piece, identify_runner, is_update_due};
 use crate::app::App;
 use crate::deployment::{self, Succeeded};
 use crate::error::{Entity, Error, ForbiddenReason};
@@ -31,6 +31,12 @@ pub struct Update<'a> {
     pub version: (&'a str, &'a str),
 }
 
+/// Checks that the runner with this token runs the build, before a long log is read. Returns the user of the build.
+pub fn authorize_update(app: &App, token: &str, id: BuildId) -> Result<Option<UserId>, Error> {
+    let call = Update { token, build: id, version: ("", "") };
+    app.store.read(|tx| Ok(find_reported(app, tx, call)?.user))
+}
+
 /// Stores the report about a build that the runner with this token runs. For any other build the runner gets not found,
 /// which tells it that the build was canceled. A build that succeeds may be a deployment to an environment.
 ///
@@ -42,7 +48,7 @@ pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error>
         store_log(app, &build, trace)?;
     }
     match report.ended {
-        None if is_update_due(&build, app.clock.now()) => {
+        None if is_update_due(app, &build, app.clock.now()) => {
             app.store.write(|tx| record_contact(app, tx, call))
         }
         None => Ok(()),
@@ -55,8 +61,8 @@ pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error>
 
 /// Replaces the log of a build.
 fn store_log(app: &App, build: &Build, trace: &str) -> Result<(), Error> {
-    check_log_length(trace.len() as u64)?;
-    app.build_files.replace_trace(build.project, build.id, trace.as_bytes())?;
+    let trace = cut_piece(0, trace.as_bytes());
+    app.build_files.replace_trace(build.project, build.id, &trace)?;
     // No lock was held, so the build may have been erased or deleted meanwhile. A later erasure removes the log itself.
     let found = app.store.read::<_, Error>(|tx| Ok(tx.builds().find(build.id)?))?;
     if found.is_none_or(|build| build.erased_at.is_some()) {

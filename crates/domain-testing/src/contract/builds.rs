@@ -4,7 +4,7 @@ use super::check::{assert_pages, read, write};
 use super::labels::a_project_with_owner;
 use crate::builders::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external, at};
 use hexforge_domain::build::{
-    Artifacts, Build, BuildFilter, BuildKind, NewBuild, StageSummary, StatusFilter, Tags,
+    Artifacts, Build, BuildFilter, BuildKind, NewBuild, Silence, StageSummary, StatusFilter, Tags,
 };
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
@@ -228,9 +228,31 @@ pub fn silent_builds_are_found(store: &dyn Store) {
     made_at("d", Status::Created, 10);
     made_at("e", Status::Pending, 31);
     insert_external_status(store, &pipeline, "ci");
-    let silent = |limit| read(store, |tx| tx.builds().silent_since(at(30), limit));
-    assert_eq!(silent(9), [first.clone(), second]);
-    assert_eq!(silent(1), [first]);
+    let since = |pending, running| Silence { pending: at(pending), running: at(running) };
+    let silent = |since, limit| read(store, |tx| tx.builds().silent_since(since, limit));
+    assert_eq!(silent(since(30, 30), 9), [first.clone(), second.clone()]);
+    assert_eq!(silent(since(30, 30), 1), std::slice::from_ref(&first));
+    assert_eq!(silent(since(9, 20), 9), [second]);
+    assert_eq!(silent(since(10, 19), 9), [first]);
+}
+
+/// Only running jobs of the runner are listed.
+pub fn running_builds_of_a_runner_are_found(store: &dyn Store) {
+    let (project, _) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
+    let runner = |store| write(store, |tx| tx.runners().insert(a_runner("one"))).id;
+    let (one, other) = (runner(store), runner(store));
+    let with = |name: &str, status, runner| {
+        let build = insert_job(store, &pipeline, name, |new| new.status = status);
+        let build = Build { runner, ..build };
+        write(store, |tx| tx.builds().update(&build));
+        build
+    };
+    let first = with("a", Status::Running, Some(one));
+    with("b", Status::Success, Some(one));
+    with("c", Status::Running, Some(other));
+    with("d", Status::Running, None);
+    assert_eq!(read(store, |tx| tx.builds().running_on(one)), [first]);
 }
 
 /// Artifacts are expired from their expiry time on.

@@ -21,6 +21,7 @@ macro_rules! store_contract_of_pipelines {
             builds::builds_are_listed_by_status_and_commit,
             builds::statuses_of_a_commit_are_found_by_ref_stage_and_name,
             builds::silent_builds_are_found,
+            builds::running_builds_of_a_runner_are_found,
             builds::expired_artifacts_are_found,
             runners::runners_are_listed_by_their_scope,
             runners::masters_and_owners_access_the_runners_of_their_projects,

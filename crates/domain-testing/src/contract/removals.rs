@@ -10,7 +10,7 @@ use crate::builders::{
     a_user, an_environment, an_event, an_issue, at, home_of, insert_label,
 };
 use hexforge_domain::Timestamp;
-use hexforge_domain::build::{Build, NewBuild};
+use hexforge_domain::build::{Build, NewBuild, Silence};
 use hexforge_domain::delivery::HookRef;
 use hexforge_domain::environment::{ExternalUrl, NewEnvironment};
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
@@ -108,7 +108,7 @@ fn count_found_rows(
             tx.issues().list(&authored, Page::Whole)?.total,
             u64::from(tx.builds().find(of.build.id)?.is_some()),
             u64::from(locked.is_some()),
-            tx.builds().silent_since(later, 10)?.len() as u64,
+            tx.builds().silent_since(Silence { pending: later, running: later }, 10)?.len() as u64,
             tx.builds().next_for(&of.runner, 10)?.len() as u64,
             tx.runners().newest_projects(of.runner.id, None, 9)?.len() as u64,
             u64::from(tx.triggers().find(of.trigger.id)?.is_some()),

@@ -9,6 +9,7 @@ macro_rules! store_contract_of_repositories {
             @tests $open;
             default_branches::setting_a_default_branch_changes_nothing_else,
             default_branches::setting_a_coverage_expression_changes_nothing_else,
+            default_branches::build_settings_belong_to_one_project,
             default_branches::updating_does_not_overwrite_the_default_branch,
             protections::protections_of_a_project_come_by_pattern,
             protections::a_protection_is_found_by_exactly_its_pattern,

@@ -4,11 +4,11 @@ use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{
-    Build, BuildDefinition, BuildFilter, NewBuild, StageSummary, StatusFilter,
+    Build, BuildDefinition, BuildFilter, NewBuild, Silence, StageSummary, StatusFilter,
 };
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::id::{BuildId, DefinitionId, PipelineId, ProjectId};
+use hexforge_domain::id::{BuildId, DefinitionId, PipelineId, ProjectId, RunnerId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
@@ -189,11 +189,27 @@ impl Builds for FakeTx {
         Ok(found.into_iter().take(limit as usize).cloned().collect())
     }
 
-    fn silent_since(&mut self, moment: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError> {
+    fn running_on(&mut self, runner: RunnerId) -> Result<Vec<Build>, StoreError> {
+        let runs = |build: &&Build| {
+            build.kind.is_job() && build.status == Status::Running && build.runner == Some(runner)
+        };
+        let mut found: Vec<Build> = self.tables.builds.iter().filter(runs).cloned().collect();
+        found.sort_by_key(|build| build.id);
+        Ok(found)
+    }
+
+    fn silent_since(&mut self, since: Silence, limit: u32) -> Result<Vec<Build>, StoreError> {
         let waited_for = |build: &&Build| {
             build.kind.is_job()
-                && matches!(build.status, Status::Pending | Status::Running)
-                && build.updated_at <= moment
+                && match build.status {
+                    Status::Pending => build.updated_at <= since.pending,
+                    Status::Running => build.updated_at <= since.running,
+                    Status::Created
+                    | Status::Success
+                    | Status::Failed
+                    | Status::Canceled
+                    | Status::Skipped => false,
+                }
         };
         let mut found: Vec<Build> = self.tables.builds.iter().filter(waited_for).cloned().collect();
         found.sort_by_key(|build| (build.updated_at, build.id));

@@ -63,7 +63,7 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::hook::ProjectHook;
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
 use hexforge_domain::project::share::NewShare;
-use hexforge_domain::project::{CoverageExpression, Project};
+use hexforge_domain::project::{BuildSettings, CoverageExpression, Project};
 use hexforge_domain::refs::port::Refs;
 use hexforge_domain::refs::{Ref, RepositoryState};
 use hexforge_domain::removal::port::Removals;
@@ -158,6 +158,7 @@ pub(super) struct Tables {
     /// Deleted branches and tags that had pipelines.
     pub refs_gone: BTreeSet<(ProjectId, bool, String)>,
     pub coverage_expressions: BTreeMap<ProjectId, CoverageExpression>,
+    pub build_settings: BTreeMap<ProjectId, BuildSettings>,
     pub runners_tokens: BTreeMap<ProjectId, Secret>,
     /// The projects that were created as forks.
     pub copies: BTreeSet<ProjectId>,

@@ -70,6 +70,14 @@ pub struct ProjectJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     build_coverage_regex: Option<&'a str>,
+    /// Only for callers who administer the project: the time limit of builds in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = i64, required = false)]
+    build_timeout: Option<i32>,
+    /// Only for callers who administer the project: whether runners update existing working copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = bool, required = false)]
+    build_allow_git_fetch: Option<bool>,
     public_builds: bool,
     shared_with_groups: Vec<ShareLineJson<'a>>,
     only_allow_merge_if_build_succeeds: bool,
@@ -125,6 +133,8 @@ impl<'a> ProjectJson<'a> {
                 .then_some(project.open_issues_count),
             runners_token: view.runners_token.as_ref().map(Secret::reveal),
             build_coverage_regex: view.coverage_expression.as_ref().map(CoverageExpression::as_str),
+            build_timeout: view.build_settings.map(|settings| settings.timeout.seconds()),
+            build_allow_git_fetch: view.build_settings.map(|settings| settings.git_fetch),
             public_builds: features.public_builds,
             shared_with_groups: view.shares.iter().map(ShareLineJson::from).collect(),
             only_allow_merge_if_build_succeeds: features.merge_only_if_build_succeeds,

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{
-    Artifacts, Build, BuildDefinition, BuildFilter, BuildKind, NewBuild, StageSummary,
+    Artifacts, Build, BuildDefinition, BuildFilter, BuildKind, NewBuild, Silence, StageSummary,
     StatusFilter, Tags,
 };
 use hexforge_domain::ci::status::Status;
@@ -351,14 +351,29 @@ impl Builds for DieselTx<'_> {
         if ids.is_empty() { Ok(vec![]) } else { self.builds_by_id(&ids) }
     }
 
-    fn silent_since(&mut self, since: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError> {
+    fn running_on(&mut self, runner: RunnerId) -> Result<Vec<Build>, StoreError> {
+        let ids = self.ids(
+            Sql::new("SELECT id FROM builds WHERE status = 'running' AND kind = 'build' AND runner_id = ")
+                .id(runner.0)
+                .sql(" AND ")
+                .then(removal::project_exists("builds.project_id"))
+                .sql(" ORDER BY id"),
+        )?;
+        self.builds_by_id(&ids)
+    }
+
+    fn silent_since(&mut self, since: Silence, limit: u32) -> Result<Vec<Build>, StoreError> {
         let ids = self.ids(
             Sql::new(
                 "SELECT id FROM builds \
                  WHERE status IN ('pending', 'running') AND kind = 'build' AND updated_at <= ",
             )
-            .moment(to_naive(since))
-            .sql(" AND ")
+            .moment(to_naive(since.pending.max(since.running)))
+            .sql(" AND (status = 'pending' AND updated_at <= ")
+            .moment(to_naive(since.pending))
+            .sql(" OR status = 'running' AND updated_at <= ")
+            .moment(to_naive(since.running))
+            .sql(") AND ")
             .then(removal::project_exists("builds.project_id"))
             .sql(" ORDER BY updated_at, id LIMIT ")
             .id(i64::from(limit)),

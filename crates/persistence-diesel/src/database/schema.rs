@@ -733,6 +733,8 @@ diesel::table! {
     project_settings (project_id) {
         project_id -> BigInt,
         coverage_expression -> Nullable<Text>,
+        build_timeout -> Nullable<Integer>,
+        build_git_fetch -> Nullable<Bool>,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::support::plans::{PAGE, assert_goes_by, plans, plans_in};
 use diesel::connection::SimpleConnection;
 use hexforge_domain::award::Awardable;
 use hexforge_domain::branch::BranchName;
-use hexforge_domain::build::{BuildFilter, StatusFilter};
+use hexforge_domain::build::{BuildFilter, Silence, StatusFilter};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
@@ -701,7 +701,10 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
         tx.builds().list(project, &BuildFilter::default(), PAGE).map(|_| ())
     });
     assert_goes_by("builds_of_pipeline", |tx| tx.builds().of_pipeline(PipelineId(1)).map(|_| ()));
-    assert_goes_by("builds_waited_for", |tx| tx.builds().silent_since(a_moment(), 100).map(|_| ()));
+    assert_goes_by("builds_waited_for", |tx| {
+        let since = Silence { pending: a_moment(), running: a_moment() };
+        tx.builds().silent_since(since, 100).map(|_| ())
+    });
     assert_goes_by("builds_with_expiring_artifacts", |tx| {
         tx.builds().with_artifacts_expired(a_moment(), 100).map(|_| ())
     });

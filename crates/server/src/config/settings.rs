@@ -89,8 +89,11 @@ declare_settings! {
     push_memory_mb: usize = "MIB",
         number(128..=65536).default(512)
             .note("One user may use three quarters of it. One push with large objects uses up to 80 MiB");
-    /// Hours without news from a waiting or running build after which the build fails.
+    /// Hours after which a build fails that no runner takes.
     build_silence_hours: u32 = "HOURS", number(1..=8760).default(24);
+    /// Seconds without a sign of life from the runner of a running build after which the build fails.
+    runner_silence: u32 = "SECONDS",
+        number(5..=86400).default(300).note("Runners give one at least every 30 seconds");
     /// Hours after which a pack that no repository uses is removed.
     sweep_after_hours: u32 = "HOURS", number(1..=8760).default(24);
     /// Days without use after which the token of a sign-in (`POST /session`) expires.

@@ -26,7 +26,6 @@ pub(super) fn declare(pages: &mut Pages) {
 
 /// An entry as pages and feeds show it.
 pub(super) struct Entry {
-    id: i64,
     pub(super) author: String,
     pub(super) username: String,
     /// What was done, without the project: `pushed to branch master at`.
@@ -41,7 +40,6 @@ impl Entry {
     pub(super) fn new(entry: &FeedEntry, frame: &Frame) -> Self {
         let (event, author) = (&entry.view.event, &entry.view.author);
         Self {
-            id: event.id.0,
             author: author.name.as_str().to_owned(),
             username: author.username.as_str().to_owned(),
             text: text_of(entry),

@@ -73,6 +73,7 @@ impl World {
             settings: Settings {
                 external_url: "http://forge.test".to_owned(),
                 build_silence: TimeDelta::hours(24),
+                runner_silence: TimeDelta::minutes(5),
                 hook_timeout: Duration::from_secs(10),
                 strict: StrictRules::default(),
                 runners_token: None,
