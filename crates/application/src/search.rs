@@ -204,7 +204,7 @@ fn load_titles(tx: &mut dyn Tx, kind: SearchedKind, ids: &[i64]) -> Result<Vec<T
             found.map(row).collect()
         }
     };
-    rows.sort_unstable_by(|left, right| right.0.cmp(&left.0));
+    rows.sort_unstable_by_key(|row| std::cmp::Reverse(row.0));
     let projects = sorted_unique(rows.iter().map(|(_, project, ..)| *project));
     let projects = tx.projects().find_all(&projects)?;
     let projects = project_view::placed_page(tx, Paged { items: projects, total: 0 })?.items;

@@ -48,7 +48,7 @@ impl Searches for FakeTx {
                 .map(|milestone| milestone.id.0)
                 .collect(),
         };
-        found.sort_unstable_by(|left, right| right.cmp(left));
+        found.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
         found.truncate(search.limit as usize);
         Ok(found)
     }
