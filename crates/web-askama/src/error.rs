@@ -259,7 +259,8 @@ mod tests {
     /// Nothing that passes by itself, or that others caused, is an internal error.
     #[test]
     fn errors_have_their_pages() {
-        let errors: [(fn() -> Error, Kind, Kind); 7] = [
+        type Case = (fn() -> Error, Kind, Kind);
+        let errors: [Case; 7] = [
             (|| Error::NotFound(Entity::Project), Kind::NotFound, Kind::NotFound),
             (|| Error::Forbidden(None), Kind::NotFound, Kind::Refused),
             (|| Error::Store(StoreError::Busy), Kind::Busy(1), Kind::Busy(1)),

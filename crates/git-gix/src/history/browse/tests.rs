@@ -141,7 +141,7 @@ fn all_files_are_listed() {
 fn the_files_of_two_commits_are_compared_without_their_merge_base() {
     let (scratch, _data, repository) = a_world();
     for (base, tip) in [("master", "side"), ("side", "master"), ("master~2", "master~1")] {
-        let expected = scratch.git(&["diff", "-M", "--name-only", base, tip]);
+        let expected = scratch.git(&["diff", "-M", "--name-only", base, tip, "--"]);
         // The second call is answered from the cache.
         for _ in 0..2 {
             let found =
