@@ -131,7 +131,10 @@ fn builds_are_canceled_retried_and_erased(forge: &Forge) {
 
 fn artifacts_are_downloaded_and_kept(forge: &Forge) {
     let (_, worker, build, page) = started(forge);
-    let sent = worker.artifacts("POST", &build).file("a \"b\".zip", b"PK-zip");
+    let sent = worker
+        .artifacts("POST", &build)
+        .query(&[("expire_in", "1 week")])
+        .file("a \"b\".zip", b"PK-zip");
     assert_eq!(sent.send().status, 201);
     worker.end(&build, "success");
     let developer = Browser::signed_in(forge, "developer");

@@ -3,7 +3,7 @@
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 
-use super::support::{Browser, Team, project, team, user};
+use super::support::{Browser, project, team, user};
 
 on_every_store!(
     members_are_seen_by_all_and_changed_by_masters,
@@ -15,7 +15,7 @@ const PAGE: &str = "/root/ship/project_members";
 
 fn members_are_seen_by_all_and_changed_by_masters(forge: &Forge) {
     let (id, _) = project(forge, "ship", "20");
-    let Team { .. } = team(forge, &[id]);
+    team(forge, &[id]);
     user(forge, "other");
     for (who, may_change) in [
         (None, false),
@@ -46,7 +46,7 @@ fn members_are_seen_by_all_and_changed_by_masters(forge: &Forge) {
 
 fn members_are_added_changed_and_removed(forge: &Forge) {
     let (id, _) = project(forge, "ship", "0");
-    let ids = team(forge, &[id]);
+    let guest = team(forge, &[id]);
     let eve = user(forge, "eve");
     let master = Browser::signed_in(forge, "master");
     let level = |user: i64| {
@@ -59,7 +59,7 @@ fn members_are_added_changed_and_removed(forge: &Forge) {
         master.post_from(PAGE, PAGE, &fields)
     };
     for (name, role, date, fault) in [
-        ("nobody", "30", "", "doesn't exist"),
+        ("nobody", "30", "", "does not exist"),
         ("eve", "30", "tomorrow", "is invalid"),
         ("eve", "50", "", "access level is unknown"),
         ("guest", "30", "", "exists already"),
@@ -80,13 +80,13 @@ fn members_are_added_changed_and_removed(forge: &Forge) {
     assert_eq!(refused.page(403).heading(), "Not allowed");
     let fields = [("user", "eve"), ("role", "40")];
     assert_eq!(eve_browser.post_from(PAGE, PAGE, &fields).page(403).heading(), "Not allowed");
-    let others = format!("{PAGE}/{}/remove", ids.guest);
+    let others = format!("{PAGE}/{guest}/remove");
     eve_browser.post_from(PAGE, &others, &[]).page(403);
-    assert_eq!(level(ids.guest), Some(10));
+    assert_eq!(level(guest), Some(10));
     eve_browser.post_from(PAGE, &format!("{one}/remove"), &[]).redirects(303, "/");
     assert_eq!(level(eve), None, "everybody may leave");
     master.post_from(PAGE, &others, &[]).redirects(303, PAGE);
-    assert_eq!(level(ids.guest), None);
+    assert_eq!(level(guest), None);
 }
 
 fn members_of_groups_have_the_same_page(forge: &Forge) {

@@ -116,9 +116,20 @@ fn a_pipeline_is_run_canceled_and_retried(forge: &Forge) {
     assert_eq!(refused.page(403).heading(), "Not allowed");
     developer.post_from(&page, &format!("{page}/cancel"), &[]).redirects(303, &page);
     assert_eq!(one().all("[role=status].state"), ["canceled"]);
-    assert!(!has("Cancel running") && has("Retry failed"));
+    assert!(!has("Cancel running") && !has("Retry failed"), "canceled builds stay canceled");
+    let made = developer.post_from(new, new, &[("ref", "master")]);
+    let page = made.0.header("Location").expect("it leads to the pipeline").to_owned();
+    let worker = runner(forge, id);
+    let build = worker.take().expect("a build waits");
+    assert_eq!(build["name"], "compile");
+    worker.end(&build, "failed");
+    let one = || developer.get(&page).page(200);
+    assert_eq!(one().all("section[aria-label=build] a"), ["compile failed", "lint pending"]);
+    assert!(one().all("main button").iter().any(|button| button == "Retry failed"));
     developer.post_from(&page, &format!("{page}/retry"), &[]).redirects(303, &page);
-    assert_eq!(one().all("section[aria-label=build] a"), ["compile pending", "lint pending"]);
+    let mut links = one().all("section[aria-label=build] a");
+    links.sort();
+    assert_eq!(links, ["compile pending", "lint pending"]);
     assert_eq!(developer.get("/root/ship/pipelines/999999").0.status, 404);
     assert_eq!(developer.get("/root/ship/pipelines/x").0.status, 404);
 }

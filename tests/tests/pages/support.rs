@@ -162,30 +162,21 @@ pub fn project(forge: &Forge, name: &str, visibility: &str) -> (i64, WorkTree) {
     (id, tree)
 }
 
-/// The ids of the users that [`team`] makes.
-pub struct Team {
-    pub guest: i64,
-    pub reporter: i64,
-    pub developer: i64,
-    pub master: i64,
-}
-
-/// Creates the users `guest`, `reporter`, `developer` and `master`, as members of these projects.
-pub fn team(forge: &Forge, projects: &[i64]) -> Team {
+/// Creates the users `guest`, `reporter`, `developer` and `master`, as members of these projects. Returns the id of the
+/// guest.
+pub fn team(forge: &Forge, projects: &[i64]) -> i64 {
     let member = |name: &str, level: &str| {
         let id = user(forge, name);
         for project in projects {
             let add = forge.post(&format!("/projects/{project}/members")).token(ROOT);
-            let fields = [("user_id", id.to_string()), ("access_level", level.to_owned())];
-            let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
-            add.form(&fields).send().expect(201);
+            let text = id.to_string();
+            add.form(&[("user_id", text.as_str()), ("access_level", level)]).send().expect(201);
         }
         id
     };
-    Team {
-        guest: member("guest", "10"),
-        reporter: member("reporter", "20"),
-        developer: member("developer", "30"),
-        master: member("master", "40"),
+    let guest = member("guest", "10");
+    for (name, level) in [("reporter", "20"), ("developer", "30"), ("master", "40")] {
+        member(name, level);
     }
+    guest
 }

@@ -268,7 +268,7 @@ async fn remove_from_project(visit: Visit) -> PageResult<HttpResponse> {
 /// Removes a member. The last owner of a group and the owner of a personal project stay.
 async fn remove(visit: Visit, of: Of) -> PageResult<HttpResponse> {
     let (source, user) = (of.source(&visit), UserId(visit.id("id")));
-    let (viewer, (removed, still_visible)) = visit
+    let (_, (removed, still_visible)) = visit
         .run_signed_in(move |app, signed_in| {
             let actor = signed_in.actor;
             let removed = match member::remove(app, actor, &source, user) {
@@ -280,7 +280,6 @@ async fn remove(visit: Visit, of: Of) -> PageResult<HttpResponse> {
             Ok((removed, rights(app, actor, &source).is_ok()))
         })
         .await?;
-    drop(viewer);
     let notice = if removed { Notice::Removed } else { Notice::Refused };
     let address = if still_visible { of.address(&visit) } else { "/".to_owned() };
     Ok(render::see_other_with(&visit, &address, notice))

@@ -259,7 +259,7 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let may_run = project.may_build(CiAbility::Run);
     let stages = grouped(&detail, &base, project.may_build(CiAbility::ReadBuilds));
     let has = |statuses: &[Status]| detail.builds.iter().any(|one| statuses.contains(&one.status));
-    let may_retry = may_run && has(&[Status::Failed, Status::Canceled]);
+    let may_retry = may_run && has(&[Status::Failed]);
     let may_cancel = may_run && has(&[Status::Pending, Status::Running]);
     let PipelineDetail { view, commit, .. } = detail;
     let page = PipelinePage {
