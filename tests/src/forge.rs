@@ -98,6 +98,8 @@ pub struct Restrictions {
     pub threads: Option<Arc<dyn WorkThreads>>,
     /// The maximum size of a repository; `None` for no limit.
     pub repository_bytes: Option<u64>,
+    /// Whether costly pages are closed to visitors who are not signed in.
+    pub are_costly_pages_closed: bool,
 }
 
 /// Whether the server verifies its own responses to fetches. `HEXFORGE_VERIFY_FETCHES=0` turns this off for long
@@ -589,7 +591,8 @@ fn listen(
         head_timeout: restrictions.head_timeout.unwrap_or(HEAD_TIMEOUT),
         revision: "hexforge-0.1.0".to_owned(),
     };
-    let limiter = Limiter::new(restrictions.transfer);
+    let limiter = Limiter::new(restrictions.transfer)
+        .with_costly_pages_open(!restrictions.are_costly_pages_closed);
     let limiter = Arc::new(match &restrictions.threads {
         Some(threads) => limiter.with_threads(Arc::clone(threads)),
         None => limiter,

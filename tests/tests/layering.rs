@@ -86,7 +86,7 @@ const TEST_ARROWS: [(&str, &str); 6] = [
 ];
 
 /// Libraries, and the crates that may depend on them.
-const WRAPPED: [(&str, &[&str]); 18] = [
+const WRAPPED: [(&str, &[&str]); 20] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -108,6 +108,8 @@ const WRAPPED: [(&str, &[&str]); 18] = [
     ("askama", &["hexforge-web-askama"]),
     ("comrak", &["hexforge-web-askama"]),
     ("ammonia", &["hexforge-web-askama"]),
+    ("syntect", &["hexforge-web-askama"]),
+    ("similar", &["hexforge-web-askama"]),
     ("gix", &["hexforge-git-gix"]),
     ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store"]),
     ("object_store", &["hexforge-blobs-object-store"]),

@@ -3,11 +3,18 @@
 mod pages {
     mod access;
     mod boards;
+    mod compare;
     mod contents;
+    mod costly;
+    mod diffs;
+    mod editing;
+    mod files;
     mod forgery;
     mod issues;
     mod labels;
     mod list;
+    mod merge_requests;
+    mod refs;
     mod sessions;
     mod support;
 }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::web::Bytes;
@@ -43,9 +43,6 @@ use hexforge_http_edge::work;
 
 /// Timeout for the request body. Git data and uploaded files have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
-
-/// The time limit for a call that searches a history.
-const TIME_FOR_SEARCH: Duration = Duration::from_secs(10);
 
 /// A call as handlers get it, with the type of its parameters: parsed, but the caller is not signed in and the
 /// parameters are not read.
@@ -389,19 +386,9 @@ impl ApiRequest {
             Err(error) if error.is_unfinished() => (),
             outcome => return outcome,
         }
-        let address = Caller::anonymous(self.call.peer);
-        let search = permit::wait(&self.shared.edge.limiter.searches, address).await?;
         let (app, call) = (Arc::clone(&self.shared.edge.app), Arc::clone(&self.call));
-        self.run_permitted(search, move || {
-            let until = Instant::now() + TIME_FOR_SEARCH;
-            loop {
-                match attempt(&work, &app, &call) {
-                    Err(error) if error.is_unfinished() && Instant::now() < until => (),
-                    outcome => return outcome,
-                }
-            }
-        })
-        .await
+        let attempt = move || attempt(&work, &app, &call);
+        work::run_search(self.limiter(), self.call.peer, ApiError::is_unfinished, attempt).await
     }
 
     /// The parameters of the call, before their rules apply.

@@ -2,15 +2,18 @@
 //! are synchronous.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actix_web::web;
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
-use hexforge_domain::limiter::Permit;
+use hexforge_domain::limiter::{Caller, Permit};
 use tokio::sync::oneshot;
 
 use crate::meter::Meter;
+use crate::permit;
 
 /// Runs short work on the blocking thread pool. The permit is returned when the work is done, also if the future was
 /// dropped before.
@@ -40,6 +43,30 @@ pub async fn run_long<T: Send + 'static>(
 ) -> Result<T, Error> {
     let (job, outcome) = job_with_outcome(work);
     wait_for_outcome(limiter.start(permit, job), outcome).await
+}
+
+/// How long a search may continue.
+const TIME_FOR_SEARCH: Duration = Duration::from_secs(10);
+
+/// Continues a use case that has to search a history, with a permit for searches. Each attempt continues the search
+/// of the one before.
+pub async fn run_search<T: Send + 'static, E: From<Error> + Send + 'static>(
+    limiter: &Limiter,
+    client: Option<IpAddr>,
+    is_unfinished: fn(&E) -> bool,
+    attempt: impl Fn() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    let permit = permit::wait(&limiter.searches, Caller::anonymous(client)).await?;
+    let work = move || {
+        let until = Instant::now() + TIME_FOR_SEARCH;
+        loop {
+            match attempt() {
+                Err(error) if is_unfinished(&error) && Instant::now() < until => (),
+                outcome => return outcome,
+            }
+        }
+    };
+    run_long(limiter, permit, work).await?
 }
 
 /// Runs the check of a password and waits for its outcome.

@@ -62,11 +62,18 @@ pub(crate) enum Notice {
     Created,
     Removed,
     Refused,
+    Scheduled,
 }
 
 impl Notice {
-    const ALL: [Notice; 5] =
-        [Notice::SignedOut, Notice::Saved, Notice::Created, Notice::Removed, Notice::Refused];
+    const ALL: [Notice; 6] = [
+        Notice::SignedOut,
+        Notice::Saved,
+        Notice::Created,
+        Notice::Removed,
+        Notice::Refused,
+        Notice::Scheduled,
+    ];
 
     fn word(self) -> &'static str {
         match self {
@@ -75,6 +82,7 @@ impl Notice {
             Notice::Created => "created",
             Notice::Removed => "removed",
             Notice::Refused => "refused",
+            Notice::Scheduled => "scheduled",
         }
     }
 
@@ -90,6 +98,7 @@ impl Notice {
             Notice::Saved => "Your changes were saved.",
             Notice::Created => "It was created.",
             Notice::Removed => "It was removed.",
+            Notice::Scheduled => "It will be done in the background.",
             Notice::Refused => "Nothing was changed: it is not possible any more.",
         }
     }

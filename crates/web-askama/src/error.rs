@@ -45,6 +45,8 @@ enum Kind {
     Throttled(u64),
     /// The server has too much to do; the number of seconds to wait.
     Busy(u64),
+    /// Too many visitors who are not signed in read costly pages.
+    BusyForStrangers,
     StorageFull,
     Internal,
 }
@@ -59,7 +61,7 @@ impl Kind {
             Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Kind::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Kind::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
-            Kind::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Busy(_) | Kind::BusyForStrangers => StatusCode::SERVICE_UNAVAILABLE,
             Kind::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
             Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -92,6 +94,11 @@ impl Kind {
             Kind::TooSlow => ("Too slow", "The form took too long to arrive. Nothing was changed."),
             Kind::Throttled(_) => ("Too many requests", "Wait a moment and try again."),
             Kind::Busy(_) => ("Busy", "The server has too much to do. Try again in some seconds."),
+            Kind::BusyForStrangers => (
+                "Busy",
+                "Too many visitors read pages like this one. Try again in some seconds, or sign in to \
+                 go on.",
+            ),
             Kind::StorageFull => {
                 ("Storage is full", "Nothing was stored. Tell the administrators of this service.")
             }
@@ -106,6 +113,7 @@ impl Kind {
     fn retry_after(self) -> Option<u64> {
         match self {
             Kind::Throttled(seconds) | Kind::Busy(seconds) => Some(seconds),
+            Kind::BusyForStrangers => Some(10),
             _ => None,
         }
     }
@@ -122,9 +130,27 @@ impl PageError {
             Error::Unauthenticated | Error::NotFound(_) | Error::Missing(_) => Kind::NotFound,
             Error::Throttled(seconds) => Kind::Throttled(seconds),
             Error::Store(StoreError::Busy) => Kind::Busy(1),
-            Error::Git(GitError::Busy) => Kind::Busy(5),
-            Error::Git(GitError::Missing) => Kind::NotFound,
-            Error::Store(StoreError::Full(_)) => Kind::StorageFull,
+            Error::Git(GitError::Busy | GitError::Unfinished) => Kind::Busy(5),
+            // Another request removed or moved it meanwhile.
+            Error::Git(GitError::Missing) | Error::Store(StoreError::Gone) => Kind::NotFound,
+            Error::Store(StoreError::Full(_)) | Error::Git(GitError::Full(_)) => Kind::StorageFull,
+            Error::Files(error) if error.is_full() => Kind::StorageFull,
+            Error::Store(StoreError::Unreachable(_)) | Error::Git(GitError::Unreachable(_)) => {
+                tracing::warn!(cause = %error, "the storage does not answer");
+                Kind::Busy(5)
+            }
+            Error::Files(error) if error.is_unreachable() => {
+                tracing::warn!(cause = %error, "the file storage does not answer");
+                Kind::Busy(5)
+            }
+            // The branch was changed by somebody else, or a name is not valid in git.
+            Error::Git(GitError::Conflict(_) | GitError::Invalid(_) | GitError::Protocol(_)) => {
+                if is_action {
+                    Kind::Refused
+                } else {
+                    Kind::NotFound
+                }
+            }
             error @ (Error::Store(_)
             | Error::Files(_)
             | Error::Git(_)
@@ -146,6 +172,10 @@ impl PageError {
     /// Sends the visitor to the sign-in, which leads back.
     pub(crate) fn sign_in() -> Self {
         Self::new(Kind::SignIn, Viewer::default())
+    }
+
+    pub(crate) fn busy_for_strangers() -> Self {
+        Self::new(Kind::BusyForStrangers, Viewer::default())
     }
 
     pub(crate) fn forged() -> Self {
@@ -186,7 +216,7 @@ impl PageError {
         let (heading, advice) = kind.texts();
         let is_stranger = viewer.signed_in().is_none();
         let sign_in = match kind {
-            Kind::NotFound if is_stranger => Some(sign_in),
+            Kind::NotFound | Kind::BusyForStrangers if is_stranger => Some(sign_in),
             Kind::Ended => Some("/users/sign_in".to_owned()),
             _ => None,
         };
@@ -218,4 +248,29 @@ struct ErrorPage {
     sign_in: Option<String>,
     typed: Vec<(String, String)>,
     request_id: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use hexforge_application::error::Entity;
+
+    use super::*;
+
+    /// Nothing that passes by itself, or that others caused, is an internal error.
+    #[test]
+    fn errors_have_their_pages() {
+        let errors: [(fn() -> Error, Kind, Kind); 7] = [
+            (|| Error::NotFound(Entity::Project), Kind::NotFound, Kind::NotFound),
+            (|| Error::Forbidden(None), Kind::NotFound, Kind::Refused),
+            (|| Error::Store(StoreError::Busy), Kind::Busy(1), Kind::Busy(1)),
+            (|| Error::Store(StoreError::Gone), Kind::NotFound, Kind::NotFound),
+            (|| Error::Git(GitError::Unfinished), Kind::Busy(5), Kind::Busy(5)),
+            (|| Error::Git(GitError::Conflict("x".into())), Kind::NotFound, Kind::Refused),
+            (|| Error::Internal("x".into()), Kind::Internal, Kind::Internal),
+        ];
+        for (error, page, action) in errors {
+            let kind = |is_action| PageError::of(error(), Viewer::default(), is_action).0.kind;
+            assert_eq!((kind(false), kind(true)), (page, action), "{}", error());
+        }
+    }
 }

@@ -14,6 +14,13 @@ use comrak::Options;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CleanHtml(String);
 
+impl CleanHtml {
+    /// The length of the HTML in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.0.len()
+    }
+}
+
 impl HtmlSafe for CleanHtml {}
 
 impl fmt::Display for CleanHtml {

@@ -1,23 +1,33 @@
 //! The pages, one file for each group of addresses.
 
+mod archive;
 mod blame;
 mod boards;
+mod branches;
 mod commit;
+mod compare;
+mod dashboard;
 mod discussion;
+mod editing;
 mod explore;
 mod file;
+mod finder;
+mod folder;
+mod graphs;
 mod history;
 mod issues;
 mod labels;
 mod merge_requests;
 mod milestones;
+mod network;
 mod profile;
 mod project;
+mod pushing;
+mod raw;
 mod service;
 mod session;
+mod tags;
 mod tracker;
-
-pub(crate) use file::visible;
 
 use crate::assets;
 use crate::forms::Guard;
@@ -33,6 +43,7 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/dashboard", explore::own);
     pages.get("/dashboard/projects", explore::own);
     pages.get("/dashboard/projects/starred", explore::starred);
+    dashboard::declare(pages);
     pages.get("/explore", explore::explore);
     pages.get("/explore/projects", explore::explore);
     pages.get("/public", explore::public);
@@ -43,17 +54,28 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/-/assets/{file}", assets::show);
     pages.get("/-/identicon/{name}.svg", service::identicon);
     pages.post_guarded(Guard::Headers, "/-/color_scheme", service::choose_scheme);
-    pages.get("/{namespace}/{project}/tree/{rest...}", file::tree);
+    pages.get("/{namespace}/{project}/tree/{rest...}", folder::tree);
     pages.get("/{namespace}/{project}/blob/{rest...}", file::blob);
-    pages.get("/{namespace}/{project}/raw/{rest...}", file::raw);
+    pages.get("/{namespace}/{project}/raw/{rest...}", raw::raw);
     pages.get("/{namespace}/{project}/blame/{rest...}", blame::show);
     pages.get("/{namespace}/{project}/commits/{rest...}", history::commits);
+    pages.get("/{namespace}/{project}/commit/{sha}.diff", commit::plain_diff);
+    pages.get("/{namespace}/{project}/commit/{sha}.patch", commit::email_patch);
     pages.get("/{namespace}/{project}/commit/{sha}", commit::show);
     issues::declare(pages);
     labels::declare(pages);
     milestones::declare(pages);
     boards::declare(pages);
     merge_requests::declare(pages);
+    pages.get("/{namespace}/{project}/find_file/{rest...}", finder::page);
+    pages.get("/{namespace}/{project}/files/{rest...}", finder::json);
+    pages.get("/{namespace}/{project}/repository/{file}", archive::send);
+    graphs::declare(pages);
+    pages.get("/{namespace}/{project}/network/{rest...}", network::show);
+    compare::declare(pages);
+    branches::declare(pages);
+    tags::declare(pages);
+    editing::declare(pages);
     pages.get("/{namespace}/{project}/refs/switch", file::switch);
     pages.post("/{namespace}/{project}/star", project::star);
     pages.post("/{namespace}/{project}/unstar", project::unstar);

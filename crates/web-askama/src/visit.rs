@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
@@ -16,6 +17,7 @@ use hexforge_application::retry;
 use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
@@ -23,6 +25,7 @@ use hexforge_http_edge::client::client_address;
 use hexforge_http_edge::conditional::IfNoneMatch;
 use hexforge_http_edge::links::Links;
 use hexforge_http_edge::{Edge, permit, slashes, work};
+use tokio::time::timeout;
 
 use crate::address;
 use crate::cookies::{self, Jar, Notice, Scheme};
@@ -33,6 +36,9 @@ use crate::table::InPath;
 
 /// Items on a page of a list.
 pub(crate) const PER_PAGE: u64 = 20;
+
+/// The time that a visitor who is not signed in waits for a permit for a costly page.
+const STRANGER_WAIT: Duration = Duration::from_secs(2);
 
 /// Settings of the pages.
 #[derive(Clone, Debug)]
@@ -112,14 +118,22 @@ impl Visit {
         let work = move || {
             let viewer = match identify(&app, session.as_ref()) {
                 Ok(viewer) => viewer,
-                Err(error) => return (Viewer::default(), Err(error)),
+                Err(error) => return (Viewer::default(), Err(error), use_case),
             };
             let outcome = retry::while_busy(retry::TRIES, is_busy, || use_case(&app, &viewer));
-            (viewer, outcome)
+            (viewer, outcome, use_case)
         };
         let done = work::run_short(limiter, permit, work).await;
-        let (viewer, outcome) = done.map_err(|error| self.failed(error))?;
+        let (viewer, outcome, use_case) = done.map_err(|error| self.failed(error))?;
         self.remember(&viewer);
+        let outcome = match outcome {
+            Err(error) if is_unfinished(&error) => {
+                let (app, viewer) = (Arc::clone(&self.0.edge.app), viewer.clone());
+                let attempt = move || use_case(&app, &viewer);
+                work::run_search(limiter, self.address(), is_unfinished, attempt).await
+            }
+            outcome => outcome,
+        };
         match outcome {
             Ok(value) => Ok((viewer, value)),
             // To a stranger, a hidden thing and a missing one look the same.
@@ -182,6 +196,47 @@ impl Visit {
         let done = work::run_long(&self.0.edge.limiter, permit, work).await;
         done.and_then(|outcome| outcome)
             .map_err(|error| PageError::of(error, viewer.clone(), self.changes_things()))
+    }
+
+    /// Runs the costly work of a page. Visitors who are not signed in share few permits for such pages, and the operator
+    /// may close the pages to them.
+    pub(crate) async fn run_costly<T: Send + 'static>(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<T> {
+        let is_stranger = viewer.signed_in().is_none();
+        if is_stranger && !self.limiter().are_costly_pages_open {
+            return Err(PageError::sign_in());
+        }
+        self.run_shared(pool, viewer, work).await
+    }
+
+    /// Like [`run_costly`](Self::run_costly), for pages that are rarely costly. They are never closed.
+    pub(crate) async fn run_shared<T: Send + 'static>(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<T> {
+        let place = match viewer.signed_in() {
+            Some(_) => None,
+            None => Some(self.stranger_permit().await?),
+        };
+        // The work keeps the permit, also if the visitor goes away.
+        let work = move || {
+            let _place = place;
+            work()
+        };
+        self.run_long(pool, viewer, work).await
+    }
+
+    async fn stranger_permit(&self) -> PageResult<Permit> {
+        let pool = &self.limiter().stranger_pages;
+        let waiting = pool.wait_for_permit(Caller::anonymous(self.address()));
+        let permit = timeout(STRANGER_WAIT, waiting).await.ok().and_then(Result::ok);
+        permit.ok_or_else(PageError::busy_for_strangers)
     }
 
     /// Waits for a permit for long work.
@@ -333,6 +388,11 @@ impl Visit {
         uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string)
     }
 
+    /// The URL of an address of this service, for readers outside of a browser.
+    pub(crate) fn external(&self, address: &str) -> String {
+        format!("{}{address}", self.0.settings.external_url)
+    }
+
     /// A parameter in the address, as text.
     pub(crate) fn param(&self, name: &str) -> String {
         String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
@@ -363,6 +423,11 @@ impl Visit {
         format!("{}?{}", self.0.request.uri().path(), address::query(pairs))
     }
 
+    /// All parameters in the query, as they came.
+    pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The page of a list.
     pub(crate) fn page(&self) -> Page {
         let number = self.query("page").and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -388,6 +453,10 @@ impl Visit {
 fn identify(app: &App, session: Option<&Secret>) -> Result<Viewer, Error> {
     let found = session.map(|token| browser_session::identify(app, token)).transpose()?;
     Ok(Viewer(found.flatten().map(Arc::new)))
+}
+
+fn is_unfinished(error: &Error) -> bool {
+    matches!(error, Error::Git(GitError::Unfinished))
 }
 
 fn is_busy(error: &Error) -> bool {

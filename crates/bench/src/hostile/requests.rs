@@ -110,6 +110,7 @@ const UPLOAD_BEGINNING: &[u8] =
 pub(super) fn busy(attacker: &Attacker, target: &Target) -> Vec<Busy> {
     let mut all = floods(attacker, target);
     all.extend(heavy_reads(attacker, target));
+    all.extend(pages(target));
     all.extend(git_requests(attacker, target));
     if attacker.is_user() {
         all.extend(pushes(attacker, target));
@@ -198,6 +199,24 @@ fn heavy_reads(attacker: &Attacker, target: &Target) -> Vec<Busy> {
             blob(format!("raw_blobs/{}", made_up_id(turn)))
         }),
         attack("large JSON", 2, move |_| large.clone()),
+    ]
+}
+
+/// Requests for web pages, as crawlers send them. A token does not open pages, so both attackers are strangers here.
+fn pages(target: &Target) -> Vec<Busy> {
+    let get = |paths: Vec<String>| {
+        let requests: Vec<_> = paths.iter().map(|path| request("GET", path, "", b"")).collect();
+        move |turn: usize| requests[turn % requests.len()].clone()
+    };
+    let of_commits = |page: &str| -> Vec<String> {
+        target.commits.iter().map(|commit| format!("/eve/trap/{page}/{commit}")).collect()
+    };
+    let cheap = ["/", "/explore/projects?search=e", "/eve/trap", "/eve/missing", "/users/sign_in"];
+    vec![
+        attack("pages", 2, get(cheap.map(str::to_owned).to_vec())),
+        attack("pages of folders", 2, get(of_commits("tree"))),
+        attack("pages of histories", 2, get(of_commits("commits"))),
+        attack("pages of commits", 2, get(of_commits("commit"))),
     ]
 }
 

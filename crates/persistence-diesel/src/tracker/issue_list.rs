@@ -365,7 +365,6 @@ fn matching_issues(
     };
     let conditions = [
         Some(scope),
-        viewer.map(access::visible),
         access::may_see_issue(filter.clearance),
         state,
         filter.iid.map(|iid| Sql::new("issues.iid = ").id(iid)),
@@ -458,30 +457,48 @@ fn scope(
         }
         IssueScope::AuthoredBy(author, viewer) => {
             let column = match strategy {
-                Strategy::Gather if selectors.is_some() => " AND +issues.author_id = ",
-                Strategy::Gather | Strategy::Walk => " AND issues.author_id = ",
+                Strategy::Gather if selectors.is_some() => "+issues.author_id = ",
+                Strategy::Gather | Strategy::Walk => "issues.author_id = ",
             };
-            (ISSUES_FIRST, joined().sql(column).id(author.0), viewer.restricted_to())
+            // A scalar subquery: PostgreSQL chooses the order of a cross join itself, and would read projects first.
+            let viewer = viewer.restricted_to();
+            let project = Sql::new("SELECT 1 FROM projects").filter([seen(joined(), viewer)]);
+            let project = access::returns_row(project);
+            (ISSUES, Sql::new(column).id(author.0).sql(" AND ").then(project), viewer)
         }
         IssueScope::AssignedTo(assignee, viewer) => {
-            let assigned = joined().sql(" AND issues.assignee_id = ").id(assignee.0);
-            (ISSUES_FIRST, assigned, viewer.restricted_to())
+            let viewer = viewer.restricted_to();
+            let project = Sql::new("SELECT 1 FROM projects").filter([seen(joined(), viewer)]);
+            let project = access::returns_row(project);
+            let assigned = Sql::new("issues.assignee_id = ").id(assignee.0);
+            (ISSUES, assigned.sql(" AND ").then(project), viewer)
         }
-        IssueScope::Group(group, viewer) => match strategy {
-            // The labels or milestone belong to projects of the group, and so do the issues.
-            Strategy::Gather if is_selective => (ISSUES_FIRST, joined(), viewer.restricted_to()),
-            Strategy::Gather => {
-                let there = joined().sql(" AND projects.namespace_id = ").id(group.0);
-                (PROJECTS_FIRST, there, viewer.restricted_to())
-            }
-            Strategy::Walk => {
-                // This form keeps SQLite from using an index, and PostgreSQL can still estimate the number of
-                // projects.
-                let there =
-                    joined().sql(" AND NOT (projects.namespace_id <> ").id(group.0).sql(")");
-                (ISSUES_FIRST, there, viewer.restricted_to())
-            }
-        },
+        IssueScope::Group(group, viewer) => {
+            let viewer = viewer.restricted_to();
+            let (from, there) = match strategy {
+                // The labels or milestone belong to projects of the group, and so do the issues.
+                Strategy::Gather if is_selective => (ISSUES_FIRST, joined()),
+                Strategy::Gather => {
+                    let there = joined().sql(" AND projects.namespace_id = ").id(group.0);
+                    (PROJECTS_FIRST, there)
+                }
+                Strategy::Walk => {
+                    // This form keeps SQLite from using an index, and PostgreSQL can still estimate the number of
+                    // projects.
+                    let other = joined().sql(" AND NOT (projects.namespace_id <> ");
+                    (ISSUES_FIRST, other.id(group.0).sql(")"))
+                }
+            };
+            (from, seen(there, viewer), viewer)
+        }
+    }
+}
+
+/// A condition on projects, and that the viewer sees them.
+fn seen(condition: Sql, viewer: Option<Viewer>) -> Sql {
+    match viewer {
+        Some(viewer) => condition.sql(" AND ").then(access::visible(viewer)),
+        None => condition,
     }
 }
 

@@ -122,6 +122,10 @@ declare_settings! {
     accepted_object_errors: AcceptedFaults = "NAMES",
         names(AcceptedFaults::parse, "is not an error of git fsck").default(AcceptedFaults::default())
             .note("See [git](git.md#what-a-push-has-to-pass)");
+    /// Who may open pages that take much work, such as blames, comparisons and statistics: `everyone` or `signed-in`.
+    web_costly: CostlyPages = "WHO",
+        choice([("everyone", CostlyPages::Everyone), ("signed-in", CostlyPages::SignedIn)]).default("everyone")
+            .note("See [pages](web.md#for-operators)");
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug`.
     log: String = "FILTER", text(|filter| Ok(filter.to_owned())).default("info");
     /// The format of the log: `text` or `json`.
@@ -134,6 +138,15 @@ const UNTIL_CHANGED: &str =
 
 /// The data folder, unless another is chosen.
 pub(super) const DEFAULT_DATA_DIR: &str = "hexforge-data";
+
+/// Who may open pages that take much work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostlyPages {
+    /// All visitors. Those who are not signed in share few permits.
+    Everyone,
+    /// Visitors who are signed in.
+    SignedIn,
+}
 
 /// The format of the lines of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

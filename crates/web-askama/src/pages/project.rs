@@ -15,7 +15,7 @@ use hexforge_domain::project::Archived;
 use hexforge_domain::project::star::StarCommand;
 
 use super::explore::visibility_name;
-use super::file::{self, Entry, FolderContent, Readme};
+use super::folder::{self, Entry, FolderContent, Readme};
 use crate::address;
 use crate::error::PageResult;
 use crate::frame::{Frame, ProjectFrame};
@@ -116,6 +116,8 @@ struct Folder {
     shown_of_more: Option<usize>,
     entries: Vec<Entry>,
     readme: Option<Readme>,
+    /// The branch, encoded for addresses.
+    at: String,
 }
 
 /// What the home of a project reads.
@@ -163,7 +165,7 @@ fn read_tip(project: &ProjectPage, at: Revision) -> Result<Tip, Error> {
         repository::commits::CommitFilter { limit: 1, ..Default::default() },
     )?;
     let branches = repository::branch_names(&at);
-    let readme = file::read_readme(at, content.entries())?;
+    let readme = folder::read_readme(at, content.entries())?;
     Ok(Tip { branch, branches, commit: commit.into_iter().next(), content, readme })
 }
 
@@ -179,8 +181,9 @@ fn show(
     let content = tip.map(|tip| Folder {
         latest: tip.commit.as_ref().map(|commit| CommitLine::new(commit, &frame)),
         shown_of_more: tip.content.shown_of_more(),
-        entries: file::rows(&base, &tip.branch, tip.content, &frame),
+        entries: folder::rows(&base, &tip.branch, tip.content, &frame),
         readme: tip.readme,
+        at: address::path(&tip.branch),
         branch: tip.branch,
         branches: tip.branches,
     });

@@ -20,8 +20,12 @@ Disallow: /profile
 Disallow: /search
 Disallow: /users/
 Disallow: /*/*/blame/
+Disallow: /*/*/commit/*.diff
+Disallow: /*/*/commit/*.patch
+Disallow: /*/*/commit/*?
 Disallow: /*/*/commits/
 Disallow: /*/*/compare
+Disallow: /*/*/files/
 Disallow: /*/*/find_file/
 Disallow: /*/*/graphs/
 Disallow: /*/*/network/
