@@ -19,6 +19,7 @@ mod pages {
     mod limits;
     mod list;
     mod members;
+    mod merge_requests;
     mod people;
     mod pipelines;
     mod profile;

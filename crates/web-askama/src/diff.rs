@@ -88,7 +88,6 @@ impl DiffOptions {
 
     /// Links each line to a form for a comment on it. The form gets `path`, `old` and `new` in its query: the path of
     /// the file, and the numbers of the line.
-    #[allow(dead_code, reason = "the pages of merge requests use it")]
     #[must_use]
     pub(crate) fn with_comments_at(self, address: String) -> Self {
         Self { comments: Some(address), ..self }

@@ -468,8 +468,10 @@ fn scope(
         }
         IssueScope::AssignedTo(assignee, viewer) => {
             let viewer = viewer.restricted_to();
-            let assigned = joined().sql(" AND issues.assignee_id = ").id(assignee.0);
-            (ISSUES_FIRST, seen(assigned, viewer), viewer)
+            let project = Sql::new("SELECT 1 FROM projects").filter([seen(joined(), viewer)]);
+            let project = access::returns_row(project);
+            let assigned = Sql::new("issues.assignee_id = ").id(assignee.0);
+            (ISSUES, assigned.sql(" AND ").then(project), viewer)
         }
         IssueScope::Group(group, viewer) => {
             let viewer = viewer.restricted_to();

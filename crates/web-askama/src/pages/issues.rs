@@ -8,7 +8,7 @@ mod show;
 use crate::table::Pages;
 
 pub(super) use actions::anchor_of;
-pub(super) use list::IssueRow;
+pub(super) use list::{IssueRow, query_of, state_of, tabs};
 pub(super) use show::CommentForm;
 
 pub(super) fn declare(pages: &mut Pages) {

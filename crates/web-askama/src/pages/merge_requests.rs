@@ -1,6 +1,7 @@
 //! Merge requests of projects.
 
 mod actions;
+mod changes;
 mod form;
 mod list;
 mod parts;
@@ -8,11 +9,18 @@ mod show;
 
 use crate::table::Pages;
 
+pub(super) use list::{RequestRow, query_of, state_of, tabs};
+
 pub(super) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/merge_requests", list::list);
     pages.get("/{namespace}/{project}/merge_requests/new", form::new);
     pages.post("/{namespace}/{project}/merge_requests", form::create);
+    pages.get("/{namespace}/{project}/merge_requests/{iid}.diff", changes::plain_diff);
+    pages.get("/{namespace}/{project}/merge_requests/{iid}.patch", changes::email_patches);
     pages.get("/{namespace}/{project}/merge_requests/{iid}", show::show);
+    pages.get("/{namespace}/{project}/merge_requests/{iid}/diffs", changes::diffs);
+    pages.get("/{namespace}/{project}/merge_requests/{iid}/diffs/comment", changes::comment_form);
+    pages.post("/{namespace}/{project}/merge_requests/{iid}/diffs/comment", changes::comment);
     pages.get("/{namespace}/{project}/merge_requests/{iid}/commits", parts::commits);
     pages.get("/{namespace}/{project}/merge_requests/{iid}/pipelines", parts::pipelines);
     pages.get("/{namespace}/{project}/merge_requests/{iid}/builds", parts::builds);

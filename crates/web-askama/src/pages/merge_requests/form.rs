@@ -11,6 +11,7 @@ use hexforge_application::merge_request::page::{self, RequestForm};
 use hexforge_application::merge_request::{create as creation, update as change};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::repository;
+use hexforge_domain::commit::Commit;
 use hexforge_domain::id::{self, UserId};
 use hexforge_domain::merge_request::{RequestBranch, Title};
 use hexforge_domain::policy::Actor;
@@ -18,6 +19,7 @@ use hexforge_domain::text::LongText;
 
 use super::show::description;
 use crate::cookies::Notice;
+use crate::diff::{DiffHtml, DiffOptions, DiffView};
 use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::forms::Choice;
@@ -51,6 +53,7 @@ struct FormPage {
     preview: Option<Prose>,
     commits: Vec<CommitLine>,
     compared: Option<&'static str>,
+    diff: Option<DiffHtml>,
 }
 
 struct Branches {
@@ -143,7 +146,7 @@ enum Compared {
     Missing,
     /// The branches of different projects are compared when the request is created.
     OtherProject,
-    Commits(Vec<hexforge_domain::commit::Commit>),
+    Changes(Vec<Commit>, DiffHtml),
 }
 
 fn preview(
@@ -163,35 +166,44 @@ fn preview_text(visit: &Visit) -> Option<String> {
 }
 
 async fn load_new(visit: &Visit, fields: &Fields) -> PageResult<(Viewer, Loaded)> {
-    let (named, client, fields) = (visit.project(), visit.address(), fields.clone());
+    let (named, client, chosen) = (visit.project(), visit.address(), fields.clone());
     let text = preview_text(visit);
-    visit
+    let (viewer, (project, form, preview, ends)) = visit
         .run_signed_in(move |app, signed_in| {
             let actor = signed_in.actor;
             let project = project_page::get(app, actor, &named)?;
-            let form = page::new_form(app, actor, &named, fields.target_project)?;
+            let form = page::new_form(app, actor, &named, chosen.target_project)?;
             let preview = preview(app, actor, &project, text.as_deref(), &named)?;
             let own = project.placed.project.id.0;
-            let comparison = if !fields.has_branches() {
-                Compared::Nothing
-            } else if fields.target_project.is_some_and(|target| target != own) {
-                Compared::OtherProject
-            } else {
+            let is_own = chosen.target_project.is_none_or(|target| target == own);
+            let ends = if chosen.has_branches() && is_own {
                 let readable = repository::readable(app, actor, client, &named)?;
                 let at = |name: &str| {
                     repository::revision(app, &readable, &format!("refs/heads/{name}"))
                 };
-                match at(&fields.target_branch)?.zip(at(&fields.source_branch)?) {
-                    Some((from, to)) => {
-                        let found = repository::compare(Some(&from), Some(&to))?;
-                        Compared::Commits(found.comparison.commits.clone())
-                    }
-                    None => Compared::Missing,
-                }
+                at(&chosen.target_branch)?.zip(at(&chosen.source_branch)?)
+            } else {
+                None
             };
-            Ok(Loaded { project, form, preview, comparison })
+            Ok((project, form, preview, ends))
         })
-        .await
+        .await?;
+    let own = project.placed.project.id.0;
+    let comparison = match ends {
+        _ if !fields.has_branches() => Compared::Nothing,
+        _ if fields.target_project.is_some_and(|target| target != own) => Compared::OtherProject,
+        None => Compared::Missing,
+        Some((from, to)) => {
+            let options = DiffOptions::of(visit);
+            let read = move || {
+                let found = repository::compare(Some(&from), Some(&to))?.comparison;
+                let diff = DiffView::of_comparison(&found, &options).to_html()?;
+                Ok(Compared::Changes(found.commits.clone(), diff))
+            };
+            visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?
+        }
+    };
+    Ok((viewer, Loaded { project, form, preview, comparison }))
 }
 
 async fn load_edit(visit: &Visit, iid: i64) -> PageResult<(Viewer, Loaded)> {
@@ -249,14 +261,16 @@ fn show(
         projects: if projects.len() > 1 { projects } else { vec![] },
     });
     let own = form.view.as_ref().and_then(|view| view.milestone.as_ref());
+    let mut diff = None;
     let (commits, compared) = match comparison {
         Compared::Nothing => (vec![], None),
         Compared::Missing => (vec![], Some("One of the branches does not exist.")),
         Compared::OtherProject => (vec![], Some("The changes are shown when it is created.")),
-        Compared::Commits(commits) if commits.is_empty() => {
+        Compared::Changes(commits, _) if commits.is_empty() => {
             (vec![], Some("There isn't anything to compare."))
         }
-        Compared::Commits(commits) => {
+        Compared::Changes(commits, html) => {
+            diff = Some(html);
             let shown = commits.iter().rev().take(MAX_COMMITS);
             (shown.map(|commit| CommitLine::new(commit, &frame)).collect(), None)
         }
@@ -289,6 +303,7 @@ fn show(
         preview,
         commits,
         compared,
+        diff,
     };
     render::page_with(status, visit, viewer, &page)
 }
