@@ -420,7 +420,7 @@ impl Job<'_> {
         let output: Output = {
             let listed = Arc::clone(&listed);
             Arc::new(move |bytes| {
-                listed.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes)
+                listed.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
             })
         };
         check(process::run(&spec, output, self.deadline, &mut self.halted).await?).map_err(

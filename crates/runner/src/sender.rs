@@ -86,7 +86,7 @@ async fn send_piece(target: &Target, log: &Log, sent: u64) -> Result<u64, Stop> 
             Ok(Appended::Ended) => return Err(Stop),
             // The server lost or got more than was acknowledged; the file has everything.
             Ok(Appended::WrongOffset(length)) if length <= log.length() && length != sent => {
-                sent = length
+                sent = length;
             }
             Ok(Appended::WrongOffset(length)) => {
                 tracing::error!(
@@ -153,5 +153,5 @@ impl Pauses {
 pub fn jitter(pause: Duration) -> Duration {
     let now =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    pause * 3 / 4 + pause / 4 * (now.subsec_nanos() / 1000 % 1000) / 1000
+    pause * 3 / 4 + pause / 4 * (now.subsec_micros() % 1000) / 1000
 }

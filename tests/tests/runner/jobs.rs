@@ -124,25 +124,6 @@ count:
     }
 }
 
-/// The pipeline is created, then its branch is replaced, and only then is there a runner.
-#[test]
-fn the_exact_commit_is_built_after_a_forced_push() {
-    let scene = Scene::new();
-    scene.push("job: {script: [cat version]}\n");
-    let old = scene.tree.write("version", "one").commit("One");
-    scene.tree.git(&["push", "-q", "--force", &scene.push_url(), "master"]);
-    scene.tree.git(&["reset", "-q", "--hard", "HEAD~1"]);
-    scene.tree.write("version", "two").commit("Two");
-    scene.tree.git(&["push", "-q", "--force", &scene.push_url(), "master"]);
-    let _runner = scene.start_runner(&[]);
-    scene.wait_for_pipeline("success");
-    let builds = scene.get("/builds");
-    let builds = builds.as_array().expect("a list");
-    let of_old = builds.iter().find(|build| build["commit"]["id"] == *old).expect("it was built");
-    let ended = || scene.get(&format!("/builds/{}", of_old["id"]))["status"] == "success";
-    assert!(super::scene::wait_until(ended), "{}", scene.get("/builds"));
-}
-
 #[test]
 fn sources_come_as_the_variables_say() {
     let scene = Scene::new();
