@@ -52,10 +52,13 @@ struct PartPage {
     pager: Option<Pager>,
 }
 
+/// A use case that reads a person with a part.
+type Reader<T> = fn(&App, Actor, &str) -> Result<(Person, T), Error>;
+
 /// Reads a part of the person in the address.
 async fn read<T: Send + 'static>(
     visit: &Visit,
-    read: fn(&App, Actor, &str) -> Result<(Person, T), Error>,
+    read: Reader<T>,
 ) -> PageResult<(Viewer, (Person, T))> {
     let username = visit.param("username");
     visit.run(move |app, viewer| read(app, viewer.actor(), &username)).await
