@@ -34,7 +34,7 @@ impl TrackerChoices {
         let mut people = tx.project_members().team(project, None, today, MANY)?.items;
         let is_missing = |id: &UserId| people.iter().all(|user| user.id != *id);
         let others: Vec<UserId> = chosen.filter(is_missing).collect();
-        people.extend(crate::view::user::load_users(tx, others.into_iter())?.into_values());
+        people.extend(crate::view::user::load_users(tx, others)?.into_values());
         people.sort_by(|one, other| {
             (one.name.as_str(), one.id).cmp(&(other.name.as_str(), other.id))
         });

@@ -56,7 +56,6 @@ impl Form {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
-    #[allow(dead_code)]
     /// The value of a field that was sent, without the white space around it; `None` if the form had no such field.
     pub(crate) fn given(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().rev().find(|(known, _)| known == name);

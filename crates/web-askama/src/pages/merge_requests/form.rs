@@ -248,7 +248,12 @@ fn show(
         Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
         None => StatusCode::OK,
     };
-    let default = project.placed.project.default_branch.as_ref().map(|name| name.as_str());
+    let default = project
+        .placed
+        .project
+        .default_branch
+        .as_ref()
+        .map(hexforge_domain::branch::BranchName::as_str);
     let target_project = fields.target_project;
     let project_choice = |target: &page::RequestTarget| {
         let id = target.project.id.0;
