@@ -335,7 +335,7 @@ mod tests {
         let mut zip = ZipWriter::new(file.reopen().expect("opened"));
         match link {
             Some(target) => {
-                zip.add_symlink(name, target, SimpleFileOptions::default()).expect("added")
+                zip.add_symlink(name, target, SimpleFileOptions::default()).expect("added");
             }
             None => {
                 zip.start_file(name, SimpleFileOptions::default()).expect("added");

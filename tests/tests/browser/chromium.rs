@@ -134,11 +134,6 @@ impl Window {
         Ok(())
     }
 
-    /// Whether the page has an element.
-    pub async fn has(&self, path: &str) -> Result<bool> {
-        Ok(!self.driver.find_all(By::XPath(path.to_owned())).await?.is_empty())
-    }
-
     /// An element that is displayed.
     pub async fn find(&self, path: &str) -> Result<WebElement> {
         let query = self.driver.query(By::XPath(path.to_owned()));

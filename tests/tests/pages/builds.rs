@@ -69,19 +69,20 @@ fn a_build_shows_its_log(forge: &Forge) {
 
 fn a_running_build_is_followed(forge: &Forge) {
     let (_, worker, build, page) = started(forge);
-    worker.log(&build, &["\x1b[31mone\nbegin"]);
+    // The log ends with a letter that no token begins with: what may be the beginning of a secret is held back.
+    worker.log(&build, &["\x1b[31mone\nbegin:"]);
     let reporter = Browser::signed_in(forge, "reporter");
     let shown = reporter.get(&page).page(200);
     let data = |name: &str| shown.attributes("[role=log]", name).remove(0);
     let (offset, line, style) = (data("data-offset"), data("data-line"), data("data-style"));
     assert_eq!((line.as_str(), style.as_str()), ("2", "f1"));
-    assert_eq!(shown.all("[data-rest] .f1"), ["begin"]);
-    let length = "\x1b[31mone\nbegin".len();
+    assert_eq!(shown.all("[data-rest] .f1"), ["begin:"]);
+    let length = "\x1b[31mone\nbegin:".len();
     assert_eq!(worker.append_request(&build, length, " end\nthree\n").send().status, 202);
     let follow = format!("{page}/trace.json?from={offset}&line={line}&style={style}");
     let answer = reporter.get(&follow).0.expect(200);
     let html = answer["html"].as_str().expect("HTML");
-    assert!(html.contains("id=\"L2\"") && html.contains("begin end"), "{html}");
+    assert!(html.contains("id=\"L2\"") && html.contains("begin: end"), "{html}");
     assert!(html.contains("id=\"L3\"") && !html.contains("one"), "{html}");
     assert_eq!((&answer["status"], &answer["rest"]), (&"running".into(), &"".into()));
     assert_eq!(answer["offset"], (length + " end\nthree\n".len()).to_string());

@@ -139,7 +139,7 @@ fn the_first_file_of_a_repository_is_created(forge: &Forge) {
     let id = made["id"].as_i64().expect("projects have ids");
     let root = Browser::signed_in(forge, "root");
     let home = root.get("/root/new").page(200);
-    let address = home.attributes("main a[href*='/new/']", "href").remove(0);
+    let address = home.attributes("main a[href^='/root/new/new/']", "href").remove(0);
     let form = root.get(&address).page(200);
     let fields = [("file_name", "README.md"), ("content", "# New\n"), ("branch", "master")];
     send(&root, &form, &fields).redirects(303, "/root/new/blob/master/README.md");

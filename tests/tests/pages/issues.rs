@@ -280,7 +280,7 @@ fn people_see_issues_by_their_role(forge: &Forge) {
     let page = other.get("/root/public/issues/1").page(200);
     assert_eq!((page.heading(), page.all(".state")), ("Seen".to_owned(), vec!["Open".to_owned()]));
     let off = forge.put(&format!("/projects/{}", ids[1])).token(ROOT);
-    off.form(&[("issues_enabled", "false")]).send().expect(200);
+    off.form(&[("name", "public"), ("issues_enabled", "false")]).send().expect(200);
     assert_eq!(other.get("/root/public/issues").0.status, 404);
 }
 

@@ -62,7 +62,7 @@ fn members_are_added_changed_and_removed(forge: &Forge) {
         ("nobody", "30", "", "does not exist"),
         ("eve", "30", "tomorrow", "is invalid"),
         ("eve", "50", "", "access level is unknown"),
-        ("guest", "30", "", "exists already"),
+        ("guest", "30", "", "is a member already"),
     ] {
         let again = form(name, role, date).page(422);
         assert!(again.all("[role=alert] li")[0].contains(fault), "{:?}", again.all("[role=alert]"));
