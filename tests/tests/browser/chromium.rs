@@ -44,6 +44,8 @@ impl Window {
             }
         }
         let port = port.context("chromedriver ended before it listened")?;
+        // The client of the driver needs a TLS library, although it speaks plain HTTP.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let driver =
             WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities(scripts)?).await?;
         Ok(Some(Self { driver, base: base.to_owned(), process }))
