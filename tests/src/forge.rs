@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use chrono::TimeDelta;
-use hexforge_application::app::{App, Settings};
+use hexforge_application::app::{App, Settings, SignUp};
 use hexforge_application::application_settings::SettingsCache;
 use hexforge_application::delivery;
 use hexforge_application::limiter::Limiter;
@@ -98,6 +98,10 @@ pub struct Restrictions {
     pub threads: Option<Arc<dyn WorkThreads>>,
     /// The maximum size of a repository; `None` for no limit.
     pub repository_bytes: Option<u64>,
+    /// Whether costly pages are closed to visitors who are not signed in.
+    pub are_costly_pages_closed: bool,
+    /// Whether strangers may register.
+    pub signup: SignUp,
 }
 
 /// Whether the server verifies its own responses to fetches. `HEXFORGE_VERIFY_FETCHES=0` turns this off for long
@@ -336,15 +340,18 @@ impl Forge {
             yaml: Arc::new(SaphyrReader),
             turns: BranchTurns::default(),
             application_settings: Arc::new(SettingsCache::new(initial_settings())),
+            broadcasts: Arc::default(),
             settings: Settings {
                 external_url: EXTERNAL_URL.to_owned(),
                 build_silence: TimeDelta::hours(24),
+                runner_silence: TimeDelta::minutes(5),
                 hook_timeout: Duration::from_secs(2),
                 strict: StrictRules::default(),
                 runners_token: Some(SystemSecrets.digest(RUNNERS)),
                 repository_bytes: restrictions.repository_bytes.unwrap_or(u64::MAX),
                 sweep_after: TimeDelta::hours(24),
                 session: TimeDelta::days(SESSION_DAYS),
+                signup: restrictions.signup,
             },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))
@@ -589,7 +596,8 @@ fn listen(
         head_timeout: restrictions.head_timeout.unwrap_or(HEAD_TIMEOUT),
         revision: "hexforge-0.1.0".to_owned(),
     };
-    let limiter = Limiter::new(restrictions.transfer);
+    let limiter = Limiter::new(restrictions.transfer)
+        .with_costly_pages_open(!restrictions.are_costly_pages_closed);
     let limiter = Arc::new(match &restrictions.threads {
         Some(threads) => limiter.with_threads(Arc::clone(threads)),
         None => limiter,

@@ -16,7 +16,7 @@ const FAKES: &str = "hexforge-domain-testing";
 const BENCHMARK: &str = "hexforge-bench";
 
 /// Our crates, and which of our other crates each may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("hexforge-domain", &[]),
     (FAKES, &["hexforge-domain"]),
     ("hexforge-application", &["hexforge-domain"]),
@@ -28,6 +28,8 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("hexforge-blobs-object-store", &["hexforge-domain", "hexforge-pack-store"]),
     ("hexforge-yaml-saphyr", &["hexforge-domain"]),
     ("hexforge-io-bridge", &["hexforge-domain"]),
+    // A client of the server, which it knows only by the wire.
+    ("hexforge-runner", &[]),
     ("hexforge-http-edge", &["hexforge-application", "hexforge-domain", "hexforge-io-bridge"]),
     (
         "hexforge-http-actix",
@@ -46,6 +48,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
             "hexforge-http-actix",
             "hexforge-pack-store",
             "hexforge-persistence-diesel",
+            "hexforge-runner",
             "hexforge-yaml-saphyr",
             "hexforge-ssh-russh",
             "hexforge-web-askama",
@@ -86,7 +89,7 @@ const TEST_ARROWS: [(&str, &str); 6] = [
 ];
 
 /// Libraries, and the crates that may depend on them.
-const WRAPPED: [(&str, &[&str]); 18] = [
+const WRAPPED: [(&str, &[&str]); 21] = [
     ("diesel", &["hexforge-persistence-diesel"]),
     ("diesel_migrations", &["hexforge-persistence-diesel"]),
     ("libsqlite3-sys", &["hexforge-persistence-diesel"]),
@@ -108,8 +111,11 @@ const WRAPPED: [(&str, &[&str]); 18] = [
     ("askama", &["hexforge-web-askama"]),
     ("comrak", &["hexforge-web-askama"]),
     ("ammonia", &["hexforge-web-askama"]),
+    ("syntect", &["hexforge-web-askama"]),
+    ("similar", &["hexforge-web-askama"]),
+    ("anstyle-parse", &["hexforge-web-askama"]),
     ("gix", &["hexforge-git-gix"]),
-    ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store"]),
+    ("reqwest", &["hexforge-delivery-reqwest", "hexforge-blobs-object-store", "hexforge-runner"]),
     ("object_store", &["hexforge-blobs-object-store"]),
     ("serde-saphyr", &["hexforge-yaml-saphyr"]),
     ("russh", &["hexforge-ssh-russh"]),

@@ -2,9 +2,30 @@
 
 mod pages {
     mod access;
+    mod admin;
+    mod boards;
+    mod builds;
+    mod compare;
     mod contents;
+    mod costly;
+    mod diffs;
+    mod editing;
+    mod files;
     mod forgery;
+    mod groups;
+    mod hooks;
+    mod issues;
+    mod labels;
+    mod limits;
     mod list;
+    mod members;
+    mod merge_requests;
+    mod people;
+    mod pipelines;
+    mod profile;
+    mod refs;
+    mod search;
     mod sessions;
+    mod settings;
     mod support;
 }

@@ -60,6 +60,15 @@ pub fn viewer(actor: Actor) -> Result<Viewer, Error> {
     }
 }
 
+/// Returns the actor as the viewer of a list on a web page. Strangers see what an external user without memberships
+/// sees: what is public.
+pub fn page_viewer(actor: Actor) -> Viewer {
+    viewer(actor).unwrap_or(Viewer { user: NOBODY, external: true })
+}
+
+/// The id of no account.
+const NOBODY: UserId = UserId(0);
+
 /// Returns the audience of a list that is unrestricted for administrators and limited to visible projects for others.
 /// # Errors
 /// [`Error::Unauthenticated`] for an anonymous actor.

@@ -26,6 +26,7 @@ use hexforge_domain::token::TokenHash;
 
 use crate::access::Requester;
 use crate::application_settings::SettingsCache;
+use crate::broadcast::BroadcastCache;
 use crate::repository::turns::BranchTurns;
 
 /// The ports and settings of one running hexforge.
@@ -65,6 +66,8 @@ pub struct App {
     pub turns: BranchTurns,
     /// The settings that administrators change while the service runs.
     pub application_settings: Arc<SettingsCache>,
+    /// The messages that web pages show.
+    pub broadcasts: Arc<BroadcastCache>,
     /// The operator's settings.
     pub settings: Settings,
 }
@@ -101,8 +104,10 @@ pub struct Settings {
     pub external_url: String,
     /// The timeout for connecting to the receiver of a hook. Waiting for the response may take the same time again.
     pub hook_timeout: Duration,
-    /// A pending or running build without an update for this long fails.
+    /// A pending build that no runner takes for this long fails.
     pub build_silence: TimeDelta,
+    /// A running build whose runner gives no sign of life for this long fails.
+    pub runner_silence: TimeDelta,
     /// Rules about access that are stricter than those of the reference.
     pub strict: StrictRules,
     /// The digest of the token with which runners register for all projects, if the operator set one.
@@ -113,4 +118,18 @@ pub struct Settings {
     pub sweep_after: TimeDelta,
     /// The lifetime of a session after its last use.
     pub session: TimeDelta,
+    /// Whether strangers may register.
+    pub signup: SignUp,
+}
+
+/// Whether strangers may register on the web pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SignUp {
+    /// Nobody may: administrators create accounts.
+    #[default]
+    Off,
+    /// Everybody may.
+    Open,
+    /// Everybody may, and an administrator unblocks each account before its first use.
+    Approval,
 }

@@ -32,6 +32,8 @@ pub struct SettingsView {
 pub struct SettingsCache {
     initial: ApplicationSettings,
     newest: RwLock<Versioned>,
+    /// See [`SettingsCache::reporting`].
+    report: fn(&str),
 }
 
 #[derive(Debug)]
@@ -51,7 +53,13 @@ impl SettingsCache {
     pub fn new(initial: ApplicationSettings) -> Self {
         // The database has version 0 until the first change, so the cache starts with the initial settings.
         let newest = Versioned { version: 0, settings: Arc::new(initial.clone()) };
-        Self { initial, newest: RwLock::new(newest) }
+        Self { initial, newest: RwLock::new(newest), report: |_| () }
+    }
+
+    /// Calls `report` with the name of each setting whose stored value does not fit, once for each load of the settings.
+    /// Such a setting has its initial value.
+    pub fn reporting(self, report: fn(&str)) -> Self {
+        Self { report, ..self }
     }
 
     /// Returns the values that settings have until they are changed.
@@ -77,18 +85,19 @@ impl SettingsCache {
             }
         }
         let stored = tx.application_settings().get()?;
-        let settings = Arc::new(self.in_effect(&stored)?);
+        let (settings, unfit) = self.initial.with_changed(&stored.changed);
+        let settings = Arc::new(settings);
         let mut newest = self.newest.write().unwrap_or_else(PoisonError::into_inner);
         if newest.version < stored.version {
             let settings = Arc::clone(&settings);
             *newest = Versioned { version: stored.version, settings };
+            unfit.into_iter().for_each(self.report);
         }
         Ok(settings)
     }
 
-    fn in_effect(&self, stored: &StoredSettings) -> Result<ApplicationSettings, StoreError> {
-        let settings = self.initial.with_changed(&stored.changed);
-        settings.map_err(|_| StoreError::Corrupt("application setting"))
+    fn in_effect(&self, stored: &StoredSettings) -> ApplicationSettings {
+        self.initial.with_changed(&stored.changed).0
     }
 }
 
@@ -113,7 +122,7 @@ pub fn get(app: &App, actor: Actor) -> Result<SettingsView, Error> {
     authorize(actor)?;
     app.store.read(|tx| {
         let stored = tx.application_settings().get()?;
-        Ok(view(app.application_settings.in_effect(&stored)?, &stored))
+        Ok(view(app.application_settings.in_effect(&stored), &stored))
     })
 }
 
@@ -127,10 +136,14 @@ pub fn update(
     authorize(actor)?;
     app.store.write(|tx| {
         let mut stored = tx.application_settings().lock()?;
-        let before = app.application_settings.in_effect(&stored)?;
+        let (before, unfit) = app.application_settings.initial.with_changed(&stored.changed);
+        let is_given = |name: &&str| given.iter().any(|(given, _)| given == name);
+        let replaced: Vec<String> = unfit.into_iter().filter(is_given).map(str::to_owned).collect();
         let after = before.updated(given)?;
         let changes = after.changes_since(&before);
-        if !changes.is_empty() {
+        if !changes.is_empty() || !replaced.is_empty() {
+            // A stored value that does not fit is replaced, even by the initial value.
+            stored.changed.retain(|name, _| !replaced.contains(name));
             let changes = changes.into_iter().map(|(name, value)| (name.to_owned(), value));
             stored.changed.extend(changes);
             store(app, tx, &mut stored)?;
@@ -150,7 +163,7 @@ pub fn reset(app: &App, actor: Actor, name: &str) -> Result<bool, Error> {
             return Ok(false);
         }
         // An update without values checks the settings together.
-        app.application_settings.in_effect(&stored)?.updated(&[])?;
+        app.application_settings.in_effect(&stored).updated(&[])?;
         store(app, tx, &mut stored)?;
         Ok(true)
     })

@@ -143,6 +143,27 @@ pub fn delete(
     })
 }
 
+/// Gives an emoji to a target, or takes it back if the actor has given it.
+pub fn toggle(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: AwardTarget,
+    name: &str,
+) -> Result<(), Error> {
+    let user = access::own_account(actor)?;
+    let parsed = EmojiName::parse(name)?;
+    let given = app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        Target::find(tx, &tracker, on)?;
+        Ok::<_, Error>(tx.awards().find_given(on.awardable(), user, &parsed)?)
+    })?;
+    match given {
+        Some(award) => delete(app, actor, named, on, award.id).map(drop),
+        None => create(app, actor, named, on, name).map(drop),
+    }
+}
+
 fn find(
     tx: &mut dyn Tx,
     tracker: &Tracker,

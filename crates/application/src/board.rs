@@ -1,5 +1,7 @@
 //! Issue boards. Every project has one board, which is created when it is first requested.
 
+pub mod page;
+
 use hexforge_domain::board::{Board, BoardList, Move};
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::id::{BoardId, BoardListId, LabelId};
@@ -50,7 +52,7 @@ pub fn list(
     Ok(page.slice(vec![shown]))
 }
 
-fn with_lists(tx: &mut dyn Tx, board: Board) -> Result<BoardView, StoreError> {
+pub(crate) fn with_lists(tx: &mut dyn Tx, board: Board) -> Result<BoardView, StoreError> {
     let lists = tx.boards().lists(board.id, Page::Whole)?;
     Ok(BoardView { board, lists: view::lists(tx, lists)?.items })
 }
@@ -146,7 +148,7 @@ pub fn delete_list(
     })
 }
 
-fn find(tx: &mut dyn Tx, tracker: &Tracker, board: BoardId) -> Result<Board, Error> {
+pub(crate) fn find(tx: &mut dyn Tx, tracker: &Tracker, board: BoardId) -> Result<Board, Error> {
     let found = tx.boards().find(tracker.project.id)?.filter(|found| found.id == board);
     found.ok_or(Error::NotFound(Entity::Board))
 }

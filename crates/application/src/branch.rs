@@ -12,6 +12,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::project::{Project, ProjectHeader, ProjectRef};
+use hexforge_domain::refs::Snapshot;
 
 use crate::app::App;
 use crate::error::{Entity, Error, Missing, Refusal};
@@ -44,6 +45,33 @@ pub fn list(
     let (project, protections) = project_to_read(app, actor, named)?;
     let branches = open::open_by_header(app, &project, Caller::BACKGROUND)?.branches(page)?;
     Ok(branches.map(|branch| BranchView::new(branch, &protections)))
+}
+
+/// Lists the branches of a project whose names contain a text, in any case of letters, by name.
+pub fn search(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    text: &str,
+    page: Page,
+) -> Result<Paged<BranchView>, Error> {
+    let (project, protections) = project_to_read(app, actor, named)?;
+    let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
+    let found = page.slice(matching(repository.refs(), BranchName::FOLDER, text));
+    let mut items = Vec::new();
+    for name in found.items {
+        if let Some(branch) = repository.branch(&BranchName::stored(name))? {
+            items.push(BranchView::new(branch, &protections));
+        }
+    }
+    Ok(Paged { items, total: found.total })
+}
+
+/// The names of the refs in a folder that contain a text, in any case of letters.
+pub(crate) fn matching(refs: &Snapshot, folder: &str, text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    let names = refs.range(refs.folder(folder)).filter_map(|one| one.name.strip_prefix(folder));
+    names.filter(|name| name.to_lowercase().contains(&text)).map(str::to_owned).collect()
 }
 
 /// Returns one branch.

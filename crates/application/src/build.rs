@@ -7,7 +7,10 @@ mod step;
 
 pub use change::{cancel, erase, keep_artifacts, play, retry};
 pub(crate) use files::open as open_artifacts;
-pub use files::{ArtifactsFile, Trace, artifacts, artifacts_of_ref, trace};
+pub use files::{
+    ArtifactsFile, LogTail, LoggedBuild, SHOWN_LOG, Trace, artifacts, artifacts_of_ref, trace,
+    with_log,
+};
 pub use step::advance;
 
 use hexforge_domain::build::{Build, BuildFilter};

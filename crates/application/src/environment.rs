@@ -3,7 +3,7 @@
 
 mod stop;
 
-pub(crate) use stop::stop_with_branches;
+pub(crate) use stop::{stop_rest, stop_with_branches};
 
 use hexforge_domain::environment::{Environment, EnvironmentName, ExternalUrl, NewEnvironment};
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
@@ -120,7 +120,8 @@ pub fn update(
     })
 }
 
-/// Deletes an environment with its deployments, and returns its last state.
+/// Deletes an environment with its deployments, and returns its last state. No call shows them any more. If they are
+/// many, their rows are deleted afterwards, like those of a project.
 pub fn delete(
     app: &App,
     actor: Actor,
@@ -129,6 +130,9 @@ pub fn delete(
 ) -> Result<EnvironmentView, Error> {
     let requester = app.requester(actor);
     app.store.write(|tx| {
+        // Only those who may delete wait for other deletions.
+        requester.ci_project(tx, CiAbility::Administer, named)?;
+        tx.removals().begin()?;
         let project = requester.locked_ci_project(tx, CiAbility::Administer, named)?;
         let environment = find(tx, project.id, id)?;
         tx.environments().delete(id)?;

@@ -1,5 +1,6 @@
 //! Creates, changes and removes single files, each with one commit.
 
+use hexforge_domain::commit::ObjectId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::repository::{
@@ -23,9 +24,12 @@ pub struct FileCommit {
     pub message: String,
     /// The author of the commit.
     pub author: AuthorFields,
+    /// The blob that the author of the change has seen. The change is refused if the branch has another one.
+    pub based_on: Option<ObjectId>,
 }
 
 /// The change of the file.
+#[derive(Clone, Debug)]
 pub enum Edit {
     /// Creates the file with this content.
     Create(Vec<u8>),
@@ -58,6 +62,9 @@ pub fn commit(
     }];
     target::commit_to(app, actor, project, &new.branch, |target| {
         rule.check(target, &new.path, &path)?;
+        if let Some(seen) = new.based_on {
+            require_unchanged(target, &path, seen)?;
+        }
         let (author, committer) = people::signatures(app, actor, &new.author)?;
         let text = CommitText { message: new.message.clone(), author, committer };
         match target.repository.write_commit(target.tip, &changes, &text)? {
@@ -66,6 +73,14 @@ pub fn commit(
         }
     })?;
     Ok(())
+}
+
+/// Checks that the branch still has this blob at a path.
+fn require_unchanged(target: &Target, path: &str, seen: ObjectId) -> Result<(), Error> {
+    match target.entry(path)? {
+        PathEntry::File { id, .. } if id == seen => Ok(()),
+        _ => Err(refused(FileRefusal::Changed)),
+    }
 }
 
 /// The rules that the calls have for paths.

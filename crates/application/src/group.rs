@@ -1,6 +1,7 @@
 //! Groups: reads, creates, changes and removes them.
 
 pub mod fields;
+pub mod page;
 pub mod transfer;
 
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
@@ -58,6 +59,15 @@ pub fn get(app: &App, actor: Actor, named: &GroupRef) -> Result<GroupDetail, Err
     app.store.read(|tx| {
         let group = app.requester(actor).group(tx, GroupAbility::Read, named)?;
         detail(tx, app.requester(actor), group)
+    })
+}
+
+/// Returns whether the actor administers a group that the actor may see.
+pub fn may_administer(app: &App, actor: Actor, named: &GroupRef) -> Result<bool, Error> {
+    app.store.read(|tx| {
+        let requester = app.requester(actor);
+        let group = requester.group(tx, GroupAbility::Read, named)?;
+        Ok(requester.group_facts(tx, &group)?.allows(actor, GroupAbility::Administer))
     })
 }
 

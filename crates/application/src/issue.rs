@@ -7,6 +7,7 @@ mod editor;
 pub mod fields;
 pub mod mentions;
 pub mod movement;
+pub mod page;
 pub mod subscription;
 pub mod update;
 

@@ -92,6 +92,21 @@ pub fn list(
     })
 }
 
+/// Returns one label of a project.
+pub fn get(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    label: &LabelRef,
+) -> Result<LabelView, Error> {
+    let reader = access::own_account(actor)?;
+    app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        let label = find_visible(tx, &tracker, label)?.ok_or(Error::NotFound(Entity::Label))?;
+        view::load(tx, &tracker, reader, label)
+    })
+}
+
 /// Creates a label.
 pub fn create(
     app: &App,

@@ -28,6 +28,7 @@ mod permits {
     pub(super) const READS: usize = 16;
     pub(super) const WRITES: usize = 16;
     pub(super) const SIGN_INS: usize = 8;
+    pub(super) const STRANGER_PAGES: usize = 4;
     pub(super) const SSH_COMMANDS: usize = 1024;
 }
 
@@ -60,6 +61,11 @@ pub struct Limiter {
     pub writes: PermitPool,
     /// Sign-ins with a password, limited by address too.
     pub sign_ins: PermitPool,
+    /// Costly pages for visitors who are not signed in, in addition to the permit for the work itself. Crawlers use many
+    /// addresses, so they share few permits.
+    pub stranger_pages: PermitPool,
+    /// Whether visitors who are not signed in may see costly pages.
+    pub are_costly_pages_open: bool,
     /// SSH commands, from start to end.
     pub ssh_commands: PermitPool,
     /// The transfer limits for slow clients that hold a permit.
@@ -103,6 +109,12 @@ impl Limiter {
                 per_holder: processors().min(permits::SIGN_INS * 3 / 4),
                 per_network: permits::SIGN_INS,
             }),
+            stranger_pages: PermitPool::new(PermitLimits {
+                total: permits::STRANGER_PAGES,
+                per_holder: permits::STRANGER_PAGES / 2,
+                per_network: permits::STRANGER_PAGES / 2,
+            }),
+            are_costly_pages_open: true,
             // Each command may buffer half a megabyte that its client has not read yet, for as long as the client
             // computes.
             ssh_commands: PermitPool::new(PermitLimits {
@@ -121,6 +133,12 @@ impl Limiter {
     #[must_use]
     pub fn with_threads(self, threads: Arc<dyn WorkThreads>) -> Self {
         Self { threads, ..self }
+    }
+
+    /// Sets whether visitors who are not signed in may see costly pages.
+    #[must_use]
+    pub fn with_costly_pages_open(self, are_costly_pages_open: bool) -> Self {
+        Self { are_costly_pages_open, ..self }
     }
 
     /// Adapts the limiter to a store with a single writer. Each caller may then have two write calls at a time: one

@@ -125,6 +125,30 @@ pub fn add(
     })
 }
 
+/// Adds the user with this username or e-mail address as a member. An existing member is a conflict.
+pub fn add_by_login(
+    app: &App,
+    actor: Actor,
+    source: &MemberSource,
+    login: &str,
+    access: AccessFields,
+) -> Result<MemberView, Error> {
+    let login = login.trim();
+    let user = app.store.read(|tx| {
+        let requester = app.requester(actor);
+        let found = source.load(tx, requester, MemberOperation::Review)?;
+        let user = tx.users().find_by_login(login)?.map(|(user, _)| user.id);
+        let user = user.ok_or_else(|| FieldErrors::single("user", FieldProblem::Missing))?;
+        match found.member(tx, user)? {
+            Some(known) if is_in_force(known.expires_at, requester.today) => {
+                Err(Error::Conflict(Conflict::MemberExists))
+            }
+            _ => Ok(user),
+        }
+    })?;
+    add(app, actor, source, user, access)
+}
+
 /// Changes a membership.
 pub fn update(
     app: &App,

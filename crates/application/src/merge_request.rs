@@ -14,6 +14,7 @@ pub(crate) mod found;
 pub mod head;
 pub mod merge;
 pub(crate) mod own_commits;
+pub mod page;
 pub mod refresh;
 pub(crate) mod source;
 pub mod subscription;
@@ -21,7 +22,9 @@ pub mod update;
 pub mod version;
 
 use hexforge_domain::id::MergeRequestId;
-use hexforge_domain::merge_request::query::{MergeRequestFilter, MergeRequestOrder, StateFilter};
+use hexforge_domain::merge_request::query::{
+    MergeRequestFilter, MergeRequestOrder, RequestScope, StateFilter,
+};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::merge_request::{MergeRequestAbility, RequestsAbility};
@@ -56,7 +59,8 @@ pub fn list(
         tracker.require_requests(RequestsAbility::List)?;
         let MergeRequestListing { states, iids, order, ascending } = listing;
         let (project, descending) = (tracker.project.id, !ascending);
-        let filter = MergeRequestFilter { project, states, iids, order, descending };
+        let all = MergeRequestFilter::newest_first(RequestScope::Project(project));
+        let filter = MergeRequestFilter { states, iids, order, descending, ..all };
         let requests = tx.merge_requests().list(&filter, page)?;
         Ok(view::page(tx, user, Some(&tracker.project), requests)?)
     })

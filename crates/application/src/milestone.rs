@@ -181,6 +181,22 @@ pub fn update(
     })
 }
 
+/// Deletes a milestone, and returns its state before.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MilestoneId,
+) -> Result<Milestone, Error> {
+    app.store.write(|tx| {
+        let tracker = app.requester(actor).locked_tracker(tx, named)?;
+        tracker.require(TrackerAbility::AdministerMilestones)?;
+        let milestone = find(tx, &tracker, id)?;
+        tx.milestones().delete(id)?;
+        Ok(milestone)
+    })
+}
+
 fn title_taken() -> FieldErrors {
     FieldErrors::single("title", FieldProblem::Taken)
 }

@@ -11,7 +11,7 @@ use hexforge_domain::id::{NoteId, UserId};
 use hexforge_domain::issue::mention::mentioned_usernames;
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
-use hexforge_domain::note::{NewNote, Note, NoteBody, Noteable};
+use hexforge_domain::note::{NewNote, Note, NoteBody, NotePosition, Noteable};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::tracker::NoteAbility;
@@ -123,12 +123,24 @@ pub fn create(
     on: Noteable,
     fields: &NoteFields,
 ) -> Result<NoteOutcome, Error> {
+    create_at(app, actor, named, on, fields, None)
+}
+
+/// Like [`create`], for a note on a line of a diff.
+pub fn create_at(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: Noteable,
+    fields: &NoteFields,
+    position: Option<NotePosition>,
+) -> Result<NoteOutcome, Error> {
     let author = access::own_account(actor)?;
     let body = NoteBody::parse(&fields.body);
     let text = body.as_ref().ok().map(NoteBody::as_str);
     let mentioned = find_mentioned(app, actor, named, on, text)?;
     let draft = body.and_then(|body| Draft::read(body, app.today()));
-    let new = NewNoteOn { app, actor, author, named, on, fields, mentioned };
+    let new = NewNoteOn { app, actor, author, named, on, fields, position, mentioned };
     let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
     let (outcome, refs) = retry::while_busy(TRIES, is_busy, || new.write(&draft))?;
     for refs in refs {
@@ -162,6 +174,7 @@ struct NewNoteOn<'a> {
     named: &'a ProjectRef,
     on: Noteable,
     fields: &'a NoteFields,
+    position: Option<NotePosition>,
     mentioned: NamedObjects,
 }
 
@@ -233,7 +246,7 @@ impl NewNoteOn<'_> {
         let note = tx.notes().insert(NewNote {
             project: tracker.project.id,
             on: self.on,
-            position: None,
+            position: self.position.clone(),
             author: self.author,
             body,
             system: false,

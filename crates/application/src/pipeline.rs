@@ -1,17 +1,21 @@
 //! Pipelines: creates, reads, retries and cancels them.
 
+pub mod badge;
 pub(crate) mod create;
 mod hook_events;
 pub(crate) mod prepare;
 pub(crate) mod progress;
 
+use std::collections::HashMap;
+
+use hexforge_domain::build::{Build, StageSummary};
 use hexforge_domain::ci::config::Configuration;
 use hexforge_domain::ci::rerun;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::PipelineId;
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::pipeline::{Pipeline, PipelineScope};
+use hexforge_domain::pipeline::{CommitFacts, Pipeline, PipelineScope};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
@@ -63,6 +67,75 @@ pub fn get(
         let project = app.requester(actor).ci_project(tx, CiAbility::ReadPipelines, named)?;
         let found = tx.pipelines().find(project.id, id)?;
         Ok(view(tx, found.ok_or(Error::NotFound(Entity::Record))?)?)
+    })
+}
+
+/// A pipeline of a list, with its commit and its stages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipelineSummary {
+    /// The pipeline and its user.
+    pub view: PipelineView,
+    /// The commit.
+    pub commit: CommitFacts,
+    /// The stages in order. Each has the statuses that occur in it.
+    pub stages: Vec<StageSummary>,
+}
+
+/// Lists the pipelines of a project with their commits and stages, newest first.
+pub fn list_summaries(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    scope: PipelineScope,
+    page: Page,
+) -> Result<Paged<PipelineSummary>, Error> {
+    app.store.read(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadPipelines, named)?;
+        let found = tx.pipelines().list(project.id, scope, page)?;
+        let ids: Vec<PipelineId> = found.items.iter().map(|pipeline| pipeline.id).collect();
+        let mut commits: HashMap<PipelineId, CommitFacts> =
+            tx.pipelines().commits(&ids)?.into_iter().collect();
+        let mut stages: HashMap<PipelineId, Vec<StageSummary>> = HashMap::new();
+        for (pipeline, stage) in tx.builds().stages_of(&ids)? {
+            stages.entry(pipeline).or_default().push(stage);
+        }
+        let Paged { items, total } = views(tx, found)?;
+        let summary = |view: PipelineView| {
+            let id = view.pipeline.id;
+            let stages = stages.remove(&id).unwrap_or_default();
+            Some(PipelineSummary { commit: commits.remove(&id)?, stages, view })
+        };
+        Ok(Paged { items: items.into_iter().filter_map(summary).collect(), total })
+    })
+}
+
+/// A pipeline with everything that its page shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PipelineDetail {
+    /// The pipeline and its user.
+    pub view: PipelineView,
+    /// The commit.
+    pub commit: CommitFacts,
+    /// The builds and external statuses that are not superseded, by stage and id.
+    pub builds: Vec<Build>,
+}
+
+/// Returns one pipeline with its builds.
+pub fn detail(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: PipelineId,
+) -> Result<PipelineDetail, Error> {
+    app.store.read(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadPipelines, named)?;
+        let missing = || Error::NotFound(Entity::Record);
+        let pipeline = tx.pipelines().find(project.id, id)?.ok_or_else(missing)?;
+        let commit = tx.pipelines().commits(&[id])?.into_iter().next().ok_or_else(missing)?.1;
+        let mut builds = tx.builds().of_pipeline(id)?;
+        builds.retain(|build| !build.superseded);
+        builds.sort_by_key(|build| (build.stage_index, build.id));
+        Ok(PipelineDetail { view: view(tx, pipeline)?, commit, builds })
     })
 }
 

@@ -8,6 +8,7 @@ pub mod fields;
 pub mod fork;
 pub mod fork_link;
 pub mod hook;
+pub mod import;
 pub mod page;
 pub mod share;
 pub mod star;
@@ -189,7 +190,8 @@ fn add_admin_fields(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView, S
     let id = view.project.id;
     let runners_token = tx.projects().runners_token(id)?;
     let coverage_expression = tx.projects().coverage_expression(id)?;
-    Ok(ProjectView { runners_token, coverage_expression, ..view })
+    let build_settings = Some(tx.projects().build_settings(id)?);
+    Ok(ProjectView { runners_token, coverage_expression, build_settings, ..view })
 }
 
 /// Checks that the actor administers the project, for calls that check permission before they validate the request.

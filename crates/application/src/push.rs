@@ -22,11 +22,12 @@ use hexforge_domain::ports::git::{GitError, RefChange, Repository};
 use hexforge_domain::ports::git_transport::Proposal;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::Project;
-use hexforge_domain::push::{HookScope, RefKind};
+use hexforge_domain::push::{HookScope, Push, RefKind};
 use hexforge_domain::refs::reserved::kept_ref;
 use hexforge_domain::refs::{self, Atomicity, ChangedRefs, Peeled, Snapshot};
 use hexforge_domain::repository::task::TaskKind;
 use hexforge_domain::tag::Release;
+use hexforge_domain::user::User;
 
 use crate::access::{self, Requester};
 use crate::app::App;
@@ -44,6 +45,28 @@ use crate::view::project as view;
 use closing::IssueReferences;
 use details::ChangeDetails;
 pub use received::{Client, receive};
+
+/// Builds the event of a push of the newest commit of the default branch, as a sample for hooks. Returns `None` for an
+/// empty repository.
+pub(crate) fn sample(
+    app: &App,
+    placed: &view::PlacedProject,
+    user: &User,
+) -> Result<Option<Push>, Error> {
+    let repository = open::open_for(app, placed.project.id, Caller::BACKGROUND)?;
+    let Some(branch) = repository.refs().default_branch() else { return Ok(None) };
+    let Some(tip) = repository.refs().target(&branch.full()) else { return Ok(None) };
+    let Some(commit) = repository.commit(tip)? else { return Ok(None) };
+    let old = commit.parents.first().copied();
+    let change = RefChange { name: branch.full(), old, new: Some(tip) };
+    let (kind, changes) = (ChangeKind::Push, [change]);
+    let read = details::read_all(app, repository.as_ref(), Some(&branch), kind, &changes)?;
+    let push = read
+        .into_iter()
+        .next()
+        .map(|(change, read)| details::push_event(placed, user, &change, read, HookScope::Project));
+    Ok(push)
+}
 
 /// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ pub(crate) mod sight;
 pub mod task;
 pub mod turns;
 
+use std::io::{self, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -156,6 +157,22 @@ impl FoundFile {
         self.blob.id
     }
 
+    /// The size in bytes.
+    pub fn size(&self) -> u64 {
+        self.blob.size
+    }
+
+    /// Reads the start of the content, at most this number of bytes.
+    pub fn head(&self, length: usize) -> Result<Vec<u8>, Error> {
+        let mut head = Head { bytes: Vec::new(), length };
+        match self.repository.write_blob(self.blob.id, &mut head) {
+            Ok(()) => Ok(head.bytes),
+            // The writer accepts no more.
+            Err(_) if head.bytes.len() == length => Ok(head.bytes),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Reads the content, or returns the blob to stream when it is large.
     pub fn content(self) -> Result<Content, Error> {
         let Self { blob, repository } = self;
@@ -165,6 +182,27 @@ impl FoundFile {
         let mut bytes = Vec::with_capacity(usize::try_from(blob.size).unwrap_or_default());
         repository.write_blob(blob.id, &mut bytes)?;
         Ok(Content::Small(bytes))
+    }
+}
+
+/// A writer that keeps the first bytes and then accepts no more.
+struct Head {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl Write for Head {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let taken = data.len().min(self.length - self.bytes.len());
+        if taken == 0 && !data.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.bytes.extend_from_slice(&data[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -233,6 +271,11 @@ pub fn compare(from: Option<&Revision>, to: Option<&Revision>) -> Result<Compari
 /// Counts the contributors to the history of a revision.
 pub fn contributors(tip: &Revision) -> Result<Contributors, Error> {
     Ok(tip.repository.contributors(tip.commit)?)
+}
+
+/// Returns whether there is a branch with this name.
+pub fn has_branch(at: &Revision, name: &str) -> bool {
+    at.repository.refs().find(&format!("refs/heads/{name}")).is_some()
 }
 
 /// The number of branches and of tags that a switcher offers.

@@ -16,21 +16,23 @@ pub use artifacts::{
 pub(crate) use assignment::load as load_assignment;
 pub use assignment::{Assignment, EarlierBuild};
 pub use request::request;
-pub use trace::{Appended, append_trace};
-pub use update::{Report, Update, update};
+pub use trace::{Appended, append_trace, authorize_trace};
+pub use update::{Report, Update, authorize_update, update};
 pub use variables::{BuildVariable, Server, variables};
+
+use std::borrow::Cow;
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::{Build, Tags};
 use hexforge_domain::ci::status::Status;
-use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{BuildId, RunnerId};
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::runner::{NewRunner, Runner, RunnerInfo};
-use hexforge_domain::text::{Secret, TooLong, limit};
+use hexforge_domain::text::{Secret, limit};
 
 use crate::app::App;
+use crate::build::expiry;
 use crate::ci_token;
 use crate::error::{Entity, Error, ForbiddenReason};
 
@@ -95,12 +97,22 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
     Ok(Registered { id: runner.id, token: ci_token::runner_token(app, &runner) })
 }
 
-/// Removes the runner with this token. The builds that it runs fail later, when they send no updates.
+/// Removes the runner with this token. The builds that it runs fail.
 pub fn delete(app: &App, token: &str) -> Result<(), Error> {
-    app.store.write(|tx| {
+    let left = app.store.write(|tx| {
         let runner = identify_runner(app, tx, token)?;
-        Ok(tx.runners().delete(runner.id)?)
-    })
+        remove_runner(tx, runner.id)
+    })?;
+    expiry::fail_abandoned_builds(app, &left)?;
+    Ok(())
+}
+
+/// Removes a runner, and returns the builds that it runs. The caller fails them after the commit, one transaction for
+/// each, because each locks its pipeline.
+fn remove_runner(tx: &mut dyn Tx, id: RunnerId) -> Result<Vec<Build>, Error> {
+    let left = tx.builds().running_on(id)?;
+    tx.runners().delete(id)?;
+    Ok(left)
 }
 
 /// Returns the runner with this token.
@@ -147,15 +159,51 @@ fn lock_build(app: &App, tx: &mut dyn Tx, id: BuildId, token: &str) -> Result<Bu
     build_by_token(app, tx, id, token)
 }
 
-/// Checks the new length of a log, in bytes.
-fn check_log_length(length: u64) -> Result<(), Error> {
-    if length > limit::LOG as u64 {
-        return Err(FieldErrors::single("trace", TooLong(limit::LOG)).into());
-    }
-    Ok(())
+/// The length at which a log is cut. The line that says so fits behind it.
+const LOG_ROOM: usize = limit::LOG - 200;
+
+/// The last line of a log that was cut.
+fn cut_line() -> String {
+    format!("\nThe log is longer than {LOG_ROOM} bytes: the rest was not stored.\n")
 }
 
-/// Returns whether the time of the last update of a running build has to be stored again.
-fn is_update_due(build: &Build, now: Timestamp) -> bool {
-    build.status == Status::Running && now - build.updated_at >= CONTACT_INTERVAL
+/// Returns whether a log of this length was cut, so that nothing is added to it any more.
+fn is_cut(length: u64) -> bool {
+    length > LOG_ROOM as u64
+}
+
+/// Cuts `piece`, which begins at the offset `length` of a log, and adds the line that says so, if it is too long.
+fn cut_piece(length: u64, piece: &[u8]) -> Cow<'_, [u8]> {
+    let room = (LOG_ROOM as u64).saturating_sub(length);
+    match usize::try_from(room) {
+        Ok(room) if piece.len() > room => {
+            let mut cut = piece[..room].to_vec();
+            cut.extend_from_slice(cut_line().as_bytes());
+            Cow::Owned(cut)
+        }
+        _ => Cow::Borrowed(piece),
+    }
+}
+
+/// Returns whether the time of the last update of a running build has to be stored again. With a short silence in the
+/// settings it is stored more often.
+fn is_update_due(app: &App, build: &Build, now: Timestamp) -> bool {
+    let interval = CONTACT_INTERVAL.min(app.settings.runner_silence / 4);
+    build.status == Status::Running && now - build.updated_at >= interval
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_cut_with_a_line_that_says_so() {
+        assert_eq!(cut_piece(5, b"short"), b"short".as_slice());
+        assert_eq!(cut_piece(LOG_ROOM as u64 - 3, b"abc"), b"abc".as_slice());
+        let cut = cut_piece(LOG_ROOM as u64 - 3, b"abcd").into_owned();
+        assert_eq!(cut, [b"abc".as_slice(), cut_line().as_bytes()].concat());
+        assert!(is_cut(LOG_ROOM as u64 - 3 + cut.len() as u64));
+        assert!(LOG_ROOM + cut.len() <= limit::LOG && !is_cut(LOG_ROOM as u64));
+        assert_eq!(cut_piece(LOG_ROOM as u64, b"x"), cut_line().as_bytes());
+    }
 }

@@ -18,6 +18,7 @@ use crate::access;
 use crate::app::App;
 use crate::branch::{Conflict, conclude, project_to_push};
 use crate::error::{Entity, Error, Missing, Refusal};
+use crate::project::page::ProjectPage;
 use crate::push::{self, PushOutcome};
 use crate::repository::{self, open, sight};
 
@@ -60,6 +61,11 @@ pub fn list(
         let release = releases.iter().find(|release| release.tag == tag.name).cloned();
         TagView { tag, release }
     }))
+}
+
+/// Returns whether the actor may delete tags of the project of a page.
+pub fn may_delete(app: &App, project: &ProjectPage) -> bool {
+    project.may(ProjectAbility::PushCode) && project.may(app.settings.strict.to_remove_tags())
 }
 
 /// Returns one tag.

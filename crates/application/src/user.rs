@@ -6,6 +6,7 @@ pub mod fields;
 pub mod key;
 pub mod owner;
 pub mod password;
+pub mod register;
 
 pub use owner::Owner;
 
@@ -151,6 +152,15 @@ pub(crate) fn store_new(tx: &mut dyn Tx, new: NewUser, now: Timestamp) -> Result
 /// Updates the given fields of an account and leaves the others.
 pub fn update(app: &App, actor: Actor, id: UserId, fields: &UserFields) -> Result<FullUser, Error> {
     access::require_account_ability(actor, AccountAbility::Manage)?;
+    change(app, id, fields)
+}
+
+/// Changes the name and the profile of the actor. All other fields of an account are left to administrators.
+pub fn update_own(app: &App, actor: Actor, fields: &UserFields) -> Result<FullUser, Error> {
+    change(app, access::own_account(actor)?, &fields.of_profile())
+}
+
+fn change(app: &App, id: UserId, fields: &UserFields) -> Result<FullUser, Error> {
     let mut errors = FieldErrors::default();
     let parsed = fields.parse(&mut errors);
     let password = parsed.password.as_ref().filter(|_| errors.is_empty());

@@ -24,6 +24,7 @@ pub mod seed;
 pub mod sizes;
 pub mod storage;
 pub mod streams;
+pub mod todos;
 pub mod tracker_world;
 pub mod transport;
 pub mod users;

@@ -48,13 +48,13 @@ impl Line {
         self.large.cpu.as_secs_f64() / self.small.cpu.as_secs_f64().max(1e-9)
     }
 
-    fn text(&self, name: &str) -> String {
+    fn text(&self, name: &str, goal: f64) -> String {
         format!(
             "{name:<10} {:>9} {:>9} {:>6.2}{} {:>9} {:>9} {:>9}  {}",
             self.small.cpu.as_micros(),
             self.large.cpu.as_micros(),
             self.ratio(),
-            if self.ratio() > 2.0 { '*' } else { ' ' },
+            if self.ratio() > goal { '*' } else { ' ' },
             self.small.p50.as_micros(),
             self.large.p50.as_micros(),
             self.large.first.as_micros(),
@@ -72,12 +72,17 @@ pub fn heading(of: &str, [small, large]: [usize; 2]) -> String {
     )
 }
 
-/// The rows of one database.
+/// The rows of one database. Those above twice the cost in the small world are marked.
 pub fn table(name: &str, lines: Option<Vec<Line>>) -> String {
+    table_with_goal(name, lines, 2.0)
+}
+
+/// Like [`table`], with another limit.
+pub fn table_with_goal(name: &str, lines: Option<Vec<Line>>, goal: f64) -> String {
     let lines = lines.unwrap_or_default();
-    let mut table: Vec<String> = lines.iter().map(|line| line.text(name)).collect();
-    let above = lines.iter().filter(|line| line.ratio() > 2.0).count();
-    table.push(format!("{name:<10} {above} of {} lines above 2", lines.len()));
+    let mut table: Vec<String> = lines.iter().map(|line| line.text(name, goal)).collect();
+    let above = lines.iter().filter(|line| line.ratio() > goal).count();
+    table.push(format!("{name:<10} {above} of {} lines above {goal}", lines.len()));
     table.join("\n")
 }
 

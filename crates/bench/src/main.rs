@@ -11,7 +11,9 @@ use hexforge_bench::lists::{self, Plan};
 use hexforge_bench::long_history::History;
 use hexforge_bench::report::Report;
 use hexforge_bench::{backend, clones, merges, repository, streams, transport};
-use hexforge_bench::{hooks, hostile, issues, merge_requests, pipelines, sizes, storage, users};
+use hexforge_bench::{
+    hooks, hostile, issues, merge_requests, pipelines, sizes, storage, todos, users,
+};
 use hexforge_persistence_diesel::testing::TestDatabase;
 
 /// Measures the performance of hexforge.
@@ -50,10 +52,13 @@ struct Arguments {
     /// Small and large number of merge requests, for `merge-requests`.
     #[arg(long, value_delimiter = ',', default_value = "100,100000")]
     merge_requests: Vec<usize>,
+    /// Small and large number of todos, and of awards, for `todos`.
+    #[arg(long, value_delimiter = ',', default_value = "1000,1000000")]
+    todos: Vec<usize>,
     /// Numbers of pipelines, of pending builds, and of runners that poll without getting a build, for `pipelines`.
     #[arg(long, value_delimiter = ',', default_value = "100000,10000,200")]
     pipelines: Vec<usize>,
-    /// Measuring time per figure in seconds, for `lists`, `issues`, `merge-requests` and `pipelines`.
+    /// Measuring time per figure in seconds, for `lists`, `issues`, `merge-requests`, `todos` and `pipelines`.
     #[arg(long, default_value_t = 0.4)]
     list_seconds: f64,
     /// Size of the large file for `streams`, and of the large push for `clones`, in megabytes.
@@ -100,6 +105,8 @@ enum What {
     Issues,
     /// Lists of merge requests, in a small and a large database; merges, commits and pushes in a large tree.
     MergeRequests,
+    /// Todos and award emoji, in a small and a large database.
+    Todos,
     /// Pages of pipelines and builds, and runners that poll for builds.
     Pipelines,
     /// Calls about the content of repositories, compared with git.
@@ -158,6 +165,9 @@ fn main() -> Result<()> {
     if wants(What::MergeRequests) {
         compare_merge_requests(&arguments)?;
         arguments.on_each_database(measure_merges)?;
+    }
+    if wants(What::Todos) {
+        compare_todos(&arguments)?;
     }
     if wants(What::Pipelines) {
         arguments.on_each_database(measure_pipelines)?;
@@ -320,6 +330,24 @@ fn compare_merge_requests(arguments: &Arguments) -> Result<()> {
         if arguments.wants(which) {
             let lines = merge_requests::compare(|| which.empty(), &plan)?;
             println!("{}", lists::table(name, lines));
+        }
+    }
+    Ok(())
+}
+
+/// Prints the cost of calls about todos and award emoji at both sizes.
+fn compare_todos(arguments: &Arguments) -> Result<()> {
+    let plan = Plan {
+        program: &arguments.program,
+        sizes: to_array(&arguments.todos)?,
+        time: Duration::from_secs_f64(arguments.list_seconds),
+        only: &arguments.only,
+    };
+    println!("{}", lists::heading("todos", plan.sizes));
+    for (name, which) in [("sqlite", Database::Sqlite), ("postgresql", Database::Postgresql)] {
+        if arguments.wants(which) {
+            let lines = todos::compare(|| which.empty(), &plan)?;
+            println!("{}", lists::table_with_goal(name, lines, todos::GOAL));
         }
     }
     Ok(())

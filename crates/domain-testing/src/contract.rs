@@ -86,6 +86,7 @@ pub mod repository_concurrency;
 pub mod repository_tasks;
 pub mod roles;
 pub mod runners;
+pub mod searches;
 pub mod services;
 pub mod shares;
 pub mod sign_in_addresses;

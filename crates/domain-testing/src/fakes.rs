@@ -54,6 +54,7 @@ mod removals;
 mod repository_tasks;
 mod runners;
 mod search;
+mod searches;
 mod secrets;
 mod services;
 mod shares;

@@ -87,6 +87,7 @@ fn every_case_is_run() {
         "repository_concurrency",
         "repository_tasks",
         "runners",
+        "searches",
         "shares",
         "sign_in_addresses",
         "sign_in_failures",

@@ -77,7 +77,7 @@ macro_rules! settings {
 settings! {
     /// The project limit of users who are created without one.
     default_projects_limit: ProjectsLimit = ProjectsLimit(100), at_least(0);
-    /// Stored only: users cannot sign up.
+    /// Whether strangers may register, if the operator allows it.
     signup_enabled: bool = true, SettingRule::Switch;
     /// Stored only: signing in works regardless.
     signin_enabled: bool = true, SettingRule::Switch;
@@ -104,11 +104,11 @@ settings! {
     default_snippet_visibility: Visibility = Visibility::Private, SettingRule::OneOf(LEVELS);
     /// The level of groups that are created without one; `None` is public.
     default_group_visibility: Option<Visibility> = None, SettingRule::OneOf(LEVELS);
-    /// Stored only: users cannot sign up.
+    /// The domains of e-mail addresses with which strangers may register; all if it is empty.
     domain_whitelist: Vec<String> = vec![], DOMAINS;
-    /// Stored only: users cannot sign up.
+    /// Whether strangers may not register with addresses of `domain_blacklist`.
     domain_blacklist_enabled: bool = false, SettingRule::Switch;
-    /// Stored only: users cannot sign up.
+    /// The domains of e-mail addresses with which strangers may not register.
     domain_blacklist: Vec<String> = vec![], DOMAINS;
     /// Stored only: there are no OAuth applications.
     user_oauth_applications: bool = true, SettingRule::Switch;
@@ -233,24 +233,23 @@ pub struct StoredSettings {
     pub updated_at: Timestamp,
 }
 
-/// Error for a stored value whose type is not that of its setting.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stored value of the setting `{0}` has a wrong type")]
-pub struct WrongType(pub String);
-
 impl ApplicationSettings {
-    /// Returns these initial values with the changed ones replaced.
-    /// # Errors
-    /// A stored value does not fit its setting.
-    pub fn with_changed(
+    /// Returns these initial values with the changed ones replaced. A stored value that does not fit its setting is left
+    /// out, so that the initial value stays in effect: another release may have stored it, with another type or range.
+    /// Also returns the names of these settings.
+    pub fn with_changed<'a>(
         &self,
-        changed: &BTreeMap<String, SettingValue>,
-    ) -> Result<Self, WrongType> {
-        let mut settings = self.clone();
+        changed: &'a BTreeMap<String, SettingValue>,
+    ) -> (Self, Vec<&'a str>) {
+        let (mut settings, mut unfit) = (self.clone(), Vec::new());
         for (name, value) in changed {
-            settings.set(name, value).ok_or_else(|| WrongType(name.clone()))?;
+            let rule = Self::RULES.iter().find(|(known, _)| known == name);
+            let fits = rule.is_none_or(|(_, rule)| rule.allows(value));
+            if !fits || settings.set(name, value).is_none() {
+                unfit.push(name.as_str());
+            }
         }
-        Ok(settings)
+        (settings, unfit)
     }
 
     /// Returns these settings with the values of a request. Names that are not among the settings are ignored.
@@ -309,6 +308,14 @@ impl ApplicationSettings {
         if is_restricted { Err(RestrictedLevel(level)) } else { Ok(()) }
     }
 
+    /// Returns whether somebody with an e-mail address of this domain may register. An entry with a star stands for
+    /// all domains that fit.
+    pub fn may_register_from(&self, domain: &str) -> bool {
+        let is_in = |list: &[String]| list.iter().any(|entry| fits(entry, domain));
+        let is_listed = self.domain_whitelist.is_empty() || is_in(&self.domain_whitelist);
+        is_listed && !(self.domain_blacklist_enabled && is_in(&self.domain_blacklist))
+    }
+
     /// The level of groups that are created without one.
     pub fn group_visibility(&self) -> Visibility {
         self.default_group_visibility.unwrap_or(Visibility::Public)
@@ -327,6 +334,18 @@ impl ApplicationSettings {
     /// Whether Git clients may use a protocol.
     pub fn allows_protocol(&self, protocol: GitProtocol) -> bool {
         self.enabled_git_access_protocol.is_none_or(|only| only == protocol)
+    }
+}
+
+/// Returns whether a domain fits an entry such as `example.com` or `*.example.com`, ignoring case.
+fn fits(entry: &str, domain: &str) -> bool {
+    let (entry, domain) = (entry.trim().to_ascii_lowercase(), domain.to_ascii_lowercase());
+    match entry.split_once('*') {
+        None => entry == domain,
+        Some((start, end)) => {
+            let rest = domain.strip_prefix(start);
+            rest.is_some_and(|rest| rest.len() >= end.len() && rest.ends_with(end))
+        }
     }
 }
 
@@ -366,12 +385,38 @@ mod tests {
         assert_eq!(names, given.each_ref().map(|(name, _)| *name));
         let mut stored: BTreeMap<String, SettingValue> =
             changed.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        assert_eq!(before.with_changed(&stored), Ok(after));
+        assert_eq!(before.with_changed(&stored), (after.clone(), vec![]));
         stored.insert("of_a_later_release".to_owned(), SettingValue::Null);
-        assert!(before.with_changed(&stored).is_ok());
-        stored.insert("gravatar_enabled".to_owned(), SettingValue::Integer(1));
-        let error = before.with_changed(&stored).expect_err("a number is no switch");
-        assert_eq!(error, WrongType("gravatar_enabled".to_owned()));
+        assert_eq!(before.with_changed(&stored), (after, vec![]));
+    }
+
+    #[test]
+    fn stored_values_that_do_not_fit_are_left_out() {
+        let initial =
+            ApplicationSettings { max_attachment_size: 7, ..ApplicationSettings::default() };
+        let word = |word: &str| SettingValue::Text(word.to_owned());
+        for (name, value) in [
+            ("gravatar_enabled", SettingValue::Integer(1)),
+            ("gravatar_enabled", SettingValue::Null),
+            ("max_attachment_size", SettingValue::Integer(4097)),
+            ("max_attachment_size", SettingValue::Integer(0)),
+            ("max_attachment_size", word("12")),
+            ("default_projects_limit", SettingValue::Integer(i64::MAX)),
+            ("default_project_visibility", SettingValue::Integer(5)),
+            ("restricted_visibility_levels", SettingValue::List(vec![SettingValue::Integer(5)])),
+            ("restricted_visibility_levels", SettingValue::Integer(20)),
+            ("home_page_url", word("ftp://x")),
+            ("enabled_git_access_protocol", word("ftp")),
+        ] {
+            let stored = BTreeMap::from([
+                (name.to_owned(), value.clone()),
+                ("sign_in_text".to_owned(), word("kept")),
+            ]);
+            let (settings, unfit) = initial.with_changed(&stored);
+            let kept = Some("kept".to_owned());
+            let expected = ApplicationSettings { sign_in_text: kept, ..initial.clone() };
+            assert_eq!((settings, unfit), (expected, vec![name]), "{value:?}");
+        }
     }
 
     #[test]
@@ -460,5 +505,31 @@ mod tests {
             let allowed = (settings.allows_protocol(Ssh), settings.allows_protocol(Http));
             assert_eq!(allowed, (ssh, http), "{only:?}");
         }
+    }
+
+    #[test]
+    fn domains_decide_who_may_register() {
+        let list = |entries: &[&str]| entries.iter().map(|entry| (*entry).to_owned()).collect();
+        for (white, black, domain, expected) in [
+            (&[][..], &[][..], "a.test", true),
+            (&["a.test"], &[], "A.test", true),
+            (&["a.test"], &[], "b.a.test", false),
+            (&["*.a.test"], &[], "b.a.test", true),
+            (&["*.a.test"], &[], "a.test", false),
+            (&[], &["*evil.test"], "evil.test", false),
+            (&[], &["a.test"], "a.test", false),
+            (&["a.test"], &["a.test"], "a.test", false),
+        ] {
+            let settings = ApplicationSettings {
+                domain_whitelist: list(white),
+                domain_blacklist_enabled: true,
+                domain_blacklist: list(black),
+                ..ApplicationSettings::default()
+            };
+            assert_eq!(settings.may_register_from(domain), expected, "{white:?} {domain}");
+        }
+        let settings =
+            ApplicationSettings { domain_blacklist: list(&["a.test"]), ..Default::default() };
+        assert!(settings.may_register_from("a.test"), "the list is not enabled");
     }
 }

@@ -170,6 +170,28 @@ impl<T: Into<String>> FromIterator<T> for Tags {
     }
 }
 
+/// A stage of a pipeline, and one of the statuses of its builds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageSummary {
+    /// The index of the stage in the pipeline.
+    pub index: i32,
+    /// The name of the stage.
+    pub name: String,
+    /// The status.
+    pub status: Status,
+    /// Whether the pipeline can succeed although the builds with this status failed.
+    pub allow_failure: bool,
+}
+
+/// Since when jobs have not been heard of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// Pending jobs, which no runner took.
+    pub pending: Timestamp,
+    /// Running jobs, whose runner does not report.
+    pub running: Timestamp,
+}
+
 /// A filter for the builds of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildFilter {

@@ -160,8 +160,8 @@ pub struct FailingHook {
     pub hook: HookRef,
     /// The project, for a project hook or a service.
     pub project: Option<ProjectId>,
-    /// The URL, without user name and password.
-    pub url: String,
+    /// The host of the URL; see [`HookUrl::host`](crate::hook::HookUrl::host).
+    pub host: String,
     /// The number of consecutive failures.
     pub failures: u32,
     /// When the failures began.

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod port;
+pub mod query;
 
 pub use action::EventAction;
 

@@ -25,11 +25,25 @@ impl HookUrl {
 
     /// The URL for display, without user name and password.
     pub fn without_credentials(&self) -> String {
-        let Some((scheme, rest)) = self.0.split_once("://") else { return self.0.clone() };
+        match self.parts() {
+            Some((scheme, host, path)) => format!("{scheme}://{host}{path}"),
+            None => self.0.clone(),
+        }
+    }
+
+    /// The host, with the port if there is one. The rest of a URL may be a secret: that of a chat gives access to a
+    /// channel.
+    pub fn host(&self) -> &str {
+        self.parts().map_or("", |(_, host, _)| host)
+    }
+
+    /// The scheme, the host with its port, and the path with all that follows.
+    fn parts(&self) -> Option<(&str, &str, &str)> {
+        let (scheme, rest) = self.0.split_once("://")?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        format!("{scheme}://{host}{path}")
+        Some((scheme, host, path))
     }
 }
 
@@ -139,6 +153,19 @@ mod tests {
             assert_eq!(HookUrl::parse(url), Err(HookUrlError::Format), "{url}");
         }
         assert_eq!(HookUrl::parse("  "), Err(HookUrlError::Blank(Blank)));
+    }
+
+    #[test]
+    fn the_host_of_a_url_has_no_secrets() {
+        for (url, host) in [
+            ("https://hooks.example/services/T0/B0/secret", "hooks.example"),
+            ("http://me:secret@host.example:8080?token=secret", "host.example:8080"),
+            ("http://[::1]:80/secret#secret", "[::1]:80"),
+            ("https://a@b@host.example/x", "host.example"),
+            ("secret", ""),
+        ] {
+            assert_eq!(HookUrl::stored(url.into()).host(), host, "{url}");
+        }
     }
 
     #[test]

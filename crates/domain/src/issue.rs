@@ -2,6 +2,7 @@
 
 pub mod closing;
 pub mod commit_reference;
+pub mod inline;
 pub mod label_list;
 pub mod mention;
 pub mod port;

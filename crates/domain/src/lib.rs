@@ -80,6 +80,7 @@ pub mod refs;
 pub mod removal;
 pub mod repository;
 pub mod runner;
+pub mod search;
 pub mod service;
 pub mod sign_in;
 pub mod snippet;

@@ -9,22 +9,32 @@ use crate::visibility::Visibility;
 
 /// First path segments that are reserved for routes: those of this service and those of the original
 /// implementation.
-const RESERVED: [&str; 29] = [
+const RESERVED: [&str; 40] = [
     ".well-known",
+    "abuse_reports",
     "admin",
     "all",
     "api",
     "assets",
+    "autocomplete",
     "ci",
     "dashboard",
+    "emojis",
+    "explore",
+    "favicon.ico",
     "files",
     "groups",
     "help",
     "hooks",
+    "import",
+    "invites",
     "issues",
+    "jwt",
     "merge_requests",
     "new",
     "notes",
+    "notification_settings",
+    "oauth",
     "profile",
     "projects",
     "public",
@@ -32,6 +42,7 @@ const RESERVED: [&str; 29] = [
     "robots.txt",
     "s",
     "search",
+    "sent_notifications",
     "services",
     "snippets",
     "teams",
@@ -61,6 +72,12 @@ impl NamespacePath {
             return Err(NamespacePathError::Reserved(path.to_owned()));
         }
         Ok(Self(path.to_owned()))
+    }
+
+    /// Returns whether a first path segment is reserved for routes. Accounts and groups that are older than the
+    /// reservation may have such a path.
+    pub fn is_reserved(path: &str) -> bool {
+        RESERVED.contains(&path)
     }
 
     /// The lower-case form, which is unique among all namespaces.
@@ -185,6 +202,8 @@ mod tests {
             ("admin", reserved("admin")),
             ("api", reserved("api")),
             ("users", reserved("users")),
+            ("explore", reserved("explore")),
+            ("favicon.ico", reserved("favicon.ico")),
         ] {
             assert_eq!(NamespacePath::parse(path).map(|_| ()), expected, "{path:?}");
         }

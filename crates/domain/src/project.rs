@@ -1,6 +1,7 @@
 //! Projects: repositories with their settings, members and features.
 
 pub mod archive;
+pub mod build_settings;
 pub mod coverage;
 pub mod features;
 pub mod hook;
@@ -12,6 +13,7 @@ pub mod star;
 pub mod upload;
 
 pub use archive::{ArchiveCommand, Archived};
+pub use build_settings::{BuildSettings, BuildTimeout};
 pub use coverage::CoverageExpression;
 pub use features::Features;
 pub use name::{ProjectName, ProjectPath};

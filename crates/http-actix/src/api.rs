@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::web::Bytes;
 use actix_web::{FromRequest, HttpRequest, web};
 use hexforge_application::app::App;
 use hexforge_application::basic_auth;
@@ -31,8 +30,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::known_callers;
 use crate::limits::Usage;
 use crate::params::{
-    BodyUse, FilePart, MaxSize, Parameters, Params, SizeLimit, WantedFile, basic, credentials,
-    read_whole, too_slow,
+    BodyStream, BodyUse, FilePart, MaxSize, Parameters, Params, SizeLimit, WantedFile, basic,
+    credentials, too_slow,
 };
 use crate::shared::Shared;
 use hexforge_http_edge::client::client_address;
@@ -131,10 +130,10 @@ impl<P, const ARTIFACTS: bool> FromRequest for ApiWithFile<P, ARTIFACTS> {
     }
 }
 
-/// A call whose body is not parsed into parameters: bytes of any type and of bounded length.
-pub struct ApiWithBytes<P = ()>(pub Api<P>, pub Bytes);
+/// A call whose body is not read yet. The handler reads it block by block, as long as the client is fast enough.
+pub struct ApiWithStream<P = ()>(pub Api<P>, pub BodyStream);
 
-impl<P> FromRequest for ApiWithBytes<P> {
+impl<P> FromRequest for ApiWithStream<P> {
     type Error = ApiError;
     type Future = Pin<Box<dyn Future<Output = Result<Self, ApiError>>>>;
 
@@ -143,9 +142,8 @@ impl<P> FromRequest for ApiWithBytes<P> {
         Box::pin(async move {
             let shared = shared_of(&request).await?;
             let params = Params::of_query(&request)?;
-            let bytes = read_whole(payload, shared.settings.max_body);
-            let bytes = timeout(TIME_FOR_BODY, bytes).await.map_err(|_| too_slow())??;
-            Ok(Self(Api::new(&request, shared, params), bytes))
+            let body = BodyStream::new(payload, shared.edge.limiter.transfer);
+            Ok(Self(Api::new(&request, shared, params), body))
         })
     }
 }
@@ -223,16 +221,22 @@ impl<P: Parameters + 'static> Api<P> {
         .await
     }
 
-    /// Runs a use case that checks the caller itself: a runner, or a client with the token of a build.
+    /// Runs a use case that checks the caller itself: a runner, or a client with the token of a build. The call counts
+    /// for that token once it was accepted, and for the address before.
     pub async fn run_for_runner<T: Send + 'static, E>(
         &self,
+        token: String,
         use_case: impl Fn(&App, P) -> Result<T, E> + Send + 'static,
     ) -> ApiResult<T>
     where
         ApiError: From<E>,
     {
+        self.count_runner_token(&token)?;
         let permit = self.call_permit().await?;
-        self.run_blocking(permit, move |app, call| Ok(use_case(app, call.read()?)?)).await
+        let done = self.run_blocking(permit, move |app, call| Ok(use_case(app, call.read()?)?));
+        let done = done.await?;
+        self.remember_runner_token(&token);
+        Ok(done)
     }
 
     /// Runs a sign-in, which needs no caller. Checking passwords is slow, so sign-ins have their own permits: a flood
@@ -303,6 +307,30 @@ impl ApiRequest {
             Ok(use_case(app, actor)?)
         })
         .await
+    }
+
+    /// Counts a call of a runner for the rate limits. Its token may be in the body, which the middleware does not read.
+    fn count_runner_token(&self, token: &str) -> ApiResult<()> {
+        let Some(usage) = &self.shared.usage else { return Ok(()) };
+        let app = &self.shared.edge.app;
+        let token = app.secrets.digest(token);
+        match usage.count(&[token], self.call.peer, app.clock.now()) {
+            Some(state) if state.is_over => Err(state.refusal()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Gives a token of a runner or a build its own rate limit counter.
+    pub(crate) fn remember_runner_token(&self, token: &str) {
+        if let Some(usage) = &self.shared.usage {
+            let app = &self.shared.edge.app;
+            usage.remember(app.secrets.digest(token), app.clock.now());
+        }
+    }
+
+    /// The maximum size of a body that is read as a whole.
+    pub(crate) fn max_body(&self) -> usize {
+        self.shared.settings.max_body
     }
 
     /// Runs one step of a use case that takes several. The caller was authorized before. The step is not retried.

@@ -6,6 +6,12 @@ use serde_json::json;
 
 use crate::shared::Shared;
 
+/// Tells whether a path is one of these routes. They are neither limited nor delayed, and other paths below `/-/` are
+/// pages like all others.
+pub(crate) fn is_for_operators(path: &str) -> bool {
+    matches!(path, "/-/liveness" | "/-/readiness" | "/-/metrics")
+}
+
 /// Adds the routes.
 pub fn configure(cfg: &mut web::ServiceConfig) {
     cfg.route("/-/liveness", web::get().to(liveness));

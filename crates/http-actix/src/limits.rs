@@ -1,7 +1,7 @@
 //! Rate limits per token and per address, in requests a minute.
 //!
-//! A request counts for its token if that token has signed a user in before, and otherwise for its address. So nobody
-//! gets more requests by inventing tokens. The counters are in memory, and their number is bounded.
+//! A request counts for its token if that token has signed a user in before, or was accepted as that of a runner or a
+//! build, and otherwise for its address. So nobody gets more requests by inventing tokens. The counters are in memory, and their number is bounded.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -9,11 +9,14 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Mutex, PoisonError};
 
-use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::network::caller_network;
 use hexforge_domain::token::TokenHash;
+
+use crate::error::ApiError;
 
 /// The length of the window in which requests are counted.
 const WINDOW: TimeDelta = TimeDelta::seconds(60);
@@ -94,9 +97,10 @@ impl LimitState {
         headers.insert(RESET, HeaderValue::from(self.reset));
     }
 
-    /// The seconds after which the caller may send requests again.
-    pub(crate) fn reset(&self) -> i64 {
-        self.reset
+    /// The error for a request above the limit.
+    pub(crate) fn refusal(&self) -> ApiError {
+        ApiError::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
+            .with_header(RETRY_AFTER, &self.reset.to_string())
     }
 }
 

@@ -9,19 +9,23 @@ mod file;
 mod form;
 mod json;
 pub(crate) mod lenient_base64;
+mod long_text;
 mod moment;
 mod parameter;
 pub mod picked;
 mod reader;
+mod stream;
 
-pub(crate) use body::read_whole;
+pub(crate) use body::too_large;
 pub use body::{BodyUse, WantedFile};
 pub use credentials::{basic, credentials};
 pub(crate) use file::too_slow;
 pub use file::{FilePart, MaxSize, SizeLimit};
+pub(crate) use long_text::LongText;
 pub(crate) use parameter::parameters;
 pub use parameter::{Parameter, Parameters, nested};
 pub use reader::Reader;
+pub use stream::BodyStream;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -70,6 +74,30 @@ impl Params {
             encoded::insert(&mut values, name, value.clone());
         }
         Ok(Self { values, query })
+    }
+
+    /// The same with the members of a JSON object, which take precedence.
+    /// # Errors
+    /// The text is not a JSON object.
+    pub(crate) fn with_json(&self, object: &[u8]) -> ApiResult<Self> {
+        let mut values = self.values.clone();
+        body::read_json(object, &mut values)?;
+        Ok(Self { values, query: self.query.clone() })
+    }
+
+    /// The same with the fields of a form, which take precedence.
+    /// # Errors
+    /// The form is invalid.
+    pub(crate) fn with_form(&self, form: &[u8]) -> ApiResult<Self> {
+        let mut values = self.values.clone();
+        body::read_form(form, &mut values)?;
+        Ok(Self { values, query: self.query.clone() })
+    }
+
+    /// The same with this text.
+    pub(crate) fn with_text(mut self, name: &str, text: String) -> Self {
+        self.values.insert(name.to_owned(), Value::String(text));
+        self
     }
 
     /// Whether the request has the parameter, even without a value.
@@ -204,6 +232,23 @@ impl Params {
             }
         }
         Some(map.into_iter().collect())
+    }
+
+    /// Like [`text_map`](Self::text_map), without the members that are not texts.
+    pub fn lenient_text_map(&self, name: &str) -> Vec<(String, String)> {
+        let mut map = std::collections::BTreeMap::new();
+        if let Some(Value::Object(given)) = self.values.get(name) {
+            let texts = given.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
+            map.extend(texts.map(|(key, text)| (key.clone(), text.to_owned())));
+        }
+        for (given, value) in &self.values {
+            let key = given.strip_prefix(name).and_then(|rest| rest.strip_prefix('['));
+            let key = key.and_then(|rest| rest.strip_suffix(']'));
+            if let (Some(key), Some(text)) = (key, value.as_str()) {
+                map.insert(key.to_owned(), text.to_owned());
+            }
+        }
+        map.into_iter().collect()
     }
 
     /// Words, given as a list or as one text with commas; blank words are left out.

@@ -13,6 +13,7 @@ use hexforge_http_edge::Edge;
 
 use crate::dialect::Dialect;
 use crate::limits::{RateLimits, Usage};
+use crate::payloads::JsonPayloads;
 use hexforge_http_edge::links::Links;
 
 /// Settings of the API.
@@ -63,11 +64,13 @@ impl Shared {
         storage_ready: StorageReady,
     ) -> Self {
         let cache = Arc::clone(&app.application_settings);
+        let links = Links::new(&settings.external_url, settings.ssh_port, cache);
         let edge = Edge {
             app: Arc::new(app),
             limiter,
             known_callers: Arc::default(),
-            links: Links::new(&settings.external_url, settings.ssh_port, cache),
+            payloads: Arc::new(JsonPayloads::with(&links)),
+            links,
             trusted_proxies: settings.trusted_proxies.clone(),
         };
         Self {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hexforge_application::app::App;
 use hexforge_application::limiter::Limiter;
 use hexforge_domain::network::Network;
+use hexforge_domain::ports::payloads::Payloads;
 
 use crate::known_callers::KnownCallers;
 use crate::links::Links;
@@ -20,6 +21,8 @@ pub struct Edge {
     pub known_callers: Arc<KnownCallers>,
     /// The URLs of the service.
     pub links: Links,
+    /// Renders the payloads of hooks.
+    pub payloads: Arc<dyn Payloads>,
     /// The proxies whose forwarded headers are believed.
     pub trusted_proxies: Vec<Network>,
 }

@@ -8,6 +8,7 @@
 //! - [`stream`]: responses that are sent while they are written;
 //! - [`conditional`], [`gzip`]: entity tags, 304 and compressed bodies;
 //! - [`links`]: URLs of the service;
+//! - [`session_cookie`]: the session of the web pages, for limits;
 //! - [`request_id`], [`route`], [`slashes`]: what middleware tells handlers about a request.
 
 pub mod client;
@@ -20,6 +21,7 @@ pub mod meter;
 pub mod permit;
 pub mod request_id;
 pub mod route;
+pub mod session_cookie;
 pub mod slashes;
 pub mod stream;
 pub mod work;

@@ -86,6 +86,11 @@ impl Links {
         format!("{}{path}.git", self.ssh)
     }
 
+    /// Tells whether the service is reached by https.
+    pub fn is_https(&self) -> bool {
+        self.external_url.starts_with("https:")
+    }
+
     /// The URL of a path that begins with a slash.
     pub fn to(&self, path: &str) -> String {
         format!("{}{path}", self.external_url)

@@ -32,14 +32,13 @@ impl TryFrom<SettingsRow> for StoredSettings {
     type Error = StoreError;
 
     fn try_from(row: SettingsRow) -> Result<Self, StoreError> {
-        let corrupt = StoreError::Corrupt("application settings");
         let Ok(Value::Object(members)) = serde_json::from_str(&row.changed) else {
-            return Err(corrupt);
+            return Err(StoreError::Corrupt("application settings"));
         };
-        let members = members.into_iter().map(|(name, value)| Some((name, from_json(value)?)));
+        let members = members.into_iter().map(|(name, value)| (name, from_json(value)));
         Ok(StoredSettings {
             version: row.version,
-            changed: members.collect::<Option<_>>().ok_or(corrupt)?,
+            changed: members.collect(),
             created_at: to_utc(row.created_at),
             updated_at: to_utc(row.updated_at),
         })
@@ -56,17 +55,20 @@ fn to_json(value: &SettingValue) -> Value {
     }
 }
 
-fn from_json(value: Value) -> Option<SettingValue> {
-    Some(match value {
+/// Converts a stored value. A number that is too large and an object are kept as their JSON, a text: no setting accepts
+/// it, so the other settings can still be read.
+fn from_json(value: Value) -> SettingValue {
+    match value {
         Value::Null => SettingValue::Null,
         Value::Bool(value) => SettingValue::Switch(value),
-        Value::Number(value) => SettingValue::Integer(value.as_i64()?),
+        Value::Number(value) => match value.as_i64() {
+            Some(value) => SettingValue::Integer(value),
+            None => SettingValue::Text(value.to_string()),
+        },
         Value::String(value) => SettingValue::Text(value),
-        Value::Array(items) => {
-            SettingValue::List(items.into_iter().map(from_json).collect::<Option<_>>()?)
-        }
-        Value::Object(_) => return None,
-    })
+        Value::Array(items) => SettingValue::List(items.into_iter().map(from_json).collect()),
+        value @ Value::Object(_) => SettingValue::Text(value.to_string()),
+    }
 }
 
 impl SettingsStore for DieselTx<'_> {

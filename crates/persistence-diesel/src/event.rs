@@ -2,7 +2,9 @@
 
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
+use hexforge_domain::Timestamp;
 use hexforge_domain::event::port::Events;
+use hexforge_domain::event::query::{EventFeed, EventSelection};
 use hexforge_domain::event::{Event, EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{EventId, IssueId, MergeRequestId, ProjectId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
@@ -138,6 +140,57 @@ impl Events for DieselTx<'_> {
             );
         self.page_of_events(&format!("events in {project} {clearance:?} on {today}"), visible, page)
     }
+
+    fn select(&mut self, selection: &EventSelection, page: Page) -> Result<Vec<Event>, StoreError> {
+        let selected = selected(selection, None);
+        let ids = self.ids(selected.sql(" ORDER BY events.id DESC").page(page))?;
+        self.events_by_ids(&ids)
+    }
+
+    fn times(
+        &mut self,
+        selection: &EventSelection,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Timestamp>, StoreError> {
+        let selected = selected(selection, Some(since)).sql(" ORDER BY events.id DESC LIMIT ");
+        let ids = self.ids(selected.id(limit.into()))?;
+        let times: Vec<NaiveDateTime> = self.by_ids(&ids, |conn, ids| {
+            let rows = events::table.filter(events::id.among(ids)).order(events::id.desc());
+            rows.select(events::created_at).load(conn)
+        })?;
+        Ok(times.into_iter().map(to_utc).collect())
+    }
+}
+
+/// Selects the ids of the events of a selection, with `since` only newer ones.
+fn selected(selection: &EventSelection, since: Option<Timestamp>) -> Sql {
+    let EventSelection { feed, viewer, clearance, today } = *selection;
+    let ctes =
+        [Some(access::authorized_cte(viewer, today)), access::reported_cte(clearance, today)];
+    let in_feed = match feed {
+        EventFeed::Author(author) => Sql::new("events.author_id = ").id(author.0),
+        EventFeed::Namespace(namespace) => {
+            Sql::new("events.project_id IN (SELECT id FROM projects WHERE namespace_id = ")
+                .id(namespace.0)
+                .sql(")")
+        }
+        EventFeed::AuthorizedFor(user) => {
+            Sql::new("events.project_id IN (").then(access::authorized(user, today)).sql(")")
+        }
+    };
+    let conditions = [
+        Some(Sql::new("projects.id = events.project_id")),
+        Some(in_feed),
+        since.map(|since| Sql::new("events.created_at >= ").moment(to_naive(since))),
+        Some(access::visible(viewer)),
+        issue_visible_to(clearance),
+        snippet_visible_to(clearance, today),
+    ];
+    // `CROSS JOIN` fixes the join order, as in `authored_by`.
+    Sql::with(ctes.into_iter().flatten())
+        .sql("SELECT events.id FROM events CROSS JOIN projects")
+        .filter(conditions.into_iter().flatten())
 }
 
 /// The condition that the viewer may see the issue of a row of `events`, if it has one.
@@ -181,9 +234,14 @@ impl DieselTx<'_> {
     ) -> Result<Paged<Event>, StoreError> {
         let total = self.total(name, &matching)?;
         let ids = self.ids(matching.sql(" ORDER BY events.id DESC").page(page))?;
-        let rows: Vec<EventRow> = self.by_ids(&ids, |conn, ids| {
+        Ok(Paged { items: self.events_by_ids(&ids)?, total })
+    }
+
+    /// Loads the events with these ids, newest first.
+    fn events_by_ids(&mut self, ids: &[i64]) -> Result<Vec<Event>, StoreError> {
+        let rows: Vec<EventRow> = self.by_ids(ids, |conn, ids| {
             events::table.filter(events::id.among(ids)).order(events::id.desc()).load(conn)
         })?;
-        Ok(Paged { items: self.convert_rows(rows)?, total })
+        self.convert_rows(rows)
     }
 }

@@ -22,6 +22,7 @@ mod projects;
 mod query;
 mod removal;
 mod repositories;
+mod search;
 mod tracker;
 mod users;
 

@@ -62,6 +62,10 @@ pub enum Command {
     /// Manage runners, the programs on other machines that run builds.
     #[command(subcommand)]
     Runners(Runners),
+    /// Run builds of a hexforge server on this machine. `--config` names the file with the registered runners
+    /// [default: runner.toml, variable HEXFORGE_RUNNER_CONFIG].
+    #[command(subcommand)]
+    Runner(RunnerCommand),
     /// Show and change the settings of the service. A running server uses them from the next request on.
     #[command(subcommand)]
     Settings(Settings),
@@ -207,6 +211,72 @@ pub enum Runners {
 pub struct RunnerNumber {
     /// The number of the runner, as `runners list` shows it.
     pub id: i64,
+}
+
+/// `hexforge runner`.
+#[derive(Subcommand)]
+pub enum RunnerCommand {
+    /// Register a runner with a server and add it to the configuration file.
+    Register(RegisterRunner),
+    /// Take builds and run them. SIGTERM or SIGINT: finish what runs, take nothing new. A second one: stop the builds
+    /// and report them as failed.
+    Run(RunRunner),
+    /// Check that the server knows the tokens of all runners in the file. The exit code is 1 if one is refused.
+    Verify,
+    /// Remove a runner from its server and from the file.
+    Unregister {
+        /// The name of the runner, as `runner status` shows it.
+        #[arg(long)]
+        name: String,
+    },
+    /// List the runners in the file, and whether their servers answer.
+    Status,
+}
+
+/// `hexforge runner register`.
+#[derive(Args)]
+pub struct RegisterRunner {
+    /// The address of the server, such as https://forge.example.com.
+    #[arg(long)]
+    pub url: String,
+    /// The registration token: of the instance for all projects, or of one project.
+    #[arg(long, allow_hyphen_values = true)]
+    pub token: String,
+    /// The name in the file and on the server [default: the host name].
+    #[arg(long)]
+    pub name: Option<String>,
+    /// The tags, separated by commas. Builds with tags need a runner that has all of them.
+    #[arg(long, value_delimiter = ',', value_name = "TAGS")]
+    pub tag_list: Vec<String>,
+    /// How builds run: `shell` (no isolation), `sandbox` (bubblewrap) or `container` (podman or docker).
+    #[arg(long, default_value = "shell", value_parser = ["shell", "sandbox", "container"])]
+    pub executor: String,
+    /// Whether builds reach the network, for `sandbox` and `container`.
+    #[arg(long, default_value = "on", value_parser = ["on", "off"])]
+    pub network: String,
+    /// Whether the runner takes builds without tags.
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set, value_name = "BOOL")]
+    pub run_untagged: bool,
+    /// Restrict the runner to its projects.
+    #[arg(long)]
+    pub locked: bool,
+    /// The image of jobs that name none, for `container`.
+    #[arg(long)]
+    pub image: Option<String>,
+}
+
+/// `hexforge runner run`.
+#[derive(Args)]
+pub struct RunRunner {
+    /// How many builds run at once [default: `concurrent` in the file, or 1].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub concurrent: Option<u16>,
+    /// The folder of working copies and caches [default: `builds_dir` in the file, or `builds` beside it].
+    #[arg(long, value_name = "FOLDER")]
+    pub builds_dir: Option<PathBuf>,
+    /// End after one build. The exit code is 0 whatever its result.
+    #[arg(long)]
+    pub once: bool,
 }
 
 /// `hexforge settings`.

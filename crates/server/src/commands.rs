@@ -3,6 +3,7 @@
 mod backup;
 mod broadcast;
 mod doctor;
+mod runner;
 mod runners;
 mod settings;
 mod token;
@@ -23,6 +24,12 @@ use crate::{logging, memory, serve, wiring};
 /// Runs the command that was given.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     permissions::restrict_new_files();
+    if let Some(Command::Runner(command)) = cli.command {
+        // The file of `--config` is that of the runner.
+        let config = Config::load(cli.overrides, None)?;
+        logging::start(&config)?;
+        return runner::run(command, cli.config);
+    }
     let config = Config::load(cli.overrides, cli.config.as_deref())?;
     match cli.command.unwrap_or(Command::Serve(Serve::default())) {
         Command::Serve(Serve { print_config: true }) => {
@@ -50,6 +57,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
         Command::User(command) => user::run(&wiring::app(&config)?, command),
         Command::Token(command) => token::run(&wiring::app(&config)?, command),
         Command::Runners(command) => runners::run(&wiring::app(&config)?, command),
+        Command::Runner(command) => runner::run(command, cli.config),
         Command::Settings(command) => settings::run(&wiring::app(&config)?, command),
         Command::Broadcast(command) => broadcast::run(&wiring::app(&config)?, command),
     }

@@ -8,7 +8,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use settings::{Config, LogFormat, Overrides};
+pub use settings::{Config, CostlyPages, LogFormat, Overrides};
 
 use std::fmt;
 use std::net::SocketAddr;

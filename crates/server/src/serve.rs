@@ -22,7 +22,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::config::Config;
+use crate::config::{Config, CostlyPages};
 use crate::storage::CacheKeeper;
 use crate::system::{MaintenanceQueue, PriorityThreads, WriteThreads};
 use crate::wiring::Wired;
@@ -81,6 +81,7 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
     }
     let limiter =
         Limiter::new(config.transfer_limits()).with_threads(Arc::new(PriorityThreads::new()));
+    let limiter = limiter.with_costly_pages_open(config.web_costly == CostlyPages::Everyone);
     let limiter = Arc::new(match &config.database_url {
         DatabaseUrl::Sqlite(_) => limiter.for_one_writer(),
         DatabaseUrl::Postgres(_) => limiter,

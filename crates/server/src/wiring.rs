@@ -86,10 +86,14 @@ pub fn wire(
         vault,
         yaml: Arc::new(SaphyrReader),
         turns: BranchTurns::default(),
-        application_settings: Arc::new(SettingsCache::new(initial_settings(config))),
+        application_settings: Arc::new(
+            SettingsCache::new(initial_settings(config)).reporting(report_unfit_setting),
+        ),
+        broadcasts: Arc::default(),
         settings: Settings {
             external_url: config.external_url(config.listen),
             build_silence: TimeDelta::hours(config.build_silence_hours.into()),
+            runner_silence: TimeDelta::seconds(config.runner_silence.into()),
             hook_timeout: Duration::from_secs(config.hook_timeout),
             strict: config.strict_rules,
             runners_token: config
@@ -99,9 +103,19 @@ pub fn wire(
             repository_bytes: limits.repository_bytes,
             sweep_after: TimeDelta::hours(config.sweep_after_hours.into()),
             session: TimeDelta::days(config.session_days.into()),
+            signup: config.signup,
         },
     };
     Ok(Wired { app, store, git, cache })
+}
+
+/// Logs that the stored value of a setting does not fit, so that its initial value is in effect.
+fn report_unfit_setting(name: &str) {
+    tracing::error!(
+        setting = name,
+        "the stored value of the application setting `{name}` is not valid: its default is used; store a valid value \
+         with `hexforge settings set`"
+    );
 }
 
 /// The settings of the service that apply until an administrator changes them.

@@ -89,8 +89,8 @@ impl Workers {
         self.workers.extend([
             // An expired membership grants nothing, so no request waits for this.
             Worker::start("expiry", Duration::from_secs(5 * 60), end_memberships(app.clone()))?,
-            // Expired artifacts are hidden from requests, and the time limit for silent builds is hours.
-            Worker::start("builds", Duration::from_secs(5 * 60), clean_up_builds(app.clone()))?,
+            // Expired artifacts are hidden from requests. People wait for the end of a build whose runner died.
+            Worker::start("builds", Duration::from_secs(10), clean_up_builds(app.clone()))?,
             Worker::start(
                 "pruning",
                 Duration::from_secs(5 * 60),
@@ -127,8 +127,14 @@ fn end_memberships(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
 
 /// Fails builds whose runner stays silent, and removes expired artifacts.
 fn clean_up_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, Error> {
+    let started = Instant::now();
     move |go_on| {
-        let failed = build::expiry::fail_silent_builds(&app, go_on)?;
+        // While no server ran, no runner could give a sign of life.
+        let silence = app.settings.runner_silence.to_std().unwrap_or_default();
+        let failed = match started.elapsed() > silence {
+            true => build::expiry::fail_silent_builds(&app, go_on)?,
+            false => 0,
+        };
         if failed > 0 {
             tracing::info!(failed, "builds failed because their runners did not report");
         }

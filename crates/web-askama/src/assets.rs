@@ -19,9 +19,16 @@ pub(crate) struct Asset {
     address: OnceLock<String>,
 }
 
-static ASSETS: [Asset; 2] = [
+static ASSETS: [Asset; 4] = [
     Asset::new("style", "css", "text/css; charset=utf-8", include_bytes!("../assets/style.css")),
     Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
+    Asset::new(
+        "board",
+        "js",
+        "text/javascript; charset=utf-8",
+        include_bytes!("../assets/board.js"),
+    ),
+    Asset::new("log", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/log.js")),
 ];
 
 impl Asset {
@@ -51,6 +58,16 @@ pub(crate) fn style() -> &'static Asset {
 /// The icon of the service.
 pub(crate) fn icon() -> &'static Asset {
     &ASSETS[1]
+}
+
+/// The script that moves cards of a board by dragging.
+pub(crate) fn board() -> &'static Asset {
+    &ASSETS[2]
+}
+
+/// The script that follows the log of a running build.
+pub(crate) fn log_script() -> &'static Asset {
+    &ASSETS[3]
 }
 
 /// Sends an embedded file. An address with another digest belongs to another version of the program.

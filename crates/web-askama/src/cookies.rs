@@ -4,6 +4,7 @@ use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration as CookieTime;
 use actix_web::cookie::{Cookie, SameSite};
 use hexforge_domain::text::Secret;
+use hexforge_http_edge::session_cookie::{self, MAX_TOKEN};
 
 /// The lifetime of the cookie of a session that is remembered. The row decides whether the session is valid.
 const REMEMBERED: CookieTime = CookieTime::days(14);
@@ -16,9 +17,6 @@ const NOTICE: CookieTime = CookieTime::minutes(1);
 
 /// The lifetime of the choice of a color scheme.
 const SCHEME: CookieTime = CookieTime::days(365);
-
-/// The longest token that is looked up. Tokens have a fixed length, and nothing longer is hashed.
-const MAX_TOKEN: usize = 128;
 
 /// A color scheme, as the visitor chose it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,11 +60,21 @@ pub(crate) enum Notice {
     Created,
     Removed,
     Refused,
+    Scheduled,
+    /// A delivery to a hook was queued.
+    Queued,
 }
 
 impl Notice {
-    const ALL: [Notice; 5] =
-        [Notice::SignedOut, Notice::Saved, Notice::Created, Notice::Removed, Notice::Refused];
+    const ALL: [Notice; 7] = [
+        Notice::SignedOut,
+        Notice::Saved,
+        Notice::Created,
+        Notice::Removed,
+        Notice::Refused,
+        Notice::Scheduled,
+        Notice::Queued,
+    ];
 
     fn word(self) -> &'static str {
         match self {
@@ -75,6 +83,8 @@ impl Notice {
             Notice::Created => "created",
             Notice::Removed => "removed",
             Notice::Refused => "refused",
+            Notice::Scheduled => "scheduled",
+            Notice::Queued => "queued",
         }
     }
 
@@ -90,7 +100,9 @@ impl Notice {
             Notice::Saved => "Your changes were saved.",
             Notice::Created => "It was created.",
             Notice::Removed => "It was removed.",
+            Notice::Scheduled => "It will be done in the background.",
             Notice::Refused => "Nothing was changed: it is not possible any more.",
+            Notice::Queued => "It is sent in a moment. Reload the page to see the answer.",
         }
     }
 }
@@ -108,7 +120,7 @@ impl Jar {
 
     /// A browser takes a cookie with the prefix `__Host-` only from this host, by https.
     fn session_name(self) -> &'static str {
-        if self.is_https { "__Host-hexforge_session" } else { "hexforge_session" }
+        if self.is_https { session_cookie::HOST_NAME } else { session_cookie::PLAIN_NAME }
     }
 
     fn form_name(self) -> &'static str {
@@ -167,6 +179,21 @@ impl Jar {
     pub(crate) fn new_scheme(self, scheme: Scheme) -> Cookie<'static> {
         let mut cookie = self.cookie(SCHEME_NAME, scheme.as_str().to_owned());
         cookie.set_max_age(SCHEME);
+        cookie
+    }
+
+    /// A short-lived cookie that only the addresses below a path get.
+    pub(crate) fn at_path(
+        self,
+        name: &'static str,
+        value: &str,
+        path: &'static str,
+        lifetime: CookieTime,
+    ) -> Cookie<'static> {
+        let mut cookie = self.cookie(name, value.to_owned());
+        cookie.set_path(path);
+        cookie.set_same_site(SameSite::Strict);
+        cookie.set_max_age(lifetime);
         cookie
     }
 

@@ -1,140 +1,328 @@
-//! Diffs as rows of a table.
+//! Diffs as tables, for all pages that show changes: commits, comparisons and merge requests.
+//!
+//! A page reads [`DiffOptions`] from its address, makes a [`DiffView`] of the changed files and renders it, all in the
+//! lane for comparisons, and inserts the [`DiffHtml`] into its template.
 
-use hexforge_domain::repository::FileDiff;
+mod patch;
+mod rows;
+mod words;
 
-use crate::pages::visible;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use askama::filters::HtmlSafe;
+use askama::{FastWritable, Template};
+use hexforge_application::error::Error;
+use hexforge_domain::repository::{CommitStats, Comparison, FileDiff};
+
+use crate::address;
+use crate::moment::count;
+use crate::visit::Visit;
+
+pub(crate) use patch::{plain_diff, write_email};
+use rows::{Line, Pair, Row};
 
 /// A file with more changed lines than this is folded.
 const MAX_CHANGED: usize = 400;
 
-/// The changes of one file.
-pub(crate) struct FileChange {
-    /// The name of the region: the path, or both paths of a renamed file.
-    pub(crate) name: String,
-    /// The path after the change.
-    pub(crate) path: String,
-    pub(crate) note: Option<&'static str>,
-    pub(crate) rows: Vec<Row>,
-    pub(crate) is_folded: bool,
-    pub(crate) additions: usize,
-    pub(crate) deletions: usize,
+/// Files on a page.
+const MAX_FILES: usize = 100;
+
+/// The lines of all files on a page. Files after that are folded.
+const MAX_LINES: usize = 3_000;
+
+/// The lines of a file that is shown by itself.
+const MAX_LINES_OF_FILE: usize = 20_000;
+
+/// The time in which changed words are found. Lines after that have no marked words.
+const TIME_FOR_WORDS: Duration = Duration::from_millis(100);
+
+/// How a diff is shown, as the address of the page says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DiffOptions {
+    layout: Layout,
+    ignores_white_space: bool,
+    /// The path of the only file that is shown.
+    file: Option<String>,
+    /// The address of the page without its query.
+    path: String,
+    /// The other parameters in its query.
+    others: Vec<(String, String)>,
+    /// The start of the addresses of files after the change: `/namespace/project/blob/COMMIT`.
+    blobs: Option<String>,
+    /// The address of the form for a comment on a line.
+    comments: Option<String>,
 }
 
-/// A row of a diff.
-pub(crate) struct Row {
-    /// `added`, `removed`, `same` or `hunk`.
-    pub(crate) kind: &'static str,
-    pub(crate) old: Option<u32>,
-    pub(crate) new: Option<u32>,
-    pub(crate) sign: &'static str,
-    pub(crate) text: String,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Layout {
+    #[default]
+    Unified,
+    SideBySide,
+}
+
+impl DiffOptions {
+    /// Reads the options: `view=parallel`, `w=1`, `file=PATH`.
+    pub(crate) fn of(visit: &Visit) -> Self {
+        let is_option = |name: &str| matches!(name, "view" | "w" | "file");
+        let others = visit.query_pairs().filter(|(name, _)| !is_option(name));
+        Self {
+            layout: match visit.query("view") {
+                Some("parallel") => Layout::SideBySide,
+                _ => Layout::Unified,
+            },
+            ignores_white_space: visit.query("w") == Some("1"),
+            file: visit.query("file").map(str::to_owned),
+            path: visit.request().uri().path().to_owned(),
+            others: others.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            blobs: None,
+            comments: None,
+        }
+    }
+
+    /// Links each file to its page at a commit of a project.
+    #[must_use]
+    pub(crate) fn with_files_at(self, base: &str, commit: impl fmt::Display) -> Self {
+        Self { blobs: Some(format!("{base}/blob/{commit}")), ..self }
+    }
+
+    /// Links each line to a form for a comment on it. The form gets `path`, `old` and `new` in its query: the path of
+    /// the file, and the numbers of the line.
+    #[must_use]
+    pub(crate) fn with_comments_at(self, address: String) -> Self {
+        Self { comments: Some(address), ..self }
+    }
+
+    /// The address of the same page with other options.
+    fn address(&self, layout: Layout, ignores_white_space: bool, file: Option<&str>) -> String {
+        let others = self.others.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let options = [
+            (layout == Layout::SideBySide).then_some(("view", "parallel")),
+            ignores_white_space.then_some(("w", "1")),
+            file.map(|file| ("file", file)),
+        ];
+        let query = address::query(others.chain(options.into_iter().flatten()));
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("{}{mark}{query}", self.path)
+    }
+}
+
+/// The changes of one file.
+struct FileChange {
+    /// The heading: the path, or both paths of a renamed file.
+    name: String,
+    /// The path after the change.
+    path: String,
+    note: Option<String>,
+    rows: Vec<Row>,
+    pairs: Vec<Pair>,
+    /// The address that shows a folded file.
+    unfold: Option<String>,
+    /// The page of the file after the change.
+    file: Option<String>,
+    /// The number of lines that are shown, if there are more.
+    cut_at: Option<usize>,
+    additions: usize,
+    deletions: usize,
+}
+
+/// A diff that is ready to be rendered.
+#[derive(Template)]
+#[template(path = "diff.html")]
+pub(crate) struct DiffView {
+    summary: String,
+    /// The files of the navigation.
+    files: Vec<FileChange>,
+    shown_of_more: Option<usize>,
+    is_incomplete: bool,
+    is_side_by_side: bool,
+    ignores_white_space: bool,
+    other_layout: String,
+    other_white_space: String,
+    /// The address of the page with all files, if it shows a single one.
+    all_files: Option<String>,
+}
+
+/// The HTML of a diff.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DiffHtml(String);
+
+impl HtmlSafe for DiffHtml {}
+
+impl fmt::Display for DiffHtml {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FastWritable for DiffHtml {
+    fn write_into(&self, dest: &mut dyn fmt::Write, _: &dyn askama::Values) -> askama::Result<()> {
+        Ok(dest.write_str(&self.0)?)
+    }
+}
+
+impl DiffView {
+    /// The view of changed files.
+    pub(crate) fn new(diffs: &[FileDiff], options: &DiffOptions) -> Self {
+        let totals = diffs.iter().map(|diff| rows::count(&diff.text));
+        let (additions, deletions) = totals.fold((0, 0), |(a, d), (x, y)| (a + x, d + y));
+        let is_wanted =
+            |diff: &&FileDiff| options.file.as_ref().is_none_or(|path| diff.new_path == *path);
+        let wanted: Vec<&FileDiff> = diffs.iter().filter(is_wanted).collect();
+        let mut left = if options.file.is_some() { MAX_LINES_OF_FILE } else { MAX_LINES };
+        let deadline = Instant::now() + TIME_FOR_WORDS;
+        let files = wanted.iter().take(MAX_FILES).map(|diff| {
+            let change = FileChange::new(diff, options, left, deadline);
+            left = left.saturating_sub(change.rows.len() + change.pairs.len());
+            change
+        });
+        let files: Vec<FileChange> = files.collect();
+        let (layout, ignores) = (options.layout, options.ignores_white_space);
+        let (other, file) = (layout.other(), options.file.as_deref());
+        Self {
+            summary: summary(diffs.len(), additions as u64, deletions as u64),
+            shown_of_more: (wanted.len() > files.len()).then_some(files.len()),
+            files,
+            is_incomplete: false,
+            is_side_by_side: layout == Layout::SideBySide,
+            ignores_white_space: ignores,
+            other_layout: options.address(other, ignores, file),
+            other_white_space: options.address(layout, !ignores, file),
+            all_files: file.map(|_| options.address(layout, ignores, None)),
+        }
+    }
+
+    /// The view of a comparison. It says so if some changes of a large comparison are left out.
+    pub(crate) fn of_comparison(comparison: &Comparison, options: &DiffOptions) -> Self {
+        let is_incomplete =
+            comparison.overflow && comparison.diffs.iter().any(|diff| diff.too_large);
+        Self { is_incomplete, ..Self::new(&comparison.diffs, options) }
+    }
+
+    /// Counts lines as git does for the whole commit. The texts of very long diffs are missing, so their lines cannot be
+    /// counted here.
+    #[must_use]
+    pub(crate) fn with_stats(self, files: usize, stats: &CommitStats) -> Self {
+        Self { summary: summary(files, stats.additions, stats.deletions), ..self }
+    }
+
+    /// Renders the diff. It may be long, so this belongs into the lane for comparisons.
+    pub(crate) fn to_html(&self) -> Result<DiffHtml, Error> {
+        let html = self.render().map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(DiffHtml(html))
+    }
+}
+
+impl Layout {
+    fn other(self) -> Self {
+        match self {
+            Layout::Unified => Layout::SideBySide,
+            Layout::SideBySide => Layout::Unified,
+        }
+    }
 }
 
 impl FileChange {
-    /// Reads a unified diff. It is folded if it has more lines than are left on the page.
-    pub(crate) fn new(diff: &FileDiff, left: usize) -> Self {
-        let rows = rows(&diff.text);
-        let count = |kind: &str| rows.iter().filter(|row| row.kind == kind).count();
-        let (additions, deletions) = (count("added"), count("removed"));
-        let is_folded = rows.len() > left || additions + deletions > MAX_CHANGED;
-        let name = match diff.renamed {
-            true => format!("{} → {}", diff.old_path, diff.new_path),
-            false => diff.new_path.clone(),
+    fn new(diff: &FileDiff, options: &DiffOptions, left: usize, deadline: Instant) -> Self {
+        let (additions, deletions) = rows::count(&diff.text);
+        let is_alone = options.file.is_some();
+        let is_long = additions + deletions > MAX_CHANGED || diff.text.lines().count() > left;
+        let is_folded = !is_alone && (is_long || is_generated(&diff.new_path)) && has_rows(diff);
+        let unfold =
+            || options.address(options.layout, options.ignores_white_space, Some(&diff.new_path));
+        let mut lines = match is_folded {
+            true => Vec::new(),
+            false => Line::parse(&diff.text, options.ignores_white_space),
         };
-        let note = match (diff.old_mode, diff.new_mode) {
-            _ if diff.too_large => Some("This diff is too large to show."),
-            (None | Some(0), _) if rows.is_empty() => Some("Empty or binary file added."),
-            (_, None | Some(0)) if rows.is_empty() => Some("Empty or binary file removed."),
-            _ if rows.is_empty() => {
-                Some("No text changed: the file is binary, or was renamed only.")
-            }
-            (old, new) if old.is_some() && new.is_some() && old != new => {
-                Some("The mode of the file changed.")
-            }
-            _ => None,
+        let cut_at = (lines.len() > left).then_some(left);
+        lines.truncate(left);
+        words::mark(&mut lines, deadline);
+        let (mut rows, mut pairs): (Vec<Row>, _) = match options.layout {
+            Layout::Unified => (lines.into_iter().map(Row::from).collect(), vec![]),
+            Layout::SideBySide => (vec![], Pair::side_by_side(lines)),
         };
+        if let Some(form) = &options.comments {
+            let sides = pairs.iter_mut().filter_map(|pair| match pair {
+                Pair { right: Some(row), .. } | Pair { left: Some(row), .. } => Some(row),
+                Pair { left: None, right: None, .. } => None,
+            });
+            rows.iter_mut().chain(sides).for_each(|row| row.link_comment(form, &diff.new_path));
+        }
+        // Removed files and submodules have no page.
+        let is_file = diff.new_mode.is_some_and(|mode| matches!(mode >> 12, 0o10 | 0o12));
+        let blobs = options.blobs.as_ref().filter(|_| is_file);
         Self {
-            name,
+            name: match diff.renamed {
+                true => format!("{} → {}", diff.old_path, diff.new_path),
+                false => diff.new_path.clone(),
+            },
             path: diff.new_path.clone(),
-            note,
-            rows: if is_folded { vec![] } else { rows },
-            is_folded,
+            note: note(diff),
+            unfold: is_folded.then(unfold),
+            file: blobs.map(|blobs| format!("{blobs}/{}", address::path(&diff.new_path))),
+            rows,
+            pairs,
+            cut_at,
             additions,
             deletions,
         }
     }
-
-    /// The number of rows that are shown.
-    pub(crate) fn lines(&self) -> usize {
-        self.rows.len()
-    }
 }
 
-fn rows(text: &str) -> Vec<Row> {
-    let (mut old, mut new) = (0, 0);
-    let mut is_in_hunk = false;
-    let mut rows = Vec::new();
-    for line in text.lines() {
-        let row = match line.as_bytes().first() {
-            Some(b'@') => {
-                is_in_hunk = true;
-                (old, new) = starts(line);
-                Row { kind: "hunk", old: None, new: None, sign: "", text: visible(line) }
-            }
-            // The names of the files come before the first hunk.
-            _ if !is_in_hunk => continue,
-            Some(b'+') => {
-                new += 1;
-                let (new, text) = (Some(new - 1), visible(&line[1..]));
-                Row { kind: "added", old: None, new, sign: "+", text }
-            }
-            Some(b'-') => {
-                old += 1;
-                let (old, text) = (Some(old - 1), visible(&line[1..]));
-                Row { kind: "removed", old, new: None, sign: "-", text }
-            }
-            Some(b' ') => {
-                (old, new) = (old + 1, new + 1);
-                let text = visible(&line[1..]);
-                Row { kind: "same", old: Some(old - 1), new: Some(new - 1), sign: " ", text }
-            }
-            _ => continue,
-        };
-        rows.push(row);
-    }
-    rows
+fn has_rows(diff: &FileDiff) -> bool {
+    diff.text.starts_with("---")
 }
 
-/// The first line numbers of a hunk: `@@ -1,2 +3,4 @@`.
-fn starts(line: &str) -> (u32, u32) {
-    let number = |sign: char| {
-        let (_, rest) = line.split_once(sign)?;
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        rest[..digits].parse().ok()
+/// What is said of a file besides its lines.
+fn note(diff: &FileDiff) -> Option<String> {
+    let mode = |mode: Option<u32>| mode.filter(|mode| *mode != 0);
+    let (old, new) = (mode(diff.old_mode), mode(diff.new_mode));
+    let is_binary = diff.text.starts_with("Binary files");
+    let text = match (old, new) {
+        _ if diff.too_large => "This diff is too large to show.".to_owned(),
+        (None, _) if is_binary => "Binary file added.".to_owned(),
+        (_, None) if is_binary => "Binary file removed.".to_owned(),
+        _ if is_binary => "Binary file changed.".to_owned(),
+        (None, _) if diff.text.is_empty() => "Empty file added.".to_owned(),
+        (_, None) if diff.text.is_empty() => "Empty file removed.".to_owned(),
+        (Some(old), Some(new)) if old != new => {
+            format!("The mode changed from {old:o} to {new:o}.")
+        }
+        _ if diff.renamed && diff.text.is_empty() => "File renamed without changes.".to_owned(),
+        _ => return None,
     };
-    (number('-').unwrap_or(0), number('+').unwrap_or(0))
+    Some(text)
+}
+
+/// Whether programs write this file, so that people rarely read its diff.
+fn is_generated(path: &str) -> bool {
+    const NAMES: [&str; 10] = [
+        "Cargo.lock",
+        "Gemfile.lock",
+        "Pipfile.lock",
+        "composer.lock",
+        "flake.lock",
+        "go.sum",
+        "package-lock.json",
+        "pnpm-lock.yaml",
+        "poetry.lock",
+        "yarn.lock",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    NAMES.contains(&name)
+        || [".min.js", ".min.css", ".map"].iter().any(|ending| name.ends_with(ending))
+        || path.split('/').any(|folder| folder == "node_modules")
+}
+
+/// `2 changed files with 3 additions and 1 deletion`.
+fn summary(files: usize, additions: u64, deletions: u64) -> String {
+    format!(
+        "{} with {} and {}",
+        count(files as u64, "changed file"),
+        count(additions, "addition"),
+        count(deletions, "deletion")
+    )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_numbered_on_both_sides() {
-        let text =
-            "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+++ c\n d\n\\ No newline at end of file\n";
-        let shown: Vec<_> =
-            rows(text).into_iter().map(|row| (row.kind, row.old, row.new, row.text)).collect();
-        let line = |kind, old, new, text: &str| (kind, old, new, text.to_owned());
-        assert_eq!(
-            shown,
-            [
-                line("hunk", None, None, "@@ -1,3 +1,3 @@"),
-                line("same", Some(1), Some(1), "a"),
-                line("removed", Some(2), None, "b"),
-                line("added", None, Some(2), "++ c"),
-                line("same", Some(3), Some(3), "d"),
-            ]
-        );
-    }
-}
+mod tests;

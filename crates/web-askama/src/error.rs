@@ -45,6 +45,8 @@ enum Kind {
     Throttled(u64),
     /// The server has too much to do; the number of seconds to wait.
     Busy(u64),
+    /// Too many visitors who are not signed in read costly pages.
+    BusyForStrangers,
     StorageFull,
     Internal,
 }
@@ -59,7 +61,7 @@ impl Kind {
             Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Kind::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Kind::Throttled(_) => StatusCode::TOO_MANY_REQUESTS,
-            Kind::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Kind::Busy(_) | Kind::BusyForStrangers => StatusCode::SERVICE_UNAVAILABLE,
             Kind::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
             Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -92,6 +94,11 @@ impl Kind {
             Kind::TooSlow => ("Too slow", "The form took too long to arrive. Nothing was changed."),
             Kind::Throttled(_) => ("Too many requests", "Wait a moment and try again."),
             Kind::Busy(_) => ("Busy", "The server has too much to do. Try again in some seconds."),
+            Kind::BusyForStrangers => (
+                "Busy",
+                "Too many visitors read pages like this one. Try again in some seconds, or sign in to \
+                 go on.",
+            ),
             Kind::StorageFull => {
                 ("Storage is full", "Nothing was stored. Tell the administrators of this service.")
             }
@@ -106,6 +113,7 @@ impl Kind {
     fn retry_after(self) -> Option<u64> {
         match self {
             Kind::Throttled(seconds) | Kind::Busy(seconds) => Some(seconds),
+            Kind::BusyForStrangers => Some(10),
             _ => None,
         }
     }
@@ -166,6 +174,10 @@ impl PageError {
         Self::new(Kind::SignIn, Viewer::default())
     }
 
+    pub(crate) fn busy_for_strangers() -> Self {
+        Self::new(Kind::BusyForStrangers, Viewer::default())
+    }
+
     pub(crate) fn forged() -> Self {
         Self::new(Kind::Forged, Viewer::default())
     }
@@ -204,7 +216,7 @@ impl PageError {
         let (heading, advice) = kind.texts();
         let is_stranger = viewer.signed_in().is_none();
         let sign_in = match kind {
-            Kind::NotFound if is_stranger => Some(sign_in),
+            Kind::NotFound | Kind::BusyForStrangers if is_stranger => Some(sign_in),
             Kind::Ended => Some("/users/sign_in".to_owned()),
             _ => None,
         };
@@ -247,7 +259,8 @@ mod tests {
     /// Nothing that passes by itself, or that others caused, is an internal error.
     #[test]
     fn errors_have_their_pages() {
-        let errors: [(fn() -> Error, Kind, Kind); 7] = [
+        type Case = (fn() -> Error, Kind, Kind);
+        let errors: [Case; 7] = [
             (|| Error::NotFound(Entity::Project), Kind::NotFound, Kind::NotFound),
             (|| Error::Forbidden(None), Kind::NotFound, Kind::Refused),
             (|| Error::Store(StoreError::Busy), Kind::Busy(1), Kind::Busy(1)),

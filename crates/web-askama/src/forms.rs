@@ -50,14 +50,12 @@ impl Form {
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    #[allow(dead_code)]
     /// All values of a field that may be sent several times, such as a group of checkboxes.
     pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let found = self.0.iter().filter(move |(known, _)| known == name);
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
-    #[allow(dead_code)]
     /// The value of a field that was sent, without the white space around it; `None` if the form had no such field.
     pub(crate) fn given(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().rev().find(|(known, _)| known == name);
@@ -95,7 +93,6 @@ fn lines(value: Cow<'_, str>) -> String {
     if value.contains('\r') { value.replace("\r\n", "\n") } else { value.into_owned() }
 }
 
-#[allow(dead_code)]
 /// An option of a select, or an item of a group of checkboxes or radio buttons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
@@ -104,7 +101,6 @@ pub(crate) struct Choice {
     pub(crate) is_chosen: bool,
 }
 
-#[allow(dead_code)]
 impl Choice {
     pub(crate) fn new(value: impl Into<String>, label: impl Into<String>, is_chosen: bool) -> Self {
         Self { value: value.into(), label: label.into(), is_chosen }

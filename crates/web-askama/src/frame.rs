@@ -1,5 +1,6 @@
 //! What all pages have in common: title, navigation, messages, and the token for forms.
 
+use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::text::Secret;
 
@@ -28,6 +29,8 @@ pub(crate) struct Frame {
     pub(crate) path: String,
     /// The project, on its pages.
     pub(crate) project: Option<ProjectFrame>,
+    /// The messages of administrators to everybody.
+    pub(crate) broadcasts: Vec<String>,
     /// The address of a feed of this page.
     pub(crate) feed: Option<String>,
     now: hexforge_domain::Timestamp,
@@ -71,6 +74,7 @@ impl Frame {
             here: address::value(&visit.path_and_query()),
             project: None,
             feed: None,
+            broadcasts: visit.app().broadcasts.texts(visit.app().clock.now()),
             now: visit.app().clock.now(),
         }
     }
@@ -129,7 +133,11 @@ pub(crate) struct Pager {
 impl Pager {
     /// The pager of a list with this total.
     pub(crate) fn new(visit: &Visit, total: u64) -> Self {
-        let page = visit.page();
+        Self::of_page(visit, visit.page(), total)
+    }
+
+    /// The pager of a list with this total and this page.
+    pub(crate) fn of_page(visit: &Visit, page: Page, total: u64) -> Self {
         let (offset, size) = (page.offset(), page.limit().unwrap_or(1));
         let number = offset / size + 1;
         let next = offset.saturating_add(size) < total;

@@ -7,7 +7,11 @@
 //! - `frame`: what all pages have in common;
 //! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
+//! - `prose`: comments and descriptions, with links to what they name;
+//! - `log`: logs of builds as HTML;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
+//! - `diff`, `highlight`, `visible`, `kept`: diffs, highlighted code, lines of code, and the cache of rendered files;
+//! - `feed`: Atom feeds;
 //! - `assets`: styles and scripts, embedded in the program;
 //! - `pages`: the pages.
 
@@ -17,13 +21,19 @@ mod cookies;
 mod diff;
 mod error;
 mod faults;
+mod feed;
 mod forms;
 mod frame;
+mod highlight;
+mod kept;
+mod log;
 mod markdown;
 mod moment;
 mod pages;
+mod prose;
 mod render;
 mod table;
+mod visible;
 mod visit;
 
 use actix_web::web;

@@ -14,6 +14,13 @@ use comrak::Options;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CleanHtml(String);
 
+impl CleanHtml {
+    /// The length of the HTML in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.0.len()
+    }
+}
+
 impl HtmlSafe for CleanHtml {}
 
 impl fmt::Display for CleanHtml {
@@ -84,8 +91,19 @@ const MAX_DEPTH: usize = 100;
 
 /// Renders markdown; `None` if it is nested too deeply. The caller bounds the length of the text, and so the work.
 pub(crate) fn render(text: &str) -> Option<CleanHtml> {
+    render_with(text, 1, |html| html)
+}
+
+/// Like [`render`], for a comment or a description: `link` adds links to the HTML before it is cleaned. The headings are
+/// lowered by two levels, because the page has a heading above each text.
+pub(crate) fn render_comment(text: &str, link: impl FnOnce(String) -> String) -> Option<CleanHtml> {
+    render_with(text, 2, link)
+}
+
+fn render_with(text: &str, levels: u8, change: impl FnOnce(String) -> String) -> Option<CleanHtml> {
     let html = comrak::markdown_to_html(text, &OPTIONS);
-    (depth(&html) <= MAX_DEPTH).then(|| CleanHtml(CLEANER.clean(&lowered(&html)).to_string()))
+    (depth(&html) <= MAX_DEPTH)
+        .then(|| CleanHtml(CLEANER.clean(&lowered(&change(html), levels)).to_string()))
 }
 
 /// The depth of the elements that the renderer made. All of its elements are closed, and no text has a `<`.
@@ -145,8 +163,8 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// Lowers the headings by one level, because a page has one heading of the first level. The cleaner removes `h1`, and everything that was not made by the renderer is cleaned after.
-fn lowered(html: &str) -> String {
+/// Lowers the headings, because a page has one heading of the first level. The cleaner removes `h1`, and everything that was not made by the renderer is cleaned after.
+fn lowered(html: &str, levels: u8) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(at) = rest.find('<') {
@@ -167,7 +185,7 @@ fn lowered(html: &str) -> String {
         }
         out.push_str(&from[..start]);
         out.push('h');
-        out.push(char::from(b'0' + (level + 1).min(6)));
+        out.push(char::from(b'0' + (level + levels).min(6)));
         rest = &from[start + 2..];
     }
     out.push_str(rest);

@@ -8,6 +8,7 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpMessage, HttpResponse, HttpResponseBuilder};
 use askama::Template;
+use hexforge_http_edge::conditional::ETag;
 use hexforge_http_edge::gzip;
 use hexforge_http_edge::request_id::RequestId;
 
@@ -93,6 +94,13 @@ pub(crate) fn foreign_bytes(media_type: &str) -> HttpResponseBuilder {
         .insert_header((CONTENT_SECURITY_POLICY, SANDBOX))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"));
     response
+}
+
+/// The response to a browser that has the current state of a page.
+pub(crate) fn not_modified(tag: &ETag) -> HttpResponse {
+    let mut response = HttpResponse::NotModified();
+    tag.put_on(&mut response);
+    response.finish()
 }
 
 /// Sends the browser to another page after a form.

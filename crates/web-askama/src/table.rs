@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::error::{PageError, PageResult};
 use crate::forms::{self, Guard};
-use crate::pages;
+use crate::pages::{self, service};
 use crate::render;
 use crate::visit::Visit;
 
@@ -199,6 +199,9 @@ async fn serve(
     let segments = path.split('/').filter(|segment| !segment.is_empty());
     let segments: Vec<Vec<u8>> =
         segments.map(|segment| percent_decode(segment.as_bytes()).collect()).collect();
+    if let Some(answer) = service::go_get(request, &segments) {
+        return Ok(answer);
+    }
     let found = pages.find(request.method(), &segments);
     if let Some((route, _)) = &found {
         LoggedPattern(route.pattern.text).put_on(request);

@@ -4,11 +4,13 @@
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderMap, LOCATION};
 use actix_web::{HttpRequest, HttpResponse, web};
 use hexforge_application::app::App;
+use hexforge_application::broadcast;
 use hexforge_application::browser_session::{self, SignedIn};
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
@@ -17,6 +19,7 @@ use hexforge_domain::limiter::{Caller, Permit, PermitPool};
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::git::GitError;
+use hexforge_domain::ports::payloads::Payloads;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
@@ -24,6 +27,7 @@ use hexforge_http_edge::client::client_address;
 use hexforge_http_edge::conditional::IfNoneMatch;
 use hexforge_http_edge::links::Links;
 use hexforge_http_edge::{Edge, permit, slashes, work};
+use tokio::time::timeout;
 
 use crate::address;
 use crate::cookies::{self, Jar, Notice, Scheme};
@@ -34,6 +38,9 @@ use crate::table::InPath;
 
 /// Items on a page of a list.
 pub(crate) const PER_PAGE: u64 = 20;
+
+/// The time that a visitor who is not signed in waits for a permit for a costly page.
+const STRANGER_WAIT: Duration = Duration::from_secs(2);
 
 /// Settings of the pages.
 #[derive(Clone, Debug)]
@@ -111,6 +118,9 @@ impl Visit {
         let permit = permit::wait(pool, self.caller()).await.map_err(|error| self.failed(error))?;
         let (app, session) = (Arc::clone(&self.0.edge.app), self.0.session.clone());
         let work = move || {
+            if let Err(error) = broadcast::refresh(&app) {
+                return (Viewer::default(), Err(error), use_case);
+            }
             let viewer = match identify(&app, session.as_ref()) {
                 Ok(viewer) => viewer,
                 Err(error) => return (Viewer::default(), Err(error), use_case),
@@ -153,7 +163,6 @@ impl Visit {
         }
     }
 
-    #[allow(dead_code)]
     /// Like [`run_signed_in`](Self::run_signed_in), for a form: what is wrong with the fields comes back, so that the
     /// page can show it beside them.
     pub(crate) async fn submit<T: Send + 'static>(
@@ -192,6 +201,47 @@ impl Visit {
         let done = work::run_long(&self.0.edge.limiter, permit, work).await;
         done.and_then(|outcome| outcome)
             .map_err(|error| PageError::of(error, viewer.clone(), self.changes_things()))
+    }
+
+    /// Runs the costly work of a page. Visitors who are not signed in share few permits for such pages, and the operator
+    /// may close the pages to them.
+    pub(crate) async fn run_costly<T: Send + 'static>(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<T> {
+        let is_stranger = viewer.signed_in().is_none();
+        if is_stranger && !self.limiter().are_costly_pages_open {
+            return Err(PageError::sign_in());
+        }
+        self.run_shared(pool, viewer, work).await
+    }
+
+    /// Like [`run_costly`](Self::run_costly), for pages that are rarely costly. They are never closed.
+    pub(crate) async fn run_shared<T: Send + 'static>(
+        &self,
+        pool: fn(&Limiter) -> &PermitPool,
+        viewer: &Viewer,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PageResult<T> {
+        let place = match viewer.signed_in() {
+            Some(_) => None,
+            None => Some(self.stranger_permit().await?),
+        };
+        // The work keeps the permit, also if the visitor goes away.
+        let work = move || {
+            let _place = place;
+            work()
+        };
+        self.run_long(pool, viewer, work).await
+    }
+
+    async fn stranger_permit(&self) -> PageResult<Permit> {
+        let pool = &self.limiter().stranger_pages;
+        let waiting = pool.wait_for_permit(Caller::anonymous(self.address()));
+        let permit = timeout(STRANGER_WAIT, waiting).await.ok().and_then(Result::ok);
+        permit.ok_or_else(PageError::busy_for_strangers)
     }
 
     /// Waits for a permit for long work.
@@ -256,6 +306,11 @@ impl Visit {
         &self.0.edge.app
     }
 
+    /// The state of the application, for long work.
+    pub(crate) fn shared_app(&self) -> Arc<App> {
+        Arc::clone(&self.0.edge.app)
+    }
+
     /// The permits and threads for long work.
     pub(crate) fn limiter(&self) -> &Limiter {
         &self.0.edge.limiter
@@ -264,6 +319,11 @@ impl Visit {
     /// The URLs of the service.
     pub(crate) fn links(&self) -> &Links {
         &self.0.edge.links
+    }
+
+    /// Renders the payloads of hooks.
+    pub(crate) fn payloads(&self) -> Arc<dyn Payloads> {
+        Arc::clone(&self.0.edge.payloads)
     }
 
     /// The cookies of the service.
@@ -338,9 +398,19 @@ impl Visit {
         uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string)
     }
 
+    /// The URL of an address of this service, for readers outside of a browser.
+    pub(crate) fn external(&self, address: &str) -> String {
+        format!("{}{address}", self.0.settings.external_url)
+    }
+
     /// A parameter in the address, as text.
     pub(crate) fn param(&self, name: &str) -> String {
         String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
+    }
+
+    /// An id in the address. Text that is no id becomes 0, which nothing has.
+    pub(crate) fn id(&self, name: &str) -> i64 {
+        hexforge_domain::id::parse(&self.param(name)).unwrap_or(0)
     }
 
     /// The project in the address.
@@ -354,10 +424,35 @@ impl Visit {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// All parameters in the query, as they came.
+    pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// All values of a parameter in the query that may be given several times.
+    pub(crate) fn query_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let found = self.0.query.iter().filter(move |(known, _)| known == name);
+        found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The address of the first page of this list with another value in its query.
+    pub(crate) fn address_with(&self, name: &str, value: &str) -> String {
+        let others = self.0.query.iter().filter(|(known, _)| known != name && known != "page");
+        let pairs = others.map(|(name, value)| (name.as_str(), value.as_str()));
+        let pairs = pairs.chain([(name, value)]);
+        format!("{}?{}", self.0.request.uri().path(), address::query(pairs))
+    }
+
     /// The page of a list.
     pub(crate) fn page(&self) -> Page {
         let number = self.query("page").and_then(|text| text.parse().ok()).unwrap_or(1);
         Page::Numbered { number, size: PER_PAGE }
+    }
+
+    /// The page of a list with more items on each page.
+    pub(crate) fn long_page(&self, size: u64) -> Page {
+        let number = self.query("page").and_then(|text| text.parse().ok()).unwrap_or(1);
+        Page::Numbered { number, size }
     }
 
     /// The address of this page with another number in its query.

@@ -16,6 +16,7 @@ mod privacy;
 mod proxies;
 mod query_counts;
 mod rate_limits;
+mod rest_of_v3;
 mod routes;
 mod text_limits;
 mod version;

@@ -23,3 +23,4 @@ mod projects_update;
 mod projects_update_checks;
 mod push_events;
 mod services;
+mod services_table;

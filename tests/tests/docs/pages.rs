@@ -8,9 +8,11 @@ use crate::{all_pages, code_spans, files, page, prose, root};
 const LONGEST_LINE: usize = 120;
 
 /// Names that look like files of the repository but are not.
-const ELSEWHERE: [&str; 2] = [
+const ELSEWHERE: [&str; 3] = [
     // A settings file in the data folder.
     "hexforge.toml",
+    // The configuration that `hexforge runner register` writes.
+    "runner.toml",
     // The example of docs/adding-an-endpoint.md.
     "tests/tests/api/repositories/languages.rs",
 ];

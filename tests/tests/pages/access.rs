@@ -8,7 +8,7 @@ use super::support::{Browser, project, user};
 on_every_store!(hidden_projects_look_like_missing_ones, visitors_see_what_the_interface_shows_them);
 
 /// The pages of a project that has a commit.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 19] = [
     "",
     "/tree/master",
     "/tree/master/src",
@@ -16,6 +16,18 @@ const PAGES: [&str; 7] = [
     "/raw/master/README.md",
     "/blame/master/README.md",
     "/commits/master",
+    "/commits/master.atom",
+    "/compare",
+    "/compare/master...master",
+    "/branches",
+    "/branches?search=m",
+    "/tags",
+    "/tags.atom",
+    "/find_file/master",
+    "/files/master.json",
+    "/repository/archive.zip",
+    "/graphs/master",
+    "/network/master",
 ];
 
 fn hidden_projects_look_like_missing_ones(forge: &Forge) {

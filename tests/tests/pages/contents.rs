@@ -46,7 +46,10 @@ fn every_page_has_the_frame_and_the_headers(forge: &Forge) {
             page.heading();
             assert_eq!(page.attributes("a", "href").first().map(String::as_str), Some("#content"));
             assert_eq!(page.attributes("main", "id"), ["content"]);
-            assert_eq!(page.all("nav[aria-label=Main] a"), ["Projects", "Explore", "Help"]);
+            assert_eq!(
+                page.all("nav[aria-label=Main] a"),
+                ["Projects", "Groups", "Issues", "Merge requests", "Explore", "Help"]
+            );
             assert_eq!(page.all("footer form[aria-label='Color scheme'] button"), ["Apply"]);
             assert!(page.all("title")[0].ends_with("· hexforge"));
             let tags = page.1.split('<').map(|tag| tag.split('>').next().unwrap_or_default());

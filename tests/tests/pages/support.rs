@@ -34,6 +34,14 @@ impl<'a> Browser<'a> {
         browser
     }
 
+    /// A visitor who signed in under this name, or a stranger.
+    pub fn of(forge: &'a Forge, username: Option<&str>) -> Self {
+        match username {
+            Some(name) => Self::signed_in(forge, name),
+            None => Self::stranger(forge),
+        }
+    }
+
     /// Opens an address.
     pub fn get(&self, address: &str) -> Seen {
         self.send(self.forge.page("GET", address))
@@ -152,4 +160,23 @@ pub fn project(forge: &Forge, name: &str, visibility: &str) -> (i64, WorkTree) {
     tree.commit("First & <best>\n\nThe body.");
     forge.fill(id, &tree);
     (id, tree)
+}
+
+/// Creates the users `guest`, `reporter`, `developer` and `master`, as members of these projects. Returns the id of the
+/// guest.
+pub fn team(forge: &Forge, projects: &[i64]) -> i64 {
+    let member = |name: &str, level: &str| {
+        let id = user(forge, name);
+        for project in projects {
+            let add = forge.post(&format!("/projects/{project}/members")).token(ROOT);
+            let text = id.to_string();
+            add.form(&[("user_id", text.as_str()), ("access_level", level)]).send().expect(201);
+        }
+        id
+    };
+    let guest = member("guest", "10");
+    for (name, level) in [("reporter", "20"), ("developer", "30"), ("master", "40")] {
+        member(name, level);
+    }
+    guest
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
-use hexforge_domain::build::Build;
+use hexforge_domain::build::{Build, Silence};
 use hexforge_domain::ci::set::{SetMember, pipeline_status};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::{BuildId, PipelineId, ProjectId};
@@ -69,7 +69,9 @@ fn kill_again_and_again(database: &TestDatabase) {
     }
     let store = database.open(hexforge_persistence_diesel::Options::default());
     let tomorrow = Utc::now() + TimeDelta::hours(25);
-    let silent = read(&store, |tx| tx.builds().silent_since(tomorrow, 10_000));
+    let silent = read(&store, |tx| {
+        tx.builds().silent_since(Silence { pending: tomorrow, running: tomorrow }, 10_000)
+    });
     let of_running = every_build(&store)
         .into_iter()
         .filter(|build| matches!(build.status, Status::Pending | Status::Running));

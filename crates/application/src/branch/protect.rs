@@ -7,13 +7,33 @@ use hexforge_domain::project::ProjectRef;
 
 use super::{BranchView, find};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Entity, Error};
 
 /// The rights of developers in a request. `None` means not given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeveloperFields {
     pub push: Option<bool>,
     pub merge: Option<bool>,
+}
+
+/// Lists the protections of a project.
+pub fn list(app: &App, actor: Actor, named: &ProjectRef) -> Result<Vec<Protection>, Error> {
+    app.store.read(|tx| {
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
+        Ok(tx.protections().list(project.id)?)
+    })
+}
+
+/// Removes the protection with this pattern. Unlike [`unprotect`], it also removes the protection of a branch that does
+/// not exist.
+pub fn remove(app: &App, actor: Actor, named: &ProjectRef, pattern: &str) -> Result<(), Error> {
+    app.store.write(|tx| {
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
+        match tx.protections().remove(project.id, pattern)? {
+            true => Ok(()),
+            false => Err(Error::NotFound(Entity::Branch)),
+        }
+    })
 }
 
 /// Protects a branch, or changes the rights of developers on a protected one.

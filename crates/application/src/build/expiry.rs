@@ -1,19 +1,44 @@
 //! Fails builds that stopped sending updates, and removes expired artifacts.
 
-use hexforge_domain::ci::status::Transition;
+use hexforge_domain::build::{Build, Silence};
+use hexforge_domain::ci::status::{Status, Transition};
 
-use crate::app::App;
+use crate::app::{App, Settings};
 use crate::error::Error;
 use crate::pipeline::progress::Progress;
 
 /// The number of builds per query.
 const BATCH: u32 = 100;
 
-/// Fails pending and running builds without an update for the time in the settings. Returns their number.
+/// Fails builds of a runner that was removed: nobody will report their end. Returns their number.
+pub fn fail_abandoned_builds(app: &App, builds: &[Build]) -> Result<usize, Error> {
+    let mut failed = 0;
+    for build in builds {
+        let now = app.clock.now();
+        let ended: Result<bool, Error> = app.store.write(|tx| {
+            let Some(mut progress) = Progress::lock(tx, build.pipeline)? else { return Ok(false) };
+            let abandoned =
+                |build: &Build| build.status == Status::Running && build.runner.is_none();
+            if !progress.build(build.id).is_some_and(abandoned) {
+                return Ok(false);
+            }
+            let ended = progress.step(build.id, Transition::Fail, now);
+            progress.store(tx, now)?;
+            Ok(ended)
+        });
+        failed += usize::from(ended?);
+    }
+    Ok(failed)
+}
+
+/// Fails builds without a sign of life: pending ones that no runner takes, and running ones whose runner is silent.
+/// Returns their number.
 pub fn fail_silent_builds(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error> {
     let mut failed = 0;
     while go_on() {
-        let since = app.clock.now() - app.settings.build_silence;
+        let now = app.clock.now();
+        let Settings { build_silence, runner_silence, .. } = &app.settings;
+        let since = Silence { pending: now - *build_silence, running: now - *runner_silence };
         let silent = app.store.read(|tx| tx.builds().silent_since(since, BATCH))?;
         if silent.is_empty() {
             break;
@@ -25,7 +50,7 @@ pub fn fail_silent_builds(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, 
                     return Ok(false);
                 };
                 // The build was updated meanwhile.
-                if progress.build(build.id).is_none_or(|build| build.updated_at > since) {
+                if progress.build(build.id).is_none_or(|now| now.updated_at > build.updated_at) {
                     return Ok(false);
                 }
                 let ended = progress.step(build.id, Transition::Fail, now);
@@ -53,9 +78,8 @@ pub fn remove_expired_artifacts(app: &App, go_on: &dyn Fn() -> bool) -> Result<u
                     return Ok(false);
                 };
                 // The artifacts were kept or removed meanwhile.
-                let kept = |build: &hexforge_domain::build::Build| {
-                    build.artifacts.is_none() || build.artifacts_at(now).is_some()
-                };
+                let kept =
+                    |build: &Build| build.artifacts.is_none() || build.artifacts_at(now).is_some();
                 if progress.build(build.id).is_none_or(kept) {
                     return Ok(false);
                 }

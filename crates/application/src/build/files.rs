@@ -7,6 +7,7 @@ use hexforge_domain::ci::status::Status;
 use hexforge_domain::id::BuildId;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::ports::uploads::StoredFile;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::text::Secret;
@@ -15,6 +16,7 @@ use super::find;
 use crate::app::App;
 use crate::ci_token;
 use crate::error::{Entity, Error};
+use crate::view::build::{self as view, BuildView};
 
 /// The log of a build.
 pub struct Trace {
@@ -27,13 +29,7 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
     let (build, secrets) = app.store.read(|tx| {
         let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
         let build = find(tx, project.id, id)?;
-        let runner = match build.runner {
-            Some(runner) => tx.runners().find(runner)?,
-            None => None,
-        };
-        let mut secrets = vec![ci_token::build_token(app, &build)];
-        secrets.extend(tx.projects().runners_token(project.id)?);
-        secrets.extend(runner.map(|runner| ci_token::runner_token(app, &runner)));
+        let secrets = secrets_of(app, tx, &build)?;
         Ok::<_, Error>((build, secrets))
     })?;
     let found = match build.erased_at {
@@ -48,6 +44,109 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
         None => StoredFile { size: 0, content: Box::new(io::empty()) },
     };
     Ok(Trace { content })
+}
+
+/// The tokens that a log must not show.
+fn secrets_of(app: &App, tx: &mut dyn Tx, build: &Build) -> Result<Vec<Secret>, StoreError> {
+    let runner = match build.runner {
+        Some(runner) => tx.runners().find(runner)?,
+        None => None,
+    };
+    let mut secrets = vec![ci_token::build_token(app, build)];
+    secrets.extend(tx.projects().runners_token(build.project)?);
+    secrets.extend(runner.map(|runner| ci_token::runner_token(app, &runner)));
+    Ok(secrets)
+}
+
+/// The maximum number of bytes of a log that a page shows.
+pub const SHOWN_LOG: u64 = 512 << 10;
+
+/// The attempts to read the end of a log that grows meanwhile.
+const TAIL_TRIES: u32 = 4;
+
+/// A part of a log up to its end, with secrets masked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogTail {
+    /// The offset of the first byte.
+    pub start: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl LogTail {
+    /// The offset after the last byte.
+    pub fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+/// A build with the end of its log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedBuild {
+    /// The build.
+    pub view: BuildView,
+    /// The part of the log.
+    pub log: LogTail,
+}
+
+/// Returns a build with the part of its log from an offset to its end, but at most the last [`SHOWN_LOG`] bytes.
+pub fn with_log(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: BuildId,
+    from: u64,
+) -> Result<LoggedBuild, Error> {
+    let (view, secrets) = app.store.read(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadBuilds, named)?;
+        let build = find(tx, project.id, id)?;
+        let secrets = secrets_of(app, tx, &build)?;
+        Ok::<_, Error>((view::load(tx, build)?, secrets))
+    })?;
+    let log = match view.build.erased_at {
+        Some(_) => LogTail::default(),
+        None => read_tail(app, &view.build, &secrets, from)?,
+    };
+    Ok(LoggedBuild { view, log })
+}
+
+fn read_tail(app: &App, build: &Build, secrets: &[Secret], from: u64) -> Result<LogTail, Error> {
+    let (project, id) = (build.project, build.id);
+    let secrets: Vec<&[u8]> = secrets.iter().map(|secret| secret.reveal().as_bytes()).collect();
+    let longest = secrets.iter().map(|secret| secret.len() as u64).max().unwrap_or(0);
+    let mut size = app.build_files.trace_size(project, id)?;
+    for attempt in 1..=TAIL_TRIES {
+        let start = from.min(size).max(size.saturating_sub(SHOWN_LOG));
+        // A secret may begin before the part that is shown.
+        let wanted = (size - start).saturating_add(longest);
+        let tail = app.build_files.trace_tail(project, id, wanted)?;
+        let after = app.build_files.trace_size(project, id)?;
+        // The end moved while it was read, so the offset is not certain.
+        if after == size || attempt == TAIL_TRIES {
+            let shown = usize::try_from(size - start).unwrap_or(usize::MAX);
+            let is_growing = !build.status.is_complete();
+            return Ok(LogTail { start, bytes: masked_tail(&tail, &secrets, shown, is_growing) });
+        }
+        size = after;
+    }
+    Ok(LogTail::default())
+}
+
+/// The last `shown` bytes, masked. While a log grows, the beginning of a secret at its end is left out.
+fn masked_tail(tail: &[u8], secrets: &[&[u8]], shown: usize, is_growing: bool) -> Vec<u8> {
+    let mut masked = tail.to_vec();
+    let mut end = masked.len();
+    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+        mask(tail, &mut masked, secret);
+        if is_growing {
+            let is_cut = |length: &usize| tail.ends_with(&secret[..*length]);
+            let cut = (1..secret.len()).rev().find(is_cut).unwrap_or(0);
+            end = end.min(tail.len() - cut);
+        }
+    }
+    let start = masked.len().saturating_sub(shown).min(end);
+    masked.truncate(end);
+    masked.split_off(start)
 }
 
 /// The artifacts of a build.
@@ -165,6 +264,22 @@ impl Read for MaskingReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_log_shows_no_secrets() {
+        let secrets: [&[u8]; 2] = [b"secret", b""];
+        for (tail, shown, is_growing, expected) in [
+            ("a secret.", 9, false, "a xxxxxx."),
+            ("a secret.", 4, false, "xxx."),
+            ("a secret. sec", 7, true, "xx. "),
+            ("a secret. sec", 7, false, "xx. sec"),
+            ("secre", 5, true, ""),
+            ("", 5, true, ""),
+        ] {
+            let found = masked_tail(tail.as_bytes(), &secrets, shown, is_growing);
+            assert_eq!(String::from_utf8_lossy(&found), expected, "{tail} {shown}");
+        }
+    }
 
     /// A reader that returns a few bytes at a time.
     struct Dripping(Vec<u8>, usize);

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
-use hexforge_domain::delivery::HookRequest;
 use hexforge_domain::delivery::lane::{Claim, Claimed, Sent, Settlement};
 use hexforge_domain::delivery::state::AttemptedDelivery;
+use hexforge_domain::delivery::{Attempt, DeliveryState, HookRequest};
 use hexforge_domain::id::DeliveryId;
 use hexforge_domain::ports::store::StoreError;
 
@@ -32,8 +32,10 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
         }
         let request = match ahead.request(app, &claim.deliveries[place..]) {
             Ok(Some(request)) => request,
-            // The hook was removed meanwhile.
-            Ok(None) => continue,
+            Ok(None) => {
+                sent.push(undeliverable(delivery, app.clock.now()));
+                continue;
+            }
             // Stop on any error, so that the outcomes so far can be stored.
             Err(_) => break,
         };
@@ -48,6 +50,23 @@ pub fn send(app: &App, claim: Claim, go_on: &dyn Fn() -> bool) -> Settlement {
         }
     }
     Settlement { lane: claim.lane, number: claim.number, health, sent }
+}
+
+/// The error text of a delivery without a request.
+const NO_REQUEST: &str = "the hook was removed, or its settings cannot be read";
+
+/// The outcome of a delivery that cannot be sent, because its hook was removed or has no readable URL. If it stayed
+/// pending, the lane would be due at once again, and for ever. The health of the hook does not change.
+fn undeliverable(delivery: &Claimed, now: Timestamp) -> Sent {
+    let attempt = Attempt {
+        at: now,
+        url: String::new(),
+        millis: 0,
+        status: None,
+        answer: None,
+        error: Some(NO_REQUEST.to_owned()),
+    };
+    Sent { id: delivery.id, tries: delivery.tries, attempt, state: DeliveryState::Failed }
 }
 
 /// The hook requests that were read ahead for a lane.

@@ -138,6 +138,8 @@ pub enum FileRefusal {
     InvalidPath,
     #[error("the file does not exist")]
     NotFound,
+    #[error("the file was changed meanwhile")]
+    Changed,
 }
 
 /// Why a domain rule does not allow a change.

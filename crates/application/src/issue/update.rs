@@ -32,6 +32,18 @@ pub fn update(
     id: IssueId,
     given: &IssueFields,
 ) -> Result<IssueView, Error> {
+    update_if(app, actor, named, id, given, None)?.ok_or(Error::NotFound(Entity::Record))
+}
+
+/// Like [`update`], if the issue is as the editor saw it. Returns `None`, and changes nothing, if it is not.
+pub fn update_if(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: IssueId,
+    given: &IssueFields,
+    is_current: Option<&(dyn Fn(&IssueView) -> bool + Sync)>,
+) -> Result<Option<IssueView>, Error> {
     let user = access::own_account(actor)?;
     let mentioned = NamedObjects::find(app, actor, named, &given.texts())?;
     app.store.write(|tx| {
@@ -41,6 +53,12 @@ pub fn update(
         // 403 also for hidden issues, as in the reference.
         let may = tracker.authorize(IssueAbility::Update, &before);
         may.map_err(|_| Error::Forbidden(None))?;
+        if let Some(is_current) = is_current {
+            let seen = view::load(tx, user, &tracker.project, before.clone())?;
+            if !is_current(&seen) {
+                return Ok(None);
+            }
+        }
         let texts = |issue: &Issue| (issue.title.clone(), issue.description.clone());
         let texts_before = texts(&before);
         let editor = Editor { user, tracker: &tracker, now: app.clock.now() };
@@ -48,7 +66,7 @@ pub fn update(
         if texts(&after) != texts_before {
             mentions.write_notes(tx, editor, &after)?;
         }
-        Ok(view::load(tx, user, &tracker.project, after)?)
+        Ok(Some(view::load(tx, user, &tracker.project, after)?))
     })
 }
 

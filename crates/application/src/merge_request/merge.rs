@@ -79,6 +79,35 @@ pub fn merge(
     })
 }
 
+/// Returns whether an open merge request conflicts with its target branch. What is not known is found out and stored.
+pub fn check_status(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MergeRequestId,
+) -> Result<MergeStatus, Error> {
+    let request = app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        tracker.merge_request(tx, MergeRequestAbility::Read, id)
+    })?;
+    let (_, tip) = EndRefs::read(app, &request.ends)?.tips(&request.ends);
+    let (Some(head), Some(tip)) = (request.head, tip) else { return Ok(request.merge_status) };
+    if !request.state.is_open() || request.merge_status != MergeStatus::Unchecked {
+        return Ok(request.merge_status);
+    }
+    let repository = open::open_for(app, request.project(), Caller::new(actor, None))?;
+    let status = MergeStatus::checked(can_merge(&*repository, tip, head)?);
+    let wishes = MergeWishes::default();
+    let stored =
+        Merging { app, actor, named, id, wishes: &wishes }.store_status(&request, tip, status);
+    match stored {
+        Ok(()) => Ok(status),
+        // A push came in between. The next visitor finds it out.
+        Err(Error::Store(StoreError::Busy)) => Ok(MergeStatus::Unchecked),
+        Err(error) => Err(error),
+    }
+}
+
 /// Returns the merge request if the actor may merge it.
 /// # Errors
 /// [`Error::Unauthenticated`] when the actor may not: so the reference has it.
@@ -298,7 +327,7 @@ fn can_merge(repository: &dyn Repository, ours: ObjectId, theirs: ObjectId) -> R
 }
 
 /// Returns the newest pipeline of the source project for the head and the source branch.
-pub(super) fn head_pipeline(
+pub(crate) fn head_pipeline(
     tx: &mut dyn Tx,
     request: &MergeRequest,
 ) -> Result<Option<Pipeline>, StoreError> {

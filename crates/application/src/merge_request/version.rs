@@ -60,6 +60,19 @@ impl OpenVersion {
     }
 }
 
+impl OpenVersion {
+    /// Reads up to `limit` commits with their changes, oldest first.
+    pub fn patches(&self, limit: usize) -> Result<Vec<(Commit, Vec<FileDiff>)>, Error> {
+        let commits = self.commits()?;
+        let oldest = commits.into_iter().rev().take(limit);
+        let patch = |commit: Commit| {
+            let diffs = self.repository.commit_diff(commit.id)?;
+            Ok::<_, Error>((commit, diffs))
+        };
+        oldest.map(patch).collect()
+    }
+}
+
 /// Returns a merge request with its newest version.
 pub fn open_newest(
     app: &App,

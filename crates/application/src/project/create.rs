@@ -123,6 +123,7 @@ fn create_project(
     if let Some(Some(expression)) = &parsed.coverage_expression {
         tx.projects().set_coverage_expression(project.id, Some(expression))?;
     }
+    fields.store_build_settings(tx, project.id, parsed.build_timeout)?;
     if let Some(url) = &fields.import_url {
         // The URL with its credentials is kept only in the task, until the import is done.
         let import = TaskKind::Import { url: Secret::new(url.trim()), user: creator.id };

@@ -68,6 +68,7 @@ pub fn edit(
         if let Some(expression) = &parsed.coverage_expression {
             tx.projects().set_coverage_expression(before.id, expression.as_ref())?;
         }
+        fields.store_build_settings(tx, before.id, parsed.build_timeout)?;
         let mut after = apply_fields(fields, parsed, &before);
         after.default_branch = head.clone().or(after.default_branch);
         if after != before {

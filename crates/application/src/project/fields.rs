@@ -1,8 +1,11 @@
 //! The project fields of a request, and their parsing into domain types.
 
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{
-    CoverageExpression, Description, Features, ProjectName, ProjectPath,
+    BuildSettings, BuildTimeout, CoverageExpression, Description, Features, ProjectName,
+    ProjectPath,
 };
 use hexforge_domain::text::{limit, within};
 use hexforge_domain::visibility::Visibility;
@@ -22,6 +25,10 @@ pub struct ProjectFields {
     pub default_branch: Option<String>,
     /// The expression that finds the coverage in build logs; an empty text removes it.
     pub coverage_expression: Option<String>,
+    /// The time limit of builds in seconds.
+    pub build_timeout: Option<i64>,
+    /// Whether runners update existing working copies.
+    pub build_git_fetch: Option<bool>,
     pub features: FeatureFields,
 }
 
@@ -75,9 +82,28 @@ pub(super) struct ParsedProject {
     pub import_url: Option<String>,
     /// `None` when not given, `Some(None)` when given as empty.
     pub coverage_expression: Option<Option<CoverageExpression>>,
+    pub build_timeout: Option<BuildTimeout>,
 }
 
 impl ProjectFields {
+    /// Stores the settings for builds, if the request has any.
+    pub(super) fn store_build_settings(
+        &self,
+        tx: &mut dyn Tx,
+        project: ProjectId,
+        timeout: Option<BuildTimeout>,
+    ) -> Result<(), StoreError> {
+        if self.build_timeout.is_none() && self.build_git_fetch.is_none() {
+            return Ok(());
+        }
+        let before = tx.projects().build_settings(project)?;
+        let after = BuildSettings {
+            timeout: timeout.unwrap_or(before.timeout),
+            git_fetch: self.build_git_fetch.unwrap_or(before.git_fetch),
+        };
+        if after == before { Ok(()) } else { tx.projects().set_build_settings(project, after) }
+    }
+
     /// Returns whether the request sets the visibility, with either of the two fields.
     pub(super) fn asks_for_visibility(&self) -> bool {
         self.visibility_level.is_some() || self.public.is_some()
@@ -106,6 +132,7 @@ impl ProjectFields {
         let description = self.description.as_deref().map(Description::parse);
         let import_url = self.import_url.as_deref().map(import_url);
         let coverage = self.coverage_expression.as_deref().map(CoverageExpression::parse);
+        let build_timeout = self.build_timeout.map(BuildTimeout::parse);
         ParsedProject {
             name: None,
             path: None,
@@ -113,6 +140,7 @@ impl ProjectFields {
             visibility: self.parse_visibility(errors),
             import_url: errors.check_optional("import_url", import_url).flatten(),
             coverage_expression: errors.check_optional("build_coverage_regex", coverage).flatten(),
+            build_timeout: errors.check_optional("build_timeout", build_timeout).flatten(),
         }
     }
 

@@ -1,9 +1,12 @@
 //! Forking projects.
 
 use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
+use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope};
 use hexforge_domain::project::{Features, NewProject, ProjectRef};
+use hexforge_domain::visibility::Visibility;
 
 use super::create::{Address, check_group_visibility, check_limit, new_runners_token, store_new};
 use super::view_with_token;
@@ -11,7 +14,7 @@ use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::repository::packs;
-use crate::view::project::ProjectView;
+use crate::view::project::{PlacedProject, ProjectView, placed_page};
 
 /// The namespace of a new fork.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,29 @@ pub enum ForkTarget {
     Named(String),
     /// The caller's personal namespace.
     Own,
+}
+
+/// Lists the direct forks of a project that the actor may see, newest first.
+pub fn list(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    page: Page,
+) -> Result<Paged<PlacedProject>, Error> {
+    app.store.read(|tx| {
+        let requester = app.requester(actor);
+        let project = requester.project(tx, ProjectAbility::Read, named)?;
+        let (viewer, visibility) = match actor {
+            Actor::Anonymous => (ListAudience::Unrestricted, Some(Visibility::Public)),
+            Actor::Admin { .. } => (ListAudience::Unrestricted, None),
+            Actor::User { .. } => (ListAudience::Viewer(access::viewer(actor)?), None),
+        };
+        let scope = ProjectScope::ForksOf { source: project.id, viewer };
+        let filter =
+            ProjectFilter { visibility, ..ProjectFilter::newest_first(scope, requester.today) };
+        let forks = tx.projects().list(&filter, page)?;
+        Ok(placed_page(tx, forks)?)
+    })
 }
 
 /// Forks a project.

@@ -1,18 +1,25 @@
 //! Hooks of projects.
 
-use hexforge_domain::delivery::{Delivery, HookRef};
+use hexforge_domain::delivery::{Delivery, HookRef, NewDelivery};
 use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::hook::kind::HookKind;
 use hexforge_domain::hook::{HookUrl, HookUrlError, checked_token};
 use hexforge_domain::id::{DeliveryId, ProjectHookId};
+use hexforge_domain::outbox::SystemEvent;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::ports::payloads::{Audience, Payloads};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::hook::{HookSwitches, ProjectHook, ProjectHookSettings};
 use hexforge_domain::text::Secret;
 
+use crate::access;
 use crate::app::App;
+use crate::delivery;
 use crate::error::{Entity, Error};
+use crate::push;
+use crate::view::project as view;
 
 /// The hook fields of a request. `None` means not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,6 +76,64 @@ pub fn deliveries(
         let hook =
             tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Entity::Record))?;
         Ok(tx.delivery_log().list(HookRef::Project(hook.id), page)?)
+    })
+}
+
+/// Returns one delivery of a hook.
+pub fn delivery(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: ProjectHookId,
+    delivery: DeliveryId,
+) -> Result<Delivery, Error> {
+    app.store.read(|tx| {
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
+        let missing = || Error::NotFound(Entity::Record);
+        let hook = tx.project_hooks().find(project.id, id)?.ok_or_else(missing)?;
+        tx.delivery_log().find(HookRef::Project(hook.id), delivery)?.ok_or_else(missing)
+    })
+}
+
+/// Queues a sample for a hook: the push of the newest commit of the default branch. It is sent like any other delivery.
+pub fn test(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: ProjectHookId,
+    payloads: &dyn Payloads,
+) -> Result<(), Error> {
+    let user = access::own_account(actor)?;
+    let no_commits = || {
+        let text = "The project has no commits yet. Push one, and test the hook again.";
+        Error::from(FieldErrors::single("base", text))
+    };
+    let (placed, user) = app.store.read(|tx| {
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
+        tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Entity::Record))?;
+        let user = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
+        // Payloads show avatars by the settings.
+        app.current_settings(tx)?;
+        Ok::<_, Error>((view::placed(tx, project)?, user))
+    })?;
+    let push = push::sample(app, &placed, &user)?.ok_or_else(no_commits)?;
+    let event = SystemEvent::Pushed(Box::new(push));
+    let body = payloads.payload_json(&event, Audience::Project);
+    let name = HookKind::of(&event).map_or("Push Hook", HookKind::name);
+    let now = app.clock.now();
+    app.store.write(|tx| {
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
+        let hook =
+            tx.project_hooks().find(project.id, id)?.ok_or(Error::NotFound(Entity::Record))?;
+        let payload = tx.deliveries().insert_payload(&body, now)?;
+        let new = NewDelivery {
+            key: delivery::new_key(app),
+            hook: HookRef::Project(hook.id),
+            event: name.to_owned(),
+            payload,
+            at: now,
+        };
+        Ok(tx.deliveries().insert(&[new])?)
     })
 }
 

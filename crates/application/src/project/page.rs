@@ -41,9 +41,18 @@ impl ProjectPage {
 
     /// Returns whether the actor may do this with the pipelines and builds.
     pub fn may_build(&self, ability: CiAbility) -> bool {
+        self.ci_facts().allows(self.actor, ability)
+    }
+
+    /// Returns whether badges show the actor the state of the pipelines.
+    pub fn shows_badges(&self) -> bool {
+        self.ci_facts().shows_badges(self.actor)
+    }
+
+    fn ci_facts(&self) -> CiFacts {
         let features = &self.placed.project.features;
         let (builds, public_builds) = (features.builds, features.public_builds);
-        CiFacts { project: self.facts, builds, public_builds }.allows(self.actor, ability)
+        CiFacts { project: self.facts, builds, public_builds }
     }
 
     fn tracker_facts(&self) -> TrackerFacts {

@@ -1,6 +1,7 @@
 //! Shares projects with groups.
 
 use chrono::NaiveDate;
+use hexforge_domain::field_errors::{FieldErrors, FieldProblem};
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::NamespaceId;
 use hexforge_domain::member::{AccessLevel, is_in_force};
@@ -21,6 +22,54 @@ pub struct ShareFields {
     pub group_id: Option<i64>,
     pub group_access: Option<i64>,
     pub expires_at: Option<NaiveDate>,
+}
+
+/// Lists the shares of a project that are in force.
+pub fn list(app: &App, actor: Actor, named: &ProjectRef) -> Result<Vec<Share>, Error> {
+    app.store.read(|tx| {
+        let requester = app.requester(actor);
+        let project = requester.project(tx, ProjectAbility::Administer, named)?;
+        let mut shares = tx.shares().of_projects(&[project.id])?;
+        shares.retain(|share| is_in_force(share.share.expires_at, requester.today));
+        Ok(shares)
+    })
+}
+
+/// Ends the share of a project with a group.
+pub fn delete(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    group: NamespaceId,
+) -> Result<(), Error> {
+    app.store.write(|tx| {
+        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
+        let shares = tx.shares().of_projects(&[project.id])?;
+        if !shares.iter().any(|share| share.share.group == group) {
+            return Err(Error::NotFound(Entity::Record));
+        }
+        Ok(tx.shares().delete(project.id, group)?)
+    })
+}
+
+/// Shares a project with the group that has this path.
+pub fn create_by_path(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    path: &str,
+    fields: ShareFields,
+) -> Result<Share, Error> {
+    let unknown = || Error::from(FieldErrors::single("group", FieldProblem::Missing));
+    let group = app.store.read(|tx| {
+        let requester = app.requester(actor);
+        requester.project(tx, ProjectAbility::Administer, named)?;
+        match requester.group(tx, GroupAbility::Read, &GroupRef::new(path)) {
+            Err(Error::NotFound(_)) => Err(unknown()),
+            found => found,
+        }
+    })?;
+    create(app, actor, named, ShareFields { group_id: Some(group.id.0), ..fields })
 }
 
 /// Shares a project with a group.

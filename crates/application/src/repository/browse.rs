@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use hexforge_domain::commit::{Commit, ObjectId};
-use hexforge_domain::repository::{Blame, Divergence, FilePaths};
+use hexforge_domain::repository::{Blame, Comparison, Divergence, FilePaths};
 
 use super::Revision;
 use super::commits::too_large;
@@ -61,6 +61,56 @@ pub fn divergence(base: &Revision, tip: &Revision) -> Result<Option<Divergence>,
 /// Counts like [`divergence`], for several commits of the repository, such as the tips of its branches.
 pub fn divergences(base: &Revision, tips: &[ObjectId]) -> Result<Vec<Option<Divergence>>, Error> {
     tips.iter().map(|tip| Ok(base.repository.divergence(base.commit, *tip)?)).collect()
+}
+
+/// Compares the files of two revisions themselves, as `git diff` does, and not those since their merge base.
+pub fn changes_between(from: &Revision, to: &Revision) -> Result<Arc<Comparison>, Error> {
+    Ok(to.repository.tree_changes(Some(from.commit), to.commit)?)
+}
+
+/// Returns whether two revisions have a common ancestor.
+pub fn are_related(one: &Revision, two: &Revision) -> Result<bool, Error> {
+    Ok(two.repository.merge_base(one.commit, two.commit)?.is_some())
+}
+
+/// The branches and tags that contain a commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContainingRefs {
+    /// The names of branches.
+    pub branches: Vec<String>,
+    /// The names of tags.
+    pub tags: Vec<String>,
+    /// Whether only a part of the branches and tags was searched.
+    pub is_cut: bool,
+}
+
+/// The number of branches and of tags that are searched for a commit.
+const SEARCHED_REFS: usize = 1_000;
+
+/// Finds the branches and tags that contain a revision. Returns `None` when that takes too long.
+pub fn refs_containing(at: &Revision) -> Result<Option<ContainingRefs>, Error> {
+    let refs = at.repository.refs();
+    let (mut names, mut tips, mut is_cut) = (Vec::new(), Vec::new(), false);
+    for kind in ["refs/heads/", "refs/tags/"] {
+        let places = refs.folder(kind);
+        is_cut |= places.len() > SEARCHED_REFS;
+        for one in refs.range(places).take(SEARCHED_REFS) {
+            names.push(one.name.as_str());
+            tips.push(one.peeled.unwrap_or(one.target));
+        }
+    }
+    let Some(containing) = at.repository.tips_containing(at.commit, &tips)? else {
+        return Ok(None);
+    };
+    let mut found = ContainingRefs { is_cut, ..ContainingRefs::default() };
+    for (name, _) in names.into_iter().zip(containing).filter(|(_, contains)| *contains) {
+        if let Some(branch) = name.strip_prefix("refs/heads/") {
+            found.branches.push(branch.to_owned());
+        } else if let Some(tag) = name.strip_prefix("refs/tags/") {
+            found.tags.push(tag.to_owned());
+        }
+    }
+    Ok(Some(found))
 }
 
 /// Lists the paths of all files of a revision, for a search by name.

@@ -1,11 +1,13 @@
 //! Reads commits: lists, single commits with their statistics and status, and diffs.
 
+use std::sync::Arc;
+
 use hexforge_domain::Timestamp;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::GitError;
-use hexforge_domain::repository::{CommitStats, FileDiff, LogQuery};
+use hexforge_domain::repository::{CommitStats, Comparison, FileDiff, LogQuery};
 
 use super::{Readable, Revision};
 use crate::app::App;
@@ -70,6 +72,13 @@ pub(crate) fn status_of(
 /// Returns the diff of a revision against the first parent of its commit.
 pub fn diff(at: &Revision) -> Result<Vec<FileDiff>, Error> {
     Ok(at.repository.commit_diff(at.commit)?)
+}
+
+/// Returns all file changes of a revision against the first parent of its commit, for pages. [`diff`] is what the API
+/// shows of them.
+pub fn changes(at: &Revision) -> Result<Arc<Comparison>, Error> {
+    let commit = at.repository.commit(at.commit)?.ok_or(GitError::Missing)?;
+    Ok(at.repository.tree_changes(commit.parents.first().copied(), at.commit)?)
 }
 
 /// Maps the error of a walk that takes too long.

@@ -16,6 +16,7 @@ use hexforge_domain::repository::task::{RepositoryTask, TaskKind, retry_at};
 use super::{open, packs};
 use crate::app::App;
 use crate::branch::merged;
+use crate::environment;
 use crate::error::Error;
 use crate::merge_request::source::SourceRemoval;
 use crate::merge_request::{self, automatic, refresh};
@@ -97,6 +98,9 @@ pub fn run_claimed(app: &App, task: RepositoryTask) -> Result<Outcome, Error> {
         }
         TaskKind::CloseRequestsOfFork { source, user } => {
             merge_request::fork::close_requests(app, *source, *user).map_err(Failure::from)
+        }
+        TaskKind::StopEnvironments { branches, user } => {
+            environment::stop_rest(app, task.project, branches, *user).map_err(Failure::from)
         }
         TaskKind::MergeAutomatically { branch, head } => {
             automatic::run(app, task.project, branch, *head).map_err(Failure::from)

@@ -17,6 +17,7 @@ use hexforge_domain::text::Secret;
 
 use crate::access;
 use crate::app::App;
+use crate::build::expiry;
 use crate::ci_token;
 use crate::error::{Conflict, Entity, Error, ForbiddenReason};
 use crate::view::project::{self as project_view, PlacedProject};
@@ -149,16 +150,18 @@ pub fn update(
     })
 }
 
-/// Removes a runner, and returns it. Its builds keep their record. Users who are not administrators remove a runner only
+/// Removes a runner, and returns it. Its builds keep their record; those that it runs fail. Users who are not administrators remove a runner only
 /// while it has one project.
 pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<Runner, Error> {
     access::own_account(actor)?;
-    app.store.write(|tx| {
+    let (runner, left) = app.store.write(|tx| {
         let runner = find(tx, id)?;
         require(app, tx, actor, RunnerAbility::Remove, &runner)?;
-        tx.runners().delete(id)?;
-        Ok(runner)
-    })
+        let left = super::remove_runner(tx, id)?;
+        Ok::<_, Error>((runner, left))
+    })?;
+    expiry::fail_abandoned_builds(app, &left)?;
+    Ok(runner)
 }
 
 /// Assigns a specific runner that the actor can access to a project.

@@ -5,7 +5,7 @@ use hexforge_domain::id::BuildId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::ports::store::{StoreError, Tx};
-use hexforge_domain::project::ProjectRef;
+use hexforge_domain::project::{BuildSettings, ProjectRef};
 use hexforge_domain::runner::Runner;
 use hexforge_domain::text::Secret;
 use hexforge_domain::user::User;
@@ -28,6 +28,8 @@ pub struct Assignment {
     pub pipeline: Pipeline,
     /// The project of the build.
     pub project: PlacedProject,
+    /// The settings of the project for its builds.
+    pub settings: BuildSettings,
     /// The commands, options and variables of the job.
     pub definition: BuildDefinition,
     /// The runner that runs the build.
@@ -83,6 +85,7 @@ pub(crate) fn load(
         .collect();
     Ok(Assignment {
         token: ci_token::build_token(app, &build),
+        settings: tx.projects().build_settings(build.project)?,
         definition: definition.ok_or(StoreError::Gone)?,
         project: project_view::placed(tx, project)?,
         runner,

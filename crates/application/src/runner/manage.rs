@@ -13,6 +13,7 @@ use hexforge_domain::text::Secret;
 
 use crate::access;
 use crate::app::App;
+use crate::build::expiry;
 use crate::ci_token;
 use crate::error::{Entity, Error};
 use crate::project::create::new_runners_token;
@@ -61,13 +62,15 @@ pub fn set_active(
     })
 }
 
-/// Removes a runner. Its token is refused from then on. A build that it runs fails after the configured silence.
+/// Removes a runner. Its token is refused from then on. The builds that it runs fail.
 pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<(), Error> {
     access::require_service_ability(actor, ServiceAbility::Administer)?;
-    app.store.write(|tx| {
+    let left = app.store.write(|tx| {
         tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))?;
-        Ok(tx.runners().delete(id)?)
-    })
+        super::remove_runner(tx, id)
+    })?;
+    expiry::fail_abandoned_builds(app, &left)?;
+    Ok(())
 }
 
 /// Replaces the token with which runners register for all projects. Registered runners keep working.

@@ -1,9 +1,9 @@
 //! Runners send the log of a build in pieces.
 
 use hexforge_domain::ci::status::Status;
-use hexforge_domain::id::BuildId;
+use hexforge_domain::id::{BuildId, UserId};
 
-use super::{check_log_length, is_update_due, lock_build, running_build};
+use super::{build_by_token, cut_piece, is_cut, is_update_due, lock_build, running_build};
 use crate::app::App;
 use crate::error::Error;
 
@@ -17,6 +17,8 @@ pub enum Appended {
         /// The length of the log.
         length: u64,
     },
+    /// The request does not tell where the piece starts.
+    NoOffset,
     /// The piece does not start where the log ends.
     WrongOffset {
         /// The length of the log, where the next piece has to start.
@@ -41,19 +43,34 @@ pub fn append_trace(
             return Ok(Appended::Accepted { status: found.status, length });
         }
         let mut build = running_build(app, tx, id, token)?;
-        let first = first.ok_or(Error::NotGiven("Content-Range"))?;
+        let Some(first) = first else { return Ok(Appended::NoOffset) };
         let length = app.build_files.trace_size(build.project, id)?;
-        if first != length {
+        if first != length && !is_cut(length) {
             return Ok(Appended::WrongOffset { length });
         }
-        check_log_length(length + piece.len() as u64)?;
-        if !piece.is_empty() {
-            app.build_files.append_trace(build.project, id, length, piece)?;
+        // A log that was cut takes everything and stores nothing: the build goes on, and its runner does not repeat.
+        if !piece.is_empty() && !is_cut(length) {
+            let piece = cut_piece(length, piece);
+            app.build_files.append_trace(build.project, id, length, &piece)?;
         }
-        if is_update_due(&build, now) {
+        if is_update_due(app, &build, now) {
             build.updated_at = now;
             tx.builds().update(&build)?;
         }
-        Ok(Appended::Accepted { status: build.status, length: length + piece.len() as u64 })
+        let length = first.saturating_add(piece.len() as u64);
+        Ok(Appended::Accepted { status: build.status, length })
+    })
+}
+
+/// Checks that the token may append to the log of a build, before the body of the request is read. Returns the user of
+/// the build.
+pub fn authorize_trace(app: &App, id: BuildId, token: &str) -> Result<Option<UserId>, Error> {
+    app.store.read(|tx| {
+        let build = build_by_token(app, tx, id, token)?;
+        // Appending to a canceled build tells its runner to stop.
+        if build.status != Status::Canceled {
+            running_build(app, tx, id, token)?;
+        }
+        Ok(build.user)
     })
 }

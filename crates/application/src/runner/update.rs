@@ -1,9 +1,11 @@
 //! Runners report the progress of a build.
 
+use hexforge_domain::build::Build;
 use hexforge_domain::ci::status::{Status, Transition};
-use hexforge_domain::id::BuildId;
+use hexforge_domain::id::{BuildId, UserId};
+use hexforge_domain::ports::store::Tx;
 
-use super::{check_log_length, coverage, identify_runner, is_update_due};
+use super::{coverage, cut_piece, identify_runner, is_update_due};
 use crate::app::App;
 use crate::deployment::{self, Succeeded};
 use crate::error::{Entity, Error, ForbiddenReason};
@@ -29,53 +31,104 @@ pub struct Update<'a> {
     pub version: (&'a str, &'a str),
 }
 
+/// Checks that the runner with this token runs the build, before a long log is read. Returns the user of the build.
+pub fn authorize_update(app: &App, token: &str, id: BuildId) -> Result<Option<UserId>, Error> {
+    let call = Update { token, build: id, version: ("", "") };
+    app.store.read(|tx| Ok(find_reported(app, tx, call)?.user))
+}
+
 /// Stores the report about a build that the runner with this token runs. For any other build the runner gets not found,
 /// which tells it that the build was canceled. A build that succeeds may be a deployment to an environment.
+///
+/// The log is written outside of transactions, because other changes of the project would wait for the file. If the
+/// process stops in between, the runner reports again.
 pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error> {
-    let Update { token, build: id, version } = call;
-    let now = app.clock.now();
-    let missing = || Error::NotFound(Entity::Record);
-    app.store.write(|tx| {
-        let runner = identify_runner(app, tx, token)?;
-        let found = tx.builds().find(id)?.ok_or_else(missing)?;
-        let target = match report.ended {
-            Some(Transition::Succeed) => deployment::lock_target(tx, &found)?,
-            Some(_) | None => None,
-        };
-        let mut progress = Progress::lock(tx, found.pipeline)?.ok_or_else(missing)?;
-        let build = progress
-            .build(id)
-            .filter(|build| build.status == Status::Running && build.runner == Some(runner.id));
-        let build = build.ok_or_else(missing)?.clone();
-        if build.erased_at.is_some() {
-            return Err(Error::Forbidden(Some(ForbiddenReason::BuildErased)));
+    let build = app.store.read(|tx| find_reported(app, tx, call))?;
+    if let Some(trace) = &report.trace {
+        store_log(app, &build, trace)?;
+    }
+    match report.ended {
+        None if is_update_due(app, &build, app.clock.now()) => {
+            app.store.write(|tx| record_contact(app, tx, call))
         }
-        if let Some(trace) = &report.trace {
-            check_log_length(trace.len() as u64)?;
-            app.build_files.replace_trace(build.project, id, trace.as_bytes())?;
+        None => Ok(()),
+        Some(transition) => {
+            let coverage = app.store.read(|tx| coverage::extract(app, tx, &build))?;
+            app.store.write(|tx| end(app, tx, call, transition, coverage))
         }
-        match report.ended {
-            Some(transition) => {
-                let coverage = coverage::extract(app, tx, &build)?;
-                progress.step(id, transition, now);
-                if let Some(build) = progress.build_mut(id) {
-                    build.coverage = coverage.or(build.coverage);
-                }
-            }
-            None if is_update_due(&build, now) => {
-                if let Some(build) = progress.build_mut(id) {
-                    build.updated_at = now;
-                }
-            }
-            None => return Ok(()),
-        }
-        let stored = &progress.store(tx, now)?;
-        match &target {
-            Some(target) => {
-                let succeeded = Succeeded { stored, build: id, target, version };
-                deployment::record(app, tx, &succeeded, now)
-            }
-            None => Ok(()),
-        }
-    })
+    }
 }
+
+/// Replaces the log of a build.
+fn store_log(app: &App, build: &Build, trace: &str) -> Result<(), Error> {
+    let trace = cut_piece(0, trace.as_bytes());
+    app.build_files.replace_trace(build.project, build.id, &trace)?;
+    // No lock was held, so the build may have been erased or deleted meanwhile. A later erasure removes the log itself.
+    let found = app.store.read::<_, Error>(|tx| Ok(tx.builds().find(build.id)?))?;
+    if found.is_none_or(|build| build.erased_at.is_some()) {
+        app.build_files.remove_trace(build.project, build.id)?;
+    }
+    Ok(())
+}
+
+/// Stores that the runner of a build reported.
+fn record_contact(app: &App, tx: &mut dyn Tx, call: Update<'_>) -> Result<(), Error> {
+    let now = app.clock.now();
+    let (mut progress, build) = lock_reported(app, tx, call)?;
+    if let Some(build) = progress.build_mut(build.id) {
+        build.updated_at = now;
+    }
+    progress.store(tx, now)?;
+    Ok(())
+}
+
+/// Ends a build, and records its deployment if it succeeded.
+fn end(
+    app: &App,
+    tx: &mut dyn Tx,
+    call: Update<'_>,
+    transition: Transition,
+    coverage: Option<f64>,
+) -> Result<(), Error> {
+    let now = app.clock.now();
+    // Only the runner of the build waits for the lock of the project.
+    let found = find_reported(app, tx, call)?;
+    let target =
+        if transition == Transition::Succeed { deployment::lock_target(tx, &found)? } else { None };
+    let (mut progress, build) = lock_reported(app, tx, call)?;
+    progress.step(build.id, transition, now);
+    if let Some(build) = progress.build_mut(build.id) {
+        build.coverage = coverage.or(build.coverage);
+    }
+    let stored = &progress.store(tx, now)?;
+    match &target {
+        Some(target) => {
+            let succeeded = Succeeded { stored, build: build.id, target, version: call.version };
+            deployment::record(app, tx, &succeeded, now)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the build of a call, if the calling runner runs it. Locks nothing.
+fn find_reported(app: &App, tx: &mut dyn Tx, call: Update<'_>) -> Result<Build, Error> {
+    let runner = identify_runner(app, tx, call.token)?;
+    let is_running =
+        |build: &Build| build.status == Status::Running && build.runner == Some(runner.id);
+    let build = tx.builds().find(call.build)?.filter(is_running).ok_or(MISSING)?;
+    match build.erased_at {
+        Some(_) => Err(Error::Forbidden(Some(ForbiddenReason::BuildErased))),
+        None => Ok(build),
+    }
+}
+
+/// Like [`find_reported`], with the pipeline locked, so that no other transaction changes the build.
+fn lock_reported(app: &App, tx: &mut dyn Tx, call: Update<'_>) -> Result<(Progress, Build), Error> {
+    let found = find_reported(app, tx, call)?;
+    let progress = Progress::lock(tx, found.pipeline)?.ok_or(MISSING)?;
+    // The build may have ended while the transaction waited for the lock.
+    let build = find_reported(app, tx, call)?;
+    Ok((progress, build))
+}
+
+const MISSING: Error = Error::NotFound(Entity::Record);

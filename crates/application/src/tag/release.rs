@@ -52,6 +52,22 @@ pub fn update(
     if changed { Ok(release) } else { Err(Error::Missing(Missing::Release)) }
 }
 
+/// Publishes a release of a tag, or changes its description if there is one.
+pub fn save(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    tag: &str,
+    description: &str,
+) -> Result<Release, Error> {
+    let (project, release) = validate(app, actor, named, tag, description)?;
+    app.store.write(|tx| {
+        lock_existing_tag(tx, project, &release.tag)?;
+        put(tx, project, &release, app.clock.now())
+    })?;
+    Ok(release)
+}
+
 /// Inserts or replaces a release.
 pub(crate) fn put(
     tx: &mut dyn Tx,

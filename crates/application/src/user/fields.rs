@@ -56,6 +56,15 @@ impl UserFields {
         }
     }
 
+    /// Returns the fields that users may change themselves.
+    pub(super) fn of_profile(&self) -> Self {
+        let Self {
+            name, bio, location, organization, skype, linkedin, twitter, website_url, ..
+        } = self.clone();
+        let none = Self::default();
+        Self { name, bio, location, organization, skype, linkedin, twitter, website_url, ..none }
+    }
+
     pub(super) fn parse(&self, errors: &mut FieldErrors) -> ParsedFields {
         fn check<T, E: std::fmt::Display>(
             errors: &mut FieldErrors,

@@ -10,7 +10,7 @@ use hexforge_domain::outbox::project::ProjectCard;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::share::Share;
-use hexforge_domain::project::{CoverageExpression, Description, Project};
+use hexforge_domain::project::{BuildSettings, CoverageExpression, Description, Project};
 use hexforge_domain::text::Secret;
 use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::User;
@@ -103,6 +103,8 @@ pub struct ProjectView {
     pub runners_token: Option<Secret>,
     /// The expression that finds the coverage in logs, if one is set and the reader may see it.
     pub coverage_expression: Option<CoverageExpression>,
+    /// The settings for builds, if the reader may see them.
+    pub build_settings: Option<BuildSettings>,
 }
 
 /// The memberships of a reader that concern a project.
@@ -172,6 +174,7 @@ pub fn full_page(
             place,
             runners_token: None,
             coverage_expression: None,
+            build_settings: None,
             project,
         })
     };

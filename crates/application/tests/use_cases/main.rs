@@ -3,6 +3,7 @@
 #[macro_use]
 mod support;
 
+mod application_settings;
 mod block;
 mod branches;
 mod browse;

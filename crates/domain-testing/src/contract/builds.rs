@@ -4,7 +4,7 @@ use super::check::{assert_pages, read, write};
 use super::labels::a_project_with_owner;
 use crate::builders::{a_build, a_commit_id, a_definition, a_pipeline, a_runner, an_external, at};
 use hexforge_domain::build::{
-    Artifacts, Build, BuildFilter, BuildKind, NewBuild, StatusFilter, Tags,
+    Artifacts, Build, BuildFilter, BuildKind, NewBuild, Silence, StageSummary, StatusFilter, Tags,
 };
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
@@ -102,6 +102,40 @@ pub fn builds_are_found_by_their_ids(store: &dyn Store) {
     assert_eq!(read(store, |tx| tx.builds().find_all(&[])), []);
 }
 
+/// Each status of a stage is returned once, without superseded builds and other pipelines.
+pub fn stages_of_pipelines_have_the_statuses_of_their_builds(store: &dyn Store) {
+    let (project, _) = a_project_with_owner(store, "ada");
+    let (one, two) = (insert_pipeline(store, project), insert_pipeline(store, project));
+    let other = insert_pipeline(store, project);
+    let with = |pipeline: &Pipeline, name: &str, (index, stage): (i32, &str), status| {
+        insert_job(store, pipeline, name, |new| {
+            (new.stage_index, new.stage, new.status) = (index, stage.to_owned(), status);
+        })
+    };
+    let (build, test) = ((0, "build"), (1, "test"));
+    with(&one, "unit", test, Status::Failed);
+    with(&one, "lint", test, Status::Pending);
+    with(&one, "docs", test, Status::Pending);
+    with(&one, "compile", build, Status::Failed);
+    with(&one, "compile", build, Status::Success);
+    with(&two, "compile", build, Status::Running);
+    with(&other, "compile", build, Status::Running);
+    let stage = |pipeline: &Pipeline, (index, name): (i32, &str), status| {
+        let name = name.to_owned();
+        (pipeline.id, StageSummary { index, name, status, allow_failure: false })
+    };
+    assert_eq!(
+        read(store, |tx| tx.builds().stages_of(&[two.id, one.id])),
+        [
+            stage(&one, build, Status::Success),
+            stage(&one, test, Status::Failed),
+            stage(&one, test, Status::Pending),
+            stage(&two, build, Status::Running),
+        ]
+    );
+    assert_eq!(read(store, |tx| tx.builds().stages_of(&[])), []);
+}
+
 /// Only builds of the same pipeline are superseded.
 pub fn a_newer_build_of_a_name_supersedes_the_older(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
@@ -194,9 +228,31 @@ pub fn silent_builds_are_found(store: &dyn Store) {
     made_at("d", Status::Created, 10);
     made_at("e", Status::Pending, 31);
     insert_external_status(store, &pipeline, "ci");
-    let silent = |limit| read(store, |tx| tx.builds().silent_since(at(30), limit));
-    assert_eq!(silent(9), [first.clone(), second]);
-    assert_eq!(silent(1), [first]);
+    let since = |pending, running| Silence { pending: at(pending), running: at(running) };
+    let silent = |since, limit| read(store, |tx| tx.builds().silent_since(since, limit));
+    assert_eq!(silent(since(30, 30), 9), [first.clone(), second.clone()]);
+    assert_eq!(silent(since(30, 30), 1), std::slice::from_ref(&first));
+    assert_eq!(silent(since(9, 20), 9), [second]);
+    assert_eq!(silent(since(10, 19), 9), [first]);
+}
+
+/// Only running jobs of the runner are listed.
+pub fn running_builds_of_a_runner_are_found(store: &dyn Store) {
+    let (project, _) = a_project_with_owner(store, "ada");
+    let pipeline = insert_pipeline(store, project);
+    let runner = |store| write(store, |tx| tx.runners().insert(a_runner("one"))).id;
+    let (one, other) = (runner(store), runner(store));
+    let with = |name: &str, status, runner| {
+        let build = insert_job(store, &pipeline, name, |new| new.status = status);
+        let build = Build { runner, ..build };
+        write(store, |tx| tx.builds().update(&build));
+        build
+    };
+    let first = with("a", Status::Running, Some(one));
+    with("b", Status::Success, Some(one));
+    with("c", Status::Running, Some(other));
+    with("d", Status::Running, None);
+    assert_eq!(read(store, |tx| tx.builds().running_on(one)), [first]);
 }
 
 /// Artifacts are expired from their expiry time on.

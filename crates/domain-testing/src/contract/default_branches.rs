@@ -4,7 +4,7 @@
 use super::check::{project, read, write};
 use crate::builders::{a_branch, a_project, a_user, at, home_of};
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::project::{CoverageExpression, Project};
+use hexforge_domain::project::{BuildSettings, BuildTimeout, CoverageExpression, Project};
 
 /// No other field and no other project changes.
 pub fn setting_a_default_branch_changes_nothing_else(store: &dyn Store) {
@@ -42,6 +42,28 @@ pub fn updating_does_not_overwrite_the_default_branch(store: &dyn Store) {
         let expected = Project { default_branch: Some(branch.clone()), ..stale };
         assert_eq!(project(store, site.id), expected);
     }
+}
+
+/// The settings for builds belong to one project and do not touch its coverage expression.
+pub fn build_settings_belong_to_one_project(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store).id;
+    let home = home_of(store, ada);
+    let site = a_project("site", home, ada).stored_in(store);
+    let other = a_project("other", home, ada).stored_in(store);
+    let of = |project: &Project| read(store, |tx| tx.projects().build_settings(project.id));
+    assert_eq!(of(&site), BuildSettings::default());
+    let expression = CoverageExpression::stored("x".to_owned());
+    write(store, |tx| tx.projects().set_coverage_expression(site.id, Some(&expression)));
+    assert_eq!(of(&site), BuildSettings::default());
+    for (seconds, git_fetch) in [(60, false), (7200, true)] {
+        let settings = BuildSettings { timeout: BuildTimeout::stored(seconds), git_fetch };
+        write(store, |tx| tx.projects().set_build_settings(site.id, settings));
+        assert_eq!(of(&site), settings);
+        assert_eq!(of(&other), BuildSettings::default());
+    }
+    let kept = read(store, |tx| tx.projects().coverage_expression(site.id));
+    assert_eq!(kept, Some(expression));
+    assert_eq!(project(store, site.id), site, "nothing else changes");
 }
 
 /// The expression belongs to one project and can be removed.

@@ -126,7 +126,7 @@ pub fn failing_hooks_are_listed(store: &dyn Store) {
     let expected = FailingHook {
         hook: two,
         project: None,
-        url: "http://service.example".into(),
+        host: "service.example".into(),
         failures: 7,
         since: at(1),
         reason: "now".into(),

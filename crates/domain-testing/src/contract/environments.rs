@@ -4,14 +4,15 @@
 use super::builds::{insert_job, insert_pipeline};
 use super::check::{assert_duplicate, assert_pages, read, write};
 use super::labels::a_project_with_owner;
-use crate::builders::{a_deployment, an_environment, at};
+use crate::builders::{a_branch, a_deployment, an_environment, at};
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::build::Build;
 use hexforge_domain::deployment::{Deployment, NewDeployment};
 use hexforge_domain::environment::{
     Environment, EnvironmentName, EnvironmentState, ExternalUrl, NewEnvironment,
 };
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::ports::store::Store;
+use hexforge_domain::ports::store::{Store, StoreError};
 
 fn insert(store: &dyn Store, project: ProjectId, name: &str) -> Environment {
     write(store, |tx| tx.environments().insert(an_environment(project, name)))
@@ -106,14 +107,22 @@ pub fn environments_are_found_by_the_branch_that_stops_them(store: &dyn Store) {
     let one = insert(project, "one", Some("topic"), available);
     let two = insert(project, "two", Some("topic"), available);
     insert(project, "stopped", Some("topic"), stopped);
-    insert(project, "other branch", Some("Topic"), available);
+    let cased = insert(project, "other branch", Some("Topic"), available);
     insert(project, "none", None, available);
     insert(other, "elsewhere", Some("topic"), available);
     read(store, |tx| {
-        let found = tx.environments().to_stop(project, "topic", 9)?;
-        assert_eq!(found, [one.clone(), two.clone()]);
-        assert_eq!(tx.environments().to_stop(project, "topic", 1)?, std::slice::from_ref(&one));
-        assert_eq!(tx.environments().to_stop(project, "none", 9)?, []);
+        let mut stopped_with = |branches: &[&str], limit| {
+            let branches: Vec<BranchName> = branches.iter().map(|name| a_branch(name)).collect();
+            let mut found = tx.environments().to_stop(project, &branches, limit)?;
+            found.sort_by_key(|environment| environment.id);
+            Ok::<_, StoreError>(found)
+        };
+        assert_eq!(stopped_with(&["topic"], 9)?, [one.clone(), two.clone()]);
+        assert_eq!(stopped_with(&["topic"], 1)?.len(), 1);
+        let all = [one.clone(), two.clone(), cased.clone()];
+        assert_eq!(stopped_with(&["Topic", "none", "topic"], 9)?, all);
+        assert_eq!(stopped_with(&["none"], 9)?, []);
+        assert_eq!(stopped_with(&[], 9)?, []);
         Ok(())
     });
 }

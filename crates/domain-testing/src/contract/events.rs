@@ -3,6 +3,7 @@
 use super::check::{assert_pages, insider, outsider, read, write};
 use super::world::{World, a_world};
 use crate::builders::{a_day, a_project, a_push, a_user, an_event, at, day, home_of};
+use hexforge_domain::event::query::{EventFeed, EventSelection};
 use hexforge_domain::event::{Event, EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{ProjectId, UserId};
 use hexforge_domain::issue::query::Clearance;
@@ -212,4 +213,40 @@ pub fn events_of_an_author_are_seen_where_the_project_is(store: &dyn Store) {
         )
     });
     assert_eq!(own.total, 3);
+}
+
+/// See [`Events::select`](hexforge_domain::event::port::Events::select).
+pub fn feeds_select_events_that_the_reader_may_see(store: &dyn Store) {
+    let ((site, ada), (other, bob)) =
+        (a_public_project(store, "ada"), a_public_project(store, "bob"));
+    let hidden = a_project("hidden", home_of(store, ada), ada).stored_in(store).id;
+    let stored = [(site, ada, 1), (other, ada, 2), (hidden, ada, 3), (site, bob, 4)];
+    let [in_site, in_other, in_hidden, by_bob] = stored.map(|(place, author, moment)| {
+        insert_event(store, NewEvent { at: at(moment), ..an_event(place, author) })
+    });
+    let home = home_of(store, ada);
+    let (nobody, ada_herself) = (outsider(UserId(0)), insider(ada));
+    for (feed, viewer, expected) in [
+        (EventFeed::Author(ada), nobody, vec![&in_other, &in_site]),
+        (EventFeed::Author(ada), ada_herself, vec![&in_hidden, &in_other, &in_site]),
+        (EventFeed::Namespace(home), nobody, vec![&by_bob, &in_site]),
+        (EventFeed::Namespace(home), ada_herself, vec![&by_bob, &in_hidden, &in_site]),
+        (EventFeed::AuthorizedFor(ada), ada_herself, vec![&by_bob, &in_hidden, &in_site]),
+        (EventFeed::AuthorizedFor(bob), insider(bob), vec![&in_other]),
+    ] {
+        let clearance = Clearance::Nothing;
+        let selection = EventSelection { feed, viewer, clearance, today: a_day() };
+        let expected: Vec<Event> = expected.into_iter().cloned().collect();
+        let select = |page| read(store, |tx| tx.events().select(&selection, page));
+        assert_eq!(select(Page::Whole), expected, "{selection:?}");
+        let second = Page::Numbered { number: 2, size: 1 };
+        assert_eq!(select(second), second.slice(expected.clone()).items, "{selection:?}");
+        let times: Vec<_> = expected.iter().map(|event| event.created_at).collect();
+        let since =
+            |moment, limit| read(store, |tx| tx.events().times(&selection, at(moment), limit));
+        assert_eq!(since(0, 9), times, "{selection:?}");
+        assert_eq!(since(0, 1), times[..1], "{selection:?}");
+        let newer: Vec<_> = times.iter().copied().filter(|time| *time >= at(2)).collect();
+        assert_eq!(since(2, 9), newer, "{selection:?}");
+    }
 }

@@ -27,6 +27,8 @@ macro_rules! store_contract_of_hooks {
             services::receivers_are_active_and_have_a_url,
             services::active_trackers_are_found,
             services::services_receive_deliveries,
+            services::deliveries_to_services_without_a_url_are_left_out,
+            services::deliveries_wait_for_the_removal_of_a_url,
             delivery_log::deliveries_of_a_hook_are_listed_newest_first,
             delivery_log::long_bodies_are_cut,
             delivery_log::a_delivery_can_be_sent_again,

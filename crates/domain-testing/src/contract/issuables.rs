@@ -62,6 +62,13 @@ pub fn authors_of_notes_and_mentioned_users_participate(store: &dyn Store) {
     };
     let both = vec![issues[0], requests[0]];
     assert_eq!((part(ada), part(bob), part(eve)), (both.clone(), both, vec![]));
+    for [one, two] in [issues, requests] {
+        let users = |on, limit| read(store, |tx| tx.issuables().participants(on, limit));
+        assert_eq!(users(one, 9), [ada, bob]);
+        assert_eq!((users(one, 1), users(two, 9)), (vec![ada], vec![]));
+        write(store, |tx| tx.awards().insert(an_award(two, eve, "tada")));
+        assert_eq!(users(two, 9), [eve]);
+    }
 }
 
 /// A user participates while at least one award of the user is left. Awards of notes do not count.

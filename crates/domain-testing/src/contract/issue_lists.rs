@@ -109,6 +109,51 @@ pub fn issues_are_found_by_state_label_milestone_and_number(store: &dyn Store) {
     assert_eq!(list_iids(store, &unfiltered(IssueScope::Milestone(project, goal))), [1, 3]);
 }
 
+/// All conditions are combined with AND, and the count agrees with the list.
+pub fn issues_are_found_by_people_text_and_missing_labels(store: &dyn Store) {
+    let (project, ada) = a_project_with_owner(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let bug = label_in(store, project, "bug").id;
+    write(store, |tx| {
+        for (title, author, assignee, labels) in [
+            ("Engine 100% slow", ada, Some(bob), &[bug][..]),
+            ("Paint it", bob, Some(ada), &[]),
+            ("engine room", bob, None, &[bug]),
+        ] {
+            let new = NewIssue { author, assignee, ..an_issue(project, ada, title) };
+            let issue = tx.issues().insert(new)?;
+            tx.issues().set_labels(issue.id, labels)?;
+        }
+        Ok(())
+    });
+    let filter = unfiltered(IssueScope::Project(project));
+    let text = |text: &str| Some(text.to_owned());
+    for (author, assignee, search, without, expected) in [
+        (Some(bob), None, None, vec![], vec![2, 3]),
+        (None, Some(bob), None, vec![], vec![1]),
+        (Some(bob), Some(ada), None, vec![], vec![2]),
+        (None, None, text("ENGINE"), vec![], vec![1, 3]),
+        (None, None, text("0%"), vec![], vec![1]),
+        (None, None, text("%"), vec![], vec![1]),
+        (None, None, text("nothing"), vec![], vec![]),
+        (None, None, None, vec!["bug".to_owned()], vec![2]),
+        (Some(bob), None, text("engine"), vec!["other".to_owned()], vec![3]),
+    ] {
+        let filter =
+            IssueFilter { author, assignee, search, without_labels: without, ..filter.clone() };
+        assert_eq!(list_iids(store, &filter), expected, "{filter:?}");
+        let count = read(store, |tx| tx.issues().count(&filter));
+        assert_eq!(count, expected.len() as u64, "{filter:?}");
+        let labels = Some(LabelFilter::Any(vec!["bug".to_owned()]));
+        let labelled = IssueFilter { labels, ..filter };
+        let expected: Vec<i64> = expected.into_iter().filter(|iid| *iid != 2).collect();
+        assert_eq!(list_iids(store, &labelled), expected, "{labelled:?}");
+    }
+    let assigned = unfiltered(IssueScope::AssignedTo(ada, ListAudience::Unrestricted));
+    assert_eq!(list_iids(store, &assigned), [2]);
+    assert_eq!(list_iids(store, &IssueFilter { open: Some(false), ..assigned }), Vec::<i64>::new());
+}
+
 /// Authors, assignees and reporters see confidential issues.
 pub fn confidential_issues_are_listed_for_those_who_may_see_them(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");

@@ -116,6 +116,9 @@ impl World {
             IssueScope::Project(project) => issue.project == project,
             IssueScope::Milestone(_, milestone) => issue.milestone == Some(milestone),
             IssueScope::AuthoredBy(author, audience) => issue.author == author && sees(audience),
+            IssueScope::AssignedTo(user, audience) => {
+                issue.assignee == Some(user) && sees(audience)
+            }
             IssueScope::Group(_, audience) => sees(audience),
         };
         let own = |user| issue.author == user || issue.assignee == Some(user);

@@ -10,7 +10,9 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{LabelId, MergeRequestId, MergeRequestVersionId, ProjectId, UserId};
 use hexforge_domain::issue::query::Clearance;
-use hexforge_domain::merge_request::query::{MergeRequestFilter, MergeRequestOrder, StateFilter};
+use hexforge_domain::merge_request::query::{
+    MergeRequestFilter, MergeRequestOrder, RequestConditions, RequestScope, StateFilter,
+};
 use hexforge_domain::merge_request::version::{FileCount, VersionCommits};
 use hexforge_domain::merge_request::{
     AutomaticMerge, Ends, MergeRequest, MergeRequestState, MergeStatus, NewMergeRequest,
@@ -18,6 +20,7 @@ use hexforge_domain::merge_request::{
 };
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError};
+use hexforge_domain::project::query::{ListAudience, Viewer};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::text::LongText;
@@ -156,11 +159,8 @@ pub fn numbers_of_merge_requests_are_given_once_in_each_project(store: &dyn Stor
 
 fn all_of(project: ProjectId) -> MergeRequestFilter {
     MergeRequestFilter {
-        project,
-        states: StateFilter::All,
-        iids: None,
-        order: MergeRequestOrder::CreatedAt,
         descending: false,
+        ..MergeRequestFilter::newest_first(RequestScope::Project(project))
     }
 }
 
@@ -217,6 +217,57 @@ pub fn merge_requests_are_found_by_state_and_number(store: &dyn Store) {
         let expected: Vec<_> = places.iter().map(|place| requests[*place].clone()).collect();
         let filter = MergeRequestFilter { states, iids, ..all_of(project) };
         assert_pages(store, &expected, |tx, page| tx.merge_requests().list(&filter, page));
+    }
+}
+
+/// All conditions are combined, and the count agrees with the list.
+pub fn merge_requests_are_found_by_people_labels_and_text(store: &dyn Store) {
+    let (project, ada) = a_project_with_owner(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let [bug, wish] = ["bug", "wish"].map(|title| label_in(store, project, title).id);
+    let goal = write(store, |tx| tx.milestones().insert(a_milestone(project, "1.0"))).id;
+    let requests = [
+        ("Engine 100% slow", ada, Some(bob), &[bug, wish][..], Some(goal)),
+        ("engine room", bob, None, &[bug], None),
+    ];
+    let requests = requests.map(|(title, author, assignee, labels, milestone)| {
+        let new = a_merge_request(project, ada, title);
+        let request = insert(store, NewMergeRequest { author, assignee, milestone, ..new });
+        write(store, |tx| tx.merge_requests().set_labels(request.id, labels));
+        request.iid
+    });
+    let everything = RequestConditions::default();
+    let titles = |titles: &[&str]| titles.iter().map(|title| (*title).to_owned()).collect();
+    let text = |text: &str| Some(text.to_owned());
+    for (conditions, places) in [
+        (everything.clone(), vec![0, 1]),
+        (RequestConditions { author: Some(bob), ..everything.clone() }, vec![1]),
+        (RequestConditions { assignee: Some(bob), ..everything.clone() }, vec![0]),
+        (RequestConditions { milestone: text("1.0"), ..everything.clone() }, vec![0]),
+        (RequestConditions { labels: titles(&["bug"]), ..everything.clone() }, vec![0, 1]),
+        (RequestConditions { labels: titles(&["bug", "wish"]), ..everything.clone() }, vec![0]),
+        (RequestConditions { search: text("ENGINE"), ..everything.clone() }, vec![0, 1]),
+        (RequestConditions { search: text("0%"), ..everything.clone() }, vec![0]),
+        (RequestConditions { search: text("x"), author: Some(bob), ..everything }, vec![]),
+    ] {
+        let filter = MergeRequestFilter { conditions, ..all_of(project) };
+        let found = read(store, |tx| tx.merge_requests().list(&filter, Page::Whole));
+        let found: Vec<i64> = found.items.iter().map(|request| request.iid).collect();
+        let expected: Vec<i64> = places.iter().map(|place| requests[*place]).collect();
+        assert_eq!(found, expected, "{filter:?}");
+        let count = read(store, |tx| tx.merge_requests().count(&filter));
+        assert_eq!(count, expected.len() as u64, "{filter:?}");
+    }
+    let everybody = ListAudience::Unrestricted;
+    let viewer = ListAudience::Viewer(Viewer { user: bob, external: true });
+    for (scope, count) in [
+        (RequestScope::AssignedTo(bob, everybody, a_day()), 1),
+        (RequestScope::AuthoredBy(bob, everybody, a_day()), 1),
+        (RequestScope::AssignedTo(ada, everybody, a_day()), 0),
+        (RequestScope::AuthoredBy(bob, viewer, a_day()), 0),
+    ] {
+        let filter = MergeRequestFilter::newest_first(scope);
+        assert_eq!(read(store, |tx| tx.merge_requests().count(&filter)), count, "{filter:?}");
     }
 }
 

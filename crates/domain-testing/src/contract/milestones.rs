@@ -2,7 +2,8 @@
 
 use super::check::{assert_duplicate, assert_pages, read, write};
 use super::labels::a_project_with_owner;
-use crate::builders::{a_milestone, a_moment, a_title, at, day};
+use crate::builders::{a_milestone, a_moment, a_title, an_issue, at, day};
+use hexforge_domain::issue::{Issue, NewIssue};
 use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState, NewMilestone};
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::text::LongText;
@@ -87,4 +88,25 @@ pub fn titles_of_milestones_are_unique_in_a_project(store: &dyn Store) {
     assert_duplicate(store, "title", |tx| tx.milestones().insert(a_milestone(project, "one")));
     let renamed = Milestone { title: a_title("two"), ..one };
     assert_duplicate(store, "title", |tx| tx.milestones().update(&renamed));
+}
+
+/// Issues of a deleted milestone lose it, and its title is free.
+pub fn issues_lose_a_deleted_milestone(store: &dyn Store) {
+    let (project, ada) = a_project_with_owner(store, "ada");
+    let [goal, other] = ["1.0", "2.0"]
+        .map(|title| write(store, |tx| tx.milestones().insert(a_milestone(project, title))).id);
+    let [one, two] = [goal, other].map(|milestone| {
+        let new = NewIssue { milestone: Some(milestone), ..an_issue(project, ada, "an issue") };
+        write(store, |tx| tx.issues().insert(new)).id
+    });
+    write(store, |tx| tx.milestones().delete(goal));
+    read(store, |tx| {
+        assert_eq!(tx.milestones().find(project, goal)?, None);
+        assert!(tx.milestones().find(project, other)?.is_some());
+        let milestone_of = |issue: Option<Issue>| issue.and_then(|issue| issue.milestone);
+        assert_eq!(milestone_of(tx.issues().find(project, one)?), None);
+        assert_eq!(milestone_of(tx.issues().find(project, two)?), Some(other));
+        Ok(())
+    });
+    write(store, |tx| tx.milestones().insert(a_milestone(project, "1.0")));
 }

@@ -58,6 +58,7 @@ macro_rules! store_contract_of_projects {
             removals::a_removed_project_is_hidden_before_its_rows_are_deleted,
             removals::a_removed_group_is_hidden_before_its_rows_are_deleted,
             removals::a_removed_user_is_hidden_before_its_rows_are_deleted,
+            removals::a_removed_environment_is_hidden_before_its_rows_are_deleted,
             projects::a_new_project_has_every_field,
             projects::ids_of_deleted_projects_are_not_used_again,
             projects::a_project_is_found_by_its_id_and_by_its_path_in_any_case,
@@ -83,6 +84,7 @@ macro_rules! store_contract_of_projects {
             project_scopes::a_user_owns_what_is_at_home_and_in_its_groups,
             project_scopes::a_user_finds_what_it_starred_and_may_see,
             project_scopes::a_group_shows_what_is_inside_and_what_is_shared_with_it,
+            project_scopes::forks_of_a_project_are_listed_to_those_who_see_them,
             project_scopes::a_share_gives_no_access_while_the_namespace_forbids_sharing,
             project_scopes::a_project_is_listed_once_however_it_is_reached,
             project_search::a_search_of_projects_finds_parts_of_path_name_and_description,
@@ -162,6 +164,7 @@ macro_rules! store_contract_of_projects {
             events::events_of_an_author_are_listed_newest_first,
             events::events_of_a_project_are_listed_newest_first,
             events::events_of_an_author_are_seen_where_the_project_is,
+            events::feeds_select_events_that_the_reader_may_see,
         }
     };
 }

@@ -10,8 +10,8 @@ use hexforge_domain::member::AccessLevel;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
-use hexforge_domain::project::Starred;
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope};
+use hexforge_domain::project::{Project, Starred};
 
 /// Returns the names of the projects in a scope on a day.
 fn names(store: &dyn Store, scope: ProjectScope, days: i64) -> Vec<String> {
@@ -185,6 +185,27 @@ pub fn a_group_shows_what_is_inside_and_what_is_shared_with_it(store: &dyn Store
             (of(team, eve_in), 0, "team-internal team-public shared-internal shared-public"),
             (of(team, eve_out), 0, "team-public shared-public"),
             (of(NamespaceId(i64::MAX), all), 0, ""),
+        ],
+    );
+}
+
+/// See [`ProjectScope::ForksOf`].
+pub fn forks_of_a_project_are_listed_to_those_who_see_them(store: &dyn Store) {
+    let world = a_world(store);
+    let (source, other) = (world.project("public").id, world.project("shared-public").id);
+    let forks = [("team-public", source), ("in-team", source), ("team-internal", other)];
+    for (fork, source) in forks {
+        let fork = Project { forked_from: Some(source), ..world.project(fork).clone() };
+        write(store, |tx| tx.projects().update(&fork));
+    }
+    let of = |viewer| ProjectScope::ForksOf { source, viewer };
+    let seen_by = |viewer| of(ListAudience::Viewer(viewer));
+    assert_shown(
+        store,
+        &[
+            (of(ListAudience::Unrestricted), 0, "in-team team-public"),
+            (seen_by(insider(world.ada)), 0, "in-team team-public"),
+            (seen_by(outsider(world.eve)), 0, "team-public"),
         ],
     );
 }

@@ -5,13 +5,14 @@
 use super::check::{insider, read, write};
 use super::deliveries::{ALL, claim_lanes, insert_deliveries};
 use crate::builders::{
-    a_build, a_day, a_definition, a_group, a_hook, a_label, a_merge_request, a_milestone, a_moment,
-    a_note, a_pipeline, a_project, a_protection, a_release, a_runner, a_user, an_event, an_issue,
-    at, home_of, insert_label,
+    a_build, a_day, a_definition, a_deployment, a_group, a_hook, a_label, a_merge_request,
+    a_milestone, a_moment, a_note, a_pipeline, a_project, a_protection, a_release, a_runner,
+    a_user, an_environment, an_event, an_issue, at, home_of, insert_label,
 };
 use hexforge_domain::Timestamp;
-use hexforge_domain::build::{Build, NewBuild};
+use hexforge_domain::build::{Build, NewBuild, Silence};
 use hexforge_domain::delivery::HookRef;
+use hexforge_domain::environment::{ExternalUrl, NewEnvironment};
 use hexforge_domain::id::{LabelId, ProjectId, UserId};
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope};
 use hexforge_domain::issue::{Issue, NewIssue};
@@ -107,7 +108,7 @@ fn count_found_rows(
             tx.issues().list(&authored, Page::Whole)?.total,
             u64::from(tx.builds().find(of.build.id)?.is_some()),
             u64::from(locked.is_some()),
-            tx.builds().silent_since(later, 10)?.len() as u64,
+            tx.builds().silent_since(Silence { pending: later, running: later }, 10)?.len() as u64,
             tx.builds().next_for(&of.runner, 10)?.len() as u64,
             tx.runners().newest_projects(of.runner.id, None, 9)?.len() as u64,
             u64::from(tx.triggers().find(of.trigger.id)?.is_some()),
@@ -235,4 +236,46 @@ pub fn a_removed_user_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
 fn counts(tx: &mut dyn Tx, label: LabelId) -> Result<VisibleCounts, StoreError> {
     let label = tx.labels().find_all(&[label])?.pop().expect("it is not hers");
     Ok(label.counts.all())
+}
+
+/// The name and the URL of a removed environment are free at once.
+pub fn a_removed_environment_is_hidden_before_its_rows_are_deleted(store: &dyn Store) {
+    let ada = a_user("ada").stored_in(store).id;
+    let project = a_project("site", home_of(store, ada), ada).stored_in(store).id;
+    let url = ExternalUrl::parse("http://example.com").expect("a valid URL");
+    let new = || NewEnvironment {
+        external_url: Some(url.clone()),
+        ..an_environment(project, "production")
+    };
+    let (gone, kept, first) = write(store, |tx| {
+        let pipeline = tx.pipelines().insert(a_pipeline(project))?;
+        let definition = tx.builds().define(pipeline.id, &a_definition())?;
+        let build = tx.builds().insert(a_build(&pipeline, definition, "deploy"))?;
+        let gone = tx.environments().insert(new())?;
+        let other = tx.environments().insert(an_environment(project, "other"))?;
+        let first = tx.deployments().insert(a_deployment(&gone, &build))?;
+        for _ in 1..MANY {
+            tx.deployments().insert(a_deployment(&gone, &build))?;
+        }
+        let kept = tx.deployments().insert(a_deployment(&other, &build))?;
+        Ok((gone, kept, first))
+    });
+    write(store, |tx| tx.environments().delete(gone.id));
+    let assert_hidden = || {
+        read(store, |tx| {
+            assert_eq!(tx.environments().find(project, gone.id)?, None);
+            assert_eq!(tx.environments().find_all(&[gone.id])?, []);
+            assert_eq!(tx.environments().find_by_name(project, "production")?, None);
+            assert_eq!(tx.environments().find_by_url(project, url.as_str())?, None);
+            assert_eq!(tx.environments().list(project, Page::Whole)?.total, 1);
+            assert_eq!(tx.deployments().find(project, first.id)?, None);
+            let listed = tx.deployments().list(project, Page::Whole)?;
+            assert_eq!((listed.items, listed.total), (vec![kept.clone()], 1));
+            Ok(())
+        });
+    };
+    assert_hidden();
+    assert_eq!(remove_remaining_rows(store, 100), []);
+    assert_hidden();
+    write(store, |tx| tx.environments().insert(new()));
 }

@@ -9,6 +9,7 @@ macro_rules! store_contract_of_repositories {
             @tests $open;
             default_branches::setting_a_default_branch_changes_nothing_else,
             default_branches::setting_a_coverage_expression_changes_nothing_else,
+            default_branches::build_settings_belong_to_one_project,
             default_branches::updating_does_not_overwrite_the_default_branch,
             protections::protections_of_a_project_come_by_pattern,
             protections::a_protection_is_found_by_exactly_its_pattern,
@@ -51,6 +52,7 @@ macro_rules! store_contract_of_repositories {
             repository_tasks::a_claimed_task_is_not_claimed_again_before_it_expires,
             repository_tasks::the_task_that_waits_longest_comes_first,
             repository_tasks::concurrent_imports_of_a_user_are_limited,
+            repository_tasks::concurrent_automatic_merges_are_limited,
             repository_tasks::local_tasks_can_be_claimed_separately,
             repository_tasks::a_task_that_never_ends_is_given_up,
             repository_tasks::tasks_of_one_project_are_claimed_one_after_the_other,

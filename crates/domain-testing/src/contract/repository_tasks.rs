@@ -1,14 +1,14 @@
 //! Repository tasks; see [`RepositoryTasks`](hexforge_domain::repository::port::RepositoryTasks).
 
 use super::check::{read, write};
-use crate::builders::{a_group, a_project, a_request_branch, a_user, an_import, at};
+use crate::builders::{a_branch, a_group, a_project, a_request_branch, a_user, an_import, at};
 use chrono::TimeDelta;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::merge_request::BranchPush;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::repository::task::{
-    ImportState, MAX_ATTEMPTS, NEVER_FINISHED, RepositoryTask, TaskKind,
+    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_MERGES, NEVER_FINISHED, RepositoryTask, TaskKind,
 };
 use hexforge_domain::text::Secret;
 use std::collections::BTreeSet;
@@ -60,6 +60,10 @@ pub fn a_claimed_task_has_every_field(store: &dyn Store) {
         TaskKind::RefreshMergeRequests(BranchPush { old: None, ..push.clone() }),
         TaskKind::RefreshMergeRequests(BranchPush { new: None, ..push.clone() }),
         TaskKind::CloseRequestsOfFork { source: two, user: ada },
+        TaskKind::StopEnvironments {
+            branches: vec![a_branch("ö/\"b\""), a_branch("c")],
+            user: ada,
+        },
         TaskKind::MergeAutomatically { branch: push.branch.clone(), head: ObjectId::ZERO },
         TaskKind::RemoveSourceBranch { branch: push.branch, head: ObjectId::ZERO, user: ada },
     ] {
@@ -152,6 +156,35 @@ pub fn concurrent_imports_of_a_user_are_limited(store: &dyn Store) {
     assert_eq!(claim_id(store, 3), Some(mine[3]));
     // Expired claims do not count.
     assert_eq!(claim_id(store, 62), Some(mine[2]));
+}
+
+/// Only running merges count. Other tasks are claimed meanwhile, in both ways.
+pub fn concurrent_automatic_merges_are_limited(store: &dyn Store) {
+    let (ada, _) = a_site(store);
+    let crew = a_group("crew").stored_in(store).id;
+    let project = |name: &str| a_project(name, crew, ada).stored_in(store).id;
+    let merge =
+        TaskKind::MergeAutomatically { branch: a_request_branch("topic"), head: ObjectId::ZERO };
+    let merges: Vec<_> =
+        ["a", "b", "c", "d", "e"].map(|name| insert_task(store, project(name), &merge, 0)).into();
+    let limit = usize::try_from(MAX_CONCURRENT_MERGES).expect("a small number");
+    for first in &merges[..limit] {
+        assert_eq!(claim_id(store, 0), Some(*first));
+    }
+    assert_eq!(claim_task(store, 0), None, "enough at the same time");
+    let local = |seconds| {
+        write(store, |tx| tx.repository_tasks().claim_local(at(seconds), at(seconds + 60)))
+            .map(|task| task.id)
+    };
+    assert_eq!(local(0), None);
+    let others = ["f", "g"]
+        .map(|name| insert_task(store, project(name), &TaskKind::RemoveMerged { user: ada }, 1));
+    assert_eq!(claim_id(store, 1), Some(others[0]));
+    assert_eq!(local(1), Some(others[1]));
+    finish_task(store, merges[0]);
+    assert_eq!(claim_id(store, 2), Some(merges[limit]));
+    fail_task(store, merges[1], "busy", Some(1000));
+    assert_eq!(local(3), Some(merges[limit + 1]));
 }
 
 /// See [`RepositoryTasks::claim_local`](hexforge_domain::repository::port::RepositoryTasks::claim_local).

@@ -9,6 +9,7 @@ use hexforge_domain::id::ProjectId;
 use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::service::{ProjectService, Properties, PropertyValue, ServiceKind};
+use std::sync::Barrier;
 
 fn kind(name: &str) -> ServiceKind {
     ServiceKind::parse(name).expect("tests use known services")
@@ -105,4 +106,38 @@ pub fn services_receive_deliveries(store: &dyn Store) {
     write(store, |tx| tx.projects().delete(project));
     assert_eq!(requests(store), []);
     assert!(!read(store, |tx| tx.deliveries().any_due(at(99))));
+}
+
+/// The receivers of an event are read before its deliveries are inserted. A service may lose its URL in between.
+pub fn deliveries_to_services_without_a_url_are_left_out(store: &dyn Store) {
+    let (project, _) = a_project_with_owner(store, "ada");
+    let service = insert(store, project, "slack");
+    write(store, |tx| tx.services().update(&ProjectService { active: false, ..service.clone() }));
+    insert_deliveries(store, HookRef::Service(service.id), &[1], at(2));
+    assert!(!read(store, |tx| tx.deliveries().any_due(at(99))));
+    assert_eq!(claim_lanes(store, at(99), ALL), []);
+}
+
+/// Like the case above, while the transaction that removes the URL is not committed yet.
+pub fn deliveries_wait_for_the_removal_of_a_url(store: &dyn Store) {
+    let (project, _) = a_project_with_owner(store, "ada");
+    let service = insert(store, project, "slack");
+    let hook = HookRef::Service(service.id);
+    // A lane exists already, so that the removal deletes it.
+    insert_deliveries(store, hook, &[1], at(2));
+    let updated = Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            write(store, |tx| {
+                tx.services().update(&ProjectService { active: false, ..service.clone() })?;
+                updated.wait();
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                Ok(())
+            });
+        });
+        updated.wait();
+        insert_deliveries(store, hook, &[2], at(3));
+    });
+    assert!(!read(store, |tx| tx.deliveries().any_due(at(99))));
+    assert_eq!(claim_lanes(store, at(99), ALL), []);
 }

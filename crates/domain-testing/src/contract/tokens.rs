@@ -74,6 +74,23 @@ pub fn tokens_of_a_user_are_listed_newest_first(store: &dyn Store) {
     assert_pages(store, &[], |tx, page| tx.tokens().list(cid, page));
 }
 
+/// See [`Tokens::active_personal`](hexforge_domain::token::port::Tokens::active_personal).
+pub fn active_tokens_are_personal_and_neither_revoked_nor_expired(store: &dyn Store) {
+    let (ada, bob) = (insert(store, a_user("ada")).id, insert(store, a_user("bob")).id);
+    let personal = |secret: &str| NewToken { kind: TokenKind::Personal, ..a_token(ada, secret) };
+    let add = |new: NewToken| write(store, |tx| tx.tokens().insert(new.clone()));
+    let forever = add(NewToken { expires_at: None, ..personal("a") });
+    let later = add(NewToken { expires_at: Some(at(61)), ..personal("b") });
+    add(NewToken { expires_at: Some(at(60)), ..personal("c") });
+    add(NewToken { kind: TokenKind::Private, expires_at: None, ..personal("d") });
+    add(NewToken { user: bob, expires_at: None, ..personal("e") });
+    let revoked = add(NewToken { expires_at: None, ..personal("f") });
+    write(store, |tx| tx.tokens().revoke(revoked.id, at(10)));
+    let active = |limit| read(store, |tx| tx.tokens().active_personal(ada, at(60), limit));
+    assert_eq!(active(9), [later.clone(), forever]);
+    assert_eq!(active(1), [later]);
+}
+
 /// See [`Tokens::revoke`](hexforge_domain::token::port::Tokens::revoke).
 pub fn a_token_is_revoked_once(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;

@@ -7,6 +7,7 @@ macro_rules! store_contract_of_trackers {
     ($open:path) => {
         $crate::store_contract! {
             @tests $open;
+            searches::titles_are_found_where_the_reader_may_see_them,
             labels::a_label_has_every_field,
             labels::labels_are_listed_by_title_byte_by_byte,
             labels::titles_of_labels_are_unique_in_a_project,
@@ -22,6 +23,7 @@ macro_rules! store_contract_of_trackers {
             milestones::a_milestone_has_every_field,
             milestones::milestones_are_listed_newest_first,
             milestones::titles_of_milestones_are_unique_in_a_project,
+            milestones::issues_lose_a_deleted_milestone,
             issues::an_issue_has_every_field,
             issues::numbers_are_given_once_in_each_project,
             issues::issues_made_at_once_have_numbers_without_gaps,
@@ -51,6 +53,7 @@ macro_rules! store_contract_of_trackers {
             issues::issues_are_found_by_their_numbers,
             issue_lists::issues_are_listed_in_every_order,
             issue_lists::issues_are_found_by_state_label_milestone_and_number,
+            issue_lists::issues_are_found_by_people_text_and_missing_labels,
             issue_lists::confidential_issues_are_listed_for_those_who_may_see_them,
             issue_lists::issues_of_an_author_and_of_a_group_are_those_of_visible_projects,
             issue_recount::lists_by_labels_and_milestones_are_what_a_recount_gives,
@@ -68,6 +71,7 @@ macro_rules! store_contract_of_trackers {
             merge_requests::numbers_of_merge_requests_are_given_once_in_each_project,
             merge_requests::merge_requests_are_listed_in_every_order,
             merge_requests::merge_requests_are_found_by_state_and_number,
+            merge_requests::merge_requests_are_found_by_people_labels_and_text,
             merge_requests::labels_of_merge_requests_come_by_title,
             merge_requests::open_merge_requests_with_a_label_are_counted,
             merge_requests::versions_come_newest_first_and_set_the_head,

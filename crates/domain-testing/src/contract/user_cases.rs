@@ -98,6 +98,7 @@ macro_rules! store_contract_of_users {
             tokens::a_token_leads_to_all_that_a_sign_in_needs,
             tokens::an_unknown_token_leads_to_nobody,
             tokens::tokens_of_a_user_are_listed_newest_first,
+            tokens::active_tokens_are_personal_and_neither_revoked_nor_expired,
             tokens::a_token_is_revoked_once,
             tokens::there_is_nothing_to_revoke_under_an_unknown_id,
             tokens::the_end_of_a_token_is_moved_until_it_is_revoked,

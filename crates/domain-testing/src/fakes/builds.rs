@@ -3,10 +3,12 @@
 use super::tx::FakeTx;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::port::Builds;
-use hexforge_domain::build::{Build, BuildDefinition, BuildFilter, NewBuild, StatusFilter};
+use hexforge_domain::build::{
+    Build, BuildDefinition, BuildFilter, NewBuild, Silence, StageSummary, StatusFilter,
+};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
-use hexforge_domain::id::{BuildId, DefinitionId, PipelineId, ProjectId};
+use hexforge_domain::id::{BuildId, DefinitionId, PipelineId, ProjectId, RunnerId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
@@ -66,6 +68,30 @@ impl Builds for FakeTx {
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError> {
         let all = self.tables.builds.iter();
         Ok(all.filter(|build| build.pipeline == pipeline).cloned().collect())
+    }
+
+    fn stages_of(
+        &mut self,
+        pipelines: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, StageSummary)>, StoreError> {
+        let all = self.tables.builds.iter();
+        let shown = all.filter(|build| pipelines.contains(&build.pipeline) && !build.superseded);
+        let mut rows: Vec<(PipelineId, StageSummary)> = Vec::new();
+        for build in shown {
+            let stage = StageSummary {
+                index: build.stage_index,
+                name: build.stage.clone(),
+                status: build.status,
+                allow_failure: build.allow_failure,
+            };
+            if !rows.contains(&(build.pipeline, stage.clone())) {
+                rows.push((build.pipeline, stage));
+            }
+        }
+        rows.sort_by_key(|(pipeline, stage)| {
+            (*pipeline, stage.index, stage.status.as_str(), stage.allow_failure)
+        });
+        Ok(rows)
     }
 
     fn define(
@@ -163,11 +189,27 @@ impl Builds for FakeTx {
         Ok(found.into_iter().take(limit as usize).cloned().collect())
     }
 
-    fn silent_since(&mut self, moment: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError> {
+    fn running_on(&mut self, runner: RunnerId) -> Result<Vec<Build>, StoreError> {
+        let runs = |build: &&Build| {
+            build.kind.is_job() && build.status == Status::Running && build.runner == Some(runner)
+        };
+        let mut found: Vec<Build> = self.tables.builds.iter().filter(runs).cloned().collect();
+        found.sort_by_key(|build| build.id);
+        Ok(found)
+    }
+
+    fn silent_since(&mut self, since: Silence, limit: u32) -> Result<Vec<Build>, StoreError> {
         let waited_for = |build: &&Build| {
             build.kind.is_job()
-                && matches!(build.status, Status::Pending | Status::Running)
-                && build.updated_at <= moment
+                && match build.status {
+                    Status::Pending => build.updated_at <= since.pending,
+                    Status::Running => build.updated_at <= since.running,
+                    Status::Created
+                    | Status::Success
+                    | Status::Failed
+                    | Status::Canceled
+                    | Status::Skipped => false,
+                }
         };
         let mut found: Vec<Build> = self.tables.builds.iter().filter(waited_for).cloned().collect();
         found.sort_by_key(|build| (build.updated_at, build.id));

@@ -315,7 +315,7 @@ impl DeliveryLog for FakeTx {
                 let hook = FailingHook {
                     hook: lane.hook,
                     project: target.project,
-                    url: target.url.without_credentials(),
+                    host: target.url.host().to_owned(),
                     failures: lane.health.failures,
                     since: lane.health.failing_since?,
                     reason,

@@ -1,6 +1,7 @@
 //! Fake of the environments and deployments.
 
 use super::tx::FakeTx;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::deployment::port::Deployments;
 use hexforge_domain::deployment::{Deployment, NewDeployment};
 use hexforge_domain::environment::port::Environments;
@@ -71,13 +72,14 @@ impl Environments for FakeTx {
     fn to_stop(
         &mut self,
         project: ProjectId,
-        branch: &str,
+        branches: &[BranchName],
         limit: u32,
     ) -> Result<Vec<Environment>, StoreError> {
+        let stops = |name: &String| branches.iter().any(|branch| branch.as_str() == name);
         let fits = |one: &&Environment| {
             one.project == project
                 && one.state == EnvironmentState::Available
-                && one.stop_branch.as_deref() == Some(branch)
+                && one.stop_branch.as_ref().is_some_and(stops)
         };
         let all = self.tables.environments.iter();
         Ok(all.filter(fits).take(limit as usize).cloned().collect())

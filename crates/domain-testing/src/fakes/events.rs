@@ -2,7 +2,9 @@
 
 use super::tx::{FakeTx, Tables};
 use chrono::NaiveDate;
+use hexforge_domain::Timestamp;
 use hexforge_domain::event::port::Events;
+use hexforge_domain::event::query::{EventFeed, EventSelection};
 use hexforge_domain::event::{Event, NewEvent};
 use hexforge_domain::id::{EventId, ProjectId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
@@ -42,6 +44,20 @@ impl Tables {
         let Some(id) = issue else { return true };
         let issue = self.issues.iter().find(|issue| issue.id == id);
         issue.is_some_and(|issue| self.is_cleared(issue, clearance, today))
+    }
+}
+
+impl Tables {
+    /// Returns whether an event is in a selection.
+    fn is_selected(&self, event: &Event, selection: &EventSelection) -> bool {
+        let EventSelection { feed, viewer, clearance, today } = *selection;
+        let Some(project) = self.projects.get(&event.project) else { return false };
+        let is_in_feed = match feed {
+            EventFeed::Author(author) => event.author == author,
+            EventFeed::Namespace(namespace) => project.namespace == namespace,
+            EventFeed::AuthorizedFor(user) => self.is_authorized(project, user, today),
+        };
+        is_in_feed && self.sees(viewer, project, today) && self.is_visible(event, clearance, today)
     }
 }
 
@@ -92,5 +108,22 @@ impl Events for FakeTx {
             event.project == project && self.tables.is_visible(event, clearance, today)
         });
         Ok(page.slice(visible.cloned().collect()))
+    }
+
+    fn select(&mut self, selection: &EventSelection, page: Page) -> Result<Vec<Event>, StoreError> {
+        let newest_first = self.tables.events.iter().rev();
+        let selected = newest_first.filter(|event| self.tables.is_selected(event, selection));
+        Ok(page.slice(selected.cloned().collect()).items)
+    }
+
+    fn times(
+        &mut self,
+        selection: &EventSelection,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Timestamp>, StoreError> {
+        let events = self.select(selection, Page::Whole)?;
+        let times = events.into_iter().map(|event| event.created_at);
+        Ok(times.filter(|at| *at >= since).take(limit as usize).collect())
     }
 }

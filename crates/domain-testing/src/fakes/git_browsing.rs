@@ -6,10 +6,11 @@ use std::sync::Arc;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::ports::git::{Depth, GitBrowsing, GitError, GitHistory, GitObjects};
 use hexforge_domain::repository::{
-    BLAME_LINES, Blame, BlameRun, Divergence, FILE_PATHS, FilePaths, LastCommits,
+    BLAME_LINES, Blame, BlameRun, Comparison, Divergence, FILE_PATHS, FilePaths, LastCommits,
 };
 
 use super::git::FakeRepository;
+use super::git_history::diffs;
 
 impl GitBrowsing for FakeRepository {
     fn last_commits(&self, commit: ObjectId, folder: &str) -> Result<LastCommits, GitError> {
@@ -73,5 +74,29 @@ impl GitBrowsing for FakeRepository {
         let is_cut = paths.len() > FILE_PATHS;
         paths.truncate(FILE_PATHS);
         Ok(FilePaths { paths, is_cut })
+    }
+
+    fn tree_changes(
+        &self,
+        base: Option<ObjectId>,
+        commit: ObjectId,
+    ) -> Result<Arc<Comparison>, GitError> {
+        let stored = self.stored();
+        for id in base.into_iter().chain([commit]) {
+            stored.commit_of(id).ok_or(GitError::Missing)?;
+        }
+        let before = base.map(|base| stored.files(base)).unwrap_or_default();
+        Ok(Arc::new(Comparison::new(vec![], diffs(&before, &stored.files(commit)))))
+    }
+
+    fn tips_containing(
+        &self,
+        commit: ObjectId,
+        tips: &[ObjectId],
+    ) -> Result<Option<Vec<bool>>, GitError> {
+        let stored = self.stored();
+        stored.commit_of(commit).ok_or(GitError::Missing)?;
+        let contains = |tip: &ObjectId| stored.reachable(&[*tip]).contains(&commit);
+        Ok(Some(tips.iter().map(contains).collect()))
     }
 }

@@ -205,7 +205,7 @@ impl Stored {
 }
 
 /// The files that differ, without their texts.
-fn diffs(before: &Files, after: &Files) -> Vec<FileDiff> {
+pub(super) fn diffs(before: &Files, after: &Files) -> Vec<FileDiff> {
     let paths: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let changed = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
     let mode = |there: bool| there.then_some(0o100_644);

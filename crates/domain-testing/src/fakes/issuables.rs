@@ -6,6 +6,7 @@ use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::port::Issuables;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
+use hexforge_domain::unique::sorted_unique;
 
 impl FakeTx {
     /// Fails like a foreign key if an issue or merge request does not exist.
@@ -53,6 +54,15 @@ impl Issuables for FakeTx {
         let takes_part =
             |on: &&Issuable| self.tables.participants.contains(&(**on, user)) || awarded(**on);
         Ok(among.iter().filter(takes_part).copied().collect())
+    }
+
+    fn participants(&mut self, on: Issuable, limit: u32) -> Result<Vec<UserId>, StoreError> {
+        let noted = self.tables.participants.iter().filter(|(one, _)| *one == on);
+        let awarded = self.tables.awards.iter().filter(|award| award.on == on.into());
+        let users = noted.map(|(_, user)| *user).chain(awarded.map(|award| award.user));
+        let mut users = sorted_unique(users);
+        users.truncate(limit as usize);
+        Ok(users)
     }
 
     fn participate(&mut self, on: Issuable, user: UserId) -> Result<(), StoreError> {

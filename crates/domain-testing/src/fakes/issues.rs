@@ -50,6 +50,9 @@ impl Tables {
                 project.id == id && issue.milestone == Some(milestone)
             }
             IssueScope::AuthoredBy(author, viewer) => issue.author == author && seen(viewer),
+            IssueScope::AssignedTo(assignee, viewer) => {
+                issue.assignee == Some(assignee) && seen(viewer)
+            }
             IssueScope::Group(group, viewer) => project.namespace == group && seen(viewer),
         }
     }
@@ -71,12 +74,22 @@ impl Tables {
             && filter.milestone.as_ref().is_none_or(|title| {
                 milestone.is_some_and(|milestone| milestone.title.as_str() == title)
             })
+            && filter.author.is_none_or(|author| issue.author == author)
+            && filter.assignee.is_none_or(|assignee| issue.assignee == Some(assignee))
+            && filter.search.as_deref().is_none_or(|text| contains(issue, text))
+            && !filter.without_labels.iter().any(has)
             && match &filter.labels {
                 None => true,
                 Some(LabelFilter::Any(wanted)) => wanted.iter().any(has),
                 Some(LabelFilter::All(wanted)) => wanted.iter().all(has),
             }
     }
+}
+
+fn contains(issue: &Issue, text: &str) -> bool {
+    let text = text.trim().to_lowercase();
+    let description = issue.description.as_ref().map_or("", |text| text.as_str());
+    [issue.title.as_str(), description].iter().any(|field| field.to_lowercase().contains(&text))
 }
 
 impl Issues for FakeTx {
@@ -109,6 +122,11 @@ impl Issues for FakeTx {
             fitting.reverse();
         }
         Ok(page.slice(fitting).map(|issue| self.tables.issue_with_note_count(issue)))
+    }
+
+    fn count(&mut self, filter: &IssueFilter) -> Result<u64, StoreError> {
+        let all = self.tables.issues.iter();
+        Ok(all.filter(|issue| self.tables.matches_filter(issue, filter)).count() as u64)
     }
 
     fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError> {

@@ -5,7 +5,9 @@ use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{LabelId, MergeRequestId, MergeRequestVersionId, ProjectId, UserId};
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::merge_request::port::{BranchEnd, MergeRequests};
-use hexforge_domain::merge_request::query::{MergeRequestFilter, MergeRequestOrder, StateFilter};
+use hexforge_domain::merge_request::query::{
+    MergeRequestFilter, MergeRequestOrder, RequestConditions, RequestScope, StateFilter,
+};
 use hexforge_domain::merge_request::{
     Ends, MergeRequest, MergeRequestState, MergeStatus, NewMergeRequest, NewVersion, RequestBranch,
     SeenVersions, Version,
@@ -13,6 +15,7 @@ use hexforge_domain::merge_request::{
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
+use hexforge_domain::project::query::ListAudience;
 use std::collections::BTreeMap;
 
 impl Tables {
@@ -37,16 +40,57 @@ impl Tables {
     }
 }
 
-fn matches_filter(request: &MergeRequest, filter: &MergeRequestFilter) -> bool {
-    let has_state = match filter.states {
-        StateFilter::Open => request.state.is_open(),
-        StateFilter::Closed => request.state == MergeRequestState::Closed,
-        StateFilter::Merged => request.state == MergeRequestState::Merged,
-        StateFilter::All => true,
-    };
-    request.project() == filter.project
-        && has_state
-        && filter.iids.as_ref().is_none_or(|iids| iids.contains(&request.iid))
+impl Tables {
+    fn matches_request_filter(&self, request: &MergeRequest, filter: &MergeRequestFilter) -> bool {
+        let has_state = match filter.states {
+            StateFilter::Open => request.state.is_open(),
+            StateFilter::Closed => request.state == MergeRequestState::Closed,
+            StateFilter::Merged => request.state == MergeRequestState::Merged,
+            StateFilter::All => true,
+        };
+        let sees = |audience: ListAudience, today| {
+            self.projects.get(&request.project()).is_some_and(|project| {
+                let viewer = audience.restricted_to();
+                project.features.merge_requests
+                    && viewer.is_none_or(|viewer| self.sees(viewer, project, today))
+            })
+        };
+        let is_in_scope = match filter.scope {
+            RequestScope::Project(project) => request.project() == project,
+            RequestScope::AssignedTo(user, audience, today) => {
+                request.assignee == Some(user) && sees(audience, today)
+            }
+            RequestScope::AuthoredBy(user, audience, today) => {
+                request.author == user && sees(audience, today)
+            }
+        };
+        is_in_scope
+            && has_state
+            && filter.iids.as_ref().is_none_or(|iids| iids.contains(&request.iid))
+            && self.meets_conditions(request, &filter.conditions)
+    }
+
+    fn meets_conditions(&self, request: &MergeRequest, conditions: &RequestConditions) -> bool {
+        let has_label = |title: &String| {
+            let labels = self.labels.iter().filter(|label| label.title.as_str() == title);
+            let mut ids = labels.map(|label| label.id);
+            ids.any(|label| self.merge_request_labels.contains(&(request.id, label)))
+        };
+        let milestone = self.milestones.iter().find(|one| Some(one.id) == request.milestone);
+        let contains = |text: &str| {
+            let text = text.trim().to_lowercase();
+            let description = request.description.as_ref().map_or("", |text| text.as_str());
+            let fields = [request.title.as_str(), description];
+            fields.iter().any(|field| field.to_lowercase().contains(&text))
+        };
+        conditions.author.is_none_or(|author| request.author == author)
+            && conditions.assignee.is_none_or(|assignee| request.assignee == Some(assignee))
+            && conditions.labels.iter().all(has_label)
+            && conditions.search.as_deref().is_none_or(contains)
+            && conditions.milestone.as_ref().is_none_or(|title| {
+                milestone.is_some_and(|milestone| milestone.title.as_str() == title)
+            })
+    }
 }
 
 /// Returns whether a request has the branch, and its source project exists.
@@ -99,7 +143,8 @@ impl MergeRequests for FakeTx {
         page: Page,
     ) -> Result<Paged<MergeRequest>, StoreError> {
         let all = self.tables.merge_requests.iter();
-        let mut fitting: Vec<_> = all.filter(|request| matches_filter(request, filter)).collect();
+        let matches = |request: &&MergeRequest| self.tables.matches_request_filter(request, filter);
+        let mut fitting: Vec<_> = all.filter(matches).collect();
         fitting.sort_by_key(|request| match filter.order {
             MergeRequestOrder::CreatedAt => (request.created_at, request.id),
             MergeRequestOrder::UpdatedAt => (request.updated_at, request.id),
@@ -108,6 +153,12 @@ impl MergeRequests for FakeTx {
             fitting.reverse();
         }
         Ok(page.slice(fitting).map(|request| self.tables.request_with_note_count(request)))
+    }
+
+    fn count(&mut self, filter: &MergeRequestFilter) -> Result<u64, StoreError> {
+        let all = self.tables.merge_requests.iter();
+        let matches = |request: &&MergeRequest| self.tables.matches_request_filter(request, filter);
+        Ok(all.filter(matches).count() as u64)
     }
 
     fn insert(&mut self, new: NewMergeRequest) -> Result<MergeRequest, StoreError> {

@@ -84,4 +84,9 @@ impl Milestones for FakeTx {
         }
         Ok(())
     }
+
+    fn delete(&mut self, id: MilestoneId) -> Result<(), StoreError> {
+        self.tables.remove_milestone(id);
+        Ok(())
+    }
 }

@@ -46,6 +46,9 @@ impl Tables {
             }
             ProjectScope::InGroup { group, viewer } => inside(group) && seen(viewer),
             ProjectScope::SharedWith { group, viewer } => shared(group) && seen(viewer),
+            ProjectScope::ForksOf { source, viewer } => {
+                project.forked_from == Some(source) && seen(viewer)
+            }
         }
     }
 

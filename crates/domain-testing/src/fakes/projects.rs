@@ -11,8 +11,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName, ProjectPath,
-    ProjectRef,
+    Archived, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
+    ProjectPath, ProjectRef,
 };
 use hexforge_domain::refs::RepositoryState;
 use hexforge_domain::text::Secret;
@@ -263,6 +263,19 @@ impl Projects for FakeTx {
             }
             None => self.tables.coverage_expressions.remove(&project),
         };
+        Ok(())
+    }
+
+    fn build_settings(&mut self, project: ProjectId) -> Result<BuildSettings, StoreError> {
+        Ok(self.tables.build_settings.get(&project).copied().unwrap_or_default())
+    }
+
+    fn set_build_settings(
+        &mut self,
+        project: ProjectId,
+        settings: BuildSettings,
+    ) -> Result<(), StoreError> {
+        self.tables.build_settings.insert(project, settings);
         Ok(())
     }
 

@@ -4,7 +4,8 @@ use super::tx::Tables;
 use hexforge_domain::delivery::HookRef;
 use hexforge_domain::event::EventTarget;
 use hexforge_domain::id::{
-    IssueId, LabelId, MergeRequestId, NamespaceId, NoteId, PipelineId, ProjectId, UserId,
+    IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId, PipelineId, ProjectId,
+    UserId,
 };
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::member::request::RequestSource;
@@ -175,6 +176,19 @@ impl Tables {
         for issue in &mut self.issues {
             issue.moved_to = issue.moved_to.filter(|other| *other != id);
         }
+    }
+
+    pub fn remove_milestone(&mut self, id: MilestoneId) {
+        self.milestones.retain(|milestone| milestone.id != id);
+        let had = |milestone: Option<MilestoneId>| milestone.filter(|other| *other != id);
+        for issue in &mut self.issues {
+            issue.milestone = had(issue.milestone);
+        }
+        for request in &mut self.merge_requests {
+            request.milestone = had(request.milestone);
+        }
+        let about = |on: &EventTarget| on.kind == "Milestone" && on.id == Some(id.0);
+        self.events.retain(|event| !event.target.as_ref().is_some_and(about));
     }
 
     pub fn remove_merge_request(&mut self, id: MergeRequestId) {

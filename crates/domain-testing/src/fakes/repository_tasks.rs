@@ -6,7 +6,8 @@ use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
-    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, NEVER_FINISHED, RepositoryTask, TaskKind,
+    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, MAX_CONCURRENT_MERGES, NEVER_FINISHED,
+    RepositoryTask, TaskKind,
 };
 use hexforge_domain::text::Secret;
 use std::collections::BTreeMap;
@@ -27,6 +28,10 @@ impl TaskRow {
         matches!(self.kind, TaskKind::Import { .. })
     }
 
+    fn is_merge(&self) -> bool {
+        matches!(self.kind, TaskKind::MergeAutomatically { .. })
+    }
+
     /// Returns whether the task is claimed and the claim has not expired.
     fn is_under_way(&self, now: Timestamp) -> bool {
         self.tries > 0 && self.error.is_none() && self.due.is_some_and(|due| due > now)
@@ -40,7 +45,7 @@ impl TaskRow {
 
 impl Tables {
     /// Returns whether a task is due, all older tasks of its project are done or given up, and the
-    /// import limit allows it.
+    /// limits of imports and merges allow it.
     fn is_claimable(&self, task: &TaskRow, now: Timestamp) -> bool {
         let older = |other: &&TaskRow| other.project == task.project && other.id < task.id;
         let waiting = self.repository_tasks.iter().filter(older).any(|other| other.due.is_some());
@@ -48,10 +53,13 @@ impl Tables {
             other.is_import() && other.user() == task.user() && other.is_under_way(now)
         };
         let others = self.repository_tasks.iter().filter(under_way).count();
+        let merging = |other: &&TaskRow| other.is_merge() && other.is_under_way(now);
+        let merges = self.repository_tasks.iter().filter(merging).count();
         task.due.is_some_and(|due| due <= now)
             && task.tries < MAX_ATTEMPTS
             && !waiting
             && !(task.is_import() && others as i64 >= MAX_CONCURRENT_IMPORTS)
+            && !(task.is_merge() && merges as i64 >= MAX_CONCURRENT_MERGES)
     }
 
     fn oldest(&self, which: impl Fn(&TaskRow) -> bool) -> Option<RepositoryTaskId> {

@@ -6,7 +6,9 @@ use hexforge_domain::id::{TokenId, UserId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::token::port::Tokens;
-use hexforge_domain::token::{NewToken, Token, TokenHash, TokenHolder, TokenKind, TokenLife};
+use hexforge_domain::token::{
+    NewToken, Token, TokenHash, TokenHolder, TokenKind, TokenLife, TokenValidity,
+};
 
 /// A token with its hash.
 #[derive(Clone, PartialEq)]
@@ -37,6 +39,21 @@ impl Tokens for FakeTx {
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError> {
         let newest_first = self.tables.tokens.iter().rev().map(|row| &row.token);
         Ok(page.slice(newest_first.filter(|token| token.user == user).cloned().collect()))
+    }
+
+    fn active_personal(
+        &mut self,
+        user: UserId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Token>, StoreError> {
+        let newest_first = self.tables.tokens.iter().rev().map(|row| &row.token);
+        let active = newest_first.filter(|token| {
+            token.user == user
+                && token.kind == TokenKind::Personal
+                && token.life.at(now) == TokenValidity::Active
+        });
+        Ok(active.take(limit as usize).cloned().collect())
     }
 
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {

@@ -63,13 +63,14 @@ use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::hook::ProjectHook;
 use hexforge_domain::project::port::{ProjectHooks, Projects, Shares, Stars};
 use hexforge_domain::project::share::NewShare;
-use hexforge_domain::project::{CoverageExpression, Project};
+use hexforge_domain::project::{BuildSettings, CoverageExpression, Project};
 use hexforge_domain::refs::port::Refs;
 use hexforge_domain::refs::{Ref, RepositoryState};
 use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::Runner;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::search::Searches;
 use hexforge_domain::service::ProjectService;
 use hexforge_domain::service::port::Services;
 use hexforge_domain::sign_in::Failures;
@@ -157,6 +158,7 @@ pub(super) struct Tables {
     /// Deleted branches and tags that had pipelines.
     pub refs_gone: BTreeSet<(ProjectId, bool, String)>,
     pub coverage_expressions: BTreeMap<ProjectId, CoverageExpression>,
+    pub build_settings: BTreeMap<ProjectId, BuildSettings>,
     pub runners_tokens: BTreeMap<ProjectId, Secret>,
     /// The projects that were created as forks.
     pub copies: BTreeSet<ProjectId>,
@@ -348,6 +350,10 @@ impl Tx for FakeTx {
     }
 
     fn application_settings(&mut self) -> &mut dyn SettingsStore {
+        self
+    }
+
+    fn searches(&mut self) -> &mut dyn Searches {
         self
     }
 

@@ -33,6 +33,18 @@ pub enum SettingValue {
     List(Vec<SettingValue>),
 }
 
+impl SettingValue {
+    /// The value as a text of a request. A list has none.
+    fn to_text(&self) -> String {
+        match self {
+            Self::Null | Self::List(_) => String::new(),
+            Self::Switch(value) => value.to_string(),
+            Self::Integer(value) => value.to_string(),
+            Self::Text(value) => value.clone(),
+        }
+    }
+}
+
 /// The rule for the values of a setting in requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingRule {
@@ -87,6 +99,19 @@ impl SettingRule {
             (true, SettingInput::Other) => Err(FieldProblem::Invalid.to_string()),
             (false, SettingInput::List(_) | SettingInput::Other) => Err(self.wrong_type()),
         }
+    }
+
+    /// Returns whether a stored value is one that [`parse`](Self::parse) makes. Whether a setting may have no value is
+    /// decided by its type.
+    pub fn allows(self, value: &SettingValue) -> bool {
+        let input = match value {
+            SettingValue::Null => return true,
+            SettingValue::List(items) => {
+                SettingInput::List(items.iter().map(SettingValue::to_text).collect())
+            }
+            value => SettingInput::Text(value.to_text()),
+        };
+        self.parse(&input).as_ref() == Ok(value)
     }
 
     /// The error text for a list or object in place of a single value.

@@ -1,8 +1,8 @@
 //! The port to the stored builds.
 
-use super::{Build, BuildDefinition, BuildFilter, NewBuild, StatusFilter};
+use super::{Build, BuildDefinition, BuildFilter, NewBuild, Silence, StageSummary, StatusFilter};
 use crate::Timestamp;
-use crate::id::{BuildId, DefinitionId, PipelineId, ProjectId};
+use crate::id::{BuildId, DefinitionId, PipelineId, ProjectId, RunnerId};
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 use crate::runner::Runner;
@@ -35,6 +35,13 @@ pub trait Builds {
     /// All builds of a pipeline, superseded ones included, oldest first.
     fn of_pipeline(&mut self, pipeline: PipelineId) -> Result<Vec<Build>, StoreError>;
 
+    /// The stages of these pipelines, by pipeline and stage: one row for each status that a build of the stage has.
+    /// Superseded builds are left out.
+    fn stages_of(
+        &mut self,
+        pipelines: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, StageSummary)>, StoreError>;
+
     /// Stores the definition of a job of a pipeline.
     fn define(
         &mut self,
@@ -59,8 +66,11 @@ pub trait Builds {
     /// the oldest first.
     fn next_for(&mut self, runner: &Runner, limit: u32) -> Result<Vec<Build>, StoreError>;
 
-    /// The pending or running jobs without a report since `moment`, longest silence first, at most `limit`.
-    fn silent_since(&mut self, moment: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError>;
+    /// The pending and running jobs without a report since these moments, longest silence first, at most `limit`.
+    fn silent_since(&mut self, since: Silence, limit: u32) -> Result<Vec<Build>, StoreError>;
+
+    /// The jobs that a runner runs now, oldest first.
+    fn running_on(&mut self, runner: RunnerId) -> Result<Vec<Build>, StoreError>;
 
     /// The builds whose artifacts have expired, at most `limit`.
     fn with_artifacts_expired(

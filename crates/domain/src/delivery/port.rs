@@ -12,7 +12,8 @@ pub trait Deliveries {
     /// Stores a payload, which several deliveries may share.
     fn insert_payload(&mut self, body: &str, at: Timestamp) -> Result<PayloadId, StoreError>;
 
-    /// Appends deliveries to the lanes of their hooks, in this order. Deliveries to deleted hooks are left out.
+    /// Appends deliveries to the lanes of their hooks, in this order. Deliveries to deleted hooks, and to services
+    /// that have no URL any more, are left out.
     fn insert(&mut self, new: &[NewDelivery]) -> Result<(), StoreError>;
 
     /// Returns whether any lane can be claimed.

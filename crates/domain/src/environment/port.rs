@@ -1,6 +1,7 @@
 //! The port to the stored environments.
 
 use super::{Environment, NewEnvironment};
+use crate::branch::BranchName;
 use crate::id::{EnvironmentId, ProjectId};
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
@@ -34,11 +35,12 @@ pub trait Environments {
         url: &str,
     ) -> Result<Option<Environment>, StoreError>;
 
-    /// The available environments of a project that the deletion of a branch stops, oldest first, at most `limit`.
+    /// The available environments of a project that the deletion of these branches stops, in any order, at most
+    /// `limit`.
     fn to_stop(
         &mut self,
         project: ProjectId,
-        branch: &str,
+        branches: &[BranchName],
         limit: u32,
     ) -> Result<Vec<Environment>, StoreError>;
 
@@ -52,6 +54,7 @@ pub trait Environments {
     /// As [`insert`](Self::insert).
     fn update(&mut self, environment: &Environment) -> Result<(), StoreError>;
 
-    /// Deletes an environment with its deployments.
+    /// Deletes an environment with its deployments. The rows of many deployments are deleted afterwards, in steps; see
+    /// [`Removals`](crate::removal::port::Removals).
     fn delete(&mut self, id: EnvironmentId) -> Result<(), StoreError>;
 }

@@ -2,7 +2,9 @@
 
 use chrono::NaiveDate;
 
+use super::query::EventSelection;
 use super::{Event, NewEvent};
+use crate::Timestamp;
 use crate::id::{ProjectId, UserId};
 use crate::issue::query::Clearance;
 use crate::paging::{Page, Paged};
@@ -36,4 +38,15 @@ pub trait Events {
         today: NaiveDate,
         page: Page,
     ) -> Result<Paged<Event>, StoreError>;
+
+    /// The events of a selection, newest first, without their total.
+    fn select(&mut self, selection: &EventSelection, page: Page) -> Result<Vec<Event>, StoreError>;
+
+    /// The times of the newest events of a selection since `since`, newest first, at most `limit`.
+    fn times(
+        &mut self,
+        selection: &EventSelection,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Timestamp>, StoreError>;
 }

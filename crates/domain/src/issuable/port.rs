@@ -32,6 +32,10 @@ pub trait Issuables {
         among: &[Issuable],
     ) -> Result<Vec<Issuable>, StoreError>;
 
+    /// Returns at most `limit` users who participate in an issue or merge request as
+    /// [`participations`](Self::participations) tells, each once, lowest user id first.
+    fn participants(&mut self, on: Issuable, limit: u32) -> Result<Vec<UserId>, StoreError>;
+
     /// Records that a user participates in an issue or merge request.
     fn participate(&mut self, on: Issuable, user: UserId) -> Result<(), StoreError>;
 

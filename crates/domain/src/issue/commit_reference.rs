@@ -23,7 +23,7 @@ pub fn commit_references(text: &str, address: &str) -> Vec<CommitReference> {
 }
 
 /// Parses a reference at the start of a text; returns it with its length in bytes.
-fn commit_at(text: &str, address: &str) -> Option<(CommitReference, usize)> {
+pub(super) fn commit_at(text: &str, address: &str) -> Option<(CommitReference, usize)> {
     if let Some(path) = text.strip_prefix(address)
         && !address.is_empty()
     {

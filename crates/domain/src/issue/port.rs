@@ -22,6 +22,9 @@ pub trait Issues {
     /// Returns a page of the issues that match the filter.
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError>;
 
+    /// Returns the number of issues that match the filter.
+    fn count(&mut self, filter: &IssueFilter) -> Result<u64, StoreError>;
+
     /// Creates an open issue with the next number of its project. Numbers of deleted issues are not
     /// reused.
     fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError>;

@@ -20,6 +20,14 @@ pub struct IssueFilter {
     pub milestone: Option<String>,
     /// Only the issue with this number.
     pub iid: Option<i64>,
+    /// Only issues of this author.
+    pub author: Option<UserId>,
+    /// Only issues that are assigned to this user.
+    pub assignee: Option<UserId>,
+    /// Only issues whose title or description contains this text. ASCII case is ignored.
+    pub search: Option<String>,
+    /// Only issues without labels of these titles.
+    pub without_labels: Vec<String>,
     /// The sort column. Ties are ordered by id in the same direction.
     pub order: IssueOrder,
     /// Whether the order is descending.
@@ -38,6 +46,10 @@ impl IssueFilter {
             labels: None,
             milestone: None,
             iid: None,
+            author: None,
+            assignee: None,
+            search: None,
+            without_labels: vec![],
             order: IssueOrder::CreatedAt,
             descending: true,
             today,
@@ -55,6 +67,8 @@ pub enum IssueScope {
     Milestone(ProjectId, MilestoneId),
     /// The issues that a user wrote, in projects that the audience may see.
     AuthoredBy(UserId, ListAudience),
+    /// The issues that are assigned to a user, in projects that the audience may see.
+    AssignedTo(UserId, ListAudience),
     /// The issues in the projects of a group that the audience may see.
     Group(NamespaceId, ListAudience),
 }

@@ -1,7 +1,7 @@
 //! Finds references to issues and merge requests in a text: `#7`, `ada/ship!7`, or the full URL of a page.
 
 /// A reference to an issue or merge request, as written in a text.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference {
     /// The full path of the project, `namespace/project`. `None` refers to the project that the
     /// text belongs to.
@@ -13,7 +13,7 @@ pub struct Reference {
 }
 
 /// What a reference names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReferenceKind {
     /// An issue: `#7`.
     Issue,
@@ -33,7 +33,7 @@ impl ReferenceKind {
     }
 
     /// The part of the URL between the path of the project and the number.
-    fn folder(self) -> &'static str {
+    pub fn folder(self) -> &'static str {
         match self {
             ReferenceKind::Issue => "/issues/",
             ReferenceKind::MergeRequest => "/merge_requests/",

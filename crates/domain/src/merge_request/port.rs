@@ -39,6 +39,9 @@ pub trait MergeRequests {
         page: Page,
     ) -> Result<Paged<MergeRequest>, StoreError>;
 
+    /// Returns the number of requests that match the filter.
+    fn count(&mut self, filter: &MergeRequestFilter) -> Result<u64, StoreError>;
+
     /// Creates an open request without a version, with the next number of its target project. Numbers of deleted
     /// requests are not reused. The merge status is unchecked.
     fn insert(&mut self, new: NewMergeRequest) -> Result<MergeRequest, StoreError>;

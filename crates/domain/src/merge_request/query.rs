@@ -1,20 +1,66 @@
 //! Filter and order of merge request lists.
 
-use crate::id::ProjectId;
+use chrono::NaiveDate;
+
+use crate::id::{ProjectId, UserId};
+use crate::project::query::ListAudience;
 
 /// The filter and order of a list. All conditions are combined with AND.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeRequestFilter {
-    /// The target project.
-    pub project: ProjectId,
+    /// The set of requests from which the list is taken.
+    pub scope: RequestScope,
     /// Only requests in these states.
     pub states: StateFilter,
     /// Only requests with these numbers.
     pub iids: Option<Vec<i64>>,
+    /// Further conditions.
+    pub conditions: RequestConditions,
     /// The sort column. Ties are ordered by id in the same direction.
     pub order: MergeRequestOrder,
     /// Whether the order is descending.
     pub descending: bool,
+}
+
+impl MergeRequestFilter {
+    /// Selects all requests of a scope, newest first.
+    pub fn newest_first(scope: RequestScope) -> Self {
+        Self {
+            scope,
+            states: StateFilter::All,
+            iids: None,
+            conditions: RequestConditions::default(),
+            order: MergeRequestOrder::CreatedAt,
+            descending: true,
+        }
+    }
+}
+
+/// The set of requests from which a list is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestScope {
+    /// The requests into one project.
+    Project(ProjectId),
+    /// The requests that are assigned to a user, into projects that the audience may see and that have merge requests
+    /// enabled. The date is that on which memberships and shares must be in force.
+    AssignedTo(UserId, ListAudience, NaiveDate),
+    /// Like [`AssignedTo`](Self::AssignedTo), for the requests that a user wrote.
+    AuthoredBy(UserId, ListAudience, NaiveDate),
+}
+
+/// Conditions on people, labels and texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestConditions {
+    /// Only requests of this author.
+    pub author: Option<UserId>,
+    /// Only requests that are assigned to this user.
+    pub assignee: Option<UserId>,
+    /// Only requests of a milestone with this title.
+    pub milestone: Option<String>,
+    /// Only requests with all of these labels.
+    pub labels: Vec<String>,
+    /// Only requests whose title or description contains this text. ASCII case is ignored.
+    pub search: Option<String>,
 }
 
 /// A condition on the state.

@@ -42,4 +42,7 @@ pub trait Milestones {
     /// # Errors
     /// See [`insert`](Self::insert).
     fn update(&mut self, milestone: &Milestone) -> Result<(), StoreError>;
+
+    /// Deletes a milestone and the events about it. Its issues and merge requests lose it.
+    fn delete(&mut self, id: MilestoneId) -> Result<(), StoreError>;
 }

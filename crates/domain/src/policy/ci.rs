@@ -50,6 +50,15 @@ impl CiAbility {
     ];
 }
 
+impl CiFacts {
+    /// Returns whether the badges of the project show the actor the state of its pipelines. Unlike the pipelines, the
+    /// badges of a public project are for everybody: other sites show them as pictures.
+    pub fn shows_badges(&self, actor: Actor) -> bool {
+        let is_open = self.project.open_to(actor) && self.public_builds;
+        self.builds && (is_open || self.project.is_team(actor, AccessLevel::Reporter))
+    }
+}
+
 impl Protected for CiFacts {
     type Ability = CiAbility;
     const READ: CiAbility = CiAbility::SeeProject;

@@ -8,6 +8,8 @@ pub struct Accounts;
 /// The operations on accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountAbility {
+    /// See the page of a user: the name, the profile, and what else the actor may see anyway.
+    SeePage,
     /// List users and read their public data.
     Read,
     /// Read and change the actor's own data: keys, e-mail addresses, the full record.
@@ -22,6 +24,10 @@ impl Protected for Accounts {
 
     fn allows(&self, actor: Actor, ability: AccountAbility) -> bool {
         match (ability, actor) {
+            (
+                AccountAbility::SeePage,
+                Actor::Anonymous | Actor::User { .. } | Actor::Admin { .. },
+            ) => true,
             (
                 AccountAbility::Read | AccountAbility::UseOwn | AccountAbility::Manage,
                 Actor::Anonymous,
@@ -51,6 +57,10 @@ mod tests {
         let external = Actor::User { id: UserId(3), external: true };
         let admin = Actor::Admin { id: UserId(1) };
         for (actor, ability, expected) in [
+            (anonymous, SeePage, Ok(())),
+            (user, SeePage, Ok(())),
+            (external, SeePage, Ok(())),
+            (admin, SeePage, Ok(())),
             (anonymous, Read, Err(Unauthenticated)),
             (anonymous, UseOwn, Err(Unauthenticated)),
             (anonymous, Manage, Err(Unauthenticated)),

@@ -5,7 +5,8 @@ use super::uploads::{NewFile, StoredFile};
 use crate::id::{BuildId, ProjectId};
 
 /// Stores the logs and artifacts of builds. Before a caller changes a file of a build, it locks the pipeline of the
-/// build in a transaction.
+/// build in a transaction. Only the replacement of a log needs no lock; its caller checks afterwards that the build was
+/// not erased meanwhile.
 pub trait BuildFiles: ProjectFiles {
     /// The length of the log in bytes; 0 when the build has no log.
     fn trace_size(&self, project: ProjectId, build: BuildId) -> Result<u64, FilesError>;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::commit::ObjectId;
 use crate::ports::git_error::GitError;
-use crate::repository::{Blame, Divergence, FilePaths, LastCommits};
+use crate::repository::{Blame, Comparison, Divergence, FilePaths, LastCommits};
 
 /// Reads histories for pages.
 pub trait GitBrowsing {
@@ -40,4 +40,25 @@ pub trait GitBrowsing {
     /// # Errors
     /// [`GitError::Missing`] when the commit does not exist.
     fn file_paths(&self, commit: ObjectId) -> Result<FilePaths, GitError>;
+
+    /// Compares the files of two commits themselves, and not those since their merge base. Without a base, all files are
+    /// new. [`commits`](Comparison::commits) is empty. If the comparison is too large for one response, it is incomplete
+    /// and has [`overflow`](Comparison::overflow) set.
+    /// # Errors
+    /// [`GitError::Missing`] when a commit does not exist.
+    fn tree_changes(
+        &self,
+        base: Option<ObjectId>,
+        commit: ObjectId,
+    ) -> Result<Arc<Comparison>, GitError>;
+
+    /// Returns for each of the tips, in their order, whether it is the commit or a descendant of it. Returns `None` when
+    /// that takes too long. A tip that is not a commit contains nothing.
+    /// # Errors
+    /// [`GitError::Missing`] when the commit does not exist.
+    fn tips_containing(
+        &self,
+        commit: ObjectId,
+        tips: &[ObjectId],
+    ) -> Result<Option<Vec<bool>>, GitError>;
 }

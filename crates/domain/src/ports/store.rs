@@ -30,6 +30,7 @@ use crate::refs::port::Refs;
 use crate::removal::port::Removals;
 use crate::repository::port::RepositoryTasks;
 use crate::runner::port::Runners;
+use crate::search::Searches;
 use crate::service::port::Services;
 use crate::sign_in::port::{SignInAddresses, SignInFailures};
 use crate::snippet::port::Snippets;
@@ -93,6 +94,8 @@ pub trait Tx {
     fn system_hooks(&mut self) -> &mut dyn SystemHooks;
     /// The settings of the service that administrators changed.
     fn application_settings(&mut self) -> &mut dyn SettingsStore;
+    /// Searches by title.
+    fn searches(&mut self) -> &mut dyn Searches;
     /// The broadcast messages.
     fn broadcasts(&mut self) -> &mut dyn Broadcasts;
     /// The labels of all projects.

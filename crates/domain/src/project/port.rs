@@ -6,8 +6,8 @@ use super::hook::{ProjectHook, ProjectHookSettings};
 use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
 use super::{
-    CoverageExpression, NewProject, Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef,
-    Starred,
+    BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
+    ProjectPath, ProjectRef, Starred,
 };
 use crate::Timestamp;
 use crate::branch::BranchName;
@@ -116,6 +116,16 @@ pub trait Projects {
         &mut self,
         project: ProjectId,
         expression: Option<&CoverageExpression>,
+    ) -> Result<(), StoreError>;
+
+    /// The settings for builds; those of a project that has none are the default.
+    fn build_settings(&mut self, project: ProjectId) -> Result<BuildSettings, StoreError>;
+
+    /// Sets the settings for builds. The coverage expression does not change.
+    fn set_build_settings(
+        &mut self,
+        project: ProjectId,
+        settings: BuildSettings,
     ) -> Result<(), StoreError>;
 
     /// Sets the time of the last activity to `at`, unless the stored time is less than an hour earlier. Does not count

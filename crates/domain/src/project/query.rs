@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use crate::id::{NamespaceId, UserId};
+use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::visibility::Visibility;
 
 /// A filter for lists of projects. All conditions have to hold.
@@ -77,6 +77,13 @@ pub enum ProjectScope {
     SharedWith {
         /// The group.
         group: NamespaceId,
+        /// The user who requests the list.
+        viewer: ListAudience,
+    },
+    /// The direct forks of a project, as far as the viewer may see them.
+    ForksOf {
+        /// The project.
+        source: ProjectId,
         /// The user who requests the list.
         viewer: ListAudience,
     },

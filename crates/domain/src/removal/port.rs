@@ -1,10 +1,10 @@
-//! The port to the rows of deleted projects, groups and users.
+//! The port to the rows of deleted projects, groups, users and environments.
 
 use super::Step;
 use crate::ports::store_error::StoreError;
 
-/// The remaining rows of deleted projects, groups and users. Use cases find rows only through their
-/// project, group or user, so these rows are no longer visible.
+/// The remaining rows of deleted projects, groups, users and environments. Use cases find rows only through their
+/// project, group, user or environment, so these rows are no longer visible.
 pub trait Removals {
     /// Waits until no other transaction deletes projects, groups, users or their rows, and makes later
     /// deletions wait for this transaction. A transaction that deletes calls this before it locks

@@ -20,7 +20,8 @@ pub trait RepositoryTasks {
     ///
     /// Tasks of one project run one at a time and in order: a task waits until all older ones are
     /// done or given up. At most [`MAX_CONCURRENT_IMPORTS`](super::task::MAX_CONCURRENT_IMPORTS) imports of one
-    /// user run at the same time. A task that was claimed [`MAX_ATTEMPTS`](super::task::MAX_ATTEMPTS) times is
+    /// user, and at most [`MAX_CONCURRENT_MERGES`](super::task::MAX_CONCURRENT_MERGES) automatic merges of all projects,
+    /// run at the same time. A task that was claimed [`MAX_ATTEMPTS`](super::task::MAX_ATTEMPTS) times is
     /// given up instead. The transaction of this call must do nothing else.
     fn claim(
         &mut self,

@@ -1,6 +1,7 @@
 //! Background tasks of a repository that take too long for one request.
 
 use crate::Timestamp;
+use crate::branch::BranchName;
 use crate::commit::ObjectId;
 use crate::id::{ProjectId, RepositoryTaskId, UserId};
 use crate::merge_request::{BranchPush, RequestBranch};
@@ -46,6 +47,14 @@ pub enum TaskKind {
         /// The user who deleted the fork or the link. The user may be deleted meanwhile.
         user: UserId,
     },
+    /// Stop the environments of deleted branches that the push which deleted them left running, because there were too
+    /// many for its transaction.
+    StopEnvironments {
+        /// The deleted branches. Those that exist again are skipped.
+        branches: Vec<BranchName>,
+        /// The user who deleted the branches.
+        user: UserId,
+    },
     /// Merge the open merge requests of this source project that wait for the pipeline of a commit.
     MergeAutomatically {
         /// The source branch.
@@ -61,7 +70,8 @@ impl TaskKind {
         match self {
             TaskKind::Import { user, .. }
             | TaskKind::RemoveMerged { user }
-            | TaskKind::RemoveSourceBranch { user, .. } => Some(*user),
+            | TaskKind::RemoveSourceBranch { user, .. }
+            | TaskKind::StopEnvironments { user, .. } => Some(*user),
             TaskKind::Copy { .. }
             | TaskKind::RefreshMergeRequests(_)
             | TaskKind::CloseRequestsOfFork { .. }
@@ -75,6 +85,10 @@ pub const MAX_ATTEMPTS: u32 = 5;
 
 /// The maximum number of concurrent imports of one user.
 pub const MAX_CONCURRENT_IMPORTS: i64 = 2;
+
+/// The maximum number of concurrent automatic merges. Each may take as long as a merge is allowed to take, for every
+/// request that waits, and there are nine workers. Without the limit, as many projects could delay all other tasks.
+pub const MAX_CONCURRENT_MERGES: i64 = 3;
 
 /// The failure reason of a task that was claimed several times and never finished, for example
 /// because the server process ended each time.

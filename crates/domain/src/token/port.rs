@@ -14,6 +14,15 @@ pub trait Tokens {
     /// Returns a page of the tokens of a user, newest first.
     fn list(&mut self, user: UserId, page: Page) -> Result<Paged<Token>, StoreError>;
 
+    /// Returns the personal tokens of a user that are neither revoked nor expired at `now`, newest first, at most
+    /// `limit`.
+    fn active_personal(
+        &mut self,
+        user: UserId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Token>, StoreError>;
+
     /// Stores a token.
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError>;
 

@@ -23,7 +23,8 @@ const MOST_BYTES: usize = 128 << 20;
 const MOST_PATH_BYTES: usize = 8 << 20;
 
 /// Returns the tree entry at a path. Path components are matched literally, so `.`, `..` and empty components match
-/// nothing.
+/// nothing. A name that is not UTF-8 is also found as it is shown, with replacement characters; the first one if several
+/// names look the same.
 pub(crate) fn entry_at(
     repo: &gix::Repository,
     root: gix::Tree<'_>,
@@ -32,15 +33,19 @@ pub(crate) fn entry_at(
     let mut tree = root;
     let mut parts = path.split('/').peekable();
     while let Some(part) = parts.next() {
-        let mut found = None;
+        let (mut found, mut similar) = (None, None);
+        let may_be_shown = part.contains(char::REPLACEMENT_CHARACTER);
         for entry in tree.iter() {
             let entry = entry.map_err(failed)?;
             if entry.filename() == part.as_bytes() {
                 found = Some((entry.mode(), entry.object_id()));
                 break;
             }
+            if may_be_shown && similar.is_none() && text::path(entry.filename()) == part {
+                similar = Some((entry.mode(), entry.object_id()));
+            }
         }
-        match found {
+        match found.or(similar) {
             found if parts.peek().is_none() => return Ok(found),
             // Only trees are read: a blob may be large, and a submodule commit is in another repository.
             Some((mode, id)) if mode.is_tree() => tree = repo.find_tree(id).map_err(failed)?,
@@ -217,5 +222,30 @@ mod tests {
         assert_eq!(found.len(), 1501);
         assert_eq!(found.last().map(|entry| entry.path.as_str()), Some(path.as_str()));
         assert_eq!((found[0].path.as_str(), found[1].path.as_str()), ("a", "a/a"));
+    }
+
+    #[test]
+    fn names_that_are_not_text_are_found_as_they_are_shown() {
+        let scratch = Scratch::new();
+        scratch.write("x", "x");
+        let blob = scratch.git(&["hash-object", "-w", "x"]);
+        let tree = |lines: &[u8]| {
+            let made = scratch.git_bytes(&["mktree", "-z"], lines);
+            String::from_utf8(made).expect("names are text").trim().to_owned()
+        };
+        let mut lines = format!("100644 blob {blob}\tname-").into_bytes();
+        lines.extend_from_slice(b"\xff\0");
+        let inner = tree(&lines);
+        let mut lines = format!("040000 tree {inner}\tfolder-").into_bytes();
+        lines.extend_from_slice(b"\xfe\0");
+        let repo = gix::open(scratch.git_dir()).expect("git made a repository");
+        let id = ObjectId::from_hex(tree(&lines).as_bytes()).expect("git names objects so");
+        let found = |path: &str| {
+            let root = repo.find_tree(id).expect("git made it");
+            entry_at(&repo, root, path).expect("it can be read").map(|(_, id)| id.to_string())
+        };
+        assert_eq!(found("folder-\u{fffd}/name-\u{fffd}"), Some(blob));
+        assert_eq!(found("folder-\u{fffd}"), Some(inner));
+        assert_eq!(found("folder-"), None);
     }
 }

@@ -10,16 +10,19 @@ use std::time::Duration;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::ProjectId;
 use hexforge_domain::ports::git::{GitBrowsing, GitError};
-use hexforge_domain::repository::{BLAME_LINES, Blame, Divergence, FilePaths, LastCommits};
+use hexforge_domain::repository::{
+    BLAME_LINES, Blame, Comparison, Divergence, FilePaths, LastCommits,
+};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::content::commit::to_gix;
 use crate::content::tree;
 use crate::history::blame;
-use crate::history::compare::{self, Effort, Limits};
+use crate::history::compare::{self, Effort, Limits, REQUEST_LIMITS};
 use crate::history::folder::FolderWalks;
 use crate::storage::repository::GixRepository;
+use crate::storage::store::BySize;
 
 /// The maximum size of all cached blames in bytes, and their expected number.
 const BLAME_BYTES: u64 = 8 << 20;
@@ -32,11 +35,20 @@ const DIVERGENCES: usize = 20_000;
 const DIVERGENCE_LIMITS: Limits =
     Limits { time: Duration::from_millis(200), reading: 0, showing: 0, changes: 0 };
 
+/// The limits of a search for the tips that contain a commit.
+const CONTAINING_LIMITS: Limits =
+    Limits { time: Duration::from_millis(500), reading: 0, showing: 0, changes: 0 };
+
+/// The maximum size of all cached changes in bytes, and their expected number.
+const CHANGE_BYTES: u64 = 16 << 20;
+const CHANGES: usize = 1_000;
+
 /// Caches by object ids, so that no entry becomes stale.
 pub(crate) struct BrowseCaches {
     folders: FolderWalks,
     blames: Cache<BlameKey, Arc<Blame>, ByRuns>,
     divergences: Cache<(ProjectId, ObjectId, ObjectId), Option<Divergence>>,
+    changes: Cache<(ProjectId, Option<ObjectId>, ObjectId), Arc<Comparison>, BySize>,
 }
 
 /// The project, the commit, the path, and the first and the last line.
@@ -48,6 +60,7 @@ impl Default for BrowseCaches {
             folders: FolderWalks::default(),
             blames: Cache::with_weighter(BLAMES, BLAME_BYTES, ByRuns),
             divergences: Cache::new(DIVERGENCES),
+            changes: Cache::with_weighter(CHANGES, CHANGE_BYTES, BySize),
         }
     }
 }
@@ -123,5 +136,36 @@ impl GitBrowsing for GixRepository {
         let repo = self.handle().ok_or(GitError::Missing)?.repo();
         compare::require_commits(repo, &[to_gix(commit)])?;
         tree::file_paths(repo, &self.root(repo, commit)?)
+    }
+
+    fn tree_changes(
+        &self,
+        base: Option<ObjectId>,
+        commit: ObjectId,
+    ) -> Result<Arc<Comparison>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        let key = (self.project(), base, commit);
+        let changes = &self.shared().browsing.changes;
+        if let Some(known) = changes.get(&key) {
+            return Ok(known);
+        }
+        let effort = Effort::new(REQUEST_LIMITS);
+        let made = compare::tree_changes(repo, base.map(to_gix), to_gix(commit), &effort)?;
+        let made = Arc::new(made);
+        // A comparison that hit a limit is incomplete, and the next attempt may get further.
+        if !effort.is_spent() {
+            changes.insert(key, Arc::clone(&made));
+        }
+        Ok(made)
+    }
+
+    fn tips_containing(
+        &self,
+        commit: ObjectId,
+        tips: &[ObjectId],
+    ) -> Result<Option<Vec<bool>>, GitError> {
+        let repo = self.handle().ok_or(GitError::Missing)?.repo();
+        let tips: Vec<gix::ObjectId> = tips.iter().copied().map(to_gix).collect();
+        compare::tips_containing(repo, &tips, to_gix(commit), &Effort::new(CONTAINING_LIMITS))
     }
 }

@@ -15,7 +15,7 @@ use crate::content::commit;
 use crate::error::failed;
 use crate::protocol::limits::StopSignal;
 
-pub(crate) use containing::first_containing;
+pub(crate) use containing::{first_containing, tips_containing};
 pub(crate) use effort::{Effort, Limits};
 pub(crate) use files::{changed_line, changed_paths, commit_diff, commit_stats, rename_source};
 
@@ -77,6 +77,23 @@ pub(crate) fn compare(
     let commits = read_until_limit(repo, &commits, effort)?;
     let diffs = files::file_diffs(repo, merge_base(repo, from, to)?, to, effort)?;
     let mut comparison = Comparison::new(commits, diffs);
+    comparison.overflow |= effort.is_spent();
+    Ok(comparison)
+}
+
+/// Compares the files of two commits themselves. Without a base, all files are new. When a limit is reached, the last
+/// diffs and some renames are missing, and `overflow` is set.
+pub(crate) fn tree_changes(
+    repo: &gix::Repository,
+    base: Option<ObjectId>,
+    to: ObjectId,
+    effort: &Effort,
+) -> Result<Comparison, GitError> {
+    for commit in base.into_iter().chain([to]) {
+        require_commits(repo, &[commit])?;
+    }
+    let diffs = files::file_diffs(&with_object_cache(repo), base, to, effort)?;
+    let mut comparison = Comparison::new(vec![], diffs);
     comparison.overflow |= effort.is_spent();
     Ok(comparison)
 }

@@ -108,8 +108,8 @@ pub(crate) struct Shared {
 #[derive(Clone)]
 pub(crate) struct BySize;
 
-impl Weighter<(ProjectId, ObjectId, ObjectId), Arc<Comparison>> for BySize {
-    fn weight(&self, _: &(ProjectId, ObjectId, ObjectId), comparison: &Arc<Comparison>) -> u64 {
+impl<Key> Weighter<Key, Arc<Comparison>> for BySize {
+    fn weight(&self, _: &Key, comparison: &Arc<Comparison>) -> u64 {
         let texts: usize = comparison.diffs.iter().map(|diff| diff.text.len() + 300).sum();
         let commits: usize =
             comparison.commits.iter().map(|commit| commit.message.len() + 500).sum();

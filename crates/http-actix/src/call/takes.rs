@@ -2,7 +2,7 @@
 
 use actix_web::web;
 
-use crate::api::{Api, ApiWithBytes, ApiWithFile, ApiWithForm};
+use crate::api::{Api, ApiWithFile, ApiWithForm, ApiWithStream};
 use crate::openapi::{self as doc, Param};
 use crate::params::Parameters;
 
@@ -31,7 +31,7 @@ impl<P: Parameters, const ARTIFACTS: bool> Takes for ApiWithFile<P, ARTIFACTS> {
     }
 }
 
-impl<P: Parameters> Takes for ApiWithBytes<P> {
+impl<P: Parameters> Takes for ApiWithStream<P> {
     fn describe(to: &mut Vec<Param>) {
         P::describe(to);
     }

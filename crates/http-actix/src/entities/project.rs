@@ -4,6 +4,7 @@ use hexforge_application::project::fork_link::ForkLink;
 use hexforge_application::view::project::{Permissions, Place, PlacedProject, ProjectView};
 use hexforge_domain::branch::BranchName;
 use hexforge_domain::member::Membership;
+use hexforge_domain::project::build_settings::BuildSettings;
 use hexforge_domain::project::share::Share;
 use hexforge_domain::project::{CoverageExpression, Description, Project};
 use hexforge_domain::text::Secret;
@@ -70,6 +71,14 @@ pub struct ProjectJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     build_coverage_regex: Option<&'a str>,
+    /// Only for callers who administer the project, once it was changed: the time limit of builds in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = i64, required = false)]
+    build_timeout: Option<i32>,
+    /// Only for callers who administer the project, once it was changed: whether runners update working copies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = bool, required = false)]
+    build_allow_git_fetch: Option<bool>,
     public_builds: bool,
     shared_with_groups: Vec<ShareLineJson<'a>>,
     only_allow_merge_if_build_succeeds: bool,
@@ -86,6 +95,9 @@ impl<'a> ProjectJson<'a> {
     pub fn new(view: &'a ProjectView, links: &Links) -> Self {
         let (project, place) = (&view.project, &view.place);
         let (features, path) = (&project.features, place.path_of(project));
+        // The original service does not show these settings, so they are only shown where somebody uses them.
+        let build_settings =
+            view.build_settings.filter(|settings| *settings != BuildSettings::default());
         Self {
             id: project.id.0,
             description: project.description.as_ref().map(Description::as_str),
@@ -125,6 +137,8 @@ impl<'a> ProjectJson<'a> {
                 .then_some(project.open_issues_count),
             runners_token: view.runners_token.as_ref().map(Secret::reveal),
             build_coverage_regex: view.coverage_expression.as_ref().map(CoverageExpression::as_str),
+            build_timeout: build_settings.map(|settings| settings.timeout.seconds()),
+            build_allow_git_fetch: build_settings.map(|settings| settings.git_fetch),
             public_builds: features.public_builds,
             shared_with_groups: view.shares.iter().map(ShareLineJson::from).collect(),
             only_allow_merge_if_build_succeeds: features.merge_only_if_build_succeeds,

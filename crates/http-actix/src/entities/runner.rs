@@ -15,9 +15,6 @@ use hexforge_http_edge::links::Links;
 /// The user name with which git clients send the token of a build.
 const CLONES_AS: &str = hexforge_application::basic_auth::BUILD_LOGIN;
 
-/// The time limit of a build in seconds.
-const TIMEOUT: u32 = 3600;
-
 /// A runner that was just registered.
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredJson {
@@ -45,7 +42,7 @@ pub struct AssignmentJson<'a> {
     artifacts_expire_at: Option<Option<Iso>>,
     #[schema(value_type = Value)]
     options: NodeJson<'a>,
-    timeout: u32,
+    timeout: i32,
     variables: Vec<VariableJson>,
     depends_on_builds: Vec<BuildJson<'a>>,
     #[schema(value_type = Vec<Value>)]
@@ -68,10 +65,10 @@ impl<'a> AssignmentJson<'a> {
             commands: &given.definition.commands,
             repo_url: links.http_to_repo_as(&path, CLONES_AS, given.token.reveal()),
             before_sha: given.pipeline.before_sha.to_string(),
-            allow_git_fetch: true,
+            allow_git_fetch: given.settings.git_fetch,
             artifacts_expire_at: artifacts.map(|file| file.expire_at.map(Iso)),
             options: NodeJson(given.definition.options.as_node()),
-            timeout: TIMEOUT,
+            timeout: given.settings.timeout.seconds(),
             variables: variables(given, server).into_iter().map(VariableJson::from).collect(),
             depends_on_builds: given.earlier.iter().map(|one| earlier(given, one, now)).collect(),
             credentials: [],

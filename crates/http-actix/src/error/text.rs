@@ -218,6 +218,7 @@ fn file_refusal(refusal: FileRefusal) -> &'static str {
         }
         FileRefusal::InvalidPath => "Invalid path",
         FileRefusal::NotFound => "A file with this name doesn't exist",
+        FileRefusal::Changed => "The file was changed meanwhile",
     }
 }
 
@@ -352,6 +353,7 @@ mod tests {
             ),
             (FileRefusal::InvalidPath, "Invalid path"),
             (FileRefusal::NotFound, "A file with this name doesn't exist"),
+            (FileRefusal::Changed, "The file was changed meanwhile"),
         ] {
             assert_eq!(refusal(&Refusal::File(refused)), text);
         }

@@ -2,20 +2,20 @@
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
-use actix_web::http::header::RETRY_AFTER;
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpRequest, ResponseError, web};
 use hexforge_domain::token::TokenHash;
 
-use crate::error::ApiError;
+use crate::health;
 use crate::limits::LimitState;
 use crate::params::{Params, basic, credentials};
+use crate::routes;
 use crate::shared::Shared;
 use hexforge_http_edge::client::client_address;
+use hexforge_http_edge::session_cookie;
 
 /// Refuses requests above the rate limit, before anything is read or looked up for them. All other responses show the
-/// state of the limit in headers. Health checks and metrics (`/-/…`) are not counted.
+/// state of the limit in headers. Health checks and metrics are not counted.
 pub async fn limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -24,9 +24,7 @@ pub async fn limit(
         return Ok(next.call(request).await?.map_into_boxed_body());
     };
     let mut response = if state.is_over {
-        let error = ApiError::message(StatusCode::TOO_MANY_REQUESTS, "429 Too Many Requests")
-            .with_header(RETRY_AFTER, &state.reset().to_string());
-        request.into_response(error.error_response())
+        request.into_response(state.refusal().error_response())
     } else {
         next.call(request).await?.map_into_boxed_body()
     };
@@ -38,10 +36,19 @@ pub async fn limit(
 fn count_request(request: &HttpRequest) -> Option<LimitState> {
     let shared = request.app_data::<web::Data<Shared>>()?;
     let usage = shared.usage.as_ref()?;
-    if request.path().starts_with("/-/") {
+    // The calls of runners count for their tokens, which are often in the body: `Api::run_for_runner` counts them.
+    let path = request.path();
+    if health::is_for_operators(path) || path.starts_with(routes::RUNNERS) {
         return None;
     }
-    usage.count(&tokens_of(request, shared), client_address(request), shared.edge.app.clock.now())
+    let (mut tokens, now) = (tokens_of(request, shared), shared.edge.app.clock.now());
+    if let Some(user) = session_cookie::known_user(&shared.edge, request) {
+        // All sessions of a user share one counter.
+        let counter = shared.edge.app.secrets.digest(&format!("sessions of user {user}"));
+        usage.remember(counter, now);
+        tokens.push(counter);
+    }
+    usage.count(&tokens, client_address(request), now)
 }
 
 /// The tokens in headers and in the query. The body is not read for this.

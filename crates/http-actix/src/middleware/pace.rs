@@ -8,10 +8,14 @@ use actix_web::middleware::Next;
 use actix_web::{Error, web};
 use tokio::time::sleep;
 
+use crate::health;
 use crate::known_callers;
 use crate::params::Params;
 use crate::shared::Shared;
+use hexforge_domain::limiter::Caller;
+use hexforge_http_edge::client::client_address;
 use hexforge_http_edge::meter::Meter;
+use hexforge_http_edge::session_cookie;
 
 /// The longest pause of a request.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -30,9 +34,12 @@ pub async fn pace(
         && let Some(shared) = request.app_data::<web::Data<Shared>>()
     {
         let query = Params::of_query(request.request()).unwrap_or_default();
-        let caller = known_callers::caller_of(&shared.edge, request.request(), &query);
+        let caller = match session_cookie::known_user(&shared.edge, request.request()) {
+            Some(user) => Caller::of_user(Some(user), client_address(request.request())),
+            None => known_callers::caller_of(&shared.edge, request.request(), &query),
+        };
         meter.set_holder(caller.holder());
-        if !request.path().starts_with("/-/") {
+        if !health::is_for_operators(request.path()) {
             pause(&meter).await;
         }
     }

@@ -111,7 +111,7 @@ fn takes_body(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-pub(crate) async fn read_whole(mut payload: Payload, max: usize) -> ApiResult<Bytes> {
+async fn read_whole(mut payload: Payload, max: usize) -> ApiResult<Bytes> {
     let mut body = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ApiError::bad_request("the body could not be read"))?;
@@ -123,14 +123,14 @@ pub(crate) async fn read_whole(mut payload: Payload, max: usize) -> ApiResult<By
     Ok(body.freeze())
 }
 
-fn read_form(body: &[u8], values: &mut HashMap<String, Value>) -> ApiResult<()> {
+pub(super) fn read_form(body: &[u8], values: &mut HashMap<String, Value>) -> ApiResult<()> {
     for (name, value) in encoded::pairs(body)? {
         encoded::insert(values, &name, value);
     }
     Ok(())
 }
 
-fn read_json(body: &[u8], values: &mut HashMap<String, Value>) -> ApiResult<()> {
+pub(super) fn read_json(body: &[u8], values: &mut HashMap<String, Value>) -> ApiResult<()> {
     match json::parse(body) {
         Ok(Value::Object(members)) if members.len() > MAX_PARAMS => Err(too_many()),
         Ok(Value::Object(members)) => {
@@ -181,6 +181,6 @@ fn wanted_file(part: &Field, wanted: Option<&WantedFile>) -> Option<(String, Wan
     Some((name, wanted.clone()))
 }
 
-pub(super) fn too_large() -> ApiError {
+pub(crate) fn too_large() -> ApiError {
     ApiError::message(StatusCode::PAYLOAD_TOO_LARGE, "413 Request Entity Too Large")
 }

@@ -109,7 +109,10 @@ impl FilePart {
     }
 }
 
-async fn in_time<T>(rate: &mut TransferRate, next: impl Future<Output = T>) -> ApiResult<T> {
+pub(super) async fn in_time<T>(
+    rate: &mut TransferRate,
+    next: impl Future<Output = T>,
+) -> ApiResult<T> {
     let since = Instant::now();
     let next = timeout(rate.timeout(), next).await.map_err(|_| too_slow())?;
     rate.record(since.elapsed(), 0);

@@ -126,3 +126,8 @@ pub fn words(name: &'static str, max: usize) -> Rule<Vec<String>> {
 pub fn text_map(name: &'static str, max: usize) -> Rule<Option<Vec<(String, String)>>> {
     Rule::new(doc::map(name, max), |from, param| from.params().text_map(param.name()))
 }
+
+/// Texts by key; members that are not texts are left out.
+pub fn lenient_text_map(name: &'static str, max: usize) -> Rule<Vec<(String, String)>> {
+    Rule::new(doc::map(name, max), |from, param| from.params().lenient_text_map(param.name()))
+}

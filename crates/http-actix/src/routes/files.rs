@@ -91,6 +91,7 @@ fn file_commit(place: Place, texts: Texts) -> FileCommit {
         branch: place.branch,
         message,
         author: AuthorFields { email: author_email, name: author_name },
+        based_on: None,
     }
 }
 

@@ -109,6 +109,8 @@ parameters!(ProjectFields {
     import_url: picked::text("import_url", limit::URL),
     default_branch: picked::text("default_branch", limit::REF_NAME),
     coverage_expression: picked::possibly_empty_text("build_coverage_regex", limit::SHORT),
+    build_timeout: picked::number("build_timeout"),
+    build_git_fetch: picked::switch("build_allow_git_fetch"),
     features: nested::<FeatureFields>(),
 });
 

@@ -65,7 +65,9 @@ async fn receive(
     let token = build_token(&request, token);
     let checked_token = token.clone();
     let user = api
-        .run_for_runner(move |app, _| runner::authorize_artifacts(app, id, &checked_token))
+        .run_for_runner(token.clone(), move |app, _| {
+            runner::authorize_artifacts(app, id, &checked_token)
+        })
         .await?;
     let file = file.ok_or(Error::NotGiven("Missing artifacts file!"))?;
     let expire_in = expiry.seconds()?;
@@ -106,8 +108,9 @@ async fn send(
     id: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
     let (id, token) = (read_id(&id), build_token(&request, api.read()?.token));
-    let (user, file) =
-        api.run_for_runner(move |app, _| runner::open_artifacts(app, id, &token)).await?;
+    let (user, file) = api
+        .run_for_runner(token.clone(), move |app, _| runner::open_artifacts(app, id, &token))
+        .await?;
     builds::send_artifacts(&api, user, file).await
 }
 
@@ -117,6 +120,7 @@ async fn remove(
     id: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
     let (id, token) = (read_id(&id), build_token(&request, api.read()?.token));
-    api.run_for_runner(move |app, _| runner::remove_artifacts(app, id, &token)).await?;
+    api.run_for_runner(token.clone(), move |app, _| runner::remove_artifacts(app, id, &token))
+        .await?;
     respond::ok(true)
 }

@@ -1,23 +1,41 @@
 //! Runners request builds, and report their state and log.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::runner::{self, Appended, Report, Update};
-use hexforge_domain::ci::status::Transition;
-use hexforge_domain::id::BuildId;
+use hexforge_domain::ci::status::{Status, Transition};
+use hexforge_domain::id::{BuildId, UserId};
+use hexforge_domain::limiter::Permit;
 use hexforge_domain::runner::RunnerInfo;
 use hexforge_domain::text::limit;
+use tokio::time::sleep;
 
 use super::VERSION;
 use super::runners::info;
-use crate::api::{Api, ApiWithBytes};
+use crate::api::{Api, ApiWithStream};
 use crate::call::{self, Calls};
 use crate::entities::runner::AssignmentJson;
 use crate::error::{ApiError, ApiResult};
-use crate::params::{parameters, picked};
+use crate::params::{BodyStream, LongText, Params, parameters, picked, too_large};
 use crate::respond;
+
+/// The size of the blocks in which bodies are read.
+const BLOCK: usize = 1 << 20;
+
+/// The maximum size of an update: a log of the maximum length, most of it escaped.
+const MAX_REPORT: usize = 3 * limit::LOG;
+
+/// The longest time in seconds that a request waits for a build.
+const LONGEST_WAIT: i64 = 10;
+
+/// The interval in which a waiting request looks for a build.
+const POLL: Duration = Duration::from_millis(250);
 
 const BUILD_STATUS: HeaderName = HeaderName::from_static("build-status");
 const BUILD_TOKEN: HeaderName = HeaderName::from_static("build-token");
@@ -49,7 +67,8 @@ parameters! {
 
 parameters! {
     struct Info {
-        info: Option<RunnerInfo> = picked::text_map("info", limit::SHORT).map(info),
+        info: Option<RunnerInfo> = picked::lenient_text_map("info", limit::SHORT).map(info),
+        wait: Option<i64> = picked::number("wait"),
     }
 }
 
@@ -87,12 +106,24 @@ pub(super) fn build_token(request: &HttpRequest, given: Option<String>) -> Strin
 }
 
 async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<HttpResponse> {
-    let given = api
-        .run_for_runner(|app, (Token { token }, Info { info })| {
-            let given = runner::request(app, &token, info);
-            given.map(|given| given.map(|given| (given, app.clock.now())))
-        })
-        .await?;
+    let (Token { token }, Info { wait, .. }) = api.read()?;
+    let until = Instant::now() + wait_time(wait);
+    let given = loop {
+        let given = api
+            .run_for_runner(token.clone(), |app, (Token { token }, Info { info, .. })| {
+                let given = runner::request(app, &token, info);
+                given.map(|given| given.map(|given| (given, app.clock.now())))
+            })
+            .await?;
+        if given.is_some() || Instant::now() + POLL > until {
+            break given;
+        }
+        // Between two looks the request holds a connection and nothing else.
+        sleep(POLL).await;
+    };
+    if let Some((given, _)) = &given {
+        api.remember_runner_token(given.token.reveal());
+    }
     let Some((given, now)) = given else {
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
         // Newer runners expect 204 if no build is waiting, older ones 404.
@@ -103,6 +134,11 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
     };
     let version = (VERSION, api.revision());
     respond::created(AssignmentJson::new(&given, now, api.links(), version))
+}
+
+/// How long the request of a runner may wait for a build. Not in the original: older runners do not ask for it.
+fn wait_time(seconds: Option<i64>) -> Duration {
+    Duration::from_secs(seconds.unwrap_or_default().clamp(0, LONGEST_WAIT).unsigned_abs())
 }
 
 /// Whether the user agent is `gitlab-ci-multi-runner 1.5.2 (…)`, or `1.6.0~beta.167.g2b2bacc`.
@@ -128,10 +164,18 @@ fn is_version(text: &str) -> bool {
     parts.len() == 3 && parts.into_iter().all(number) && beta.is_none_or(is_beta)
 }
 
-async fn update(api: Api<(Token, Report)>, id: web::Path<String>) -> ApiResult<HttpResponse> {
-    let id = read_id(&id);
+async fn update(
+    call: ApiWithStream<(Token, Report)>,
+    request: HttpRequest,
+    id: web::Path<String>,
+) -> ApiResult<HttpResponse> {
+    let (ApiWithStream(api, body), id) = (call, read_id(&id));
+    let (params, _permit) = read_report(&api, &request, body, id).await?;
+    let (Token { token }, report): (Token, Report) =
+        params.read_declared(&HashMap::new(), api.dialect())?;
     let revision = api.revision().to_owned();
-    api.run_for_runner(move |app, (Token { token }, report)| {
+    let report = Arc::new(report);
+    api.run_for_runner(token.clone(), move |app, _| {
         let call = Update { token: &token, build: id, version: (VERSION, &revision) };
         runner::update(app, call, &report)
     })
@@ -139,19 +183,101 @@ async fn update(api: Api<(Token, Report)>, id: web::Path<String>) -> ApiResult<H
     respond::ok(true)
 }
 
+/// Reads the body of an update, which may contain a whole log. If that is long, the token is checked before it is read,
+/// and the log takes a permit for uploads.
+async fn read_report(
+    api: &Api<(Token, Report)>,
+    request: &HttpRequest,
+    mut body: BodyStream,
+    id: BuildId,
+) -> ApiResult<(Params, Option<Permit>)> {
+    let media_type = request.content_type().trim().to_ascii_lowercase();
+    if media_type != "application/json" {
+        let form = read_short(&mut body, api.max_body()).await?;
+        return Ok((api.params().with_form(&form)?, None));
+    }
+    let (mut text, mut received, mut permit) = (LongText::new("trace", limit::LOG), 0, None);
+    while let Some(block) = body.next_block(BLOCK).await? {
+        received += block.len();
+        text.push(&block);
+        if text.rest_length() > api.max_body() || received > MAX_REPORT {
+            return Err(too_large());
+        }
+        if received >= BLOCK && permit.is_none() {
+            let user = match text.head() {
+                Some(head) => authorize_report(api, &head, id).await?,
+                None => None,
+            };
+            permit = Some(api.permit_of(|limiter| &limiter.uploads, user).await?);
+        }
+    }
+    let (rest, trace) = text.finish();
+    let params = api.params().with_json(&rest)?;
+    if trace.is_empty() {
+        return Ok((params, permit));
+    }
+    Ok((params.with_text("trace", String::from_utf8_lossy(&trace).into_owned()), permit))
+}
+
+/// Checks the token of an update before its log is read, if the token comes before the log.
+async fn authorize_report(
+    api: &Api<(Token, Report)>,
+    head: &[u8],
+    id: BuildId,
+) -> ApiResult<Option<UserId>> {
+    let params = api.params().with_json(head)?;
+    if !params.has("token") {
+        return Ok(None);
+    }
+    let Token { token } = params.read_declared(&HashMap::new(), api.dialect())?;
+    api.run_for_runner(token.clone(), move |app, _| runner::authorize_update(app, &token, id)).await
+}
+
+/// Reads a body of bounded size.
+async fn read_short(body: &mut BodyStream, max: usize) -> ApiResult<Vec<u8>> {
+    let mut whole = Vec::new();
+    while let Some(block) = body.next_block(BLOCK).await? {
+        if whole.len() + block.len() > max {
+            return Err(too_large());
+        }
+        whole.extend_from_slice(&block);
+    }
+    Ok(whole)
+}
+
+/// Appends a piece block by block, so that a long one takes little memory. Each block is one transaction.
 async fn append_trace(
-    call: ApiWithBytes<TokenOfBuild>,
+    call: ApiWithStream<TokenOfBuild>,
     request: HttpRequest,
     id: web::Path<String>,
 ) -> ApiResult<HttpResponse> {
-    let (ApiWithBytes(api, piece), id) = (call, read_id(&id));
+    let (ApiWithStream(api, mut body), id) = (call, read_id(&id));
     let token = build_token(&request, api.read()?.token);
-    let first = request.headers().get(CONTENT_RANGE).map(|range| first_of(range.as_bytes()));
-    let appended = api
-        .run_for_runner(move |app, _| runner::append_trace(app, id, &token, first, &piece))
-        .await?;
+    let mut first = request.headers().get(CONTENT_RANGE).map(|range| first_of(range.as_bytes()));
+    if announced_length(&request).is_none_or(|length| length > BLOCK as u64) {
+        let token = token.clone();
+        api.run_for_runner(token.clone(), move |app, _| runner::authorize_trace(app, id, &token))
+            .await?;
+    }
+    let mut block = body.next_block(BLOCK).await?.unwrap_or_default();
+    let appended = loop {
+        let (piece, of_build) = (Arc::new(block), token.clone());
+        let appended = api
+            .run_for_runner(token.clone(), move |app, _| {
+                runner::append_trace(app, id, &of_build, first, &piece)
+            })
+            .await?;
+        match (&appended, body.next_block(BLOCK).await?) {
+            (Appended::Accepted { status: Status::Running, length }, Some(next)) => {
+                first = Some(*length);
+                block = next;
+            }
+            _ => break appended,
+        }
+    };
     let range = |length: u64| (RANGE, format!("0-{length}"));
     match appended {
+        Appended::NoOffset => Err(ApiError::bad_request("400 Missing header Content-Range")),
         Appended::Accepted { status, length } => Ok(HttpResponse::Accepted()
             .insert_header((BUILD_STATUS, status.as_str()))
             .insert_header(range(length))
@@ -163,6 +289,11 @@ async fn append_trace(
             Err(error.with_header(name, &value))
         }
     }
+}
+
+/// The length of the body, if the client tells it.
+fn announced_length(request: &HttpRequest) -> Option<u64> {
+    request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// The first byte of a `Content-Range`. `u64::MAX` if it cannot be parsed: no log is as long, so the request is

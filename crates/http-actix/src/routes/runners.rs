@@ -34,12 +34,16 @@ parameters!(Registration {
     tags: picked::words("tag_list", limit::SHORT).map(Tags::from_iter),
     run_untagged: picked::switch("run_untagged").otherwise(true),
     locked: picked::switch("locked").otherwise(false),
-    info: picked::text_map("info", limit::SHORT).map(|given| info(given).unwrap_or_default()),
+    info: picked::lenient_text_map("info", limit::SHORT)
+        .map(|given| info(given).unwrap_or_default()),
 });
 
-/// The properties that a runner reports, such as its version.
-pub(super) fn info(given: Option<Vec<(String, String)>>) -> Option<RunnerInfo> {
-    let given = given.filter(|given| !given.is_empty())?;
+/// The properties that a runner reports, such as its version. Each is read by itself: real runners also report their
+/// features, as an object.
+pub(super) fn info(given: Vec<(String, String)>) -> Option<RunnerInfo> {
+    if given.is_empty() {
+        return None;
+    }
     let text = |name: &str| {
         let found = given.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
@@ -55,12 +59,15 @@ pub(super) fn info(given: Option<Vec<(String, String)>>) -> Option<RunnerInfo> {
 
 async fn register(api: Api<(Token, Registration)>) -> ApiResult<HttpResponse> {
     let made = api
-        .run_for_runner(|app, (Token { token }, new)| runner::register(app, &token, new))
+        .run_for_runner(api.read()?.0.token, |app, (Token { token }, new)| {
+            runner::register(app, &token, new)
+        })
         .await?;
     respond::created(RegisteredJson::from(made))
 }
 
 async fn delete(api: Api<Token>) -> ApiResult<HttpResponse> {
-    api.run_for_runner(|app, Token { token }| runner::delete(app, &token)).await?;
+    let Token { token } = api.read()?;
+    api.run_for_runner(token, |app, Token { token }| runner::delete(app, &token)).await?;
     respond::ok(true)
 }

@@ -5,7 +5,8 @@ use diesel::prelude::*;
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::port::Builds;
 use hexforge_domain::build::{
-    Artifacts, Build, BuildDefinition, BuildFilter, BuildKind, NewBuild, StatusFilter, Tags,
+    Artifacts, Build, BuildDefinition, BuildFilter, BuildKind, NewBuild, Silence, StageSummary,
+    StatusFilter, Tags,
 };
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
@@ -186,6 +187,39 @@ impl Builds for DieselTx<'_> {
         })
     }
 
+    fn stages_of(
+        &mut self,
+        pipelines: &[PipelineId],
+    ) -> Result<Vec<(PipelineId, StageSummary)>, StoreError> {
+        let ids: Vec<i64> = pipelines.iter().map(|pipeline| pipeline.0).collect();
+        let rows: Vec<(i64, i32, String, String, bool)> = self.by_ids(&ids, |conn, ids| {
+            let columns = (
+                builds::pipeline_id,
+                builds::stage_index,
+                builds::stage,
+                builds::status,
+                builds::allow_failure,
+            );
+            builds::table
+                .filter(builds::pipeline_id.among(ids))
+                .filter(builds::superseded.eq(false))
+                .select(columns)
+                .distinct()
+                .load(conn)
+        })?;
+        let row =
+            |(pipeline, index, name, status, allow_failure): (i64, i32, String, String, bool)| {
+                let status = parse_status(&status)?;
+                Ok((PipelineId(pipeline), StageSummary { index, name, status, allow_failure }))
+            };
+        let stages: Result<Vec<_>, StoreError> = rows.into_iter().map(row).collect();
+        let mut stages = stages?;
+        stages.sort_by_key(|(pipeline, stage)| {
+            (*pipeline, stage.index, stage.status.as_str(), stage.allow_failure)
+        });
+        Ok(stages)
+    }
+
     fn define(
         &mut self,
         pipeline: PipelineId,
@@ -317,14 +351,29 @@ impl Builds for DieselTx<'_> {
         if ids.is_empty() { Ok(vec![]) } else { self.builds_by_id(&ids) }
     }
 
-    fn silent_since(&mut self, since: Timestamp, limit: u32) -> Result<Vec<Build>, StoreError> {
+    fn running_on(&mut self, runner: RunnerId) -> Result<Vec<Build>, StoreError> {
+        let ids = self.ids(
+            Sql::new("SELECT id FROM builds WHERE status = 'running' AND kind = 'build' AND runner_id = ")
+                .id(runner.0)
+                .sql(" AND ")
+                .then(removal::project_exists("builds.project_id"))
+                .sql(" ORDER BY id"),
+        )?;
+        self.builds_by_id(&ids)
+    }
+
+    fn silent_since(&mut self, since: Silence, limit: u32) -> Result<Vec<Build>, StoreError> {
         let ids = self.ids(
             Sql::new(
                 "SELECT id FROM builds \
                  WHERE status IN ('pending', 'running') AND kind = 'build' AND updated_at <= ",
             )
-            .moment(to_naive(since))
-            .sql(" AND ")
+            .moment(to_naive(since.pending.max(since.running)))
+            .sql(" AND (status = 'pending' AND updated_at <= ")
+            .moment(to_naive(since.pending))
+            .sql(" OR status = 'running' AND updated_at <= ")
+            .moment(to_naive(since.running))
+            .sql(") AND ")
             .then(removal::project_exists("builds.project_id"))
             .sql(" ORDER BY updated_at, id LIMIT ")
             .id(i64::from(limit)),

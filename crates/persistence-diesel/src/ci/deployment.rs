@@ -10,11 +10,11 @@ use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
 use crate::database::backend;
-use crate::database::schema::deployments;
+use crate::database::schema::{deployments, environments};
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::among::AmongValues;
-use crate::query::page;
+use crate::query::page::{self, Span};
 use crate::query::sql::Sql;
 
 #[derive(Queryable)]
@@ -57,12 +57,52 @@ const NEXT_IID: (&str, &str) = (
      RETURNING deployments",
 );
 
+/// The condition that the environment is not removed, without its end: the id of the project follows. Removed
+/// environments keep deployments until all are deleted.
+const NOT_REMOVED: &str =
+    " AND environment_id NOT IN (SELECT id FROM environments WHERE project_id = ";
+
+impl DieselTx<'_> {
+    /// Returns the exact number of deployments of a project, without counting them.
+    fn count_deployments(&mut self, project: ProjectId) -> Result<u64, StoreError> {
+        let query =
+            Sql::new("SELECT deployments - removed_deployments FROM iids WHERE project_id = ");
+        let count = self.ids(query.id(project.0))?.into_iter().next();
+        Ok(count.map_or(0, i64::unsigned_abs))
+    }
+
+    /// Subtracts the deployments of an environment, which is about to be deleted, from the total of its project.
+    pub(crate) fn subtract_deployments(
+        &mut self,
+        environment: EnvironmentId,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            Sql::new(
+                "UPDATE iids SET removed_deployments = removed_deployments \
+                 + (SELECT count(*) FROM deployments WHERE environment_id = ",
+            )
+            .id(environment.0)
+            .sql(") WHERE project_id = (SELECT project_id FROM environments WHERE id = ")
+            .id(environment.0)
+            .sql(")"),
+        )
+    }
+}
+
 impl Deployments for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Three queries: the total, the ids, the rows. The total is exact, so pages near the end, which have the newest
+    /// deployments, are read from there.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Deployment>, StoreError> {
-        let fitting = Sql::new("SELECT id FROM deployments WHERE project_id = ").id(project.0);
-        let total = self.total(&format!("deployments of {project}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
+        let fitting = Sql::new("SELECT id FROM deployments WHERE project_id = ")
+            .id(project.0)
+            .sql(NOT_REMOVED)
+            .id(project.0)
+            .sql(" AND removed)");
+        let total = self.count_deployments(project)?;
+        let span = Span::backward(page, total).unwrap_or_else(|| Span::forward(page));
+        let order = if span.backward { " ORDER BY id DESC" } else { " ORDER BY id" };
+        let mut ids = self.ids(fitting.sql(order).span(span))?;
+        span.restore(&mut ids);
         let mut rows: Vec<DeploymentRow> = self.by_ids(&ids, |conn, ids| {
             deployments::table.filter(deployments::id.among(ids)).load(conn)
         })?;
@@ -76,8 +116,16 @@ impl Deployments for DieselTx<'_> {
         id: DeploymentId,
     ) -> Result<Option<Deployment>, StoreError> {
         self.read_row(|conn| -> QueryResult<Option<DeploymentRow>> {
-            let row = deployments::table.find(id.0);
-            row.filter(deployments::project_id.eq(project.0)).get_result(conn).optional()
+            let removed = environments::table
+                .filter(environments::project_id.eq(project.0))
+                .filter(environments::removed.eq(true))
+                .select(environments::id);
+            deployments::table
+                .find(id.0)
+                .filter(deployments::project_id.eq(project.0))
+                .filter(deployments::environment_id.ne_all(removed))
+                .get_result(conn)
+                .optional()
         })
     }
 

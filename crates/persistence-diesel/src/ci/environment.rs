@@ -2,6 +2,7 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::environment::port::Environments;
 use hexforge_domain::environment::{
     Environment, EnvironmentName, EnvironmentState, ExternalUrl, NewEnvironment,
@@ -18,7 +19,9 @@ use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::sql::Sql;
 
-#[derive(Queryable)]
+/// A row of `environments` that is not removed.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = environments)]
 struct EnvironmentRow {
     id: i64,
     project_id: i64,
@@ -51,7 +54,11 @@ impl TryFrom<EnvironmentRow> for Environment {
 impl DieselTx<'_> {
     fn environments_by_id(&mut self, ids: &[i64]) -> Result<Vec<Environment>, StoreError> {
         let mut rows: Vec<EnvironmentRow> = self.by_ids(ids, |conn, ids| {
-            environments::table.filter(environments::id.among(ids)).load(conn)
+            environments::table
+                .filter(environments::id.among(ids))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
+                .load(conn)
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         self.convert_rows(rows)
@@ -61,7 +68,8 @@ impl DieselTx<'_> {
 impl Environments for DieselTx<'_> {
     /// Three queries: the total, the ids, the rows.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Environment>, StoreError> {
-        let fitting = Sql::new("SELECT id FROM environments WHERE project_id = ").id(project.0);
+        let fitting = Sql::new("SELECT id FROM environments WHERE NOT removed AND project_id = ");
+        let fitting = fitting.id(project.0);
         let total = self.total(&format!("environments of {project}"), &fitting)?;
         let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
         Ok(Paged { items: self.environments_by_id(&ids)?, total })
@@ -73,8 +81,13 @@ impl Environments for DieselTx<'_> {
         id: EnvironmentId,
     ) -> Result<Option<Environment>, StoreError> {
         self.read_row(|conn| -> QueryResult<Option<EnvironmentRow>> {
-            let row = environments::table.find(id.0);
-            row.filter(environments::project_id.eq(project.0)).get_result(conn).optional()
+            environments::table
+                .find(id.0)
+                .filter(environments::project_id.eq(project.0))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
+                .get_result(conn)
+                .optional()
         })
     }
 
@@ -95,6 +108,8 @@ impl Environments for DieselTx<'_> {
             environments::table
                 .filter(environments::project_id.eq(project.0))
                 .filter(environments::name.eq(name))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
                 .get_result(conn)
                 .optional()
         })
@@ -112,6 +127,8 @@ impl Environments for DieselTx<'_> {
             environments::table
                 .filter(environments::project_id.eq(project.0))
                 .filter(environments::external_url.eq(url))
+                .filter(environments::removed.eq(false))
+                .select(EnvironmentRow::as_select())
                 .get_result(conn)
                 .optional()
         })
@@ -120,20 +137,27 @@ impl Environments for DieselTx<'_> {
     fn to_stop(
         &mut self,
         project: ProjectId,
-        branch: &str,
+        branches: &[BranchName],
         limit: u32,
     ) -> Result<Vec<Environment>, StoreError> {
-        let ids = self.ids(
-            Sql::new(
-                "SELECT id FROM environments \
-                 WHERE state = 'available' AND stop_branch IS NOT NULL AND project_id = ",
-            )
-            .id(project.0)
-            .sql(" AND stop_branch = ")
-            .text(branch.to_owned())
-            .sql(" ORDER BY id LIMIT ")
-            .id(i64::from(limit)),
-        )?;
+        let Some((first, others)) = branches.split_first() else { return Ok(vec![]) };
+        let mut query = Sql::new(
+            "SELECT id FROM environments \
+             WHERE state = 'available' AND stop_branch IS NOT NULL AND project_id = ",
+        )
+        .id(project.0)
+        .sql(" AND stop_branch IN (")
+        .text(first.as_str().to_owned());
+        // The number of names varies, so the prepared statement is not cached.
+        let mut names = Sql::uncached();
+        for other in others {
+            names = names.sql(", ").text(other.as_str().to_owned());
+        }
+        if !others.is_empty() {
+            query = query.then(names);
+        }
+        // Without an order, the query ends at the limit.
+        let ids = self.ids(query.sql(") LIMIT ").id(i64::from(limit)))?;
         if ids.is_empty() { Ok(vec![]) } else { self.environments_by_id(&ids) }
     }
 
@@ -178,7 +202,21 @@ impl Environments for DieselTx<'_> {
         self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 
+    /// Deletes the environment and its deployments, if they are few. Otherwise marks the environment, and
+    /// [`Removals::step`](hexforge_domain::removal::port::Removals::step) deletes the rows.
     fn delete(&mut self, id: EnvironmentId) -> Result<(), StoreError> {
-        self.write(|conn| diesel::delete(environments::table.find(id.0)).execute(conn))
+        self.subtract_deployments(id)?;
+        if self.remove_environment_rows(id.0)? {
+            return Ok(());
+        }
+        // The name and the URL become free. No environment has a name with a colon.
+        let values = (
+            environments::removed.eq(true),
+            environments::name.eq(format!("removed:{id}")),
+            environments::external_url.eq(None::<&str>),
+            environments::stop_branch.eq(None::<&str>),
+        );
+        let row = environments::table.find(id.0);
+        self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
 }

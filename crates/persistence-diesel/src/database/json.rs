@@ -6,6 +6,7 @@
 
 use chrono::{DateTime, FixedOffset, NaiveDate};
 use hexforge_domain::Timestamp;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::ci::when::When;
 use hexforge_domain::commit::ObjectId;
@@ -160,6 +161,7 @@ stored_as! {
     MergeStatus => String: |status| status.as_str().to_owned(), |word| Self::parse(&word);
     Status => String: |status| status.as_str().to_owned(), |word| Self::parse(&word);
     When => String: |when| when.as_str().to_owned(), |word| Self::parse(&word);
+    BranchName => String: |branch| branch.as_str().to_owned(), |name| Some(Self::stored(name));
     RequestBranch => String: |branch| branch.as_str().to_owned(), |name| Some(Self::stored(name));
     ObjectId => String: |id| id.to_string(), |hex| Self::parse(&hex);
     Timestamp => i64: |at| at.timestamp_micros(), Self::from_timestamp_micros;

@@ -304,6 +304,7 @@ diesel::table! {
         milestones -> BigInt,
         merge_requests -> BigInt,
         deployments -> BigInt,
+        removed_deployments -> BigInt,
     }
 }
 
@@ -732,6 +733,8 @@ diesel::table! {
     project_settings (project_id) {
         project_id -> BigInt,
         coverage_expression -> Nullable<Text>,
+        build_timeout -> Nullable<Integer>,
+        build_git_fetch -> Nullable<Bool>,
     }
 }
 
@@ -901,6 +904,7 @@ diesel::table! {
         stop_branch -> Nullable<Text>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        removed -> Bool,
     }
 }
 
@@ -963,6 +967,7 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shar
 diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
 diesel::allow_tables_to_appear_in_same_query!(labels, merge_request_labels);
+diesel::allow_tables_to_appear_in_same_query!(environments, deployments);
 diesel::allow_tables_to_appear_in_same_query!(
     projects,
     builds,

@@ -35,6 +35,7 @@ use hexforge_domain::refs::port::Refs;
 use hexforge_domain::removal::port::Removals;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::runner::port::Runners;
+use hexforge_domain::search::Searches;
 use hexforge_domain::service::port::Services;
 use hexforge_domain::sign_in::port::{SignInAddresses, SignInFailures};
 use hexforge_domain::snippet::port::Snippets;
@@ -355,6 +356,7 @@ ports! {
     packs: Packs,
     system_hooks: SystemHooks,
     application_settings: SettingsStore,
+    searches: Searches,
     broadcasts: Broadcasts,
     labels: Labels,
     group_labels: GroupLabels,

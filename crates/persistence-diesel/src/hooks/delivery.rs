@@ -146,6 +146,9 @@ impl DieselTx<'_> {
             ids.sort_unstable();
             ids.dedup();
         }
+        if !services.is_empty() {
+            self.lock_services(&services)?;
+        }
         let mut lanes = BTreeMap::new();
         for (kind, ids) in [
             (HookKind::Project, project),

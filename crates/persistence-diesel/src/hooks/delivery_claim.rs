@@ -49,7 +49,8 @@ pub(crate) enum HookKind {
 }
 
 impl HookKind {
-    /// The statement that inserts the lanes of hooks that have none.
+    /// The statement that inserts the lanes of hooks that have none. A service without a URL gets no lane, because its
+    /// deliveries could not be sent.
     pub(crate) fn insert_lanes(self, hooks: Vec<i64>) -> Sql {
         let statement = match self {
             HookKind::Project => {
@@ -59,7 +60,8 @@ impl HookKind {
                 "INSERT INTO hook_lanes (system_hook_id) SELECT id FROM system_hooks WHERE id IN ("
             }
             HookKind::Service => {
-                "INSERT INTO hook_lanes (service_id) SELECT id FROM services WHERE id IN ("
+                "INSERT INTO hook_lanes (service_id) SELECT id FROM services \
+                 WHERE url IS NOT NULL AND id IN ("
             }
         };
         Sql::new(statement).ids(hooks).sql(") ORDER BY id ON CONFLICT DO NOTHING")
@@ -74,6 +76,16 @@ pub(crate) const PROJECT_EXISTS: &str = " AND (task.project_hook_id IS NULL OR E
      WHERE services.id = task.service_id))";
 
 impl DieselTx<'_> {
+    /// Locks services against the removal of their URL, which also deletes their lane. Without the lock, a lane could be
+    /// inserted between that removal and its commit. All transactions lock services before their lanes.
+    pub(crate) fn lock_services(&mut self, ids: &[i64]) -> Result<(), StoreError> {
+        self.lock_rows(
+            Sql::new("SELECT id FROM services WHERE id IN (")
+                .ids(ids.to_vec())
+                .sql(") ORDER BY id FOR SHARE"),
+        )
+    }
+
     /// Returns the lanes of these hooks.
     pub(crate) fn find_lanes(
         &mut self,

@@ -218,7 +218,7 @@ impl DeliveryLog for DieselTx<'_> {
             Ok(Some(FailingHook {
                 hook,
                 project: project.map(ProjectId),
-                url: HookUrl::stored(seals.open(Purpose::HookUrl, &url)?).without_credentials(),
+                host: HookUrl::stored(seals.open(Purpose::HookUrl, &url)?).host().to_owned(),
                 failures: failures.unsigned_abs(),
                 since: to_utc(since),
                 reason: reason.unwrap_or_default(),

@@ -15,8 +15,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, CoverageExpression, Description, Features, NewProject, Project, ProjectHeader,
-    ProjectName, ProjectPath, ProjectRef,
+    Archived, BuildSettings, BuildTimeout, CoverageExpression, Description, Features, NewProject,
+    Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef,
 };
 use hexforge_domain::text::Secret;
 use hexforge_domain::unique::sorted_unique;
@@ -556,6 +556,39 @@ impl Projects for DieselTx<'_> {
                 .on_conflict(project_settings::project_id)
                 .do_update()
                 .set(value)
+                .execute(c))
+        })
+    }
+
+    fn build_settings(&mut self, project: ProjectId) -> Result<BuildSettings, StoreError> {
+        let row = project_settings::table.find(project.0);
+        let columns = (project_settings::build_timeout, project_settings::build_git_fetch);
+        let found: Option<(Option<i32>, Option<bool>)> =
+            self.run(|conn| row.select(columns).get_result(conn).optional())?;
+        let (timeout, git_fetch) = found.unwrap_or_default();
+        let default = BuildSettings::default();
+        Ok(BuildSettings {
+            timeout: timeout.map_or(default.timeout, BuildTimeout::stored),
+            git_fetch: git_fetch.unwrap_or(default.git_fetch),
+        })
+    }
+
+    fn set_build_settings(
+        &mut self,
+        project: ProjectId,
+        settings: BuildSettings,
+    ) -> Result<(), StoreError> {
+        let key = project_settings::project_id.eq(project.0);
+        let values = (
+            project_settings::build_timeout.eq(settings.timeout.seconds()),
+            project_settings::build_git_fetch.eq(settings.git_fetch),
+        );
+        self.write(|conn| {
+            each_backend!(conn, c => diesel::insert_into(project_settings::table)
+                .values((key, values))
+                .on_conflict(project_settings::project_id)
+                .do_update()
+                .set(values)
                 .execute(c))
         })
     }

@@ -266,8 +266,11 @@ impl List<'_> {
             | ProjectOrder::LastActivityAt => false,
         };
         let is_counted = match scope {
-            // Stars do not increase the change counter. The other two scopes are too long.
-            ProjectScope::StarredBy(_) | ProjectScope::All | ProjectScope::VisibleTo(_) => false,
+            // Stars and links to sources do not increase the change counter. The other two scopes are too long.
+            ProjectScope::StarredBy(_)
+            | ProjectScope::ForksOf { .. }
+            | ProjectScope::All
+            | ProjectScope::VisibleTo(_) => false,
             ProjectScope::AuthorizedFor(_)
             | ProjectScope::OwnedBy(_)
             | ProjectScope::OfGroup { .. }

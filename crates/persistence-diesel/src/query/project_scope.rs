@@ -29,7 +29,8 @@ impl Scope {
             | ProjectScope::StarredBy(_)
             | ProjectScope::OfGroup { .. }
             | ProjectScope::InGroup { .. }
-            | ProjectScope::SharedWith { .. } => false,
+            | ProjectScope::SharedWith { .. }
+            | ProjectScope::ForksOf { .. } => false,
         }
     }
 
@@ -44,7 +45,8 @@ impl Scope {
             | ProjectScope::AuthorizedFor(_)
             | ProjectScope::OwnedBy(_)
             | ProjectScope::StarredBy(_)
-            | ProjectScope::SharedWith { .. } => None,
+            | ProjectScope::SharedWith { .. }
+            | ProjectScope::ForksOf { .. } => None,
         }
     }
 
@@ -81,6 +83,9 @@ impl Scope {
             ),
             ProjectScope::InGroup { group, .. } => Some(inside(group)),
             ProjectScope::SharedWith { group, .. } => Some(access::is_shared_with(group, today)),
+            ProjectScope::ForksOf { source, .. } => {
+                Some(Sql::new("projects.forked_from_id = ").id(source.0))
+            }
         };
         which.into_iter().chain(self.visibility_condition()).collect()
     }
@@ -144,6 +149,9 @@ impl Scope {
             ProjectScope::SharedWith { group, .. } => {
                 Some(project_id_in(access::shared_with(group, today)))
             }
+            ProjectScope::ForksOf { source, .. } => {
+                Some(Sql::new("projects.forked_from_id = ").id(source.0))
+            }
         }
     }
 
@@ -158,7 +166,8 @@ impl Scope {
             ProjectScope::VisibleTo(viewer) | ProjectScope::StarredBy(viewer) => Some(viewer),
             ProjectScope::OfGroup { viewer, .. }
             | ProjectScope::InGroup { viewer, .. }
-            | ProjectScope::SharedWith { viewer, .. } => viewer.restricted_to(),
+            | ProjectScope::SharedWith { viewer, .. }
+            | ProjectScope::ForksOf { viewer, .. } => viewer.restricted_to(),
         }
     }
 }

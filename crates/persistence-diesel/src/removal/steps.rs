@@ -1,4 +1,4 @@
-//! Deletes the dependent rows of removed projects, groups and users in batches.
+//! Deletes the dependent rows of removed projects, groups, users and environments in batches.
 //!
 //! Rows that can be very numerous reference a root: a row of `project_roots`, `namespace_roots` or `user_roots`. A
 //! trigger inserts the root together with the entity, and marks it when the entity is removed. The root is deleted
@@ -163,6 +163,11 @@ impl Root {
     }
 }
 
+/// Selects the ids of removed environments.
+fn removed_environments() -> Sql {
+    Sql::new("SELECT task.id FROM environments AS task WHERE task.removed")
+}
+
 /// The name of the advisory lock that serializes removals.
 const REMOVALS_LOCK: &str = "removals";
 
@@ -177,7 +182,7 @@ impl Removals for DieselTx<'_> {
                 return Ok(true);
             }
         }
-        Ok(false)
+        Ok(!self.ids(removed_environments().sql(" LIMIT 1"))?.is_empty())
     }
 
     fn step(&mut self, limit: u32) -> Result<Step, StoreError> {
@@ -195,6 +200,10 @@ impl Removals for DieselTx<'_> {
         }
         if let Some(user) = self.lock_root(Root::User, None)? {
             self.remove_user_rows(user)?;
+            return Ok(Step::Rows);
+        }
+        if let Some(environment) = self.lock_removed_environment()? {
+            self.remove_environment_rows(environment)?;
             return Ok(Step::Rows);
         }
         Ok(Step::Nothing)
@@ -231,6 +240,27 @@ impl DieselTx<'_> {
             true => self.remove_user_rows(id.0),
             false => Ok(()),
         }
+    }
+
+    /// Locks a removed environment. Only one transaction at a time deletes the rows of removed entities, because a
+    /// deployment may belong to a removed user too.
+    fn lock_removed_environment(&mut self) -> Result<Option<i64>, StoreError> {
+        if !self.run(|conn| backend::try_lock_name(conn, REMOVALS_LOCK))? {
+            return Ok(None);
+        }
+        let removed = removed_environments().sql(" ORDER BY task.id LIMIT 1");
+        let removed = removed.sql(backend::skip_locked_clause(self.backend()));
+        Ok(self.ids(removed)?.into_iter().next())
+    }
+
+    /// Deletes an environment and its deployments, within the budget of the transaction. Returns true if no row is
+    /// left.
+    pub(crate) fn remove_environment_rows(&mut self, id: i64) -> Result<bool, StoreError> {
+        if !self.remove_rows(&OF_ENVIRONMENTS, || Sql::new(" = ").id(id))? {
+            return Ok(false);
+        }
+        self.execute(Sql::new("DELETE FROM environments WHERE id = ").id(id))?;
+        Ok(true)
     }
 
     /// Returns the first ids of projects in a namespace, as many as one transaction can remove.
@@ -275,6 +305,12 @@ impl DieselTx<'_> {
 
     /// Deletes the lanes and deliveries of a project's hooks and services.
     fn remove_lanes_of_project(&mut self, project: i64) -> Result<bool, StoreError> {
+        // Services are locked before their lanes, as by a transaction that inserts deliveries.
+        self.lock_rows(
+            Sql::new("SELECT id FROM services WHERE project_id = ")
+                .id(project)
+                .sql(" ORDER BY id FOR UPDATE"),
+        )?;
         for lanes_of in [
             "SELECT id FROM hook_lanes WHERE project_hook_id IN \
              (SELECT id FROM project_hooks WHERE project_id = ",

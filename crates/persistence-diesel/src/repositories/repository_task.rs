@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use hexforge_domain::Timestamp;
+use hexforge_domain::branch::BranchName;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::id::{ProjectId, RepositoryTaskId, UserId};
 use hexforge_domain::merge_request::{BranchPush, RequestBranch};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::repository::port::RepositoryTasks;
 use hexforge_domain::repository::task::{
-    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, NEVER_FINISHED, RepositoryTask, TaskKind,
+    ImportState, MAX_ATTEMPTS, MAX_CONCURRENT_IMPORTS, MAX_CONCURRENT_MERGES, NEVER_FINISHED,
+    RepositoryTask, TaskKind,
 };
 use hexforge_domain::unique::sorted_unique;
 
@@ -53,6 +55,10 @@ impl KindRow {
                 let data = to_text(&ClosingUser { user: *user });
                 ("close_requests_of_fork", Some(source.0), None, Some(data))
             }
+            TaskKind::StopEnvironments { branches, .. } => {
+                let data = DeletedBranches { branches: branches.clone() };
+                ("stop_environments", None, None, Some(to_text(&data)))
+            }
             TaskKind::MergeAutomatically { branch, head } => {
                 let data = BranchHead { branch: branch.clone(), head: *head };
                 ("merge_automatically", None, None, Some(to_text(&data)))
@@ -91,6 +97,8 @@ impl KindRow {
             }
             ("close_requests_of_fork", Some(source), None, None, Some(data)) => from_text(data)
                 .map(|ClosingUser { user }| TaskKind::CloseRequestsOfFork { source, user }),
+            ("stop_environments", None, Some(user), None, Some(data)) => from_text(data)
+                .map(|DeletedBranches { branches }| TaskKind::StopEnvironments { branches, user }),
             ("merge_automatically", None, None, None, Some(data)) => from_text(data)
                 .map(|BranchHead { branch, head }| TaskKind::MergeAutomatically { branch, head }),
             _ => None,
@@ -102,6 +110,11 @@ impl KindRow {
 /// The user who deleted a fork.
 struct ClosingUser {
     user: UserId,
+}
+
+/// The branches that a push deleted.
+struct DeletedBranches {
+    branches: Vec<BranchName>,
 }
 
 /// A commit of a branch.
@@ -123,6 +136,10 @@ stored! {
         #[serde(rename = "user_id")] user: UserId,
     }
 
+    DeletedBranches {
+        branches: Vec<BranchName>,
+    }
+
     BranchHead {
         branch: RequestBranch,
         head: ObjectId,
@@ -130,7 +147,7 @@ stored! {
 }
 
 /// Selects the tasks that can be claimed: they are due, their project has no older task that is still to be run, and
-/// their user has fewer running imports than the limit.
+/// fewer imports of their user, or automatic merges of all projects, are running than the limit allows.
 fn claimable(now: Timestamp) -> Sql {
     Sql::new("SELECT task.id FROM repository_tasks AS task WHERE task.due_at <= ")
         .moment(to_naive(now))
@@ -147,6 +164,15 @@ fn claimable(now: Timestamp) -> Sql {
         .moment(to_naive(now))
         .sql(") < ")
         .id(MAX_CONCURRENT_IMPORTS)
+        .sql(
+            ") AND (task.kind <> 'merge_automatically' OR \
+             (SELECT COUNT(*) FROM repository_tasks AS merging \
+             WHERE merging.kind = 'merge_automatically' AND merging.tries > 0 \
+             AND merging.error IS NULL AND merging.due_at > ",
+        )
+        .moment(to_naive(now))
+        .sql(") < ")
+        .id(MAX_CONCURRENT_MERGES)
         .sql(")")
 }
 

@@ -142,6 +142,20 @@ impl Issuables for DieselTx<'_> {
         Ok(issues.into_iter().map(issue).chain(merge_requests).collect())
     }
 
+    fn participants(&mut self, on: Issuable, limit: u32) -> Result<Vec<UserId>, StoreError> {
+        let (column, table) = match on {
+            Issuable::Issue(_) => ("issue_id = ", "issue_participants"),
+            Issuable::MergeRequest(_) => ("merge_request_id = ", "merge_request_participants"),
+        };
+        let users_in = |query: Sql, table| {
+            let query = query.sql("SELECT user_id FROM ").sql(table);
+            query.sql(" WHERE ").sql(column).id(on.id())
+        };
+        let query = users_in(users_in(Sql::new(""), table).sql(" UNION "), "awards");
+        let users = self.ids(query.sql(" ORDER BY user_id LIMIT ").id(i64::from(limit)))?;
+        Ok(users.into_iter().map(UserId).collect())
+    }
+
     fn participate(&mut self, on: Issuable, user: UserId) -> Result<(), StoreError> {
         match on {
             Issuable::Issue(issue) => {

@@ -198,6 +198,10 @@ impl Issues for DieselTx<'_> {
         self.list_issues(filter, page)
     }
 
+    fn count(&mut self, filter: &IssueFilter) -> Result<u64, StoreError> {
+        self.count_issues(filter)
+    }
+
     fn insert(&mut self, new: NewIssue) -> Result<Issue, StoreError> {
         let iid = self.next_iid(new.project, NEXT_IID)?;
         let state = IssueState::Opened;

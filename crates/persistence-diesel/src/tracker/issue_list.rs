@@ -11,6 +11,7 @@ use hexforge_domain::project::query::Viewer;
 
 use crate::database::tx::DieselTx;
 use crate::query::access;
+use crate::query::search::Search;
 use crate::query::sql::Sql;
 use crate::tracker::issue_conditions::{ProjectSet, title_in, title_start_in, titles_of};
 use crate::tracker::issue_total::{self, CounterOwner};
@@ -31,6 +32,12 @@ impl DieselTx<'_> {
         let strategy = self.choose_strategy(filter, selectors.as_ref(), total, page)?;
         let ids = self.ids(ordered_issues(filter, selectors.as_ref(), strategy).page(page))?;
         Ok(Paged { items: self.issues_by_id(&ids)?, total })
+    }
+
+    /// One query for the total. One or two more if several labels and a milestone select issues together.
+    pub(crate) fn count_issues(&mut self, filter: &IssueFilter) -> Result<u64, StoreError> {
+        let selectors = self.load_selectors(filter)?;
+        self.total_of_issues(filter, selectors.as_ref())
     }
 
     fn total_of_issues(
@@ -67,7 +74,9 @@ impl DieselTx<'_> {
             IssueScope::AuthoredBy(..) if selectors.is_some() && total > MAX_UNCACHED_READS => {
                 return Ok(Strategy::Walk);
             }
-            IssueScope::AuthoredBy(..) => return Ok(Strategy::Gather),
+            IssueScope::AuthoredBy(..) | IssueScope::AssignedTo(..) => {
+                return Ok(Strategy::Gather);
+            }
             IssueScope::Project(_) if !has_label_or_milestone(filter) => {
                 return Ok(Strategy::Gather);
             }
@@ -308,7 +317,7 @@ fn ordered_issues(filter: &IssueFilter, selectors: Option<&Selectors>, strategy:
     let is_in_index_order = match filter.scope {
         IssueScope::AuthoredBy(..) => selectors.is_none(),
         IssueScope::Project(_) => !has_label_or_milestone(filter),
-        IssueScope::Milestone(..) | IssueScope::Group(..) => false,
+        IssueScope::Milestone(..) | IssueScope::AssignedTo(..) | IssueScope::Group(..) => false,
     };
     if is_in_index_order || strategy == Strategy::Walk {
         return matching_issues("SELECT issues.id", filter, selectors, strategy).sql(order(filter));
@@ -342,7 +351,7 @@ fn matching_issues(
     ];
     let everywhere = match filter.scope {
         IssueScope::Group(..) => strategy == Strategy::Walk,
-        IssueScope::AuthoredBy(..) => true,
+        IssueScope::AuthoredBy(..) | IssueScope::AssignedTo(..) => true,
         IssueScope::Project(_) | IssueScope::Milestone(..) => false,
     };
     let state = filter.open.map(|open| Sql::new(state(open, everywhere)));
@@ -363,7 +372,30 @@ fn matching_issues(
     Sql::with(ctes.into_iter().flatten())
         .sql(select)
         .sql(from)
-        .filter(conditions.into_iter().flatten().chain(selected))
+        .filter(conditions.into_iter().flatten().chain(selected).chain(other_conditions(filter)))
+}
+
+/// The conditions on people, texts and missing labels. A unary plus keeps the order of the list: the page is read by the
+/// index of the scope.
+fn other_conditions(filter: &IssueFilter) -> Vec<Sql> {
+    let search = Search::new(filter.search.as_deref().map(str::trim));
+    let [title, description] = ["lower(issues.title)", "lower(coalesce(issues.description, ''))"]
+        .map(|column| search.within(column));
+    let search = title.zip(description).map(|(title, description)| {
+        Sql::new("(").then(title).sql(" OR ").then(description).sql(")")
+    });
+    let without = (!filter.without_labels.is_empty()).then(|| {
+        Sql::new(HAS_LABEL)
+            .then(title_in("labels.title IN (", &filter.without_labels))
+            .sql(" LIMIT 1) IS NULL")
+    });
+    let conditions = [
+        filter.author.map(|user| Sql::new("+issues.author_id = ").id(user.0)),
+        filter.assignee.map(|user| Sql::new("+issues.assignee_id = ").id(user.0)),
+        search,
+        without,
+    ];
+    conditions.into_iter().flatten().collect()
 }
 
 /// The conditions that an issue has the label, or the milestone, of a title.
@@ -434,6 +466,13 @@ fn scope(
             let project = access::returns_row(project);
             (ISSUES, Sql::new(column).id(author.0).sql(" AND ").then(project), viewer)
         }
+        IssueScope::AssignedTo(assignee, viewer) => {
+            let viewer = viewer.restricted_to();
+            let project = Sql::new("SELECT 1 FROM projects").filter([seen(joined(), viewer)]);
+            let project = access::returns_row(project);
+            let assigned = Sql::new("issues.assignee_id = ").id(assignee.0);
+            (ISSUES, assigned.sql(" AND ").then(project), viewer)
+        }
         IssueScope::Group(group, viewer) => {
             let viewer = viewer.restricted_to();
             let (from, there) = match strategy {
@@ -469,7 +508,7 @@ fn project_set_of(scope: IssueScope) -> Option<ProjectSet> {
             Some(ProjectSet::Project(project))
         }
         IssueScope::Group(group, _) => Some(ProjectSet::Group(group)),
-        IssueScope::AuthoredBy(..) => None,
+        IssueScope::AuthoredBy(..) | IssueScope::AssignedTo(..) => None,
     }
 }
 
@@ -513,13 +552,14 @@ fn among_labelled(labels: &LabelFilter, project_set: ProjectSet) -> Sql {
 /// Like [`among_labelled`], as a condition on one issue. It is a scalar subquery because planners would otherwise
 /// collect all labelled issues.
 fn is_labelled(labels: &LabelFilter) -> Sql {
-    Sql::new(
-        "(SELECT 1 FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \
-         WHERE has.issue_id = issues.id AND ",
-    )
-    .then(title_in("labels.title IN (", titles_of(labels)))
-    .sql(" LIMIT 1) IS NOT NULL")
+    Sql::new(HAS_LABEL)
+        .then(title_in("labels.title IN (", titles_of(labels)))
+        .sql(" LIMIT 1) IS NOT NULL")
 }
+
+/// Begins a scalar subquery that finds a label of an issue. A condition on `labels` has to follow.
+const HAS_LABEL: &str = "(SELECT 1 FROM issue_labels AS has JOIN labels ON labels.id = has.label_id \
+                         WHERE has.issue_id = issues.id AND ";
 
 fn order(filter: &IssueFilter) -> &'static str {
     match (filter.order, filter.descending) {

@@ -38,7 +38,11 @@ impl CounterOwner {
 /// Selects the total of a list whose filter has one label or one milestone, and maybe a state. `None` for all other
 /// lists.
 pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
-    if filter.iid.is_some() {
+    let has_others = filter.author.is_some()
+        || filter.assignee.is_some()
+        || filter.search.is_some()
+        || !filter.without_labels.is_empty();
+    if filter.iid.is_some() || has_others {
         return None;
     }
     let (owner, which) = match (filter.scope, &filter.labels, &filter.milestone) {
@@ -64,7 +68,7 @@ pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
                          AND projects.namespace_id = ";
             (" FROM projects CROSS JOIN ", Sql::new(there).id(group.0), viewer.restricted_to())
         }
-        IssueScope::AuthoredBy(..) => return None,
+        IssueScope::AuthoredBy(..) | IssueScope::AssignedTo(..) => return None,
     };
     let ctes = [
         viewer.map(|viewer| access::authorized_cte(viewer, filter.today)),

@@ -132,6 +132,10 @@ impl MergeRequests for DieselTx<'_> {
         Ok(Paged { items, total })
     }
 
+    fn count(&mut self, filter: &MergeRequestFilter) -> Result<u64, StoreError> {
+        self.total(&format!("merge requests {filter:?}"), &list::matching(filter))
+    }
+
     fn insert(&mut self, new: NewMergeRequest) -> Result<MergeRequest, StoreError> {
         let iid = self.next_iid(new.ends.target_project, NEXT_IID)?;
         let mut request = MergeRequest {

@@ -184,4 +184,10 @@ impl Milestones for DieselTx<'_> {
         let row = milestones::table.find(milestone.id.0);
         self.write(|conn| diesel::update(row).set(values).execute(conn))
     }
+
+    fn delete(&mut self, id: MilestoneId) -> Result<(), StoreError> {
+        let events = "DELETE FROM events WHERE target_type = 'Milestone' AND target_id = ";
+        self.execute(Sql::new(events).id(id.0))?;
+        self.execute(Sql::new("DELETE FROM milestones WHERE id = ").id(id.0))
+    }
 }

@@ -132,6 +132,26 @@ impl Tokens for DieselTx<'_> {
         Ok(Paged { items, total })
     }
 
+    fn active_personal(
+        &mut self,
+        user: UserId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Token>, StoreError> {
+        let is_unexpired = tokens::expires_at.is_null().or(tokens::expires_at.gt(to_naive(now)));
+        self.read_rows(|conn| {
+            tokens::table
+                .filter(tokens::user_id.eq(user.0))
+                .filter(tokens::kind.eq(TokenKind::Personal.as_str()))
+                .filter(tokens::revoked_at.is_null())
+                .filter(is_unexpired)
+                .order(tokens::id.desc())
+                .limit(limit.into())
+                .select(TokenRow::as_select())
+                .load(conn)
+        })
+    }
+
     fn insert(&mut self, new: NewToken) -> Result<Token, StoreError> {
         let values = (
             tokens::user_id.eq(new.user.0),

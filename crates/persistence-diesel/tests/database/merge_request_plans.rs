@@ -11,7 +11,9 @@ use hexforge_domain::id::{
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::merge_request::Ends;
 use hexforge_domain::merge_request::port::BranchEnd;
-use hexforge_domain::merge_request::query::{MergeRequestFilter, MergeRequestOrder, StateFilter};
+use hexforge_domain::merge_request::query::{
+    MergeRequestFilter, MergeRequestOrder, RequestScope, StateFilter,
+};
 use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::note::{NoteSource, Noteable};
 use hexforge_domain::ports::store::{Store, StoreError, Tx};
@@ -26,11 +28,8 @@ const PROJECT: ProjectId = ProjectId(1);
 
 fn all() -> MergeRequestFilter {
     MergeRequestFilter {
-        project: PROJECT,
-        states: StateFilter::All,
-        iids: None,
-        order: MergeRequestOrder::CreatedAt,
         descending: true,
+        ..MergeRequestFilter::newest_first(RequestScope::Project(PROJECT))
     }
 }
 
@@ -209,7 +208,11 @@ fn a_list_of_merge_requests_takes_three_queries_however_long_it_is() {
             };
             counted.write(insert);
             for states in [StateFilter::All, StateFilter::Open] {
-                let filter = MergeRequestFilter { project: project.id, states, ..all() };
+                let filter = MergeRequestFilter {
+                    scope: RequestScope::Project(project.id),
+                    states,
+                    ..all()
+                };
                 let (page, queries) = counted.read(|tx| tx.merge_requests().list(&filter, PAGE));
                 assert_eq!((page.total, queries.min(3), queries.max(3)), (total, queries, 3));
                 let moments: Vec<_> = page.items.iter().map(|found| found.created_at).collect();

@@ -4,10 +4,12 @@ use crate::support::connect;
 use crate::support::plans::{PAGE, assert_goes_by, plans, plans_in};
 use diesel::connection::SimpleConnection;
 use hexforge_domain::award::Awardable;
-use hexforge_domain::build::{BuildFilter, StatusFilter};
+use hexforge_domain::branch::BranchName;
+use hexforge_domain::build::{BuildFilter, Silence, StatusFilter};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::delivery::{DeliveryKey, HookRef, NewDelivery};
+use hexforge_domain::deployment::Deployment;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::{
     BoardId, EnvironmentId, IssueId, LabelId, MergeRequestId, MilestoneId, NamespaceId, NoteId,
@@ -33,7 +35,8 @@ use hexforge_domain::todo::{TodoAction, TodoFilter, TodoKind, TodoState};
 use hexforge_domain::user::UserFilter;
 use hexforge_domain::visibility::Visibility;
 use hexforge_domain_testing::builders::{
-    a_day, a_group, a_milestone, a_moment, a_project, a_system_hook, a_tag, a_user, an_issue,
+    a_branch, a_build, a_day, a_definition, a_deployment, a_group, a_milestone, a_moment,
+    a_pipeline, a_project, a_system_hook, a_tag, a_user, an_environment, an_issue, home_of,
     insert_label,
 };
 use hexforge_persistence_diesel::Options;
@@ -698,7 +701,10 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
         tx.builds().list(project, &BuildFilter::default(), PAGE).map(|_| ())
     });
     assert_goes_by("builds_of_pipeline", |tx| tx.builds().of_pipeline(PipelineId(1)).map(|_| ()));
-    assert_goes_by("builds_waited_for", |tx| tx.builds().silent_since(a_moment(), 100).map(|_| ()));
+    assert_goes_by("builds_waited_for", |tx| {
+        let since = Silence { pending: a_moment(), running: a_moment() };
+        tx.builds().silent_since(since, 100).map(|_| ())
+    });
     assert_goes_by("builds_with_expiring_artifacts", |tx| {
         tx.builds().with_artifacts_expired(a_moment(), 100).map(|_| ())
     });
@@ -707,10 +713,12 @@ fn pipelines_builds_triggers_and_variables_go_by_the_index_of_their_order() {
     assert_goes_by("environments_of_project", |tx| {
         tx.environments().list(project, PAGE).map(|_| ())
     });
-    assert_goes_by("environments_to_stop", |tx| {
-        tx.environments().to_stop(project, "topic", 9).map(|_| ())
-    });
-    assert_goes_by("deployments_of_project", |tx| tx.deployments().list(project, PAGE).map(|_| ()));
+    for branches in [&["topic"][..], &["topic", "other", "third"]] {
+        let branches: Vec<BranchName> = branches.iter().map(|name| a_branch(name)).collect();
+        assert_goes_by("environments_to_stop", |tx| {
+            tx.environments().to_stop(project, &branches, 9).map(|_| ())
+        });
+    }
     assert_goes_by("deployments_of_environment", |tx| {
         tx.deployments().last_to(EnvironmentId(1)).map(|_| ())
     });
@@ -772,5 +780,42 @@ fn what_hooks_are_sent_is_found_by_indexes() {
     for (query, plan) in of_deliveries {
         assert!(!plan.contains("USE TEMP B-TREE"), "{query}: {plan}");
         assert!(!plan.contains("SCAN deliveries") || plan.contains("INDEX"), "{query}: {plan}");
+    }
+}
+
+/// The newest deployments are on the last page. Its query reads the page only, from the end of the index, and the total
+/// is not counted.
+#[test]
+fn the_last_page_of_deployments_is_read_from_the_end() {
+    const TOTAL: i64 = 1_000;
+    let database = TestDatabase::sqlite();
+    let store = database.open(Options::default());
+    let store: &dyn Store = &store;
+    let ada = a_user("ada").stored_in(store).id;
+    let project = a_project("site", home_of(store, ada), ada).stored_in(store).id;
+    let made: Result<Vec<Deployment>, StoreError> = store.write(|tx| {
+        let pipeline = tx.pipelines().insert(a_pipeline(project))?;
+        let definition = tx.builds().define(pipeline.id, &a_definition())?;
+        let build = tx.builds().insert(a_build(&pipeline, definition, "deploy"))?;
+        let environment = tx.environments().insert(an_environment(project, "production"))?;
+        (0..TOTAL).map(|_| tx.deployments().insert(a_deployment(&environment, &build))).collect()
+    });
+    let made = made.expect("the store takes deployments");
+    for (number, skipped) in [(2, 20), (25, 480), (27, 460), (50, 0)] {
+        let page = Page::Numbered { number, size: 20 };
+        let offset = page.offset() as usize;
+        let expected = made[offset..offset + 20].to_vec();
+        let found = plans_in(&database, |tx| {
+            let listed = tx.deployments().list(project, page)?;
+            assert_eq!((listed.items, listed.total), (expected, TOTAL as u64), "{number}");
+            Ok(())
+        });
+        assert!(!found.iter().any(|(query, _)| query.contains("count(*)")), "{found:?}");
+        let ids = found.iter().find(|(query, _)| query.contains("ORDER BY id"));
+        let (query, plan) = ids.expect("the query of the page");
+        assert!(plan.contains("deployments_of_project"), "{plan}");
+        assert!(!plan.contains("USE TEMP B-TREE"), "{plan}");
+        assert_eq!(query.contains("ORDER BY id DESC"), number > 25, "{query}");
+        assert!(query.contains(&format!(", 20, {skipped}]")), "{number}: {query}");
     }
 }

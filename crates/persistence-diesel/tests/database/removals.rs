@@ -6,7 +6,7 @@ use crate::support::databases;
 use hexforge_domain::award::Awardable;
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::deployment::NewDeployment;
-use hexforge_domain::id::{IssueId, PipelineId, ProjectId, UserId};
+use hexforge_domain::id::{EnvironmentId, IssueId, PipelineId, ProjectId, UserId};
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::member::request::RequestSource;
 use hexforge_domain::merge_request::NewVersion;
@@ -280,5 +280,33 @@ fn no_step_removes_more_than_it_may_and_nothing_is_left() {
         for table in &tables {
             assert_eq!(of_project(table), 0, "{table}");
         }
+    }
+}
+
+/// A request that deletes an environment deletes a bounded number of rows. Steps delete the others.
+#[test]
+fn an_environment_with_many_deployments_is_removed_in_steps() {
+    for database in databases() {
+        let store = database.open(Options::default());
+        let store: &dyn Store = &store;
+        let ada = a_user("ada").stored_in(store).id;
+        let project = a_project("site", home_of(store, ada), ada).stored_in(store).id;
+        let (issue, pipeline) = store
+            .write::<_, StoreError>(|tx| insert_one_of_each(tx, project, ada))
+            .expect("all of it fits");
+        insert_many(&database, project, issue, pipeline);
+        let environment = database.number("SELECT id FROM environments");
+        let left = || database.number("SELECT count(*) FROM deployments");
+        let mut before = left();
+        assert_eq!(before, MANY);
+        let delete = |tx: &mut dyn Tx| tx.environments().delete(EnvironmentId(environment));
+        store.write::<_, StoreError>(delete).expect("it can go");
+        assert!((1..=1_000).contains(&(before - left())), "{} rows were left", left());
+        while store.read::<_, StoreError>(|tx| tx.removals().pending()).expect("readable") {
+            before = left();
+            store.write::<_, StoreError>(|tx| tx.removals().step(LIMIT)).expect("a step");
+            assert!(before - left() <= i64::from(LIMIT), "a step removed {}", before - left());
+        }
+        assert_eq!((left(), database.number("SELECT count(*) FROM environments")), (0, 0));
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use hexforge_application::app::App;
 use hexforge_application::delivery;
-use hexforge_domain::delivery::HookRef;
+use hexforge_domain::delivery::{FailingHook, HookRef};
 use hexforge_persistence_diesel::{DatabaseUrl, store};
 
 use super::print;
@@ -107,23 +107,25 @@ fn hooks(app: &App) -> Finding {
     if failing.is_empty() {
         return Ok(format!("none keeps failing, {} deliveries wait", queue.deliveries));
     }
-    let line = |hook: hexforge_domain::delivery::FailingHook| {
-        let which = match (hook.hook, hook.project) {
-            (HookRef::Project(id), Some(project)) => format!("hook {id} of project {project}"),
-            (HookRef::Project(id), None) => format!("hook {id}"),
-            (HookRef::System(id), _) => format!("system hook {id}"),
-            (HookRef::Service(id), Some(project)) => format!("service {id} of project {project}"),
-            (HookRef::Service(id), None) => format!("service {id}"),
-        };
-        format!(
-            "{which} ({}) failed {} times since {}: {}",
-            hook.url,
-            hook.failures,
-            hook.since.format("%Y-%m-%d %H:%M UTC"),
-            hook.reason
-        )
+    Err(failing.iter().map(describe_failing).collect())
+}
+
+/// Describes a failing hook by its id and the host of its receiver. The rest of the URL may be a secret.
+fn describe_failing(hook: &FailingHook) -> String {
+    let which = match (hook.hook, hook.project) {
+        (HookRef::Project(id), Some(project)) => format!("hook {id} of project {project}"),
+        (HookRef::Project(id), None) => format!("hook {id}"),
+        (HookRef::System(id), _) => format!("system hook {id}"),
+        (HookRef::Service(id), Some(project)) => format!("service {id} of project {project}"),
+        (HookRef::Service(id), None) => format!("service {id}"),
     };
-    Err(failing.into_iter().map(line).collect())
+    format!(
+        "{which} ({}) failed {} times since {}: {}",
+        hook.host,
+        hook.failures,
+        hook.since.format("%Y-%m-%d %H:%M UTC"),
+        hook.reason
+    )
 }
 
 /// Formats an error with its causes on one line.

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use hexforge_application::app::SignUp;
 use hexforge_domain::network::Network;
 use hexforge_domain::policy::strict::StrictRules;
 use hexforge_domain::text::Secret;
@@ -88,8 +89,11 @@ declare_settings! {
     push_memory_mb: usize = "MIB",
         number(128..=65536).default(512)
             .note("One user may use three quarters of it. One push with large objects uses up to 80 MiB");
-    /// Hours without news from a waiting or running build after which the build fails.
+    /// Hours after which a build fails that no runner takes.
     build_silence_hours: u32 = "HOURS", number(1..=8760).default(24);
+    /// Seconds without a sign of life from the runner of a running build after which the build fails.
+    runner_silence: u32 = "SECONDS",
+        number(5..=86400).default(300).note("Runners give one at least every 30 seconds");
     /// Hours after which a pack that no repository uses is removed.
     sweep_after_hours: u32 = "HOURS", number(1..=8760).default(24);
     /// Days without use after which the token of a sign-in (`POST /session`) expires.
@@ -117,11 +121,20 @@ declare_settings! {
     strict_rules: StrictRules = "NAMES",
         names(StrictRules::parse, "is not a rule that can be stricter").default("").default_in_words("none")
             .note("See [security](security.md#rules-that-can-be-stricter)");
+    /// Whether strangers may register on the web pages: `off`, `open`, or `approval` for accounts that an administrator
+    /// unblocks first.
+    signup: SignUp = "WORD",
+        choice([("off", SignUp::Off), ("open", SignUp::Open), ("approval", SignUp::Approval)]).default("off")
+            .note("See [web pages](web.md#for-operators)");
     /// Errors of `git fsck`, separated by commas, that pushed and imported objects may have, such as `zeroPaddedDate`,
     /// or `none`. Old histories have some.
     accepted_object_errors: AcceptedFaults = "NAMES",
         names(AcceptedFaults::parse, "is not an error of git fsck").default(AcceptedFaults::default())
             .note("See [git](git.md#what-a-push-has-to-pass)");
+    /// Who may open pages that take much work, such as blames, comparisons and statistics: `everyone` or `signed-in`.
+    web_costly: CostlyPages = "WHO",
+        choice([("everyone", CostlyPages::Everyone), ("signed-in", CostlyPages::SignedIn)]).default("everyone")
+            .note("See [pages](web.md#for-operators)");
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug`.
     log: String = "FILTER", text(|filter| Ok(filter.to_owned())).default("info");
     /// The format of the log: `text` or `json`.
@@ -134,6 +147,15 @@ const UNTIL_CHANGED: &str =
 
 /// The data folder, unless another is chosen.
 pub(super) const DEFAULT_DATA_DIR: &str = "hexforge-data";
+
+/// Who may open pages that take much work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostlyPages {
+    /// All visitors. Those who are not signed in share few permits.
+    Everyone,
+    /// Visitors who are signed in.
+    SignedIn,
+}
 
 /// The format of the lines of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,16 +14,18 @@ pub(super) fn token_text(bytes: &[u8]) -> Secret {
     Secret::new(text)
 }
 
-/// 192 random bits.
+/// 191 random bits.
 const LENGTH: usize = 32;
 
-/// 258 random bits.
+/// 257 random bits.
 const SESSION_LENGTH: usize = 43;
 
 /// Generates the text of a token with this many characters.
 fn random_text<const LENGTH: usize>() -> Secret {
     let mut random = [0; LENGTH];
     getrandom::fill(&mut random).expect("the operating system has random numbers");
+    // The first character is a letter: a command line would take a token with a leading `-` for an option.
+    random[0] &= 31;
     token_text(&random)
 }
 
@@ -55,6 +57,10 @@ mod tests {
         assert_ne!(one, other);
         assert_ne!(SystemSecrets.digest(one.reveal()), SystemSecrets.digest(other.reveal()));
         assert_eq!(SystemSecrets.digest(one.reveal()), SystemSecrets.digest(one.reveal()));
+        for _ in 0..200 {
+            let token = SystemSecrets.token();
+            assert!(token.reveal().starts_with(|c: char| c.is_ascii_alphabetic()));
+        }
         let (one, other) = (SystemSecrets.session_token(), SystemSecrets.session_token());
         assert_eq!(one.reveal().len(), SESSION_LENGTH);
         assert_ne!(one, other);

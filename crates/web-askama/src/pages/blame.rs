@@ -3,16 +3,17 @@
 use actix_web::HttpResponse;
 use askama::Template;
 use hexforge_application::error::Error;
-use hexforge_application::repository::browse;
 use hexforge_application::repository::ref_path::Located;
+use hexforge_application::repository::{self, browse};
 use hexforge_domain::repository::BLAME_LINES;
 
-use super::file::{Address, Crumb, Place, crumbs, find_place, joined, read_shown, visible};
-use super::project::{CommitLine, frame_of, missing, other_spelling};
+use super::file::{Address, Crumb, MAX_SHOWN, Place, crumbs, find_place, joined};
+use super::project::{CommitLine, frame_of, other_spelling};
 use crate::address;
 use crate::error::PageResult;
 use crate::frame::{Frame, Pager};
 use crate::render;
+use crate::visible;
 use crate::visit::Visit;
 
 /// Lines that one commit wrote.
@@ -51,11 +52,11 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
         move || {
             let last = first.saturating_add(BLAME_LINES);
             let view = browse::blame(&at, &path, first.saturating_add(1)..=last)?;
-            let (bytes, _) = read_shown(at, &path)?;
-            Ok::<_, Error>((view, bytes.ok_or_else(missing)?))
+            let file = repository::file(at, &path)?;
+            Ok::<_, Error>((view, file.head(MAX_SHOWN)?))
         }
     };
-    let (view, bytes) = visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?;
+    let (view, bytes) = visit.run_costly(|limiter| &limiter.comparisons, &viewer, read).await?;
     let base = format!("/{}", project.path());
     let frame = Frame::of_project(&visit, &viewer, &path, frame_of(&project, "Files"));
     let text = String::from_utf8_lossy(&bytes);
@@ -68,7 +69,7 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
         let numbers = run.first..run.first.saturating_add(run.count);
         let shown = numbers.map(|number| {
             let line = lines.get(number.saturating_sub(1) as usize).copied().unwrap_or_default();
-            (number, visible(line))
+            (number, visible::line(line))
         });
         Some(Run { commit, before, lines: shown.collect() })
     });

@@ -2,24 +2,32 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use hexforge_application::project::page as project_page;
-use hexforge_application::repository;
-use hexforge_application::repository::commits;
-use hexforge_domain::repository::FileDiff;
+use hexforge_application::error::Error;
+use hexforge_application::project::page::{self as project_page, ProjectPage};
+use hexforge_application::repository::browse::{self, ContainingRefs};
+use hexforge_application::repository::{self, Revision, commits};
+use hexforge_domain::commit::Commit;
+use hexforge_domain::repository::Comparison;
+use hexforge_http_edge::conditional::ETag;
+use std::sync::Arc;
 
 use super::project::{CommitLine, frame_of, missing, other_spelling};
-use crate::diff::FileChange;
+use crate::address;
+use crate::diff::{self, DiffHtml, DiffOptions, DiffView};
 use crate::error::PageResult;
 use crate::frame::Frame;
-use crate::moment::count;
+use crate::moment::Moment;
 use crate::render;
-use crate::visit::Visit;
+use crate::visit::{Viewer, Visit};
 
-/// Files on a page.
-const MAX_FILES: usize = 100;
+/// The branches and tags that are shown.
+const SHOWN_REFS: usize = 20;
 
-/// The lines of all files on a page. Files after that are folded.
-const MAX_LINES: usize = 3_000;
+/// A link to a branch or tag.
+struct RefLink {
+    name: String,
+    address: String,
+}
 
 #[derive(Template)]
 #[template(path = "commit.html")]
@@ -29,16 +37,26 @@ struct CommitPage {
     line: CommitLine,
     message: String,
     email: String,
+    /// The committer and the date, if they differ from those of the author.
+    committer: Option<(String, Moment)>,
     parents: Vec<String>,
-    summary: String,
-    files: Vec<FileChange>,
-    is_cut: bool,
+    branches: Vec<RefLink>,
+    tags: Vec<RefLink>,
+    has_more_refs: bool,
+    diff: DiffHtml,
 }
 
-pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
+/// The commit that an address names.
+struct Found {
+    project: ProjectPage,
+    at: Revision,
+    status: Option<hexforge_domain::ci::status::Status>,
+}
+
+async fn find(visit: &Visit) -> PageResult<(Viewer, Found)> {
     let (named, client, sha) = (visit.project(), visit.address(), visit.param("sha"));
     let is_id = (7..=40).contains(&sha.len()) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let (viewer, (project, at, status)) = visit
+    visit
         .run(move |app, viewer| {
             let project = project_page::get(app, viewer.actor(), &named)?;
             let readable = repository::readable(app, viewer.actor(), client, &named)?;
@@ -47,49 +65,88 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
             }
             let at = repository::revision(app, &readable, &sha)?.ok_or_else(missing)?;
             let status = commits::status(app, &readable, &at)?;
-            Ok((project, at, status))
+            Ok(Found { project, at, status })
         })
-        .await?;
+        .await
+}
+
+pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, Found { project, at, status }) = find(&visit).await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
-    let read = move || Ok((commits::get(&at, status)?, commits::diff(&at)?));
-    let (view, diffs) = visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?;
-    let title = view.commit.title();
+    let base = format!("/{}", project.path());
+    let options = DiffOptions::of(&visit).with_files_at(&base, at.commit());
+    let read = move || {
+        let view = commits::get(&at, status)?;
+        let changes = commits::changes(&at)?;
+        let diff = DiffView::of_comparison(&changes, &options);
+        let diff = diff.with_stats(changes.diffs.len(), &view.stats).to_html()?;
+        Ok::<_, Error>((view.commit, diff, browse::refs_containing(&at)?))
+    };
+    let (commit, diff, refs) =
+        visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;
+    let title = commit.title();
     let frame = Frame::of_project(&visit, &viewer, &title, frame_of(&project, "Commits"));
-    let message = view.commit.message.split_once('\n').map_or("", |(_, rest)| rest).trim();
-    let (files, is_cut) = changes(&diffs);
+    let ContainingRefs { branches, tags, is_cut } = refs.unwrap_or_default();
+    let message = commit.message.split_once('\n').map_or("", |(_, rest)| rest).trim();
+    let is_same = commit.author.name == commit.committer.name;
+    let committer =
+        (!is_same).then(|| (commit.committer.name.clone(), frame.moment(commit.committer.at)));
     let page = CommitPage {
-        base: format!("/{}", project.path()),
-        line: CommitLine::new(&view.commit, &frame),
+        line: CommitLine::new(&commit, &frame),
         message: message.to_owned(),
-        email: view.commit.author.email.clone(),
-        parents: view.commit.parents.iter().map(ToString::to_string).collect(),
-        summary: summary(diffs.len(), view.stats.additions, view.stats.deletions),
-        files,
-        is_cut,
+        email: commit.author.email.clone(),
+        committer,
+        parents: commit.parents.iter().map(ToString::to_string).collect(),
+        has_more_refs: is_cut || branches.len() > SHOWN_REFS || tags.len() > SHOWN_REFS,
+        branches: ref_links(&base, "commits", branches),
+        tags: ref_links(&base, "tags", tags),
+        diff,
+        base,
         frame,
     };
     render::page(&visit, &viewer, &page)
 }
 
-/// `2 changed files with 3 additions and 1 deletion`.
-pub(super) fn summary(files: usize, additions: u64, deletions: u64) -> String {
-    format!(
-        "{} with {} and {}",
-        count(files as u64, "changed file"),
-        count(additions, "addition"),
-        count(deletions, "deletion")
-    )
+fn ref_links(base: &str, page: &str, names: Vec<String>) -> Vec<RefLink> {
+    let link =
+        |name: String| RefLink { address: format!("{base}/{page}/{}", address::path(&name)), name };
+    names.into_iter().take(SHOWN_REFS).map(link).collect()
 }
 
-/// The files of a diff, as far as a page shows them.
-pub(super) fn changes(diffs: &[FileDiff]) -> (Vec<FileChange>, bool) {
-    let mut left = MAX_LINES;
-    let shown = diffs.iter().take(MAX_FILES).map(|diff| {
-        let change = FileChange::new(diff, left);
-        left = left.saturating_sub(change.lines());
-        change
-    });
-    (shown.collect(), diffs.len() > MAX_FILES)
+/// The changes as text.
+pub(super) async fn plain_diff(visit: Visit) -> PageResult<HttpResponse> {
+    as_text(visit, |_, changes| diff::plain_diff(&changes.diffs)).await
+}
+
+/// The commit as an e-mail for `git am`.
+pub(super) async fn email_patch(visit: Visit) -> PageResult<HttpResponse> {
+    as_text(visit, |commit, changes| diff::write_email(commit, &changes.diffs)).await
+}
+
+async fn as_text(
+    visit: Visit,
+    write: fn(&Commit, &Arc<Comparison>) -> String,
+) -> PageResult<HttpResponse> {
+    let (viewer, Found { project, at, status }) = find(&visit).await?;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
+    let tag =
+        ETag::of_commits(visit.request().path().rsplit('.').next().unwrap_or(""), &[at.commit()]);
+    if visit.if_none_match().has(&tag) {
+        return Ok(render::not_modified(&tag));
+    }
+    let read = move || {
+        let changes = commits::changes(&at)?;
+        Ok::<_, Error>((write(&commits::get(&at, status)?.commit, &changes), changes.overflow))
+    };
+    let (text, is_incomplete) =
+        visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;
+    let mut response = render::foreign_bytes("text/plain; charset=utf-8");
+    if !is_incomplete {
+        tag.put_on(&mut response);
+    }
+    Ok(response.body(text))
 }

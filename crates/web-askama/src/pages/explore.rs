@@ -15,12 +15,24 @@ use crate::render;
 use crate::visit::{Viewer, Visit};
 
 /// A project in a list.
-struct Row {
-    path: String,
-    description: String,
-    visibility: &'static str,
-    stars: String,
-    active: Moment,
+pub(super) struct Row {
+    pub(super) path: String,
+    pub(super) description: String,
+    pub(super) visibility: &'static str,
+    pub(super) stars: String,
+    pub(super) active: Moment,
+}
+
+impl Row {
+    pub(super) fn new(PlacedProject { project, place }: &PlacedProject, frame: &Frame) -> Self {
+        Self {
+            path: place.path_of(project),
+            description: project.description.as_ref().map_or("", |text| text.as_str()).to_owned(),
+            visibility: visibility_name(project.visibility),
+            stars: count(project.star_count.into(), "star"),
+            active: frame.moment(project.last_activity_at),
+        }
+    }
 }
 
 #[derive(Template)]
@@ -96,7 +108,8 @@ pub(super) async fn public(_: Visit) -> PageResult<HttpResponse> {
     render::moved("/explore/projects")
 }
 
-fn listing(visit: &Visit) -> ProjectListing {
+/// The filter and order in the query.
+pub(super) fn listing(visit: &Visit) -> ProjectListing {
     let search = visit.query("search").or(visit.query("name"));
     let (order, descending) = match visit.query("sort") {
         Some("name_asc") => (ProjectOrder::Name, false),
@@ -122,16 +135,9 @@ fn show(
     projects: Paged<PlacedProject>,
 ) -> PageResult<HttpResponse> {
     let frame = Frame::new(visit, viewer, heading);
-    let row = |PlacedProject { project, place }: &PlacedProject| Row {
-        path: place.path_of(project),
-        description: project.description.as_ref().map_or("", |text| text.as_str()).to_owned(),
-        visibility: visibility_name(project.visibility),
-        stars: count(project.star_count.into(), "star"),
-        active: frame.moment(project.last_activity_at),
-    };
     let page = Projects {
         heading,
-        rows: projects.items.iter().map(row).collect(),
+        rows: projects.items.iter().map(|placed| Row::new(placed, &frame)).collect(),
         total: projects.total,
         search: listing(visit).search.unwrap_or_default(),
         pager: Pager::new(visit, projects.total),

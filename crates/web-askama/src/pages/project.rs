@@ -15,7 +15,7 @@ use hexforge_domain::project::Archived;
 use hexforge_domain::project::star::StarCommand;
 
 use super::explore::visibility_name;
-use super::file::{self, Entry, FolderContent, Readme};
+use super::folder::{self, Entry, FolderContent, Readme};
 use crate::address;
 use crate::error::PageResult;
 use crate::frame::{Frame, ProjectFrame};
@@ -99,6 +99,9 @@ struct Home {
     is_archived: bool,
     starred: bool,
     may_star: bool,
+    may_fork: bool,
+    /// The progress of an import, if the repository is still empty.
+    importing: Option<String>,
     stars: String,
     clone_http: String,
     clone_ssh: String,
@@ -116,6 +119,8 @@ struct Folder {
     shown_of_more: Option<usize>,
     entries: Vec<Entry>,
     readme: Option<Readme>,
+    /// The branch, encoded for addresses.
+    at: String,
 }
 
 /// What the home of a project reads.
@@ -163,7 +168,7 @@ fn read_tip(project: &ProjectPage, at: Revision) -> Result<Tip, Error> {
         repository::commits::CommitFilter { limit: 1, ..Default::default() },
     )?;
     let branches = repository::branch_names(&at);
-    let readme = file::read_readme(at, content.entries())?;
+    let readme = folder::read_readme(at, content.entries())?;
     Ok(Tip { branch, branches, commit: commit.into_iter().next(), content, readme })
 }
 
@@ -179,8 +184,9 @@ fn show(
     let content = tip.map(|tip| Folder {
         latest: tip.commit.as_ref().map(|commit| CommitLine::new(commit, &frame)),
         shown_of_more: tip.content.shown_of_more(),
-        entries: file::rows(&base, &tip.branch, tip.content, &frame),
+        entries: folder::rows(&base, &tip.branch, tip.content, &frame),
         readme: tip.readme,
+        at: address::path(&tip.branch),
         branch: tip.branch,
         branches: tip.branches,
     });
@@ -191,6 +197,12 @@ fn show(
         is_archived: row.archived == Archived::Yes,
         starred: project.starred,
         may_star: project.may(ProjectAbility::Star),
+        may_fork: project.may(ProjectAbility::DownloadCode) && viewer.signed_in().is_some(),
+        importing: row
+            .import_url
+            .as_ref()
+            .filter(|_| content.is_none())
+            .map(|_| format!("{base}/import")),
         stars: count(row.star_count.into(), "star"),
         clone_http: visit.links().http_to_repo(&path),
         clone_ssh: visit.links().ssh_to_repo(&path),

@@ -1,7 +1,8 @@
 //! Pages of the service itself: help, robots, identicons, the color scheme.
 
-use actix_web::HttpResponse;
+use actix_web::http::Method;
 use actix_web::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use actix_web::{HttpRequest, HttpResponse, web};
 use askama::Template;
 use sha2::{Digest, Sha256};
 
@@ -10,7 +11,7 @@ use crate::cookies::Scheme;
 use crate::error::PageResult;
 use crate::frame::Frame;
 use crate::render;
-use crate::visit::Visit;
+use crate::visit::{Visit, WebSettings};
 
 /// Crawlers stay away from what is costly or not for them.
 const ROBOTS: &str = "User-agent: *
@@ -20,8 +21,12 @@ Disallow: /profile
 Disallow: /search
 Disallow: /users/
 Disallow: /*/*/blame/
+Disallow: /*/*/commit/*.diff
+Disallow: /*/*/commit/*.patch
+Disallow: /*/*/commit/*?
 Disallow: /*/*/commits/
 Disallow: /*/*/compare
+Disallow: /*/*/files/
 Disallow: /*/*/find_file/
 Disallow: /*/*/graphs/
 Disallow: /*/*/network/
@@ -41,6 +46,24 @@ pub(super) async fn help(visit: Visit) -> PageResult<HttpResponse> {
     render::page(&visit, &viewer, &page)
 }
 
+#[derive(Template)]
+#[template(path = "shortcuts.html")]
+struct Shortcuts {
+    frame: Frame,
+}
+
+/// How to reach everything by the keyboard.
+pub(super) async fn shortcuts(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, ()) = visit.run(|_, _| Ok(())).await?;
+    let page = Shortcuts { frame: Frame::new(&visit, &viewer, "Keyboard") };
+    render::page(&visit, &viewer, &page)
+}
+
+/// Other addresses of the help of the original.
+pub(super) async fn other_help(_: Visit) -> PageResult<HttpResponse> {
+    render::moved("/help")
+}
+
 pub(super) async fn robots(_: Visit) -> PageResult<HttpResponse> {
     Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(ROBOTS))
 }
@@ -50,6 +73,35 @@ pub(super) async fn choose_scheme(visit: Visit) -> PageResult<HttpResponse> {
     let scheme = Scheme::parse(visit.form().text("color_scheme")).unwrap_or_default();
     let back = address::return_to(Some(visit.form().text("return_to")));
     Ok(render::see_other(back).cookie(visit.jar().new_scheme(scheme)).finish())
+}
+
+/// Answers the go command, which asks where the repository of an import path is. The answer is made from the address
+/// alone, so a hidden project and a missing one look the same.
+pub(crate) fn go_get(request: &HttpRequest, segments: &[Vec<u8>]) -> Option<HttpResponse> {
+    let is_asked = || {
+        form_urlencoded::parse(request.query_string().as_bytes())
+            .any(|(name, value)| name == "go-get" && value == "1")
+    };
+    let [namespace, project, ..] = segments else { return None };
+    if request.method() != Method::GET || !is_asked() {
+        return None;
+    }
+    let settings = request.app_data::<web::Data<WebSettings>>()?;
+    let url = settings.external_url.as_str();
+    let host = url.split_once("://").map_or(url, |(_, host)| host);
+    let project = project.strip_suffix(b".git").unwrap_or(project);
+    let path = format!("{}/{}", address::path(namespace), address::path(project));
+    let html = format!(
+        "<!DOCTYPE html>\n<html><head><meta name=\"go-import\" content=\"{host}/{path} git {url}/{path}.git\">\
+         </head></html>\n"
+    );
+    let mut response = HttpResponse::Ok();
+    Some(
+        response
+            .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
+            .content_type("text/html; charset=utf-8")
+            .body(html),
+    )
 }
 
 /// A picture made from a name: five by five squares that are the same on both sides.

@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
+use hexforge_application::app::SignUp;
 use hexforge_application::browser_session;
 use hexforge_application::error::Error;
 use hexforge_application::session::Attempt;
@@ -25,6 +26,7 @@ struct SignIn {
     login: String,
     remember: bool,
     return_to: String,
+    may_register: bool,
 }
 
 /// The form.
@@ -58,11 +60,18 @@ fn show(visit: &Visit, status: StatusCode, failed: Failed) -> HttpResponse {
         login,
         remember,
         return_to,
+        may_register: may_register(visit),
     };
     let mut response = render::page_with(status, visit, &viewer, &page);
     // A cookie of fixed characters is always a valid header.
     let _ = response.add_cookie(&visit.jar().new_form(&cookie));
     response
+}
+
+/// Whether the page links to the registration. The settings are those that this process has read last.
+fn may_register(visit: &Visit) -> bool {
+    let app = visit.app();
+    app.settings.signup != SignUp::Off && app.application_settings.newest().signup_enabled
 }
 
 /// Checks the password, and makes a new session.

@@ -28,6 +28,7 @@ on_every_store!(
     channels_and_names_are_those_of_the_properties,
     plain_updates_and_confidential_issues_are_not_told,
     texts_of_users_cannot_write_links_and_mentions,
+    names_of_branches_are_encoded_in_urls,
     a_chat_that_fails_is_tried_again,
     a_service_without_activity_is_told_nothing,
     messages_go_with_their_project,
@@ -328,6 +329,20 @@ fn texts_of_users_cannot_write_links_and_mentions(forge: &Forge) {
     update_issue(forge, ROOT, &issue, &[("state_event", "close")]);
     let text = only_message(forge, &receiver)["text"].as_str().expect("a text").to_owned();
     assert!(text.contains("|#1 &lt;!channel&gt;> closed"), "{text}");
+}
+
+/// Git allows `|`, `<`, `>`, `#` and `%` in the name of a branch. In a link, `|` ends the URL and `>` ends the link.
+fn names_of_branches_are_encoded_in_urls(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let receiver = activate(forge, &fixture.cast.path, &[]);
+    let developer = name_of(forge, "developer");
+    let project = project_link(forge, &fixture.cast.path);
+    new_branch(forge, &fixture, "fix/a|b>#%ü", "feature/x");
+    let expected = format!(
+        "{developer} pushed new branch \
+         <{PAGE}/commits/fix/a%7Cb%3E%23%25%C3%BC|fix/a|b&gt;#%ü> to {project}"
+    );
+    assert_eq!(only_message(forge, &receiver)["text"], expected);
 }
 
 /// "Through the outbox and the address guard of the hooks, with their retries."

@@ -1,7 +1,11 @@
 //! Requests of forks that are deleted or leave their origin: merge_requests.md sections 9, 16 and 17.
 
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::{Forge, Receiver, on_every_store};
+use hexforge_tests::{Forge, Receiver, Response, on_every_store};
 use serde_json::{Value, json};
 
 use super::requests_fork_support::{commit_to, forked, post_from};
@@ -22,6 +26,7 @@ on_every_store!(
     pushes_pass_over_requests_without_a_fork,
     a_removed_link_closes_with_event_and_delivery,
     requests_that_are_not_open_stay_as_they_are,
+    requests_created_while_their_fork_is_deleted_are_closed,
 );
 
 /// The newest event of the project.
@@ -198,4 +203,57 @@ fn requests_that_are_not_open_stay_as_they_are(forge: &Forge) {
         assert_eq!(request_now(forge, request), *request);
     }
     assert_eq!(actions(forge, &fixture), before);
+}
+
+/// POST /projects/:id/merge_requests while DELETE /projects/:id removes the fork: each request is refused, or it is
+/// created before the fork is deleted and closed with it. None stays open without its fork.
+fn requests_created_while_their_fork_is_deleted_are_closed(forge: &Forge) {
+    const AUTHORS: usize = 4;
+    const EACH: usize = 4;
+    let (fixture, fork) = forked(forge);
+    let stranger = fixture.token("stranger");
+    let branch = |author: usize, number: usize| format!("topic-{author}-{number}");
+    for author in 0..AUTHORS {
+        for number in 0..EACH {
+            let form = [("branch_name", &*branch(author, number)), ("ref", "topic")];
+            let path = format!("{}/repository/branches", path_of_project(&fork));
+            forge.post(&path).token(stranger).form(&form).send();
+        }
+    }
+    let barrier = Barrier::new(AUTHORS + 1);
+    let answers: Vec<Response> = thread::scope(|scope| {
+        let authors: Vec<_> = (0..AUTHORS)
+            .map(|author| {
+                let (barrier, fixture, fork) = (&barrier, &fixture, &fork);
+                scope.spawn(move || {
+                    barrier.wait();
+                    let post = |number| {
+                        let more = json!({"source_branch": branch(author, number)});
+                        post_from(forge, stranger, fork, fixture.project(), &more)
+                    };
+                    (0..EACH).map(post).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        barrier.wait();
+        // Some requests are created first.
+        thread::sleep(Duration::from_millis(30));
+        forge.delete(&path_of_project(&fork)).token(stranger).send().expect(200);
+        authors.into_iter().flat_map(|author| author.join().expect("no panic")).collect()
+    });
+    do_tasks(forge);
+    for answer in answers {
+        match answer.status {
+            201 => {
+                let made = answer.json();
+                let now = request_now(forge, &made);
+                assert_eq!(now["state"], "closed", "{now}");
+                assert_eq!(request_notes(forge, &made), ["closed"]);
+            }
+            404 => assert_eq!(answer.json(), message("404 Project Not Found")),
+            status => panic!("{status}: {}", answer.text()),
+        }
+    }
+    let open = format!("{}/merge_requests?state=opened", fixture.cast.path);
+    assert_eq!(forge.get(&open).token(ROOT).send().expect(200), json!([]));
 }

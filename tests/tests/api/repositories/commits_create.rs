@@ -1,6 +1,7 @@
 //! POST /projects/:id/repository/commits, what it writes: commits_files.md sections 5.2, 5.4, 5.5 and 7.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
@@ -21,6 +22,7 @@ on_every_store!(
     the_first_commit_creates_the_default_branch,
     a_commit_is_a_push,
     writers_at_once_lose_nothing,
+    a_commit_may_have_very_many_actions,
 );
 
 /// POST /projects/:id/repository/commits
@@ -328,4 +330,52 @@ fn writers_at_once_lose_nothing(forge: &Forge) {
     assert_eq!(tree.len(), made.len() + 2);
     let count = fixture.tree.git_bare(&["rev-list", "--count", "master"]);
     assert_eq!(count, (made.len() + 3).to_string());
+}
+
+/// POST /projects/:id/repository/commits: the size of the body is the only limit of the number of actions, so the work
+/// for each of them does not grow with the number of the others.
+fn a_commit_may_have_very_many_actions(forge: &Forge) {
+    const MANY: usize = 4_000;
+    let fixture = filled_fixture(forge);
+    let path = |number: usize| format!("many/{}/{number}", number % 100);
+    let commit = |action: &dyn Fn(usize) -> Value| {
+        let actions = (0..MANY).map(action).collect::<Vec<_>>();
+        let begun = Instant::now();
+        post_commit(forge, &fixture, "developer", "master", json!(actions)).expect(201);
+        begun.elapsed()
+    };
+    let files = || {
+        let url = format!("{}/repository/tree?path=many/7&per_page=100", fixture.cast.path);
+        let listed = forge.get(&url).token(fixture.token("reporter")).send();
+        listed.expect(200).as_array().expect("a list").len()
+    };
+    let mut took = Vec::new();
+    took.push(commit(
+        &|number| json!({"action": "create", "file_path": path(number), "content": "x"}),
+    ));
+    assert_eq!(files(), MANY / 100);
+    assert_eq!(content(forge, &fixture, "master", &path(MANY - 1)), "x");
+    took.push(commit(
+        &|number| json!({"action": "update", "file_path": path(number), "content": "y"}),
+    ));
+    assert_eq!(content(forge, &fixture, "master", &path(0)), "y");
+    took.push(commit(&|number| {
+        let new = format!("moved/{}/{number}", number % 100);
+        json!({"action": "move", "file_path": new, "previous_path": path(number)})
+    }));
+    assert_eq!(content(forge, &fixture, "master", "moved/0/0"), "y");
+    took.push(commit(&|number| {
+        json!({"action": "delete", "file_path": format!("moved/{}/{number}", number % 100)})
+    }));
+    assert_eq!(tree(forge, &fixture, "master"), ["100644 README", "100644 docs/a"]);
+    // Generous, because machines that run tests are busy. Work that grows with the square takes minutes.
+    assert!(took.iter().all(|one| *one < Duration::from_secs(60)), "{took:?}");
+    // One that fails undoes all.
+    let before = tip(forge, &fixture, "master");
+    let mut actions: Vec<Value> = (0..MANY)
+        .map(|number| json!({"action": "create", "file_path": path(number), "content": "x"}))
+        .collect();
+    actions.push(json!({"action": "delete", "file_path": "missing"}));
+    post_commit(forge, &fixture, "developer", "master", json!(actions)).expect(400);
+    assert_eq!(tip(forge, &fixture, "master"), before);
 }

@@ -1,12 +1,16 @@
 //! Application settings: rest_of_v3.md section 7. Their effects are in `application_settings_effects.rs`.
 
+use std::collections::BTreeMap;
+
 use chrono::TimeDelta;
+use hexforge_domain::application_settings::rule::SettingValue;
+use hexforge_domain::ports::store::StoreError;
 use hexforge_tests::forge::{MAX_UPLOAD, ROOT};
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::groups::group_support::forbidden;
-use crate::api::support::{assert_only_for_administrators, field_error};
+use crate::api::support::{assert_only_for_administrators, field_error, read_store};
 
 on_every_store!(
     settings_are_shown_in_their_order,
@@ -18,6 +22,7 @@ on_every_store!(
     all_problems_are_told_and_nothing_is_stored,
     rights_come_before_parameters,
     only_administrators_see_and_change_settings,
+    a_stored_value_that_does_not_fit_is_treated_as_the_default,
 );
 
 const SETTINGS: &str = "/application/settings";
@@ -247,4 +252,38 @@ fn rights_come_before_parameters(forge: &Forge) {
 fn only_administrators_see_and_change_settings(forge: &Forge) {
     let path = SETTINGS.to_owned();
     assert_only_for_administrators(forge, &[("GET", path.clone()), ("PUT", path)]);
+}
+
+/// Another release may have stored a value that this one does not allow. No request fails because of it.
+fn a_stored_value_that_does_not_fit_is_treated_as_the_default(forge: &Forge) {
+    let initial = get(forge);
+    let store = |changed: &[(&str, SettingValue)]| {
+        let changed: BTreeMap<String, SettingValue> =
+            changed.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let stored: Result<(), StoreError> = forge
+            .app
+            .store
+            .write(|tx| tx.application_settings().update(&changed, forge.app.clock.now()));
+        stored.expect("the store of the server can be written");
+    };
+    store(&[
+        ("max_attachment_size", SettingValue::Integer(5000)),
+        ("default_project_visibility", SettingValue::Integer(7)),
+        ("gravatar_enabled", SettingValue::Text("maybe".to_owned())),
+        ("sign_in_text", SettingValue::Text("Hello".to_owned())),
+    ]);
+    forge.get("/user").token(ROOT).send().expect(200);
+    let shown = get(forge);
+    for name in ["max_attachment_size", "default_project_visibility", "gravatar_enabled"] {
+        assert_eq!(shown[name], initial[name], "{name}");
+    }
+    assert_eq!(shown["sign_in_text"], "Hello", "the others are in effect");
+    // They can be changed, also to the value that is in effect.
+    let size = &initial["max_attachment_size"];
+    let body = json!({"max_attachment_size": size, "gravatar_enabled": false});
+    assert_eq!(change(forge, &body)["gravatar_enabled"], false);
+    let kept = read_store(forge, |tx| tx.application_settings().get()).changed;
+    let names: Vec<&str> = kept.keys().map(String::as_str).collect();
+    assert_eq!(names, ["default_project_visibility", "gravatar_enabled", "sign_in_text"]);
+    assert_eq!(kept["gravatar_enabled"], SettingValue::Switch(false));
 }

@@ -54,6 +54,11 @@ impl NamedObjects {
         Ok(Self { references: found, commits })
     }
 
+    /// The commits, each with the path of the project in the text.
+    pub(crate) fn into_commits(self) -> Vec<(Option<String>, ObjectId)> {
+        self.commits.into_iter().map(|commit| (commit.path, commit.id)).collect()
+    }
+
     /// Returns whether any commit is named.
     pub(crate) fn has_commits(&self) -> bool {
         !self.commits.is_empty()

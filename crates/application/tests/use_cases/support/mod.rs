@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use hexforge_application::app::{App, Settings};
+use hexforge_application::app::{App, Settings, SignUp};
 use hexforge_application::error::Error;
 use hexforge_application::repository::turns::BranchTurns;
 use hexforge_domain::field_errors::FieldErrors;
@@ -69,14 +69,17 @@ impl World {
             yaml: Arc::new(FakeYaml),
             turns: BranchTurns::default(),
             application_settings: Arc::default(),
+            broadcasts: Arc::default(),
             settings: Settings {
                 external_url: "http://forge.test".to_owned(),
                 build_silence: TimeDelta::hours(24),
+                runner_silence: TimeDelta::minutes(5),
                 hook_timeout: Duration::from_secs(10),
                 strict: StrictRules::default(),
                 runners_token: None,
                 repository_bytes: 10 << 30,
                 sweep_after: TimeDelta::hours(24),
+                signup: SignUp::Off,
                 session: TimeDelta::days(14),
             },
         };

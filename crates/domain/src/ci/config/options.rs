@@ -16,8 +16,17 @@ impl Default for Options {
 
 impl Options {
     /// All possible keys.
-    pub const KEYS: [&'static str; 7] =
-        ["image", "services", "artifacts", "cache", "dependencies", "after_script", "environment"];
+    pub const KEYS: [&'static str; 8] = [
+        "image",
+        "services",
+        "artifacts",
+        "cache",
+        "dependencies",
+        "after_script",
+        "environment",
+        // Not in the original: the entries of `before_script` and `script`, which the commands join to one text.
+        "script",
+    ];
 
     /// The options in a tree. Unknown keys and null values are left out. A tree that is not a map has no options.
     pub fn from_node(node: &Node) -> Options {

@@ -53,6 +53,23 @@ fn the_whole_matrix_of_pipelines() {
     }
 }
 
+/// Badges are for those who may read builds, and those of public projects for everybody.
+#[test]
+fn badges_of_public_projects_are_for_everybody() {
+    for visibility in Visibility::ALL {
+        for (who, expected) in table(visibility) {
+            let is_public = visibility == Visibility::Public;
+            let facts = facts(who, visibility);
+            let shown = facts.shows_badges(who.actor());
+            assert_eq!(shown, is_public || expected[2].is_ok(), "{who:?} {visibility:?}");
+            let team = CiFacts { public_builds: false, ..facts };
+            let is_team = PRIVATE.iter().any(|(other, line)| *other == who && line[2].is_ok());
+            assert_eq!(team.shows_badges(who.actor()), is_team, "{who:?} {visibility:?}");
+            assert!(!CiFacts { builds: false, ..facts }.shows_badges(who.actor()));
+        }
+    }
+}
+
 /// Without public builds, users who are not at least reporters lose access to builds.
 #[test]
 fn builds_that_are_not_public_are_for_the_team() {

@@ -136,3 +136,45 @@ fn all_files_are_listed() {
     assert_eq!(found.paths, expected.lines().collect::<Vec<_>>());
     assert!(!found.is_cut);
 }
+
+#[test]
+fn the_files_of_two_commits_are_compared_without_their_merge_base() {
+    let (scratch, _data, repository) = a_world();
+    for (base, tip) in [("master", "side"), ("side", "master"), ("master~2", "master~1")] {
+        let expected = scratch.git(&["diff", "-M", "--name-only", base, tip, "--"]);
+        // The second call is answered from the cache.
+        for _ in 0..2 {
+            let found =
+                repository.tree_changes(Some(commit(&scratch, base)), commit(&scratch, tip));
+            let found = found.expect("both exist");
+            let paths: Vec<&str> = found.diffs.iter().map(|diff| diff.new_path.as_str()).collect();
+            assert_eq!(paths, expected.lines().collect::<Vec<_>>(), "{base} {tip}");
+            assert!(found.commits.is_empty() && !found.overflow);
+        }
+    }
+    let all = repository.tree_changes(None, commit(&scratch, "master")).expect("it exists");
+    assert!(all.diffs.iter().all(|diff| diff.old_mode.is_none()));
+    assert_eq!(all.diffs.len(), 3);
+    for (base, tip) in [(Some(ObjectId::ZERO), commit(&scratch, "master")), (None, ObjectId::ZERO)]
+    {
+        assert!(matches!(repository.tree_changes(base, tip), Err(GitError::Missing)));
+    }
+}
+
+#[test]
+fn the_tips_that_contain_a_commit_are_found() {
+    let (scratch, _data, repository) = a_world();
+    let tree = commit(&scratch, "master^{tree}");
+    for (wanted, expected) in [
+        ("master~2", [true, true, false]),
+        ("master~1", [true, false, false]),
+        ("master", [true, false, false]),
+        ("side", [false, true, false]),
+    ] {
+        let tips = [commit(&scratch, "master"), commit(&scratch, "side"), tree];
+        let found = repository.tips_containing(commit(&scratch, wanted), &tips);
+        assert_eq!(found.expect("it exists"), Some(expected.to_vec()), "{wanted}");
+    }
+    let missing = repository.tips_containing(ObjectId::ZERO, &[]);
+    assert!(matches!(missing, Err(GitError::Missing)));
+}

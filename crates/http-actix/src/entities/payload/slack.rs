@@ -9,6 +9,7 @@ use hexforge_domain::outbox::merge_request::MergeRequestEvent;
 use hexforge_domain::outbox::project::{IssueAction, IssueEvent, NoteRow, Person, ProjectEvent};
 use hexforge_domain::push::{Push, PushedCommit, RefKind};
 use hexforge_domain::service::slack::ChatSettings;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::{issue, merge_request};
@@ -17,6 +18,11 @@ use hexforge_http_edge::links::Links;
 /// The color of attachments that are neither an issue nor a result.
 const COLOR: &str = "#345";
 const ISSUE_COLOR: &str = "#C95823";
+
+/// The characters of a ref name that are percent-encoded in a URL. Git allows `|`, `>`, `#` and `%` in ref names: the
+/// first two would end the URL of a link, and the others would change its meaning.
+const REF_PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// The message about an event; `None` if the chat is not told of it.
 pub fn message(event: &SystemEvent, settings: ChatSettings<'_>, links: &Links) -> Option<Value> {
@@ -100,7 +106,8 @@ struct Project {
 impl Project {
     /// The link to the commits of a branch or tag.
     fn commits(&self, reference: &str) -> String {
-        link(&format!("{}/commits/{reference}", self.page), reference)
+        let encoded = utf8_percent_encode(reference, REF_PATH);
+        link(&format!("{}/commits/{encoded}", self.page), reference)
     }
 
     /// The URL of a commit.

@@ -2,9 +2,13 @@
 
 use hexforge_domain::id::{MergeRequestId, ProjectId, UserId};
 use hexforge_domain::merge_request::port::BranchEnd;
-use hexforge_domain::merge_request::query::{MergeRequestFilter, MergeRequestOrder, StateFilter};
+use hexforge_domain::merge_request::query::{
+    MergeRequestFilter, MergeRequestOrder, RequestConditions, RequestScope, StateFilter,
+};
 use hexforge_domain::merge_request::{Ends, RequestBranch};
 
+use crate::query::access;
+use crate::query::search::Search;
 use crate::query::sql::Sql;
 use crate::query::title_start;
 use crate::removal::project_exists;
@@ -26,12 +30,68 @@ pub(super) fn matching(filter: &MergeRequestFilter) -> Sql {
         StateFilter::Closed => Some("state = 'closed'"),
         StateFilter::Merged => Some("state = 'merged'"),
     };
+    let (ctes, scope) = scope(filter.scope);
     let conditions = [
-        Some(Sql::new("project_id = ").id(filter.project.0)),
+        Some(scope),
         state.map(Sql::new),
         filter.iids.clone().map(|iids| Sql::new("iid IN (").ids(iids).sql(")")),
     ];
-    Sql::new("SELECT id FROM merge_requests").filter(conditions.into_iter().flatten())
+    let conditions = conditions.into_iter().flatten().chain(more(&filter.conditions));
+    Sql::with(ctes).sql("SELECT id FROM merge_requests").filter(conditions)
+}
+
+/// Returns the common table expressions and the condition of a scope.
+fn scope(scope: RequestScope) -> (Option<(&'static str, Sql)>, Sql) {
+    let (column, user, audience, today) = match scope {
+        RequestScope::Project(project) => {
+            return (None, Sql::new("project_id = ").id(project.0));
+        }
+        RequestScope::AssignedTo(user, audience, today) => {
+            ("assignee_id = ", user, audience, today)
+        }
+        RequestScope::AuthoredBy(user, audience, today) => ("author_id = ", user, audience, today),
+    };
+    let viewer = audience.restricted_to();
+    let projects = Sql::new("SELECT projects.id FROM projects").filter(
+        [Sql::new("projects.merge_requests_enabled")]
+            .into_iter()
+            .chain(viewer.map(access::visible)),
+    );
+    let condition = Sql::new(column).id(user.0).sql(" AND project_id IN (").then(projects).sql(")");
+    (viewer.map(|viewer| access::authorized_cte(viewer, today)), condition)
+}
+
+/// The conditions on people, labels and texts. A unary plus keeps the order of the list: the page is read by the index
+/// of the scope.
+fn more(conditions: &RequestConditions) -> Vec<Sql> {
+    let search = Search::new(conditions.search.as_deref().map(str::trim));
+    let [title, description] =
+        ["lower(title)", "lower(coalesce(description, ''))"].map(|column| search.within(column));
+    let search = title.zip(description).map(|(title, description)| {
+        Sql::new("(").then(title).sql(" OR ").then(description).sql(")")
+    });
+    let milestone = conditions.milestone.clone().map(|title| {
+        Sql::new(
+            "(SELECT milestones.title FROM milestones \
+             WHERE milestones.id = merge_requests.milestone_id) = ",
+        )
+        .text(title)
+    });
+    let labels = conditions.labels.iter().map(|title| {
+        Sql::new(
+            "(SELECT 1 FROM merge_request_labels AS has JOIN labels ON labels.id = has.label_id \
+             WHERE has.merge_request_id = merge_requests.id AND labels.title = ",
+        )
+        .text(title.clone())
+        .sql(" LIMIT 1) IS NOT NULL")
+    });
+    let others = [
+        conditions.author.map(|user| Sql::new("+author_id = ").id(user.0)),
+        conditions.assignee.map(|user| Sql::new("+assignee_id = ").id(user.0)),
+        milestone,
+        search,
+    ];
+    others.into_iter().flatten().chain(labels).collect()
 }
 
 /// Like [`matching`], in the order of the filter.

@@ -1,0 +1,370 @@
+//! The calls of the runner protocol.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use reqwest::header::{CONTENT_RANGE, CONTENT_TYPE, RANGE};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::error::Error;
+use crate::protocol::Assignment;
+use crate::tls;
+
+/// The time limit of short calls.
+const SHORT: Duration = Duration::from_secs(30);
+
+/// The time limit for each block of a long transfer.
+const IDLE: Duration = Duration::from_secs(120);
+
+/// The size of the blocks of a transfer.
+const BLOCK: usize = 256 << 10;
+
+/// The longest part of an error answer that is read.
+const MAX_ERROR: usize = 4 << 10;
+
+/// The connection to one server.
+#[derive(Clone, Debug)]
+pub struct Api {
+    http: reqwest::Client,
+    url: String,
+}
+
+/// What a runner tells about itself when it registers.
+#[derive(Clone, Debug)]
+pub struct Registration<'a> {
+    /// The registration token.
+    pub token: &'a str,
+    /// The description.
+    pub description: &'a str,
+    /// The tags.
+    pub tags: &'a [String],
+    /// Whether it takes builds without tags.
+    pub run_untagged: bool,
+    /// Whether it is restricted to its projects.
+    pub locked: bool,
+}
+
+/// The answer to a registration.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Registered {
+    /// The id of the runner.
+    pub id: i64,
+    /// The token of the runner.
+    pub token: String,
+}
+
+/// The answer to a piece of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// The log has this length, and the build goes on.
+    Accepted(u64),
+    /// The build was canceled or has ended otherwise.
+    Ended,
+    /// The log has this length, where the next piece has to start.
+    WrongOffset(u64),
+}
+
+impl Api {
+    /// Connects to a server, at the first call.
+    /// # Errors
+    /// The address is invalid, or the TLS library cannot be used.
+    pub fn new(url: &str) -> Result<Self, Error> {
+        let url = url.trim_end_matches('/').to_owned();
+        let unusable = |problem: String| Error::Unreachable { url: url.clone(), problem };
+        let parsed = url::Url::parse(&url).map_err(|error| unusable(error.to_string()))?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err(unusable("the address has to begin with http:// or https://".into()));
+        }
+        let tls = tls::config().map_err(|error| unusable(error.to_string()))?;
+        let http = reqwest::Client::builder()
+            // Tokens are sent to this server only.
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(user_agent())
+            .connect_timeout(Duration::from_secs(10))
+            .pool_idle_timeout(Duration::from_secs(60))
+            .tls_backend_preconfigured(tls)
+            .build()
+            .map_err(|error| unusable(error.to_string()))?;
+        Ok(Self { http, url })
+    }
+
+    /// Registers a runner.
+    /// # Errors
+    /// The server is away or refuses.
+    pub async fn register(&self, new: &Registration<'_>) -> Result<Registered, Error> {
+        let body = json!({
+            "token": new.token, "description": new.description, "tag_list": new.tags.join(","),
+            "run_untagged": new.run_untagged, "locked": new.locked, "info": info(),
+        });
+        let answer = self.send(self.call(Method::POST, "/runners/register.json", &body)).await?;
+        self.read_json(success(answer).await?).await
+    }
+
+    /// Removes a runner from the server.
+    /// # Errors
+    /// The server is away or refuses.
+    pub async fn unregister(&self, token: &str) -> Result<(), Error> {
+        let call = self.call(Method::DELETE, "/runners/delete", &json!({ "token": token }));
+        success(self.send(call).await?).await.map(drop)
+    }
+
+    /// Returns whether the server knows the token of a runner.
+    /// # Errors
+    /// The server is away.
+    pub async fn verify(&self, token: &str) -> Result<bool, Error> {
+        // No build has this id, so a valid token gets not found and an invalid one is refused.
+        let call = self.call(Method::PUT, "/builds/0.json", &json!({ "token": token }));
+        let answer = self.send(call).await?;
+        match answer.status() {
+            StatusCode::FORBIDDEN => Ok(false),
+            StatusCode::NOT_FOUND => Ok(true),
+            _ => success(answer).await.map(|_| true),
+        }
+    }
+
+    /// Asks for a build. The server may wait this long for one.
+    /// # Errors
+    /// The server is away or refuses.
+    pub async fn request_build(
+        &self,
+        token: &str,
+        wait: Duration,
+    ) -> Result<Option<Assignment>, Error> {
+        let body = json!({ "token": token, "info": info(), "wait": wait.as_secs() });
+        let call = self.call(Method::POST, "/builds/register.json", &body).timeout(SHORT + wait);
+        let answer = self.send(call).await?;
+        match answer.status() {
+            StatusCode::NO_CONTENT | StatusCode::NOT_FOUND => Ok(None),
+            _ => self.read_json(success(answer).await?).await.map(Some),
+        }
+    }
+
+    /// Appends a piece to the log of a build. An empty piece is a sign of life.
+    /// # Errors
+    /// The server is away or refuses.
+    pub async fn append(
+        &self,
+        build: i64,
+        token: &str,
+        first: u64,
+        piece: Vec<u8>,
+    ) -> Result<Appended, Error> {
+        let last = (first + piece.len() as u64).saturating_sub(1).max(first);
+        let url = format!("{}/ci/api/v1/builds/{build}/trace.txt", self.url);
+        let call = self.http.patch(url).timeout(IDLE).header("BUILD-TOKEN", token);
+        let call = call
+            .header(CONTENT_TYPE, "text/plain")
+            .header(CONTENT_RANGE, format!("{first}-{last}"));
+        let answer = self.send(call.body(piece)).await?;
+        let header = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok());
+        let length =
+            header(RANGE.as_str()).and_then(|range| range.strip_prefix("0-")?.parse().ok());
+        match (answer.status(), length) {
+            (StatusCode::ACCEPTED, Some(length)) => match header("build-status") {
+                Some("running") | None => Ok(Appended::Accepted(length)),
+                Some(_) => Ok(Appended::Ended),
+            },
+            (StatusCode::RANGE_NOT_SATISFIABLE, Some(length)) => Ok(Appended::WrongOffset(length)),
+            _ => {
+                success(answer).await?;
+                Err(Error::step("the server acknowledged a piece of the log without its length"))
+            }
+        }
+    }
+
+    /// Reports the final state of a build.
+    /// # Errors
+    /// The server is away or refuses; 404 means that the build is no longer this runner's.
+    pub async fn finish(&self, build: i64, token: &str, succeeded: bool) -> Result<(), Error> {
+        let state = if succeeded { "success" } else { "failed" };
+        let path = format!("/builds/{build}.json");
+        let call = self.call(Method::PUT, &path, &json!({ "token": token, "state": state }));
+        success(self.send(call).await?).await.map(drop)
+    }
+
+    /// Uploads the artifacts of a build from a file, block by block.
+    /// # Errors
+    /// The file cannot be read; the server is away or refuses.
+    pub async fn upload_artifacts(
+        &self,
+        build: i64,
+        token: &str,
+        upload: Upload<'_>,
+    ) -> Result<(), Error> {
+        let size = std::fs::metadata(upload.file).map_err(Error::at(upload.file))?.len();
+        let boundary = format!("hexforge-{build}-{size:x}");
+        let mut head = String::new();
+        if let Some(expire_in) = upload.expire_in {
+            head.push_str(&format!(
+                "--{boundary}\r\nContent-Disposition: form-data; name=\"expire_in\"\r\n\r\n{}\r\n",
+                expire_in.replace(['\r', '\n'], " ")
+            ));
+        }
+        head.push_str(&format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{}\"\r\n\
+             Content-Type: application/octet-stream\r\n\r\n",
+            upload.name
+        ));
+        let tail = format!("\r\n--{boundary}--\r\n");
+        let length = head.len() as u64 + size + tail.len() as u64;
+        let blocks = read_blocks(upload.file.to_owned(), size);
+        let body = stream::iter([Ok(Bytes::from(head))])
+            .chain(blocks)
+            .chain(stream::iter([Ok(Bytes::from(tail))]));
+        let url = format!("{}/ci/api/v1/builds/{build}/artifacts", self.url);
+        let call = self.http.post(url).header("BUILD-TOKEN", token);
+        let call = call.header(CONTENT_TYPE, format!("multipart/form-data; boundary={boundary}"));
+        let call = call
+            .header(reqwest::header::CONTENT_LENGTH, length)
+            .body(reqwest::Body::wrap_stream(body));
+        success(self.send(call).await?).await.map(drop)
+    }
+
+    /// Downloads the artifacts of a build into a file, block by block, at most `limit` bytes.
+    /// # Errors
+    /// The file cannot be written or is too large; the server is away or refuses.
+    pub async fn download_artifacts(
+        &self,
+        build: i64,
+        token: &str,
+        file: &Path,
+        limit: u64,
+    ) -> Result<(), Error> {
+        let url = format!("{}/ci/api/v1/builds/{build}/artifacts", self.url);
+        let call = self.http.get(url).header("BUILD-TOKEN", token);
+        let mut answer = success(self.send(call).await?).await?;
+        let mut out = std::fs::File::create(file).map_err(Error::at(file))?;
+        let mut received = 0;
+        loop {
+            let chunk = tokio::time::timeout(IDLE, answer.chunk()).await;
+            let chunk = chunk.map_err(|_| self.unreachable("no data arrived for two minutes"))?;
+            let Some(chunk) = chunk.map_err(|error| self.unreachable(&describe(&error)))? else {
+                return Ok(());
+            };
+            received += chunk.len() as u64;
+            if received > limit {
+                return Err(Error::step(format!(
+                    "the artifacts of build {build} have more than {limit} bytes"
+                )));
+            }
+            std::io::Write::write_all(&mut out, &chunk).map_err(Error::at(file))?;
+        }
+    }
+
+    fn call(&self, method: Method, path: &str, body: &Value) -> RequestBuilder {
+        let url = format!("{}/ci/api/v1{path}", self.url);
+        let call = self.http.request(method, url).timeout(SHORT);
+        call.header(CONTENT_TYPE, "application/json").body(body.to_string())
+    }
+
+    async fn send(&self, call: RequestBuilder) -> Result<Response, Error> {
+        call.send().await.map_err(|error| self.unreachable(&describe(&error)))
+    }
+
+    async fn read_json<T: for<'a> Deserialize<'a>>(&self, answer: Response) -> Result<T, Error> {
+        let text = answer.bytes().await.map_err(|error| self.unreachable(&describe(&error)))?;
+        serde_json::from_slice(&text).map_err(|error| {
+            Error::step(format!("the answer of {} cannot be read: {error}", self.url))
+        })
+    }
+
+    fn unreachable(&self, problem: &str) -> Error {
+        Error::Unreachable { url: self.url.clone(), problem: problem.to_owned() }
+    }
+}
+
+/// A file to upload.
+#[derive(Clone, Copy, Debug)]
+pub struct Upload<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// The name that the server shows.
+    pub name: &'a str,
+    /// How long the server keeps it.
+    pub expire_in: Option<&'a str>,
+}
+
+/// Reads a file on a blocking thread, a few blocks ahead of the network.
+fn read_blocks(
+    file: std::path::PathBuf,
+    size: u64,
+) -> impl futures_util::Stream<Item = std::io::Result<Bytes>> {
+    let (sender, receiver) = mpsc::channel(4);
+    tokio::task::spawn_blocking(move || {
+        let read = || -> std::io::Result<()> {
+            let mut file = std::io::Read::take(std::fs::File::open(&file)?, size);
+            loop {
+                let mut block = vec![0; BLOCK];
+                let read = std::io::Read::read(&mut file, &mut block)?;
+                block.truncate(read);
+                if read == 0 || sender.blocking_send(Ok(Bytes::from(block))).is_err() {
+                    return Ok(());
+                }
+            }
+        };
+        if let Err(error) = read() {
+            let _ = sender.blocking_send(Err(error));
+        }
+    });
+    stream::unfold(receiver, |mut receiver| async move { Some((receiver.recv().await?, receiver)) })
+}
+
+/// Turns an answer that is not a success into an error with the message of the server.
+async fn success(mut answer: Response) -> Result<Response, Error> {
+    if answer.status().is_success() {
+        return Ok(answer);
+    }
+    let mut body = Vec::new();
+    while body.len() < MAX_ERROR
+        && let Ok(Some(chunk)) = answer.chunk().await
+    {
+        body.extend_from_slice(&chunk);
+    }
+    body.truncate(MAX_ERROR);
+    let text = String::from_utf8_lossy(&body).into_owned();
+    let parsed: Option<Value> = serde_json::from_str(&text).ok();
+    let message =
+        parsed.as_ref().and_then(|value| value.get("message").or_else(|| value.get("error")));
+    let message = match message {
+        Some(Value::String(message)) => message.clone(),
+        Some(other) => other.to_string(),
+        None => text,
+    };
+    Err(Error::Refused { status: answer.status().as_u16(), message })
+}
+
+/// The whole chain of causes, without the address, which is shown by the caller.
+fn describe(error: &reqwest::Error) -> String {
+    let mut causes = Vec::new();
+    let mut next: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(cause) = next {
+        causes.push(cause.to_string());
+        next = cause.source();
+    }
+    if causes.is_empty() { "the connection failed".to_owned() } else { causes.join(": ") }
+}
+
+fn info() -> Value {
+    json!({
+        "name": "hexforge-runner",
+        "version": env!("CARGO_PKG_VERSION"),
+        "platform": std::env::consts::OS,
+        "architecture": std::env::consts::ARCH,
+        "features": { "variables": true, "artifacts": true, "cache": true },
+    })
+}
+
+/// The server answers 204 instead of 404 to clients that look like a runner of this version or later.
+fn user_agent() -> String {
+    format!(
+        "hexforge-runner/{} gitlab-ci-multi-runner 1.11.0 ({}/{})",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    )
+}

@@ -1,0 +1,367 @@
+//! Archives of artifacts and caches: zip files, written from and unpacked into a project folder. Neither follows
+//! symbolic links, because jobs control both the folder and the archive.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::error::Error;
+use crate::plan::Selection;
+
+/// The maximum number of files of an archive.
+const MAX_FILES: usize = 500_000;
+
+/// The maximum size of all files that an archive unpacks to.
+pub const MAX_UNPACKED: u64 = 32 << 30;
+
+/// The longest target of a symbolic link.
+const MAX_LINK: u64 = 4096;
+
+/// Finds the files that belong to a selection, relative to the project folder. `untracked` are the untracked files as
+/// git lists them.
+/// # Errors
+/// A folder cannot be read, or there are too many files.
+pub fn select(
+    project: &Path,
+    chosen: &Selection,
+    untracked: &[PathBuf],
+) -> Result<BTreeSet<PathBuf>, Error> {
+    let mut found = BTreeSet::new();
+    if !chosen.patterns.is_empty() {
+        walk(project, &mut Vec::new(), &mut |parts| {
+            let matches = chosen.patterns.iter().any(|pattern| pattern.matches(parts));
+            if matches {
+                found.insert(parts.iter().collect::<PathBuf>());
+            }
+            found.len() <= MAX_FILES
+        })?;
+    }
+    if chosen.untracked {
+        found.extend(untracked.iter().filter(|path| is_below(path)).cloned());
+    }
+    if found.len() > MAX_FILES {
+        return Err(Error::step(format!("more than {MAX_FILES} files match")));
+    }
+    Ok(found)
+}
+
+/// Visits all files and links below the folder, except the repository itself, until `visit` returns false.
+fn walk(
+    folder: &Path,
+    parts: &mut Vec<String>,
+    visit: &mut dyn FnMut(&[&str]) -> bool,
+) -> Result<bool, Error> {
+    let here: PathBuf = folder.join(parts.iter().collect::<PathBuf>());
+    for entry in fs::read_dir(&here).map_err(Error::at(&here))? {
+        let entry = entry.map_err(Error::at(&here))?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if parts.is_empty() && name == ".git" {
+            continue;
+        }
+        let kind = entry.file_type().map_err(Error::at(&here))?;
+        parts.push(name);
+        let goes_on = if kind.is_dir() {
+            walk(folder, parts, visit)?
+        } else if kind.is_file() || kind.is_symlink() {
+            visit(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+        } else {
+            // Sockets, pipes and devices.
+            true
+        };
+        parts.pop();
+        if !goes_on {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Packs files into a new archive. Files that are gone meanwhile are left out. Returns how many there are.
+/// # Errors
+/// A file cannot be read, or the archive cannot be written.
+pub fn pack(project: &Path, files: &BTreeSet<PathBuf>, archive: &Path) -> Result<usize, Error> {
+    let out = File::create(archive).map_err(Error::at(archive))?;
+    let mut zip = ZipWriter::new(BufWriter::with_capacity(256 << 10, out));
+    let mut packed = 0;
+    for file in files {
+        packed += usize::from(pack_one(project, file, &mut zip)?);
+    }
+    let broken = |error: zip::result::ZipError| {
+        Error::step(format!("the archive cannot be written: {error}"))
+    };
+    zip.finish()
+        .map_err(broken)?
+        .into_inner()
+        .map_err(|error| Error::at(archive)(error.into_error()))?;
+    Ok(packed)
+}
+
+fn pack_one(
+    project: &Path,
+    file: &Path,
+    zip: &mut ZipWriter<BufWriter<File>>,
+) -> Result<bool, Error> {
+    let path = project.join(file);
+    // A folder on the way may have been replaced by a link.
+    if !has_plain_parents(project, file) {
+        return Ok(false);
+    }
+    let Ok(metadata) = fs::symlink_metadata(&path) else { return Ok(false) };
+    let name = file.to_string_lossy().into_owned();
+    let broken =
+        |error: zip::result::ZipError| Error::step(format!("{name} cannot be packed: {error}"));
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(3))
+        .large_file(metadata.len() >= 1 << 31)
+        .unix_permissions(metadata.permissions().mode() & 0o777);
+    if metadata.is_symlink() {
+        let target = fs::read_link(&path).map_err(Error::at(&path))?;
+        zip.add_symlink(name.clone(), target.to_string_lossy(), options).map_err(broken)?;
+        return Ok(true);
+    }
+    if !metadata.is_file() {
+        return Ok(false);
+    }
+    let mut input = File::open(&path).map_err(Error::at(&path))?;
+    zip.start_file(name.clone(), options).map_err(broken)?;
+    io::copy(&mut input, zip).map_err(Error::at(&path))?;
+    Ok(true)
+}
+
+/// Unpacks an archive into a project folder. Existing files are replaced. Returns how many files there were.
+/// # Errors
+/// The archive is damaged or too large, contains a path outside of the folder, or a file cannot be written.
+pub fn unpack(archive: &Path, project: &Path) -> Result<usize, Error> {
+    let file = File::open(archive).map_err(Error::at(archive))?;
+    let damaged =
+        |error: zip::result::ZipError| Error::step(format!("the archive is damaged: {error}"));
+    let mut zip = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+    if zip.len() > MAX_FILES {
+        return Err(Error::step(format!("the archive has more than {MAX_FILES} files")));
+    }
+    let (mut left, mut count, mut links) = (MAX_UNPACKED, 0, Vec::new());
+    for at in 0..zip.len() {
+        let mut entry = zip.by_index(at).map_err(damaged)?;
+        let name = PathBuf::from(entry.name().map_err(damaged)?.into_owned());
+        if !is_below(&name) || name.starts_with(".git") {
+            return Err(Error::step(format!(
+                "the archive has a path outside of the project: {}",
+                name.display()
+            )));
+        }
+        if entry.is_dir() {
+            make_folder(project, &name)?;
+            continue;
+        }
+        if entry.is_symlink() {
+            let mut target = String::new();
+            let read = entry.by_ref().take(MAX_LINK).read_to_string(&mut target);
+            read.map_err(|_| {
+                Error::step(format!("the link {} has no valid target", name.display()))
+            })?;
+            links.push((name, target));
+            continue;
+        }
+        let mode = entry.unix_mode().unwrap_or(0o644) & 0o777;
+        left -= unpack_file(&mut entry, project, &name, mode, left)?;
+        count += 1;
+    }
+    // Last, so that no file is written through a link of the archive itself.
+    for (name, target) in links {
+        unpack_link(project, &name, &target)?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn unpack_file(
+    entry: &mut dyn Read,
+    project: &Path,
+    name: &Path,
+    mode: u32,
+    left: u64,
+) -> Result<u64, Error> {
+    let path = prepare(project, name)?;
+    let mut out =
+        File::options().write(true).create_new(true).open(&path).map_err(Error::at(&path))?;
+    let written = io::copy(&mut entry.take(left + 1), &mut out).map_err(Error::at(&path))?;
+    if written > left {
+        return Err(Error::step(format!("the archive unpacks to more than {MAX_UNPACKED} bytes")));
+    }
+    out.flush().map_err(Error::at(&path))?;
+    // The owner can always read and remove it.
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode | 0o600))
+        .map_err(Error::at(&path))?;
+    Ok(written)
+}
+
+/// Creates a link, if its target is below the project folder.
+fn unpack_link(project: &Path, name: &Path, target: &str) -> Result<(), Error> {
+    let mut place: Vec<Component<'_>> =
+        name.parent().map(|parent| parent.components().collect()).unwrap_or_default();
+    for part in Path::new(target).components() {
+        let fits = match part {
+            Component::Normal(_) => {
+                place.push(part);
+                true
+            }
+            Component::CurDir => true,
+            Component::ParentDir => place.pop().is_some(),
+            Component::RootDir | Component::Prefix(_) => false,
+        };
+        if !fits {
+            return Err(Error::step(format!(
+                "the link {} leads out of the project",
+                name.display()
+            )));
+        }
+    }
+    let path = prepare(project, name)?;
+    std::os::unix::fs::symlink(target, &path).map_err(Error::at(&path))
+}
+
+/// Makes the folders above a file, removes what is there, and returns its path.
+fn prepare(project: &Path, name: &Path) -> Result<PathBuf, Error> {
+    if let Some(parent) = name.parent() {
+        make_folder(project, parent)?;
+    }
+    let path = project.join(name);
+    match fs::symlink_metadata(&path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path).map_err(Error::at(&path))?,
+        Ok(_) => fs::remove_file(&path).map_err(Error::at(&path))?,
+        Err(_) => (),
+    }
+    Ok(path)
+}
+
+/// Makes a folder and those above it. Refuses to pass through links and files.
+fn make_folder(project: &Path, name: &Path) -> Result<(), Error> {
+    let mut path = project.to_owned();
+    for part in name.components() {
+        path.push(part);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => (),
+            Ok(_) => return Err(Error::step(format!("{} is not a folder", path.display()))),
+            Err(_) => fs::create_dir(&path).map_err(Error::at(&path))?,
+        }
+    }
+    Ok(())
+}
+
+/// Whether all folders above the file are real folders.
+fn has_plain_parents(project: &Path, file: &Path) -> bool {
+    let mut path = project.to_owned();
+    let parents = file.parent().into_iter().flat_map(Path::components);
+    parents.into_iter().all(|part| {
+        path.push(part);
+        fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir())
+    })
+}
+
+/// Whether a path stays below its folder.
+fn is_below(path: &Path) -> bool {
+    let mut parts = path.components().peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::glob::Pattern;
+
+    fn project() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, content) in
+            [("bin/app", "program"), ("bin/lib/a.o", "object"), ("README", "text"), (".git/x", "")]
+        {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().expect("has one")).expect("made");
+            fs::write(path, content).expect("written");
+        }
+        fs::set_permissions(folder.path().join("bin/app"), fs::Permissions::from_mode(0o755))
+            .expect("changed");
+        std::os::unix::fs::symlink("app", folder.path().join("bin/link")).expect("linked");
+        std::os::unix::fs::symlink("/etc", folder.path().join("etc")).expect("linked");
+        folder
+    }
+
+    fn chosen(patterns: &[&str]) -> Selection {
+        let patterns = patterns.iter().map(|pattern| Pattern::parse(pattern).expect("valid"));
+        Selection { patterns: patterns.collect(), ..Selection::default() }
+    }
+
+    #[test]
+    fn files_are_packed_and_unpacked() {
+        let (from, to) = (project(), tempfile::tempdir().expect("a folder"));
+        let archive = to.path().join("a.zip");
+        let files = select(from.path(), &chosen(&["bin"]), &[]).expect("readable");
+        assert_eq!(files.len(), 3);
+        assert_eq!(pack(from.path(), &files, &archive).expect("packed"), 3);
+        let target = to.path().join("project");
+        fs::create_dir(&target).expect("made");
+        for _ in 0..2 {
+            assert_eq!(unpack(&archive, &target).expect("unpacked"), 3);
+        }
+        assert_eq!(fs::read_to_string(target.join("bin/lib/a.o")).expect("there"), "object");
+        assert_eq!(fs::read_to_string(target.join("bin/link")).expect("there"), "program");
+        let mode = fs::metadata(target.join("bin/app")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let from = project();
+        assert_eq!(
+            select(from.path(), &chosen(&["etc/passwd"]), &[]).expect("readable"),
+            BTreeSet::new()
+        );
+        let untracked =
+            [PathBuf::from("etc/passwd"), PathBuf::from("../x"), PathBuf::from("README")];
+        let wanted = Selection { untracked: true, ..Selection::default() };
+        let files = select(from.path(), &wanted, &untracked).expect("readable");
+        let archive = from.path().join("a.zip");
+        assert_eq!(pack(from.path(), &files, &archive).expect("packed"), 1);
+    }
+
+    /// Writes an archive with one file or link.
+    fn hostile(name: &str, link: Option<&str>) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut zip = ZipWriter::new(file.reopen().expect("opened"));
+        match link {
+            Some(target) => {
+                zip.add_symlink(name, target, SimpleFileOptions::default()).expect("added");
+            }
+            None => {
+                zip.start_file(name, SimpleFileOptions::default()).expect("added");
+                zip.write_all(b"x").expect("written");
+            }
+        }
+        zip.finish().expect("written");
+        file
+    }
+
+    #[test]
+    fn archives_cannot_leave_the_project() {
+        for (name, link) in [
+            ("../x", None),
+            ("/etc/x", None),
+            ("a/../../x", None),
+            (".git/hooks/post-checkout", None),
+            ("etc/x", None),
+            ("evil", Some("/etc/passwd")),
+            ("a/evil", Some("../../x")),
+        ] {
+            let folder = project();
+            let archive = hostile(name, link);
+            assert!(unpack(archive.path(), folder.path()).is_err(), "{name} {link:?}");
+        }
+        let folder = project();
+        assert!(unpack(&folder.path().join("README"), folder.path()).is_err());
+    }
+}

@@ -1,0 +1,199 @@
+//! The configuration file of the runner: TOML, readable by its owner only, because it contains tokens.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// The content of `runner.toml`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// How many builds run at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrent: Option<usize>,
+    /// The folder of working copies and caches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub builds_dir: Option<PathBuf>,
+    /// The runners.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runners: Vec<Runner>,
+}
+
+/// One registered runner.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Runner {
+    /// Its name in this file.
+    pub name: String,
+    /// The address of the server.
+    pub url: String,
+    /// Its id on the server.
+    pub id: i64,
+    /// Its token.
+    pub token: String,
+    /// How builds are run.
+    #[serde(default)]
+    pub executor: ExecutorKind,
+    /// Whether builds reach the network (`sandbox` and `container`).
+    #[serde(default = "on")]
+    pub network: bool,
+    /// The image of jobs that name none (`container`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// Memory limit of each process in MiB (`shell` and `sandbox`), or of the container.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u64>,
+    /// The maximum number of processes of the user (`shell` and `sandbox`), or in the container.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u64>,
+    /// The maximum length of a log in MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_limit_mb: Option<u64>,
+}
+
+fn on() -> bool {
+    true
+}
+
+/// How builds are run.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum ExecutorKind {
+    /// As processes of the user of the runner.
+    #[default]
+    Shell,
+    /// In namespaces of their own, by bubblewrap.
+    Sandbox,
+    /// In containers, by podman or docker.
+    Container,
+}
+
+impl ExecutorKind {
+    /// The name in the file and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ExecutorKind::Shell => "shell",
+            ExecutorKind::Sandbox => "sandbox",
+            ExecutorKind::Container => "container",
+        }
+    }
+
+    /// Parses the name.
+    pub fn parse(name: &str) -> Option<Self> {
+        let all = [ExecutorKind::Shell, ExecutorKind::Sandbox, ExecutorKind::Container];
+        all.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl Config {
+    /// Reads the file. A file that does not exist is an empty configuration.
+    /// # Errors
+    /// The file cannot be read, or is invalid.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(Error::at(path)(error)),
+        };
+        let mode =
+            fs::metadata(path).map(|metadata| metadata.permissions().mode()).unwrap_or_default();
+        if mode & 0o077 != 0 {
+            tracing::warn!(path = %path.display(), "other users can read the tokens in this file: chmod 600 it");
+        }
+        let invalid = |problem: String| Error::Config { path: path.to_owned(), problem };
+        // The text of the error would show the line, which may contain a token.
+        let config: Self =
+            toml::from_str(&text).map_err(|error| invalid(error.message().to_owned()))?;
+        for (at, runner) in config.runners.iter().enumerate() {
+            if config.runners[..at].iter().any(|other| other.name == runner.name) {
+                return Err(invalid(format!("two runners have the name `{}`", runner.name)));
+            }
+        }
+        Ok(config)
+    }
+
+    /// Replaces the file at once, with mode 0600.
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        let invalid = |problem: String| Error::Config { path: path.to_owned(), problem };
+        let text = toml::to_string_pretty(self).map_err(|error| invalid(error.to_string()))?;
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        fs::create_dir_all(folder).map_err(Error::at(folder))?;
+        // Such files have mode 0600.
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(Error::at(folder))?;
+        file.write_all(text.as_bytes()).map_err(Error::at(path))?;
+        file.as_file().sync_all().map_err(Error::at(path))?;
+        file.persist(path).map_err(|error| Error::at(path)(error.error))?;
+        Ok(())
+    }
+
+    /// The runner of this name.
+    pub fn find(&self, name: &str) -> Option<&Runner> {
+        self.runners.iter().find(|runner| runner.name == name)
+    }
+
+    /// The folder of working copies: the configured one, or `builds` beside the file.
+    pub fn builds_dir(&self, path: &Path) -> PathBuf {
+        let folder = self.builds_dir.clone().unwrap_or_else(|| PathBuf::from("builds"));
+        path.parent().unwrap_or(Path::new("")).join(folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runner(name: &str) -> Runner {
+        Runner {
+            name: name.into(),
+            url: "http://forge".into(),
+            id: 1,
+            token: "secret".into(),
+            executor: ExecutorKind::Sandbox,
+            network: false,
+            image: None,
+            memory_mb: Some(512),
+            processes: None,
+            log_limit_mb: None,
+        }
+    }
+
+    #[test]
+    fn a_file_is_private_and_read_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("runner.toml");
+        assert_eq!(Config::load(&path).expect("absent"), Config::default());
+        let config = Config {
+            concurrent: Some(4),
+            builds_dir: None,
+            runners: vec![runner("a"), runner("b")],
+        };
+        config.save(&path).expect("written");
+        assert_eq!(Config::load(&path).expect("valid"), config);
+        let mode = fs::metadata(&path).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn errors_do_not_show_tokens() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("runner.toml");
+        fs::write(&path, "[[runners]]\ntoken = \"very-secret\nname = 1").expect("written");
+        let error = Config::load(&path).expect_err("invalid").to_string();
+        assert!(!error.contains("very-secret"), "{error}");
+        let twice = Config { runners: vec![runner("a"), runner("a")], ..Config::default() };
+        twice.save(&path).expect("written");
+        assert!(Config::load(&path).expect_err("invalid").to_string().contains("`a`"));
+    }
+}

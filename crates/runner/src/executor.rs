@@ -1,0 +1,156 @@
+//! Executors: how the scripts of a build become processes.
+
+pub mod container;
+pub mod sandbox;
+pub mod shell;
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{ExecutorKind, Runner};
+use crate::error::Error;
+use crate::script::Shell;
+use crate::supervisor::Spec;
+
+/// The folders of one build.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// The working copy.
+    pub project: PathBuf,
+    /// Scripts, log and temporary files of the build, removed at its end.
+    pub private: PathBuf,
+}
+
+/// One script of a build.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// The file of the script.
+    pub script: &'a Path,
+    /// Where it starts.
+    pub folder: &'a Path,
+    /// The variables.
+    pub variables: &'a [(String, String)],
+    /// Whether the script comes from the runner itself and may use the network to reach the server.
+    pub is_own: bool,
+}
+
+/// The executor of one build.
+#[derive(Debug)]
+pub enum Executor {
+    /// Processes of the user of the runner.
+    Shell(shell::ShellExecutor),
+    /// Namespaces by bubblewrap.
+    Sandbox(sandbox::SandboxExecutor),
+    /// Containers by podman or docker.
+    Container(Box<container::ContainerExecutor>),
+}
+
+impl Executor {
+    /// Prepares an executor for a build.
+    /// # Errors
+    /// A program that it needs is not installed.
+    pub fn new(runner: &Runner, folders: &Folders, build: &BuildFacts<'_>) -> Result<Self, Error> {
+        Ok(match runner.executor {
+            ExecutorKind::Shell => Executor::Shell(shell::ShellExecutor::new(runner, folders)?),
+            ExecutorKind::Sandbox => {
+                Executor::Sandbox(sandbox::SandboxExecutor::new(runner, folders, build)?)
+            }
+            ExecutorKind::Container => Executor::Container(Box::new(
+                container::ContainerExecutor::new(runner, folders, build)?,
+            )),
+        })
+    }
+
+    /// Starts what the job needs besides its own processes. The specifications are run one after the other.
+    pub fn preparation(&self) -> Vec<Spec> {
+        match self {
+            Executor::Shell(_) | Executor::Sandbox(_) => vec![],
+            Executor::Container(container) => container.preparation(),
+        }
+    }
+
+    /// The command of a step.
+    pub fn command(&self, step: &Step<'_>) -> Result<Spec, Error> {
+        match self {
+            Executor::Shell(shell) => Ok(shell.command(step)),
+            Executor::Sandbox(sandbox) => sandbox.command(step),
+            Executor::Container(container) => container.command(step),
+        }
+    }
+
+    /// What is run after the build, whatever its result.
+    pub fn cleanup(&self) -> Vec<Spec> {
+        match self {
+            Executor::Shell(_) | Executor::Sandbox(_) => vec![],
+            Executor::Container(container) => container.cleanup(),
+        }
+    }
+
+    /// The shell of the scripts of the job.
+    pub fn shell(&self) -> Shell {
+        match self {
+            Executor::Shell(shell) => shell.shell,
+            Executor::Sandbox(sandbox) => sandbox.shell(),
+            Executor::Container(_) => Shell::Posix,
+        }
+    }
+
+    /// Whether a working copy that an earlier job could change may be used again by the runner's own git: not if git
+    /// runs outside of the isolation of the job.
+    pub fn keeps_working_copy(&self) -> bool {
+        match self {
+            Executor::Shell(_) | Executor::Sandbox(_) => true,
+            Executor::Container(_) => false,
+        }
+    }
+
+    /// One line for the log.
+    pub fn describe(&self) -> String {
+        match self {
+            Executor::Shell(_) => "Using the shell executor".to_owned(),
+            Executor::Sandbox(sandbox) => sandbox.describe(),
+            Executor::Container(container) => container.describe(),
+        }
+    }
+}
+
+/// What executors have to know about a build.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildFacts<'a> {
+    /// The id of the build.
+    pub id: i64,
+    /// The image that the job names.
+    pub image: Option<&'a str>,
+    /// The services that the job names.
+    pub services: &'a [String],
+    /// The configuration file, which jobs must not read.
+    pub config: &'a Path,
+}
+
+/// Finds a program in the folders of `PATH`.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// The search path of builds if the runner has none.
+pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The variables of the host that builds see.
+const FROM_HOST: [&str; 9] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ"];
+
+/// The environment of the host that builds see: nothing but where things are and which language is used.
+pub fn host_environment() -> Vec<(String, String)> {
+    let mut kept: Vec<(String, String)> = FROM_HOST
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    if !kept.iter().any(|(name, _)| name == "PATH") {
+        kept.push(("PATH".to_owned(), DEFAULT_PATH.to_owned()));
+    }
+    kept
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

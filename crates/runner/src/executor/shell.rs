@@ -1,0 +1,62 @@
+//! The `shell` executor: builds are processes of the user of the runner. It isolates nothing.
+
+use std::path::PathBuf;
+
+use super::{Folders, Step, find_program, host_environment, text};
+use crate::config::Runner;
+use crate::error::Error;
+use crate::script::Shell;
+use crate::supervisor::Spec;
+
+/// Runs scripts with bash, or with sh where there is no bash.
+#[derive(Debug)]
+pub struct ShellExecutor {
+    program: PathBuf,
+    pub(super) shell: Shell,
+    temporary: PathBuf,
+    memory: Option<u64>,
+    processes: Option<u64>,
+}
+
+impl ShellExecutor {
+    /// Finds a shell.
+    /// # Errors
+    /// There is none.
+    pub fn new(runner: &Runner, folders: &Folders) -> Result<Self, Error> {
+        let (program, shell) = find_shell()?;
+        let temporary = folders.private.join("tmp");
+        std::fs::create_dir_all(&temporary).map_err(Error::at(&temporary))?;
+        let memory = runner.memory_mb.map(|limit| limit << 20);
+        Ok(Self { program, shell, temporary, memory, processes: runner.processes })
+    }
+
+    pub(super) fn command(&self, step: &Step<'_>) -> Spec {
+        let mut environment = host_environment();
+        environment.push(("TMPDIR".to_owned(), text(&self.temporary)));
+        environment.extend(step.variables.iter().cloned());
+        Spec {
+            program: self.program.clone(),
+            arguments: arguments(self.shell, text(step.script)),
+            environment,
+            folder: step.folder.to_owned(),
+            input: None,
+            memory: self.memory,
+            processes: self.processes,
+        }
+    }
+}
+
+/// The arguments with which a shell runs a script and reads no files of the user.
+pub(super) fn arguments(shell: Shell, script: String) -> Vec<String> {
+    match shell {
+        Shell::Bash => vec!["--noprofile".into(), "--norc".into(), script],
+        Shell::Posix => vec![script],
+    }
+}
+
+/// Finds bash, or else sh.
+pub(super) fn find_shell() -> Result<(PathBuf, Shell), Error> {
+    let bash = find_program("bash").map(|program| (program, Shell::Bash));
+    let found = bash.or_else(|| Some((find_program("sh")?, Shell::Posix)));
+    found.ok_or_else(|| Error::step("neither bash nor sh is installed on this runner"))
+}

@@ -1,0 +1,506 @@
+//! Runs one build: from the sources to the final state.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
+
+use crate::api::{Api, Upload};
+use crate::archive;
+use crate::cache::Caches;
+use crate::config::Runner;
+use crate::error::Error;
+use crate::executor::{BuildFacts, Executor, Folders, Step, host_environment};
+use crate::log::Log;
+use crate::plan::{AFTER_SCRIPT_TIMEOUT, ArtifactsPlan, CachePlan, Plan, Selection, Strategy};
+use crate::process::{self, Ended, Output};
+use crate::protocol::Assignment;
+use crate::script;
+use crate::sender::{self, Pauses, Sent, Target};
+use crate::supervisor::Spec;
+
+/// The maximum length of a log in MiB, unless the configuration has another. The server takes 64 MiB.
+const DEFAULT_LOG_LIMIT_MB: u64 = 60;
+
+/// How often sources and artifacts are tried while the server has a problem.
+const TRIES: u32 = 3;
+
+/// How long the final state is offered to a server that is away.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(6 * 3600);
+
+/// The same, when the runner was told to stop at once.
+const STOP_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// What builds of one runner share.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The runner.
+    pub runner: Runner,
+    /// Its server.
+    pub api: Api,
+    /// The folder of working copies.
+    pub builds_dir: PathBuf,
+    /// The configuration file.
+    pub config: PathBuf,
+}
+
+/// The result of a build, as this runner knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The server has the final state.
+    Reported {
+        /// Whether the build succeeded.
+        succeeded: bool,
+    },
+    /// The build was canceled or removed on the server.
+    Canceled,
+    /// The server could not be told.
+    Lost,
+}
+
+/// Runs a build in one of the slots. `shutdown` stops it.
+pub async fn run(
+    context: &Context,
+    slot: usize,
+    given: Assignment,
+    shutdown: watch::Receiver<bool>,
+) -> Outcome {
+    match run_logged(context, slot, &given, shutdown).await {
+        Ok(outcome) => outcome,
+        // The log could not even be created.
+        Err(error) => {
+            tracing::error!(build = given.id, %error, "a build cannot be started");
+            let target = target(context, &given);
+            let text = format!("ERROR: Build failed: {error}\n");
+            let _ = target.api.append(given.id, &given.token, 0, text.into_bytes()).await;
+            report(context, &target, false, STOP_TIMEOUT).await
+        }
+    }
+}
+
+fn target(context: &Context, given: &Assignment) -> Target {
+    Target { api: context.api.clone(), build: given.id, token: given.token.clone() }
+}
+
+async fn report(context: &Context, target: &Target, succeeded: bool, longest: Duration) -> Outcome {
+    match sender::finish(target, &context.runner.token, succeeded, longest).await {
+        Ok(()) => Outcome::Reported { succeeded },
+        Err(error) if error.status() == Some(404) => Outcome::Canceled,
+        Err(error) => {
+            tracing::error!(build = target.build, %error, "the final state of a build could not be reported");
+            Outcome::Lost
+        }
+    }
+}
+
+async fn run_logged(
+    context: &Context,
+    slot: usize,
+    given: &Assignment,
+    mut shutdown: watch::Receiver<bool>,
+) -> Result<Outcome, Error> {
+    let private = private_folder(&context.builds_dir, given.id)?;
+    let plan = Plan::new(given, &host_environment())?;
+    let limit = context.runner.log_limit_mb.unwrap_or(DEFAULT_LOG_LIMIT_MB) << 20;
+    let log = Arc::new(Log::create(&private.path().join("log"), plan.secrets.clone(), limit)?);
+    let (target, (halt, halted)) = (target(context, given), watch::channel(false));
+    let (closed, is_closed) = watch::channel(false);
+    let sending = {
+        let (target, log, halt) = (target.clone(), Arc::clone(&log), halt.clone());
+        tokio::spawn(async move {
+            let sent = sender::send(target, log, is_closed).await;
+            halt.send_replace(sent == Sent::Refused);
+            sent
+        })
+    };
+    let stopping = {
+        let mut shutdown = shutdown.clone();
+        tokio::spawn(async move {
+            if shutdown.wait_for(|stop| *stop).await.is_ok() {
+                halt.send_replace(true);
+            }
+        })
+    };
+    let folders = Folders {
+        project: working_copy(&context.builds_dir, &context.runner, slot, &plan.folder),
+        private: private.path().to_owned(),
+    };
+    let deadline = Instant::now() + plan.timeout;
+    let mut job =
+        Job { context, given, plan: &plan, folders, log: Arc::clone(&log), halted, deadline };
+    let verdict = job.run().await;
+    stopping.abort();
+    let succeeded = verdict.is_ok();
+    match verdict {
+        Ok(()) => log.line("Build succeeded"),
+        Err(error) => log.line(&format!("ERROR: Build failed: {error}")),
+    }
+    log.close();
+    closed.send_replace(true);
+    let stopped = async {
+        if shutdown.wait_for(|stop| *stop).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        sleep(STOP_TIMEOUT).await;
+    };
+    let finished = async {
+        match sending.await {
+            Ok(Sent::All) => report(context, &target, succeeded, FINISH_TIMEOUT).await,
+            Ok(Sent::Refused) => Outcome::Canceled,
+            Err(_) => Outcome::Lost,
+        }
+    };
+    Ok(tokio::select! {
+        outcome = finished => outcome,
+        () = stopped => Outcome::Lost,
+    })
+}
+
+/// A folder for the files of one build, removed when it is dropped.
+fn private_folder(builds_dir: &Path, build: i64) -> Result<tempfile::TempDir, Error> {
+    let parent = builds_dir.join("tmp");
+    fs::create_dir_all(&parent).map_err(Error::at(&parent))?;
+    let parent = fs::canonicalize(&parent).map_err(Error::at(&parent))?;
+    tempfile::Builder::new()
+        .prefix(&format!("build-{build}-"))
+        .tempdir_in(&parent)
+        .map_err(Error::at(&parent))
+}
+
+/// The folder of a working copy. Builds that run at the same time have different slots.
+fn working_copy(builds_dir: &Path, runner: &Runner, slot: usize, folder: &str) -> PathBuf {
+    let builds_dir = fs::canonicalize(builds_dir).unwrap_or_else(|_| builds_dir.to_owned());
+    builds_dir.join(format!("runner-{}", runner.id)).join(slot.to_string()).join(folder)
+}
+
+/// A running build.
+struct Job<'a> {
+    context: &'a Context,
+    given: &'a Assignment,
+    plan: &'a Plan,
+    folders: Folders,
+    log: Arc<Log>,
+    halted: watch::Receiver<bool>,
+    deadline: Instant,
+}
+
+impl Job<'_> {
+    /// Runs all steps. The error says why the build failed.
+    async fn run(&mut self) -> Result<(), Error> {
+        let runner = &self.context.runner;
+        self.log.line(&format!(
+            "Running with hexforge-runner {} on {} ({})",
+            env!("CARGO_PKG_VERSION"),
+            runner.name,
+            runner.id
+        ));
+        for name in &self.plan.refused_variables {
+            self.log.line(&format!("WARNING: variable `{name}` cannot be passed to a process"));
+        }
+        let services = self.given.options.services.clone().unwrap_or_default();
+        let facts = BuildFacts {
+            id: self.given.id,
+            image: self.given.options.image.as_deref(),
+            services: &services,
+            config: &self.context.config,
+        };
+        let executor = Executor::new(runner, &self.folders, &facts)?;
+        self.log.line(&executor.describe());
+        let result = self.run_with(&executor).await;
+        for spec in executor.cleanup() {
+            let quiet: Output = Arc::new(|_| ());
+            let (_open, mut never) = watch::channel(false);
+            let _ =
+                process::run(&spec, quiet, Instant::now() + Duration::from_secs(60), &mut never)
+                    .await;
+        }
+        result
+    }
+
+    async fn run_with(&mut self, executor: &Executor) -> Result<(), Error> {
+        for spec in executor.preparation() {
+            check(self.execute(&spec, self.deadline).await?)?;
+        }
+        self.get_sources(executor).await?;
+        self.restore_cache().await;
+        self.get_dependencies().await?;
+        let result = self.run_script(executor).await;
+        if *self.halted.borrow() {
+            return result;
+        }
+        self.run_after_script(executor).await;
+        if result.is_ok() {
+            self.store_cache(executor).await;
+        }
+        let uploaded = self.upload_artifacts(executor, result.is_ok()).await;
+        // The result of the script counts first.
+        result.and(uploaded)
+    }
+
+    async fn get_sources(&mut self, executor: &Executor) -> Result<(), Error> {
+        let mut sources = self.plan.sources.clone();
+        if sources.strategy == Strategy::Fetch && !executor.keeps_working_copy() {
+            sources.strategy = Strategy::Clone;
+        }
+        let project = self.folders.project.clone();
+        let parent = project.parent().unwrap_or(&project);
+        fs::create_dir_all(parent).map_err(Error::at(parent))?;
+        let text = script::sources(&sources, &project.to_string_lossy());
+        let mut pauses = Pauses::default();
+        for left in (0..TRIES).rev() {
+            let step = self.own_step(executor, "sources", &text, parent)?;
+            match check(self.execute(&step, self.deadline).await?) {
+                Err(Error::Step(reason))
+                    if left > 0 && !*self.halted.borrow() && Instant::now() < self.deadline =>
+                {
+                    self.log.line(&format!(
+                        "WARNING: the sources could not be fetched ({reason}): trying again"
+                    ));
+                    pauses.wait().await;
+                }
+                Err(error) => {
+                    return Err(Error::step(format!("the sources could not be fetched: {error}")));
+                }
+                Ok(()) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn run_script(&mut self, executor: &Executor) -> Result<(), Error> {
+        let project = self.folders.project.clone();
+        let text = script::job(executor.shell(), &project.to_string_lossy(), &self.plan.script);
+        let spec = self.job_step(executor, "script", &text)?;
+        check(self.execute(&spec, self.deadline).await?)
+    }
+
+    /// Runs `after_script`. Its result does not change that of the build.
+    async fn run_after_script(&mut self, executor: &Executor) {
+        if self.plan.after_script.is_empty() {
+            return;
+        }
+        self.log.line("Running after_script");
+        let project = self.folders.project.to_string_lossy().into_owned();
+        let text = script::job(executor.shell(), &project, &self.plan.after_script);
+        let outcome = match self.job_step(executor, "after_script", &text) {
+            Ok(spec) => {
+                self.execute(&spec, Instant::now() + AFTER_SCRIPT_TIMEOUT).await.and_then(check)
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = outcome {
+            self.log.line(&format!("WARNING: after_script failed: {error}"));
+        }
+    }
+
+    /// Restores the cache. A cache is only an acceleration, so the build goes on without it.
+    async fn restore_cache(&self) {
+        let Some(CachePlan { key, .. }) = &self.plan.cache else { return };
+        let (caches, project, folder) =
+            (self.caches(), self.given.project_id, self.folders.project.clone());
+        let wanted = key.clone();
+        let restored = blocking(move || caches.restore(project, &wanted, &folder)).await;
+        self.log.line(&match restored {
+            Ok(Some(files)) => format!("Restored cache {key}: {files} files"),
+            Ok(None) => format!("There is no cache {key} yet"),
+            Err(error) => format!("WARNING: cache {key} could not be restored: {error}"),
+        });
+    }
+
+    async fn store_cache(&mut self, executor: &Executor) {
+        let Some(CachePlan { key, files }) = &self.plan.cache else { return };
+        let stored = match self.select(executor, files).await {
+            Ok(files) => {
+                let (caches, project, folder) =
+                    (self.caches(), self.given.project_id, self.folders.project.clone());
+                let key = key.clone();
+                blocking(move || caches.store(project, &key, &folder, &files)).await
+            }
+            Err(error) => Err(error),
+        };
+        self.log.line(&match stored {
+            Ok(files) => format!("Stored cache {key}: {files} files"),
+            Err(error) => format!("WARNING: cache {key} could not be stored: {error}"),
+        });
+    }
+
+    fn caches(&self) -> Caches {
+        Caches::new(self.context.builds_dir.join("cache"))
+    }
+
+    async fn get_dependencies(&self) -> Result<(), Error> {
+        for build in &self.plan.dependencies {
+            self.log.line(&format!("Downloading artifacts of {} ({})", build.name, build.id));
+            let file = self.folders.private.join(format!("dependency-{}.zip", build.id));
+            let download = || {
+                self.context.api.download_artifacts(
+                    build.id,
+                    &build.token,
+                    &file,
+                    archive::MAX_UNPACKED,
+                )
+            };
+            match retry(download).await {
+                // They were removed or have expired since the build was assigned.
+                Err(error) if error.status() == Some(404) => {
+                    self.log.line(&format!("WARNING: {} has no artifacts any more", build.name));
+                }
+                Err(error) => {
+                    return Err(Error::step(format!("artifacts of {}: {error}", build.name)));
+                }
+                Ok(()) => {
+                    let (from, to) = (file.clone(), self.folders.project.clone());
+                    let unpacked = blocking(move || archive::unpack(&from, &to)).await;
+                    unpacked.map_err(|error| {
+                        Error::step(format!("artifacts of {}: {error}", build.name))
+                    })?;
+                    let _ = fs::remove_file(&file);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn upload_artifacts(
+        &mut self,
+        executor: &Executor,
+        succeeded: bool,
+    ) -> Result<(), Error> {
+        let Some(ArtifactsPlan { file_name, files, when, expire_in }) = &self.plan.artifacts else {
+            return Ok(());
+        };
+        if !when.applies(succeeded) {
+            return Ok(());
+        }
+        let found = self.select(executor, files).await?;
+        if found.is_empty() {
+            self.log.line("WARNING: no files match the artifacts of this job");
+            return Ok(());
+        }
+        let (folder, file) =
+            (self.folders.project.clone(), self.folders.private.join("artifacts.zip"));
+        let target = file.clone();
+        let packed = blocking(move || archive::pack(&folder, &found, &target)).await?;
+        self.log.line(&format!("Uploading artifacts {file_name}: {packed} files"));
+        let upload = Upload { file: &file, name: file_name, expire_in: expire_in.as_deref() };
+        let sent =
+            retry(|| self.context.api.upload_artifacts(self.given.id, &self.given.token, upload))
+                .await;
+        sent.map_err(|error| Error::step(format!("the artifacts could not be uploaded: {error}")))
+    }
+
+    /// The files of a selection.
+    async fn select(
+        &mut self,
+        executor: &Executor,
+        chosen: &Selection,
+    ) -> Result<BTreeSet<PathBuf>, Error> {
+        for path in &chosen.refused {
+            self.log.line(&format!("WARNING: `{path}` is not a path below the project"));
+        }
+        let untracked = match chosen.untracked && self.plan.sources.strategy != Strategy::None {
+            true => self.untracked(executor).await?,
+            false => vec![],
+        };
+        let (folder, chosen) = (self.folders.project.clone(), chosen.clone());
+        blocking(move || archive::select(&folder, &chosen, &untracked)).await
+    }
+
+    async fn untracked(&mut self, executor: &Executor) -> Result<Vec<PathBuf>, Error> {
+        let project = self.folders.project.clone();
+        let text = script::untracked(&project.to_string_lossy());
+        let spec = self.own_step(executor, "untracked", &text, &project)?;
+        let listed = Arc::new(Mutex::new(Vec::new()));
+        let output: Output = {
+            let listed = Arc::clone(&listed);
+            Arc::new(move |bytes| {
+                listed.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+            })
+        };
+        check(process::run(&spec, output, self.deadline, &mut self.halted).await?).map_err(
+            |error| Error::step(format!("the untracked files could not be listed: {error}")),
+        )?;
+        let listed = std::mem::take(&mut *listed.lock().unwrap_or_else(PoisonError::into_inner));
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| PathBuf::from(std::ffi::OsString::from_vec(name.to_vec()))).collect())
+    }
+
+    /// A step of the job itself.
+    fn job_step(&self, executor: &Executor, name: &str, text: &str) -> Result<Spec, Error> {
+        let variables = self.variables(script::git_environment(&self.plan.sources.origin));
+        let script = self.write_script(name, text)?;
+        let folder = &self.folders.project;
+        executor.command(&Step { script: &script, folder, variables: &variables, is_own: false })
+    }
+
+    /// A step of the runner, such as fetching the sources.
+    fn own_step(
+        &self,
+        executor: &Executor,
+        name: &str,
+        text: &str,
+        folder: &Path,
+    ) -> Result<Spec, Error> {
+        let mut variables = script::runner_git_environment(&self.plan.sources.origin);
+        variables.push(("CI_BUILD_TOKEN".to_owned(), self.given.token.clone()));
+        let script = self.write_script(name, text)?;
+        executor.command(&Step { script: &script, folder, variables: &variables, is_own: true })
+    }
+
+    fn variables(&self, git: Vec<(String, String)>) -> Vec<(String, String)> {
+        let project = self.folders.project.to_string_lossy().into_owned();
+        let own = [("CI_SERVER", "yes"), ("CI_PROJECT_DIR", &*project)];
+        let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let given =
+            self.plan.variables.iter().map(|(key, value)| (key.to_owned(), value.to_owned()));
+        git.into_iter().chain(own).chain(given).collect()
+    }
+
+    fn write_script(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
+        let folder = self.folders.private.join("scripts");
+        fs::create_dir_all(&folder).map_err(Error::at(&folder))?;
+        let file = folder.join(name);
+        fs::write(&file, text).map_err(Error::at(&file))?;
+        Ok(file)
+    }
+
+    async fn execute(&mut self, spec: &Spec, deadline: Instant) -> Result<Ended, Error> {
+        let log = Arc::clone(&self.log);
+        let output: Output = Arc::new(move |bytes| log.write(bytes));
+        process::run(spec, output, deadline, &mut self.halted).await
+    }
+}
+
+/// Turns the end of a command into a result.
+fn check(ended: Ended) -> Result<(), Error> {
+    match ended {
+        Ended::Exited(0) => Ok(()),
+        Ended::Exited(code) => Err(Error::step(format!("exit status {code}"))),
+        Ended::TimedOut => Err(Error::step("the time limit of the build was reached")),
+        Ended::Stopped => Err(Error::step("the build was canceled or the runner was stopped")),
+    }
+}
+
+/// Tries a call again while the server has a problem that may pass.
+async fn retry<T, F: Future<Output = Result<T, Error>>>(call: impl Fn() -> F) -> Result<T, Error> {
+    let mut pauses = Pauses::default();
+    for _ in 1..TRIES * 2 {
+        match call().await {
+            Err(error) if error.is_temporary() => pauses.wait().await,
+            outcome => return outcome,
+        }
+    }
+    call().await
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(Error::step(error.to_string())))
+}

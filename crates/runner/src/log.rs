@@ -1,0 +1,181 @@
+//! The log of one build: masked, bounded, and on disk until the server has all of it.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::error::Error;
+use crate::mask::Masker;
+
+/// The log of a build.
+#[derive(Debug)]
+pub struct Log {
+    inner: Mutex<Inner>,
+    limit: u64,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Inner {
+    file: File,
+    length: u64,
+    masker: Masker,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The limit was reached; output is dropped, lines of the runner are kept.
+    Full,
+    /// Nothing is written any more.
+    Closed,
+}
+
+impl Log {
+    /// Creates the log in a file. Output beyond `limit` bytes is dropped, with a line that says so.
+    /// # Errors
+    /// The file cannot be created.
+    pub fn create(path: &Path, secrets: Vec<Vec<u8>>, limit: u64) -> Result<Self, Error> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(Error::at(path))?;
+        let inner = Inner { file, length: 0, masker: Masker::new(secrets), state: State::Open };
+        Ok(Self { inner: Mutex::new(inner), limit, changed: Notify::new() })
+    }
+
+    /// Appends output of the build.
+    pub fn write(&self, bytes: &[u8]) {
+        let mut inner = self.inner();
+        if inner.state == State::Open {
+            let masked = inner.masker.push(bytes);
+            self.append(&mut inner, &masked);
+        }
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// Appends a line of the runner itself, also to a full log.
+    pub fn line(&self, text: &str) {
+        let mut inner = self.inner();
+        if inner.state != State::Closed {
+            let rest = inner.masker.finish();
+            if inner.state == State::Open {
+                self.append(&mut inner, &rest);
+            }
+            let masked = inner.masker.push(format!("{text}\n").as_bytes());
+            put(&mut inner, &masked);
+            let rest = inner.masker.finish();
+            put(&mut inner, &rest);
+        }
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// Ends the log; later output is dropped.
+    pub fn close(&self) {
+        let mut inner = self.inner();
+        let rest = inner.masker.finish();
+        if inner.state == State::Open {
+            self.append(&mut inner, &rest);
+        }
+        inner.state = State::Closed;
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// The length so far.
+    pub fn length(&self) -> u64 {
+        self.inner().length
+    }
+
+    /// Reads at most `max` bytes.
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read_at(&self, offset: u64, max: usize) -> std::io::Result<Vec<u8>> {
+        let inner = self.inner();
+        let left = inner.length.saturating_sub(offset);
+        let mut piece = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(max)];
+        inner.file.read_exact_at(&mut piece, offset)?;
+        Ok(piece)
+    }
+
+    /// Waits for the next change.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    fn append(&self, inner: &mut Inner, bytes: &[u8]) {
+        let room = self.limit.saturating_sub(inner.length);
+        if bytes.len() as u64 <= room {
+            put(inner, bytes);
+            return;
+        }
+        put(inner, &bytes[..usize::try_from(room).unwrap_or(bytes.len())]);
+        let line = format!(
+            "\nThe log has reached {} bytes: the rest of the output is dropped.\n",
+            self.limit
+        );
+        put(inner, line.as_bytes());
+        if inner.state == State::Open {
+            inner.state = State::Full;
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes at the end. When the disk is full, the output is dropped: the build itself goes on.
+fn put(inner: &mut Inner, bytes: &[u8]) {
+    match inner.file.write_all_at(bytes, inner.length) {
+        Ok(()) => inner.length += bytes.len() as u64,
+        Err(error) => {
+            tracing::error!(%error, "the log of a build cannot be written");
+            inner.state = State::Closed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(secrets: &[&str], limit: u64) -> (Log, tempfile::TempDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let secrets = secrets.iter().map(|secret| secret.as_bytes().to_vec()).collect();
+        (Log::create(&folder.path().join("log"), secrets, limit).expect("created"), folder)
+    }
+
+    fn text(log: &Log) -> String {
+        String::from_utf8(log.read_at(0, 1 << 20).expect("readable")).expect("text")
+    }
+
+    #[test]
+    fn output_and_lines_are_masked() {
+        let (log, _folder) = log(&["secret"], 1000);
+        log.write(b"a sec");
+        log.write(b"ret and sec");
+        log.line("the secret");
+        log.close();
+        log.write(b"too late");
+        assert_eq!(text(&log), "a [MASKED] and secthe [MASKED]\n");
+    }
+
+    #[test]
+    fn a_full_log_says_so_once_and_takes_lines() {
+        let (log, _folder) = log(&[], 10);
+        log.write(b"0123456789abc");
+        log.write(b"dropped");
+        log.line("The end");
+        let cut = "\nThe log has reached 10 bytes: the rest of the output is dropped.\n";
+        assert_eq!(text(&log), format!("0123456789{cut}The end\n"));
+    }
+}

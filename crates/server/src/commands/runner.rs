@@ -1,0 +1,157 @@
+//! `hexforge runner`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use hexforge_runner::api::{Api, Registration};
+use hexforge_runner::config::{Config, ExecutorKind, Runner};
+use hexforge_runner::error::Error;
+use hexforge_runner::work::{self, Settings};
+
+use super::print;
+use crate::cli::{RegisterRunner, RunRunner, RunnerCommand};
+
+/// The file with the registered runners, unless another is chosen.
+const DEFAULT_FILE: &str = "runner.toml";
+
+pub(super) fn run(command: RunnerCommand, given: Option<PathBuf>) -> Result<ExitCode> {
+    let path = config_path(given);
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        match command {
+            RunnerCommand::Register(new) => register(&path, new).await,
+            RunnerCommand::Run(chosen) => take_builds(&path, chosen).await,
+            RunnerCommand::Verify => verify(&path).await,
+            RunnerCommand::Unregister { name } => unregister(&path, &name).await,
+            RunnerCommand::Status => status(&path).await,
+        }
+    })
+}
+
+/// The flag, then `HEXFORGE_RUNNER_CONFIG`, then the default. `--config` also reads `HEXFORGE_CONFIG`, which is the
+/// file of the server and not meant here.
+fn config_path(given: Option<PathBuf>) -> PathBuf {
+    let of_server = std::env::var_os("HEXFORGE_CONFIG").map(PathBuf::from);
+    let given = given.filter(|given| Some(given) != of_server.as_ref());
+    let variable = || {
+        std::env::var_os("HEXFORGE_RUNNER_CONFIG")
+            .filter(|file| !file.is_empty())
+            .map(PathBuf::from)
+    };
+    given.or_else(variable).unwrap_or_else(|| PathBuf::from(DEFAULT_FILE))
+}
+
+async fn register(path: &Path, new: RegisterRunner) -> Result<ExitCode> {
+    let mut config = Config::load(path)?;
+    let name = new.name.unwrap_or_else(host_name);
+    if config.find(&name).is_some() {
+        bail!("{} has a runner `{name}` already: choose another --name", path.display());
+    }
+    let executor = ExecutorKind::parse(&new.executor).context("unknown executor")?;
+    let tags: Vec<String> = new
+        .tag_list
+        .iter()
+        .map(|tag| tag.trim().to_owned())
+        .filter(|tag| !tag.is_empty())
+        .collect();
+    if !new.run_untagged && tags.is_empty() {
+        bail!("a runner that takes no builds without tags needs --tag-list");
+    }
+    let entry = Runner {
+        name: name.clone(),
+        url: new.url.trim_end_matches('/').to_owned(),
+        id: 0,
+        token: String::new(),
+        executor,
+        network: new.network == "on",
+        image: new.image,
+        memory_mb: None,
+        processes: None,
+        log_limit_mb: None,
+    };
+    let api = Api::new(&entry.url)?;
+    let (token, run_untagged, locked) = (&*new.token, new.run_untagged, new.locked);
+    let wanted = Registration { token, description: &name, tags: &tags, run_untagged, locked };
+    let entry = match work::register(&api, &wanted, entry).await {
+        Err(Error::Refused { status: 403, .. }) => {
+            bail!("the server refuses the registration token")
+        }
+        outcome => outcome?,
+    };
+    let (id, token) = (entry.id, entry.token.clone());
+    config.runners.push(entry);
+    if let Err(error) = config.save(path) {
+        // Nobody would know its token.
+        let _ = api.unregister(&token).await;
+        return Err(error.into());
+    }
+    print(&format!(
+        "registered runner `{name}` ({id}) in {}\nstart it: hexforge runner run\n",
+        path.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "runner".to_owned() } else { name.to_owned() }
+}
+
+async fn take_builds(path: &Path, chosen: RunRunner) -> Result<ExitCode> {
+    let config = Config::load(path)?;
+    let builds_dir = chosen.builds_dir.unwrap_or_else(|| config.builds_dir(path));
+    let concurrent = chosen.concurrent.map(usize::from).or(config.concurrent).unwrap_or(1).max(1);
+    let settings = Settings { path: path.to_owned(), concurrent, builds_dir, once: chosen.once };
+    work::run(config, settings).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn verify(path: &Path) -> Result<ExitCode> {
+    let config = Config::load(path)?;
+    let mut code = ExitCode::SUCCESS;
+    for runner in &config.runners {
+        let Runner { name, url, .. } = runner;
+        if Api::new(url)?.verify(&runner.token).await? {
+            print(&format!("runner `{name}` is known to {url}\n"))?;
+        } else {
+            print(&format!("runner `{name}` is refused by {url}: it was removed there\n"))?;
+            code = ExitCode::FAILURE;
+        }
+    }
+    Ok(code)
+}
+
+async fn unregister(path: &Path, name: &str) -> Result<ExitCode> {
+    let mut config = Config::load(path)?;
+    let Some(runner) = config.find(name).cloned() else {
+        bail!("{} has no runner `{name}`", path.display());
+    };
+    match Api::new(&runner.url)?.unregister(&runner.token).await {
+        Err(error) if error.status() == Some(403) => {
+            print(&format!("the server did not know runner `{name}` any more\n"))?;
+        }
+        outcome => outcome?,
+    }
+    config.runners.retain(|other| other.name != name);
+    config.save(path)?;
+    print(&format!("runner `{name}` is removed\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Name, id, executor, server and state of each runner, separated by tabs.
+async fn status(path: &Path) -> Result<ExitCode> {
+    let config = Config::load(path)?;
+    for runner in &config.runners {
+        let state = match Api::new(&runner.url)?.verify(&runner.token).await {
+            Ok(true) => "ready".to_owned(),
+            Ok(false) => "refused: it was removed on the server".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let Runner { name, id, executor, url, .. } = runner;
+        print(&format!("{name}\t{id}\t{}\t{url}\t{state}\n", executor.as_str()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

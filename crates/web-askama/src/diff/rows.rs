@@ -1,0 +1,302 @@
+//! The lines of a unified diff, as rows of a table.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
+
+use crate::{address, visible};
+
+/// The time in which lines that differ only in white space are found, for each file.
+const TIME_FOR_WHITE_SPACE: Duration = Duration::from_millis(100);
+
+/// The kind of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Added,
+    Removed,
+    Same,
+    /// The header of a hunk.
+    Hunk,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Added => "added",
+            Kind::Removed => "removed",
+            Kind::Same => "same",
+            Kind::Hunk => "hunk",
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Kind::Added => "+",
+            Kind::Removed => "-",
+            Kind::Same => " ",
+            Kind::Hunk => "",
+        }
+    }
+}
+
+/// A line of a diff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) kind: Kind,
+    pub(super) old: Option<u32>,
+    pub(super) new: Option<u32>,
+    /// The text, as far as it is shown.
+    pub(super) text: String,
+    /// The changed parts of the text.
+    pub(super) marks: Vec<Range<usize>>,
+    /// The number of characters that are not shown.
+    missing: usize,
+    is_last_without_newline: bool,
+}
+
+impl Line {
+    fn new(kind: Kind, old: Option<u32>, new: Option<u32>, text: &str) -> Self {
+        let (text, missing) = visible::cut(text);
+        let (text, marks) = (text.to_owned(), vec![]);
+        Self { kind, old, new, text, marks, missing, is_last_without_newline: false }
+    }
+
+    /// Reads a unified diff. If white space is ignored, lines that differ only in it are the same, and hunks without
+    /// other changes are left out.
+    pub(super) fn parse(text: &str, ignores_white_space: bool) -> Vec<Self> {
+        let lines = parse(text);
+        if ignores_white_space { without_white_space(lines) } else { lines }
+    }
+}
+
+/// The numbers of added and of removed lines of a unified diff.
+pub(super) fn count(text: &str) -> (usize, usize) {
+    let (mut added, mut removed, mut is_in_hunk) = (0, 0, false);
+    for line in text.lines() {
+        match line.as_bytes().first() {
+            Some(b'@') => is_in_hunk = true,
+            Some(b'+') if is_in_hunk => added += 1,
+            Some(b'-') if is_in_hunk => removed += 1,
+            _ => (),
+        }
+    }
+    (added, removed)
+}
+
+fn parse(text: &str) -> Vec<Line> {
+    let (mut old, mut new) = (0, 0);
+    let mut is_in_hunk = false;
+    let mut lines: Vec<Line> = Vec::new();
+    for line in text.lines() {
+        match line.as_bytes().first() {
+            Some(b'@') => {
+                is_in_hunk = true;
+                (old, new) = starts(line);
+                lines.push(Line::new(Kind::Hunk, None, None, line));
+            }
+            // The names of the files come before the first hunk.
+            _ if !is_in_hunk => (),
+            Some(b'+') => {
+                lines.push(Line::new(Kind::Added, None, Some(new), &line[1..]));
+                new += 1;
+            }
+            Some(b'-') => {
+                lines.push(Line::new(Kind::Removed, Some(old), None, &line[1..]));
+                old += 1;
+            }
+            Some(b' ') => {
+                lines.push(Line::new(Kind::Same, Some(old), Some(new), &line[1..]));
+                (old, new) = (old + 1, new + 1);
+            }
+            // `\ No newline at end of file`
+            Some(b'\\') => {
+                if let Some(last) = lines.last_mut() {
+                    last.is_last_without_newline = true;
+                }
+            }
+            _ => (),
+        }
+    }
+    lines
+}
+
+/// The first line numbers of a hunk: `@@ -1,2 +3,4 @@`.
+fn starts(line: &str) -> (u32, u32) {
+    let number = |sign: char| {
+        let (_, rest) = line.split_once(sign)?;
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        rest[..digits].parse().ok()
+    };
+    (number('-').unwrap_or(0), number('+').unwrap_or(0))
+}
+
+/// The end of the run of lines of one kind that begins at a position.
+pub(super) fn run_end(lines: &[Line], start: usize, kind: Kind) -> usize {
+    let length = lines[start..].iter().take_while(|line| line.kind == kind).count();
+    start + length
+}
+
+fn without_white_space(lines: Vec<Line>) -> Vec<Line> {
+    let deadline = Instant::now() + TIME_FOR_WHITE_SPACE;
+    let mut shown: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut hunk_start = 0;
+    let mut at = 0;
+    while at < lines.len() {
+        match lines[at].kind {
+            Kind::Hunk => {
+                drop_unchanged(&mut shown, hunk_start);
+                hunk_start = shown.len();
+                shown.push(lines[at].clone());
+                at += 1;
+            }
+            Kind::Same => {
+                shown.push(lines[at].clone());
+                at += 1;
+            }
+            Kind::Added | Kind::Removed => {
+                let middle = run_end(&lines, at, Kind::Removed);
+                let end = run_end(&lines, middle, Kind::Added);
+                join(&lines[at..middle], &lines[middle..end], deadline, &mut shown);
+                at = end;
+            }
+        }
+    }
+    drop_unchanged(&mut shown, hunk_start);
+    shown
+}
+
+/// Removes the last hunk if nothing in it changed.
+fn drop_unchanged(shown: &mut Vec<Line>, hunk_start: usize) {
+    let is_changed = |line: &Line| matches!(line.kind, Kind::Added | Kind::Removed);
+    if !shown[hunk_start..].iter().any(is_changed) {
+        shown.truncate(hunk_start);
+    }
+}
+
+/// Compares removed and added lines without their white space. Lines that are equal then are shown once, as they are
+/// after the change.
+fn join(removed: &[Line], added: &[Line], deadline: Instant, shown: &mut Vec<Line>) {
+    let key = |line: &Line| line.text.split_whitespace().collect::<String>();
+    let old: Vec<String> = removed.iter().map(key).collect();
+    let new: Vec<String> = added.iter().map(key).collect();
+    for op in capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline)) {
+        let (tag, old, new) = op.as_tag_tuple();
+        if tag == DiffTag::Equal {
+            for (before, after) in removed[old].iter().zip(&added[new]) {
+                shown.push(Line { kind: Kind::Same, old: before.old, ..after.clone() });
+            }
+        } else {
+            shown.extend_from_slice(&removed[old]);
+            shown.extend_from_slice(&added[new]);
+        }
+    }
+}
+
+/// A part of a line, which may have changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) text: String,
+    pub(super) is_changed: bool,
+}
+
+/// A row of the unified layout, and one side of the other layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// `added`, `removed`, `same` or `hunk`.
+    pub(super) kind: &'static str,
+    pub(super) old: Option<u32>,
+    pub(super) new: Option<u32>,
+    pub(super) sign: &'static str,
+    pub(super) parts: Vec<Part>,
+    pub(super) missing: usize,
+    pub(super) is_last_without_newline: bool,
+    /// The address of the form for a comment on the line.
+    pub(super) comment: Option<String>,
+}
+
+impl From<Line> for Row {
+    fn from(line: Line) -> Self {
+        let Line { kind, old, new, text, marks, missing, is_last_without_newline } = line;
+        let (mut parts, mut end) = (Vec::new(), 0);
+        let mut push = |range: Range<usize>, is_changed| {
+            if !range.is_empty() {
+                parts.push(Part { text: visible::reveal(&text[range]), is_changed });
+            }
+        };
+        for mark in marks {
+            push(end..mark.start, false);
+            end = mark.end;
+            push(mark, true);
+        }
+        push(end..text.len(), false);
+        let (kind, sign) = (kind.name(), kind.sign());
+        Self { kind, old, new, sign, parts, missing, is_last_without_newline, comment: None }
+    }
+}
+
+impl Row {
+    /// Links the line to a form for a comment on it.
+    pub(super) fn link_comment(&mut self, form: &str, path: &str) {
+        if self.kind == "hunk" {
+            return;
+        }
+        let (old, new) = (self.old.map(|old| old.to_string()), self.new.map(|new| new.to_string()));
+        let numbers = [("old", old.as_deref()), ("new", new.as_deref())];
+        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?)));
+        let query = address::query([("path", path)].into_iter().chain(numbers));
+        let mark = if form.contains('?') { '&' } else { '?' };
+        self.comment = Some(format!("{form}{mark}{query}"));
+    }
+
+    /// The number of the line, as its link for comments shows it.
+    pub(super) fn number(&self) -> u32 {
+        self.new.or(self.old).unwrap_or_default()
+    }
+}
+
+/// A row of the layout side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    /// The kind of the right side, or that of the left side if there is no right one.
+    pub(super) kind: &'static str,
+    pub(super) left: Option<Row>,
+    pub(super) right: Option<Row>,
+}
+
+impl Pair {
+    fn new(left: Option<Row>, right: Option<Row>) -> Self {
+        let kind = right.as_ref().or(left.as_ref()).map_or("same", |row| row.kind);
+        Self { kind, left, right }
+    }
+
+    /// Puts removed lines beside the added ones that replace them.
+    pub(super) fn side_by_side(lines: Vec<Line>) -> Vec<Self> {
+        let mut pairs = Vec::new();
+        let mut at = 0;
+        while at < lines.len() {
+            match lines[at].kind {
+                Kind::Hunk => {
+                    pairs.push(Self::new(Some(lines[at].clone().into()), None));
+                    at += 1;
+                }
+                Kind::Same => {
+                    let row = Row::from(lines[at].clone());
+                    pairs.push(Self::new(Some(row.clone()), Some(row)));
+                    at += 1;
+                }
+                Kind::Added | Kind::Removed => {
+                    let middle = run_end(&lines, at, Kind::Removed);
+                    let end = run_end(&lines, middle, Kind::Added);
+                    let (removed, added) = (&lines[at..middle], &lines[middle..end]);
+                    for place in 0..removed.len().max(added.len()) {
+                        let row = |side: &[Line]| side.get(place).cloned().map(Row::from);
+                        pairs.push(Self::new(row(removed), row(added)));
+                    }
+                    at = end;
+                }
+            }
+        }
+        pairs
+    }
+}

@@ -1,0 +1,161 @@
+//! The discussion of an issue or merge request: comments, system notes and awards.
+
+use hexforge_application::app::App;
+use hexforge_application::discussion::{Discussion, DiscussionNote};
+use hexforge_application::error::Error;
+use hexforge_domain::award::EmojiName;
+use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
+use hexforge_domain::id::UserId;
+
+use super::tracker::Person;
+use crate::forms::Choice;
+use crate::frame::{Frame, Pager};
+use crate::moment::Moment;
+use crate::prose::{Prose, ProseRenderer};
+
+/// The comments on a page.
+pub(super) const NOTES_PER_PAGE: u64 = 100;
+
+/// The discussion as a page shows it.
+pub(super) struct Thread {
+    pub(super) notes: Vec<ThreadNote>,
+    pub(super) pager: Pager,
+    pub(super) awards: Vec<AwardCount>,
+    pub(super) emoji: Vec<Choice>,
+}
+
+/// A comment or a system note.
+pub(super) struct ThreadNote {
+    pub(super) id: i64,
+    pub(super) author: Person,
+    pub(super) at: Moment,
+    pub(super) is_edited: bool,
+    pub(super) is_system: bool,
+    pub(super) body: Prose,
+    /// The file and line that the comment is on.
+    pub(super) place: Option<String>,
+    pub(super) may_update: bool,
+    pub(super) may_delete: bool,
+}
+
+/// An emoji and how many people gave it.
+pub(super) struct AwardCount {
+    pub(super) name: String,
+    pub(super) count: usize,
+    pub(super) people: String,
+    pub(super) is_own: bool,
+}
+
+/// The emoji that the form offers; further ones are given by a comment such as `:rocket:`.
+const OFFERED: [&str; 10] = [
+    THUMBS_UP,
+    THUMBS_DOWN,
+    "tada",
+    "heart",
+    "smile",
+    "laughing",
+    "confused",
+    "rocket",
+    "eyes",
+    "white_check_mark",
+];
+
+/// The texts of a discussion.
+pub(super) fn texts(discussion: &Discussion) -> impl Iterator<Item = &str> {
+    discussion.notes.items.iter().map(|note| note.view.note.body.as_str())
+}
+
+/// Renders the comments. It takes time, and is called by a use case.
+pub(super) fn render(discussion: &Discussion, renderer: &mut ProseRenderer) -> Vec<Prose> {
+    texts(discussion).map(|text| renderer.render(text)).collect()
+}
+
+impl Thread {
+    /// The discussion with its rendered comments. Authors do not vote on their own things.
+    pub(super) fn new(
+        frame: &Frame,
+        discussion: &Discussion,
+        bodies: Vec<Prose>,
+        pager: Pager,
+        (viewer, author): (Option<UserId>, UserId),
+    ) -> Self {
+        let notes = discussion.notes.items.iter().zip(bodies);
+        let notes = notes.map(|(note, body)| ThreadNote::new(frame, note, body)).collect();
+        let mut awards: Vec<AwardCount> = Vec::new();
+        for award in &discussion.awards {
+            let (name, who) = (award.award.name.as_str(), award.user.name.as_str());
+            let is_own = Some(award.user.id) == viewer;
+            match awards.iter_mut().find(|known| known.name == name) {
+                Some(known) => {
+                    known.count += 1;
+                    known.is_own |= is_own;
+                    known.people.push_str(", ");
+                    known.people.push_str(who);
+                }
+                None => awards.push(AwardCount {
+                    name: name.to_owned(),
+                    count: 1,
+                    people: who.to_owned(),
+                    is_own,
+                }),
+            }
+        }
+        let is_offered = |name: &&str| {
+            let is_vote = [THUMBS_UP, THUMBS_DOWN].contains(name);
+            let is_given = awards.iter().any(|award| award.name == **name);
+            EmojiName::parse(name).is_ok() && !is_given && !(is_vote && viewer == Some(author))
+        };
+        let emoji = OFFERED.iter().copied().filter(is_offered);
+        let emoji = emoji.map(|name| Choice::new(name, name, false)).collect();
+        Self { notes, pager, awards, emoji }
+    }
+}
+
+impl ThreadNote {
+    fn new(frame: &Frame, note: &DiscussionNote, body: Prose) -> Self {
+        let DiscussionNote { view, may_update, may_delete } = note;
+        let place = view.note.position.as_ref().map(|position| {
+            let number = position.line.number().map_or_else(String::new, |n| format!(":{n}"));
+            format!("{}{number}", position.path)
+        });
+        Self {
+            id: view.note.id.0,
+            author: Person::from(&view.author),
+            at: frame.moment(view.note.created_at),
+            is_edited: view.note.updated_by.is_some(),
+            is_system: view.note.system,
+            body,
+            place,
+            may_update: *may_update,
+            may_delete: *may_delete,
+        }
+    }
+}
+
+/// The texts of a thing and its discussion, rendered.
+pub(super) struct RenderedTexts {
+    pub(super) description: Prose,
+    pub(super) notes: Vec<Prose>,
+    /// A text that is not stored yet.
+    pub(super) preview: Option<Prose>,
+}
+
+impl RenderedTexts {
+    /// Renders the description, the comments, and a text that somebody writes.
+    pub(super) fn new(
+        app: &App,
+        actor: hexforge_domain::policy::Actor,
+        (named, path): (&hexforge_domain::project::ProjectRef, &str),
+        description: &str,
+        discussion: &Discussion,
+        preview: Option<&str>,
+    ) -> Result<Self, Error> {
+        let all: Vec<&str> =
+            [description].into_iter().chain(preview).chain(texts(discussion)).collect();
+        let mut renderer = ProseRenderer::new(app, actor, named, path, &all)?;
+        let description = renderer.render(description);
+        let preview = preview.map(|text| renderer.render(text));
+        let notes = render(discussion, &mut renderer);
+        Ok(Self { description, notes, preview })
+    }
+}

@@ -1,0 +1,286 @@
+//! The members of projects and groups. Everybody who sees a project or group sees its members; those who administer it
+//! change them.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use chrono::NaiveDate;
+use hexforge_application::app::App;
+use hexforge_application::error::Error;
+use hexforge_application::group;
+use hexforge_application::member::{self, AccessFields, MemberSource, MemberView};
+use hexforge_application::project::page::{self as project_page, ProjectPage};
+use hexforge_domain::field_errors::FieldErrors;
+use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::UserId;
+use hexforge_domain::member::AccessLevel;
+use hexforge_domain::paging::Paged;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::project::ProjectAbility;
+
+use super::project::{frame_of, other_spelling};
+use super::settings::base_of;
+use crate::address;
+use crate::cookies::Notice;
+use crate::error::PageResult;
+use crate::faults::Faults;
+use crate::forms::{Choice, Form};
+use crate::frame::{Frame, Pager};
+use crate::render;
+use crate::table::Pages;
+use crate::visit::{Viewer, Visit};
+
+pub(super) fn declare(pages: &mut Pages) {
+    pages.get("/groups/{group}/group_members", of_group);
+    pages.post("/groups/{group}/group_members", add_to_group);
+    pages.post("/groups/{group}/group_members/{id}", update_in_group);
+    pages.post("/groups/{group}/group_members/{id}/remove", remove_from_group);
+    pages.get("/{namespace}/{project}/project_members", of_project);
+    pages.post("/{namespace}/{project}/project_members", add_to_project);
+    pages.post("/{namespace}/{project}/project_members/{id}", update_in_project);
+    pages.post("/{namespace}/{project}/project_members/{id}/remove", remove_from_project);
+}
+
+/// A member in the table.
+struct Row {
+    id: i64,
+    username: String,
+    name: String,
+    role: &'static str,
+    roles: Vec<Choice>,
+    expires: String,
+    /// Whether the viewer may remove the member: everybody may leave.
+    may_remove: bool,
+}
+
+#[derive(Template)]
+#[template(path = "members.html")]
+struct MembersPage {
+    frame: Frame,
+    /// The address of this page, to which the forms are sent.
+    address: String,
+    faults: Faults,
+    may_change: bool,
+    user: String,
+    roles: Vec<Choice>,
+    expires_at: String,
+    search: String,
+    rows: Vec<Row>,
+    total: u64,
+    pager: Pager,
+}
+
+/// Whether the page is that of a group or of a project.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Group,
+    Project,
+}
+
+impl Of {
+    fn source(self, visit: &Visit) -> MemberSource {
+        match self {
+            Of::Group => MemberSource::Group(GroupRef::new(visit.param("group"))),
+            Of::Project => MemberSource::Project(visit.project()),
+        }
+    }
+
+    fn address(self, visit: &Visit) -> String {
+        match self {
+            Of::Group => format!("/groups/{}/group_members", address::path(visit.param("group"))),
+            Of::Project => format!("{}/project_members", base_of(visit)),
+        }
+    }
+}
+
+/// The choices of a role. Only members of groups can be owners.
+pub(super) fn role_choices(with_owner: bool, chosen: &str) -> Vec<Choice> {
+    let levels = AccessLevel::ALL.into_iter();
+    let levels = levels.filter(|level| with_owner || *level != AccessLevel::Owner);
+    let choice = |level: AccessLevel| {
+        let number = level.level().to_string();
+        let is_chosen = number == chosen;
+        Choice::new(number, level.as_str(), is_chosen)
+    };
+    levels.map(choice).collect()
+}
+
+/// A date in a form; `None` if the field is empty.
+pub(super) fn parse_date(text: &str) -> Result<Option<NaiveDate>, Error> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let invalid = |_| Error::from(FieldErrors::single("expires_at", "is invalid"));
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").map(Some).map_err(invalid)
+}
+
+/// What the page shows.
+struct Loaded {
+    project: Option<ProjectPage>,
+    may_change: bool,
+    members: Paged<MemberView>,
+}
+
+async fn load(visit: &Visit, of: Of) -> PageResult<(Viewer, Loaded)> {
+    let (source, page) = (of.source(visit), visit.page());
+    let search = visit.query("search").map(str::to_owned);
+    visit
+        .run(move |app, viewer| {
+            let (project, may_change) = rights(app, viewer.actor(), &source)?;
+            let members = member::list(app, viewer.actor(), &source, search.as_deref(), page)?;
+            Ok(Loaded { project, may_change, members })
+        })
+        .await
+}
+
+/// The project, if it is one, and whether the actor may change its members.
+fn rights(
+    app: &App,
+    actor: Actor,
+    source: &MemberSource,
+) -> Result<(Option<ProjectPage>, bool), Error> {
+    match source {
+        MemberSource::Project(named) => {
+            let project = project_page::get(app, actor, named)?;
+            let may_change = project.may(ProjectAbility::Administer);
+            Ok((Some(project), may_change))
+        }
+        MemberSource::Group(named) => Ok((None, group::may_administer(app, actor, named)?)),
+    }
+}
+
+async fn of_group(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, loaded) = load(&visit, Of::Group).await?;
+    Ok(page(&visit, &viewer, StatusCode::OK, Of::Group, loaded, Faults::default()))
+}
+
+async fn of_project(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, loaded) = load(&visit, Of::Project).await?;
+    if let Some(project) = &loaded.project
+        && let Some(redirect) = other_spelling(&visit, project)
+    {
+        return Ok(redirect);
+    }
+    Ok(page(&visit, &viewer, StatusCode::OK, Of::Project, loaded, Faults::default()))
+}
+
+fn page(
+    visit: &Visit,
+    viewer: &Viewer,
+    status: StatusCode,
+    of: Of,
+    Loaded { project, may_change, members }: Loaded,
+    faults: Faults,
+) -> HttpResponse {
+    let frame = match &project {
+        Some(project) => Frame::of_project(visit, viewer, "Members", frame_of(project, "Members")),
+        None => Frame::new(visit, viewer, &format!("Members · {}", visit.param("group"))),
+    };
+    let (form, with_owner) = (visit.form(), of == Of::Group);
+    let row = |(user, membership): &MemberView| Row {
+        id: user.id.0,
+        username: user.username.as_str().to_owned(),
+        name: user.name.as_str().to_owned(),
+        role: membership.level.as_str(),
+        roles: role_choices(with_owner, &membership.level.level().to_string()),
+        expires: membership.expires_at.map(|day| day.to_string()).unwrap_or_default(),
+        may_remove: may_change || viewer.actor().user() == Some(user.id),
+    };
+    let page = MembersPage {
+        frame,
+        address: of.address(visit),
+        faults,
+        may_change,
+        user: form.text("user").to_owned(),
+        roles: role_choices(with_owner, form.given("role").unwrap_or("10")),
+        expires_at: form.text("expires_at").to_owned(),
+        search: visit.query("search").unwrap_or_default().to_owned(),
+        rows: members.items.iter().map(row).collect(),
+        total: members.total,
+        pager: Pager::new(visit, members.total),
+    };
+    render::page_with(status, visit, viewer, &page)
+}
+
+/// The role and the expiry date in a form.
+fn access_of(form: &Form) -> Result<AccessFields, Error> {
+    let level = form.text("role").parse().unwrap_or(0);
+    Ok(AccessFields { level, expires_at: parse_date(form.text("expires_at"))? })
+}
+
+async fn add_to_group(visit: Visit) -> PageResult<HttpResponse> {
+    add(visit, Of::Group).await
+}
+
+async fn add_to_project(visit: Visit) -> PageResult<HttpResponse> {
+    add(visit, Of::Project).await
+}
+
+async fn add(visit: Visit, of: Of) -> PageResult<HttpResponse> {
+    let (source, form) = (of.source(&visit), visit.form().clone());
+    let (_, added) = visit
+        .submit(move |app, signed_in| {
+            let actor = signed_in.actor;
+            let (_, may_change) = rights(app, actor, &source)?;
+            if !may_change {
+                return Err(Error::Forbidden(None));
+            }
+            member::add_by_login(app, actor, &source, form.text("user"), access_of(&form)?)
+        })
+        .await?;
+    match added {
+        Ok(_) => Ok(render::see_other_with(&visit, &of.address(&visit), Notice::Created)),
+        Err(faults) => {
+            let (viewer, loaded) = load(&visit, of).await?;
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            Ok(page(&visit, &viewer, status, of, loaded, faults))
+        }
+    }
+}
+
+async fn update_in_group(visit: Visit) -> PageResult<HttpResponse> {
+    update(visit, Of::Group).await
+}
+
+async fn update_in_project(visit: Visit) -> PageResult<HttpResponse> {
+    update(visit, Of::Project).await
+}
+
+async fn update(visit: Visit, of: Of) -> PageResult<HttpResponse> {
+    let (source, form, user) = (of.source(&visit), visit.form().clone(), UserId(visit.id("id")));
+    let (_, changed) = visit
+        .submit(move |app, signed_in| {
+            member::update(app, signed_in.actor, &source, user, access_of(&form)?).map(drop)
+        })
+        .await?;
+    let notice = if changed.is_ok() { Notice::Saved } else { Notice::Refused };
+    Ok(render::see_other_with(&visit, &of.address(&visit), notice))
+}
+
+async fn remove_from_group(visit: Visit) -> PageResult<HttpResponse> {
+    remove(visit, Of::Group).await
+}
+
+async fn remove_from_project(visit: Visit) -> PageResult<HttpResponse> {
+    remove(visit, Of::Project).await
+}
+
+/// Removes a member. The last owner of a group and the owner of a personal project stay.
+async fn remove(visit: Visit, of: Of) -> PageResult<HttpResponse> {
+    let (source, user) = (of.source(&visit), UserId(visit.id("id")));
+    let (_, (removed, still_visible)) = visit
+        .run_signed_in(move |app, signed_in| {
+            let actor = signed_in.actor;
+            let removed = match member::remove(app, actor, &source, user) {
+                Ok(_) => true,
+                // Those who may change members are refused only for members who have to stay.
+                Err(Error::Forbidden(_)) if rights(app, actor, &source)?.1 => false,
+                Err(error) => return Err(error),
+            };
+            Ok((removed, rights(app, actor, &source).is_ok()))
+        })
+        .await?;
+    let notice = if removed { Notice::Removed } else { Notice::Refused };
+    let address = if still_visible { of.address(&visit) } else { "/".to_owned() };
+    Ok(render::see_other_with(&visit, &address, notice))
+}

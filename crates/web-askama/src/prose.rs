@@ -1,0 +1,244 @@
+//! Comments and descriptions: markdown in which names of issues, merge requests, commits, people, labels and milestones
+//! are links to things that the reader may see.
+
+use hexforge_application::app::App;
+use hexforge_application::error::Error;
+use hexforge_application::reference::{self, ResolvedReferences};
+use hexforge_domain::issue::inline::{Named, Piece, split};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectRef;
+
+use crate::address;
+use crate::markdown::{self, CleanHtml};
+
+/// The bytes of markdown that one page renders. What comes after that is shown as plain text.
+const MAX_RENDERED: usize = 512 << 10;
+
+/// A text as a page shows it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prose {
+    /// The rendered text; `None` if it is shown as plain text.
+    pub(crate) html: Option<CleanHtml>,
+    /// The text as it was written.
+    pub(crate) text: String,
+}
+
+/// Renders the texts of one page of a project.
+pub(crate) struct ProseRenderer {
+    /// `/namespace/project`.
+    base: String,
+    external_url: String,
+    references: ResolvedReferences,
+    left: usize,
+}
+
+impl ProseRenderer {
+    /// Looks up what the texts name. `path` is the path of the project.
+    pub(crate) fn new(
+        app: &App,
+        actor: Actor,
+        named: &ProjectRef,
+        path: &str,
+        texts: &[&str],
+    ) -> Result<Self, Error> {
+        let mut left = MAX_RENDERED;
+        let is_rendered = |text: &&&str| {
+            let fits = text.len() <= left;
+            left = left.saturating_sub(text.len());
+            fits
+        };
+        let rendered: Vec<&str> = texts.iter().filter(is_rendered).copied().collect();
+        Ok(Self {
+            base: format!("/{path}"),
+            external_url: app.settings.external_url.clone(),
+            references: reference::resolve(app, actor, named, &rendered)?,
+            left: MAX_RENDERED,
+        })
+    }
+
+    /// Renders one text.
+    pub(crate) fn render(&mut self, text: &str) -> Prose {
+        let fits = text.len() <= self.left;
+        self.left = self.left.saturating_sub(text.len());
+        let html =
+            if fits { markdown::render_comment(text, |html| self.linked(&html)) } else { None };
+        Prose { html, text: text.to_owned() }
+    }
+
+    /// Adds links to HTML that the markdown renderer made: in it no text has a `<`, and no attribute has a `>`.
+    fn linked(&self, html: &str) -> String {
+        let mut out = String::with_capacity(html.len() * 2);
+        let mut verbatim = 0_usize;
+        let mut rest = html;
+        while !rest.is_empty() {
+            let start = rest.find('<').unwrap_or(rest.len());
+            let (text, tag) = rest.split_at(start);
+            if verbatim == 0 {
+                self.push_text(&mut out, text);
+            } else {
+                out.push_str(text);
+            }
+            let end = tag.find('>').map_or(tag.len(), |end| end + 1);
+            let (tag, after) = tag.split_at(end);
+            if ["<a ", "<code", "<pre"].iter().any(|start| tag.starts_with(start)) {
+                verbatim += 1;
+            } else if ["</a>", "</code>", "</pre>"].contains(&tag) {
+                verbatim = verbatim.saturating_sub(1);
+            }
+            self.push_tag(&mut out, tag);
+            rest = after;
+        }
+        out
+    }
+
+    /// Uploads are written without the project to which they belong.
+    fn push_tag(&self, out: &mut String, tag: &str) {
+        for name in ["href=\"", "src=\""] {
+            if let Some((before, after)) = tag.split_once(name)
+                && after.starts_with("/uploads/")
+            {
+                out.push_str(before);
+                out.push_str(name);
+                out.push_str(&self.base);
+                out.push_str(after);
+                return;
+            }
+        }
+        out.push_str(tag);
+    }
+
+    fn push_text(&self, out: &mut String, text: &str) {
+        let text = unescaped(text);
+        for piece in split(&text, &self.external_url) {
+            let (text, named) = match piece {
+                Piece::Plain(text) => (text, None),
+                Piece::Named(text, named) => (text, self.target(&named)),
+            };
+            match named {
+                Some(Target { address, title, shown }) => {
+                    out.push_str("<a href=\"");
+                    push_escaped(out, &address);
+                    out.push_str("\" title=\"");
+                    push_escaped(out, &title);
+                    out.push_str("\">");
+                    push_escaped(out, shown.as_deref().unwrap_or(text));
+                    out.push_str("</a>");
+                }
+                None => push_escaped(out, text),
+            }
+        }
+    }
+
+    fn target(&self, named: &Named<'_>) -> Option<Target> {
+        let base = |project: &Option<String>| match project {
+            Some(path) => format!("/{}", address::path(path)),
+            None => self.base.clone(),
+        };
+        match named {
+            Named::Thing(reference) => {
+                let title = self.references.thing(reference)?.to_owned();
+                let base = base(&reference.project);
+                let address = format!("{base}{}{}", reference.kind.folder(), reference.iid);
+                Some(Target { address, title, shown: None })
+            }
+            Named::Commit(reference) => {
+                let id = self.references.commit(reference)?.to_string();
+                let address = format!("{}/commit/{id}", base(&reference.project));
+                Some(Target { address, title: id, shown: None })
+            }
+            Named::User(name) => self.references.has_user(name).then(|| Target {
+                address: format!("/{}", address::value(name)),
+                title: (*name).to_owned(),
+                shown: None,
+            }),
+            Named::Label(named) => {
+                let title = self.references.label(named)?.title.as_str().to_owned();
+                let query = address::query([("label_name[]", title.as_str())]);
+                let address = format!("{}/issues?{query}", self.base);
+                Some(Target { address, shown: Some(format!("~{title}")), title })
+            }
+            Named::Milestone(named) => {
+                let milestone = self.references.milestone(named)?;
+                let title = milestone.title.as_str().to_owned();
+                let address = format!("{}/milestones/{}", self.base, milestone.id);
+                Some(Target { address, shown: Some(format!("%{title}")), title })
+            }
+        }
+    }
+}
+
+/// The target of a link, and its text if that is not the one that was written.
+struct Target {
+    address: String,
+    title: String,
+    shown: Option<String>,
+}
+
+/// The text behind the four entities that the markdown renderer writes.
+fn unescaped(html: &str) -> String {
+    if !html.contains('&') {
+        return html.to_owned();
+    }
+    html.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+fn push_escaped(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html(text: &str) -> String {
+        let mut renderer = ProseRenderer {
+            base: "/ada/ship".to_owned(),
+            external_url: "https://forge.test".to_owned(),
+            references: ResolvedReferences::default(),
+            left: MAX_RENDERED,
+        };
+        let html = renderer.render(text).html.expect("it is short");
+        html.to_string()
+    }
+
+    #[test]
+    fn unknown_names_stay_text() {
+        for (text, expected) in [
+            ("see #7 & \"!8\" <@ada>", "<p>see #7 &amp; \"!8\" &lt;@ada&gt;</p>\n"),
+            ("`#7`", "<p><code>#7</code></p>\n"),
+            ("# A", "<h3>A</h3>\n"),
+            ("&amp;lt; &lt;script&gt;", "<p>&amp;lt; &lt;script&gt;</p>\n"),
+        ] {
+            assert_eq!(html(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn uploads_belong_to_the_project() {
+        assert_eq!(
+            html("[a](/uploads/1/a.txt)"),
+            "<p><a href=\"/ada/ship/uploads/1/a.txt\" rel=\"nofollow noopener\">a</a></p>\n"
+        );
+    }
+
+    #[test]
+    fn long_texts_are_shown_as_they_are() {
+        let mut renderer = ProseRenderer {
+            base: String::new(),
+            external_url: String::new(),
+            references: ResolvedReferences::default(),
+            left: 10,
+        };
+        assert!(renderer.render("short").html.is_some());
+        let long = renderer.render("longer text");
+        assert!(long.html.is_none() && long.text == "longer text");
+    }
+}

@@ -1,0 +1,1 @@
+ALTER TABLE iids DROP COLUMN removed_deployments;

@@ -1,0 +1,124 @@
+//! Diffs of commits, under the names that users of assistive technology and tests rely on.
+
+use hexforge_tests::{Forge, on_every_store};
+
+use super::support::{Browser, project};
+
+on_every_store!(
+    a_commit_has_its_links_and_refs,
+    changed_words_are_marked_in_both_layouts,
+    long_diffs_are_folded,
+    diffs_are_available_as_text,
+);
+
+fn a_commit_has_its_links_and_refs(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    tree.git(&["tag", "v1"]);
+    tree.git(&["checkout", "-q", "-b", "topic"]);
+    tree.write("src/a/main.rs", "fn main() {\n    println!(\"<i>\");\n}\n");
+    let topic = tree.commit("Second");
+    forge.fill(id, &tree);
+    let browser = Browser::stranger(forge);
+    let commit = browser.get(&format!("/root/ship/commit/{topic}")).page(200);
+    let links = commit.all("main .bar a");
+    for name in
+        ["Browse files", "Plain diff", "Email patches", "Side by side", "Ignore white space"]
+    {
+        assert_eq!(links.iter().filter(|link| *link == name).count(), 1, "{name} {links:?}");
+    }
+    assert!(commit.1.contains("1 changed file with 1 addition and 1 deletion"), "{}", commit.1);
+    assert_eq!(commit.all(".facts a[href*='/commits/']"), ["topic"]);
+    assert!(commit.all(".facts a[href*='/tags/']").is_empty());
+    let parent = commit.attributes(".facts a[href*='/commit/']", "href").remove(0);
+    let first = browser.get(&parent).page(200);
+    assert_eq!(first.all(".facts a[href*='/commits/']"), ["master", "topic"]);
+    assert_eq!(first.all(".facts a[href*='/tags/']"), ["v1"]);
+    for costly in first.attributes("main a[href*='view='], main a[href$='.diff']", "rel") {
+        assert_eq!(costly, "nofollow");
+    }
+    let short = &topic[..8];
+    assert_eq!(browser.get(&format!("/root/ship/commit/{short}")).page(200).heading(), "Second");
+}
+
+fn changed_words_are_marked_in_both_layouts(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    tree.write("a.txt", "one two three\nkeep\nindent\n").commit("Before");
+    tree.write("a.txt", "one 2 three\nkeep\n  indent\n");
+    let changed = tree.commit("After");
+    forge.fill(id, &tree);
+    let browser = Browser::stranger(forge);
+    let address = format!("/root/ship/commit/{changed}");
+    let region = "section[aria-label='a.txt']";
+    let unified = browser.get(&address).page(200);
+    assert_eq!(unified.all(&format!("{region} tr[data-kind=removed] del")), ["two"]);
+    assert_eq!(unified.all(&format!("{region} tr[data-kind=added] ins"))[0], "2");
+    assert_eq!(unified.all(&format!("{region} tr[data-kind=hunk]")).len(), 1);
+    assert_eq!(unified.all(&format!("{region} tr[data-kind=same] .line")), ["keep"]);
+    assert_eq!(unified.all(&format!("{region} tr[data-kind=added]")).len(), 2);
+    let other = unified.attributes("main a[href*='view=parallel']", "href").remove(0);
+    let parallel = browser.get(&other).page(200);
+    assert_eq!(parallel.all(&format!("{region} td[data-kind=removed] del")), ["two"]);
+    assert_eq!(parallel.all(&format!("{region} tr[data-kind=added]")).len(), 2);
+    assert!(parallel.all("main .bar a").contains(&"Unified".to_owned()));
+    let without = browser.get(&format!("{address}?w=1")).page(200);
+    assert_eq!(without.all(&format!("{region} tr[data-kind=added] .line")), ["one 2 three"]);
+    assert!(without.all("main .bar a").contains(&"Show white space".to_owned()));
+}
+
+fn long_diffs_are_folded(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    tree.write("long.txt", "x\n".repeat(500)).write("Cargo.lock", "x\n").write("short.txt", "x");
+    tree.write("wide.txt", format!("{}\n", "ä".repeat(2_100)));
+    let commit = tree.commit("Long");
+    forge.fill(id, &tree);
+    let browser = Browser::stranger(forge);
+    let page = browser.get(&format!("/root/ship/commit/{commit}")).page(200);
+    for (file, is_folded) in
+        [("long.txt", true), ("Cargo.lock", true), ("short.txt", false), ("wide.txt", false)]
+    {
+        let link = page.all(&format!("section[aria-label='{file}'] a[href*='file=']"));
+        assert_eq!(link, if is_folded { vec!["Show this diff"] } else { vec![] }, "{file}");
+    }
+    assert!(page.1.contains("[100 more characters]"));
+    assert!(page.1.contains("No newline at end of file"));
+    assert!(page.1.contains("4 changed files with 503 additions and 0 deletions"), "{}", page.1);
+    let address = page.attributes("section[aria-label='long.txt'] a[href*='file=']", "href");
+    let alone = browser.get(&address[0]).page(200);
+    assert_eq!(alone.all("section.diff").len(), 1);
+    assert_eq!(alone.all("section[aria-label='long.txt'] tr[data-kind=added]").len(), 500);
+}
+
+fn diffs_are_available_as_text(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    let before = tree.git(&["rev-parse", "HEAD"]);
+    tree.git(&["mv", "README.md", "docs.md"]);
+    tree.write("ü.txt", "<script>\n").write("src/a/main.rs", "fn main() {}\n");
+    let commit = tree.commit("Ändern\n\nThe body.");
+    forge.fill(id, &tree);
+    let browser = Browser::stranger(forge);
+    for (ending, check) in [("diff", "apply"), ("patch", "am")] {
+        let address = format!("/root/ship/commit/{commit}.{ending}");
+        let text = browser.get(&address).0;
+        assert_eq!(text.status, 200);
+        assert_eq!(text.header("Content-Type"), Some("text/plain; charset=utf-8"));
+        assert_eq!(text.header("Content-Security-Policy"), Some("default-src 'none'; sandbox"));
+        let tag = text.header("ETag").expect("it has a tag").to_owned();
+        let again = forge.page("GET", &address).header("If-None-Match", &tag).send();
+        assert_eq!(again.status, 304);
+        // The real git accepts it and makes the same files of it.
+        let file = tree.path().join(".git").join(ending);
+        std::fs::write(&file, text.text()).expect("it can be written");
+        tree.git(&["checkout", "-q", "--detach", &before]);
+        tree.git(&[check, &file.to_string_lossy()]);
+        tree.git(&["add", "-A"]);
+        assert_eq!(
+            tree.git(&["write-tree"]),
+            tree.git(&["rev-parse", &format!("{commit}^{{tree}}")])
+        );
+        if check == "am" {
+            assert_eq!(tree.git(&["log", "-1", "--format=%B"]), "Ändern\n\nThe body.");
+        }
+        tree.git(&["reset", "-q", "--hard"]);
+    }
+    assert_eq!(browser.get("/root/ship/commit/nope.diff").0.status, 404);
+}

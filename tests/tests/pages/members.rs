@@ -1,0 +1,106 @@
+//! The members of projects and groups.
+
+use hexforge_tests::forge::ROOT;
+use hexforge_tests::{Forge, on_every_store};
+
+use super::support::{Browser, project, team, user};
+
+on_every_store!(
+    members_are_seen_by_all_and_changed_by_masters,
+    members_are_added_changed_and_removed,
+    members_of_groups_have_the_same_page,
+);
+
+const PAGE: &str = "/root/ship/project_members";
+
+fn members_are_seen_by_all_and_changed_by_masters(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    team(forge, &[id]);
+    user(forge, "other");
+    for (who, may_change) in [
+        (None, false),
+        (Some("other"), false),
+        (Some("guest"), false),
+        (Some("developer"), false),
+        (Some("master"), true),
+        (Some("root"), true),
+    ] {
+        let browser = Browser::of(forge, who);
+        let page = browser.get(PAGE).page(200);
+        assert_eq!(page.heading(), "Members");
+        assert!(page.all("title")[0].starts_with("Members · root/ship · hexforge"));
+        let names = page.all("table[aria-label=Members] tbody tr td:first-child .muted");
+        assert!(names.contains(&"@guest".to_owned()), "{who:?} {names:?}");
+        assert_eq!(page.all("form[aria-label='Add member']").len(), usize::from(may_change));
+        assert_eq!(
+            page.attributes("select", "aria-label").iter().any(|name| name == "Role of guest"),
+            may_change,
+            "{who:?}"
+        );
+        let buttons = page.all("button");
+        assert_eq!(buttons.iter().any(|name| name == "Update guest"), may_change);
+        let may_remove = may_change || who == Some("guest");
+        assert_eq!(buttons.iter().any(|name| name == "Remove guest"), may_remove, "{who:?}");
+    }
+}
+
+fn members_are_added_changed_and_removed(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "0");
+    let guest = team(forge, &[id]);
+    let eve = user(forge, "eve");
+    let master = Browser::signed_in(forge, "master");
+    let level = |user: i64| {
+        let path = format!("/projects/{id}/members/{user}");
+        let shown = forge.get(&path).token(ROOT).send();
+        (shown.status == 200).then(|| shown.json()["access_level"].as_i64().unwrap_or(0))
+    };
+    let form = |name: &str, role: &str, date: &str| {
+        let fields = [("user", name), ("role", role), ("expires_at", date)];
+        master.post_from(PAGE, PAGE, &fields)
+    };
+    for (name, role, date, fault) in [
+        ("nobody", "30", "", "does not exist"),
+        ("eve", "30", "tomorrow", "is invalid"),
+        ("eve", "50", "", "access level is unknown"),
+        ("guest", "30", "", "is a member already"),
+    ] {
+        let again = form(name, role, date).page(422);
+        assert!(again.all("[role=alert] li")[0].contains(fault), "{:?}", again.all("[role=alert]"));
+        assert_eq!(again.attributes("input#user", "value"), [name], "what was typed stays");
+        assert_eq!(level(eve), None);
+    }
+    form("eve", "30", "2030-01-02").redirects(303, PAGE);
+    assert_eq!(level(eve), Some(30));
+    assert_eq!(master.get(PAGE).page(200).all("[role=status]"), ["It was created."]);
+    let one = format!("{PAGE}/{eve}");
+    master.post_from(PAGE, &one, &[("role", "20")]).redirects(303, PAGE);
+    assert_eq!(level(eve), Some(20));
+    let eve_browser = Browser::signed_in(forge, "eve");
+    let refused = eve_browser.post_from(PAGE, &one, &[("role", "40")]);
+    assert_eq!(refused.page(403).heading(), "Not allowed");
+    let fields = [("user", "eve"), ("role", "40")];
+    assert_eq!(eve_browser.post_from(PAGE, PAGE, &fields).page(403).heading(), "Not allowed");
+    let others = format!("{PAGE}/{guest}/remove");
+    eve_browser.post_from(PAGE, &others, &[]).page(403);
+    assert_eq!(level(guest), Some(10));
+    eve_browser.post_from(PAGE, &format!("{one}/remove"), &[]).redirects(303, "/");
+    assert_eq!(level(eve), None, "everybody may leave");
+    master.post_from(PAGE, &others, &[]).redirects(303, PAGE);
+    assert_eq!(level(guest), None);
+}
+
+fn members_of_groups_have_the_same_page(forge: &Forge) {
+    let fields = [("name", "Crew"), ("path", "crew"), ("visibility_level", "20")];
+    forge.post("/groups").token(ROOT).form(&fields).send().expect(201);
+    user(forge, "eve");
+    let page = "/groups/crew/group_members";
+    let stranger = Browser::stranger(forge).get(page).page(200);
+    assert_eq!(stranger.heading(), "Members");
+    assert!(stranger.all("form[aria-label='Add member']").is_empty());
+    let root = Browser::signed_in(forge, "root");
+    assert!(root.get(page).page(200).all("select#role option").contains(&"Owner".to_owned()));
+    root.post_from(page, page, &[("user", "eve"), ("role", "50")]).redirects(303, page);
+    let shown = root.get(page).page(200);
+    assert_eq!(shown.all("table[aria-label=Members] tbody tr").len(), 2);
+    assert_eq!(Browser::stranger(forge).get("/groups/none/group_members").0.status, 404);
+}

@@ -1,0 +1,72 @@
+//! The commands of `hexforge runner`.
+
+use std::os::unix::fs::PermissionsExt;
+
+use hexforge_tests::program::ROOT;
+
+use super::scene::Scene;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_runner_is_registered_shown_and_removed() {
+    let scene = Scene::new();
+    scene.register(&["--tag-list", "linux, big", "--executor", "shell", "--run-untagged", "false"]);
+    let file = scene.config_file();
+    let mode = std::fs::metadata(&file).expect("it was written").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let shown = scene.server.request("GET", "/runners/1").token(ROOT).send().expect(200);
+    assert_eq!((&shown["description"], &shown["name"]), (&"one".into(), &"hexforge-runner".into()));
+    assert_eq!(shown["tag_list"], serde_json::json!(["big", "linux"]));
+    for field in ["version", "platform", "architecture"] {
+        assert!(shown[field].is_string(), "{field} is missing: {shown}");
+    }
+    let again =
+        scene.run(&["register", "--url", "http://127.0.0.1:1", "--token", "x", "--name", "one"]);
+    assert!(!again.status.success() && text(&again.stderr).contains("`one` already"));
+    assert!(scene.run(&["verify"]).status.success());
+    let status = text(&scene.run(&["status"]).stdout);
+    assert!(
+        status.starts_with("one\t1\tshell\thttp://") && status.ends_with("\tready\n"),
+        "{status}"
+    );
+    assert!(scene.run(&["unregister", "--name", "one"]).status.success());
+    let gone = scene.server.request("GET", "/runners/1").token(ROOT).send();
+    assert_eq!(gone.status, 404);
+    let unknown = scene.run(&["unregister", "--name", "one"]);
+    assert!(!unknown.status.success() && text(&unknown.stderr).contains("no runner `one`"));
+    let none = scene.run(&["run"]);
+    assert!(!none.status.success() && text(&none.stderr).contains("it has no runner"));
+}
+
+#[test]
+fn wrong_tokens_and_servers_are_named() {
+    let scene = Scene::new();
+    let url = format!("http://{}", scene.server.address);
+    let refused = scene.run(&["register", "--url", &url, "--token", "-wrong"]);
+    assert!(text(&refused.stderr).contains("refuses the registration token"), "{refused:?}");
+    let away = scene.run(&["register", "--url", "http://127.0.0.1:1", "--token", "x"]);
+    assert!(text(&away.stderr).contains("could not be reached"), "{away:?}");
+    scene.register(&[]);
+    scene.server.request("DELETE", "/runners/1").token(ROOT).send().expect(200);
+    let output = scene.run(&["verify"]);
+    assert!(!output.status.success() && text(&output.stdout).contains("is refused"));
+}
+
+/// The exit status is 0 whatever the result, and the second build stays in the queue.
+#[test]
+fn once_takes_one_build() {
+    let scene = Scene::new();
+    scene.push("job: {script: ['exit 7']}\n");
+    scene.post("/pipeline", &[("ref", "master")]);
+    scene.register(&[]);
+    let output = scene.run(&["run", "--once"]);
+    assert!(output.status.success(), "{output:?}");
+    let builds = scene.get("/builds");
+    assert_eq!((&builds[0]["status"], &builds[1]["status"]), (&"pending".into(), &"failed".into()));
+    let path = format!("/projects/1/builds/{}/trace", builds[1]["id"]);
+    let log = scene.server.request("GET", &path).token(ROOT).send();
+    assert!(log.text().contains("Build failed: exit status 7"));
+}

@@ -1,0 +1,222 @@
+//! A server with a project, and a runner, each in a process of its own.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use hexforge_persistence_diesel::testing::TestDatabase;
+use hexforge_tests::WorkTree;
+use hexforge_tests::program::{self, Program, ROOT, RUNNERS};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The longest time that a test waits for something.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A server with the project `root/ship`.
+pub struct Scene {
+    folder: TempDir,
+    database: TestDatabase,
+    listen: String,
+    pub server: Program,
+    pub tree: WorkTree,
+}
+
+impl Scene {
+    pub fn new() -> Self {
+        Self::on(TestDatabase::sqlite())
+    }
+
+    pub fn on(database: TestDatabase) -> Self {
+        let folder = tempfile::tempdir().expect("a folder for temporary files exists");
+        // A server that is started again has to have the same address.
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let listen = free.local_addr().expect("it has an address").to_string();
+        drop(free);
+        let server = start(&folder, &database, &listen);
+        let made = server.request("POST", "/projects").token(ROOT).form(&[("name", "ship")]);
+        made.send().expect(201);
+        let tree = WorkTree::new(&folder.path().join("unused.git"));
+        Self { folder, database, listen, server, tree }
+    }
+
+    /// Kills the server and starts it again.
+    pub fn restart_server(&mut self, pause: Duration) {
+        self.server.kill().expect("it runs");
+        std::thread::sleep(pause);
+        self.server = start(&self.folder, &self.database, &self.listen);
+    }
+
+    /// Commits this configuration and pushes it.
+    pub fn push(&self, configuration: &str) -> String {
+        let commit = self.tree.write(".gitlab-ci.yml", configuration).commit("Build it");
+        self.tree.git(&["push", "-q", "--force", &self.push_url(), "master"]);
+        commit
+    }
+
+    pub fn push_url(&self) -> String {
+        format!("http://root:{ROOT}@{}/root/ship.git", self.server.address)
+    }
+
+    pub fn get(&self, path: &str) -> Value {
+        self.server.request("GET", &format!("/projects/1{path}")).token(ROOT).send().expect(200)
+    }
+
+    pub fn post(&self, path: &str, fields: &[(&str, &str)]) -> Value {
+        let request = self.server.request("POST", &format!("/projects/1{path}")).token(ROOT);
+        let answer = request.form(fields).send();
+        assert!(answer.status < 300, "{path}: {}", answer.text());
+        answer.json()
+    }
+
+    pub fn set(&self, field: &str, value: &str) {
+        let request = self.server.request("PUT", "/projects/1").token(ROOT);
+        request.form(&[("name", "ship"), (field, value)]).send().expect(200);
+    }
+
+    /// The newest build of this name.
+    pub fn build(&self, name: &str) -> Value {
+        let builds = self.get("/builds");
+        let found = builds.as_array().expect("a list").iter().find(|build| build["name"] == name);
+        found.unwrap_or_else(|| panic!("there is no build {name}")).clone()
+    }
+
+    pub fn status(&self, name: &str) -> String {
+        self.build(name)["status"].as_str().expect("a text").to_owned()
+    }
+
+    pub fn trace_bytes(&self, name: &str) -> Vec<u8> {
+        let path = format!("/projects/1/builds/{}/trace", self.build(name)["id"]);
+        self.server.request("GET", &path).token(ROOT).send().body
+    }
+
+    pub fn trace(&self, name: &str) -> String {
+        String::from_utf8_lossy(&self.trace_bytes(name)).into_owned()
+    }
+
+    #[track_caller]
+    pub fn wait_for_status(&self, name: &str, status: &str) {
+        let reached = || self.status(name) == status;
+        if !wait_until(reached) {
+            panic!("{name} is {}, not {status}:\n{}", self.status(name), self.trace(name));
+        }
+    }
+
+    /// Waits until the newest pipeline has this status.
+    #[track_caller]
+    pub fn wait_for_pipeline(&self, status: &str) {
+        let newest = || self.get("/pipelines")[0]["status"].as_str().unwrap_or_default().to_owned();
+        if wait_until(|| newest() == status) {
+            return;
+        }
+        let builds = self.get("/builds");
+        let logs = builds.as_array().into_iter().flatten().map(|build| {
+            let name = build["name"].as_str().unwrap_or_default();
+            format!("== {name}: {}\n{}\n", build["status"], self.trace(name))
+        });
+        panic!("the pipeline is {}, not {status}:\n{}", newest(), logs.collect::<String>());
+    }
+
+    /// The command `hexforge runner …` with the configuration of this scene.
+    pub fn runner_command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program::executable());
+        command.arg("runner").args(arguments).current_dir(self.folder.path());
+        command.env("HEXFORGE_RUNNER_CONFIG", self.config_file()).env("HEXFORGE_LOG", "warn");
+        command.env("HOST_SECRET", "not-for-builds");
+        command
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.folder.path().join("etc/runner.toml")
+    }
+
+    /// Runs `hexforge runner …` to its end.
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        self.runner_command(arguments).output().expect("the program can be started")
+    }
+
+    /// Registers a shared runner.
+    #[track_caller]
+    pub fn register(&self, more: &[&str]) {
+        let url = format!("http://{}", self.server.address);
+        let mut arguments = vec!["register", "--url", &url, "--token", RUNNERS, "--name", "one"];
+        arguments.extend(more);
+        let output = self.run(&arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Registers a runner and starts it.
+    pub fn start_runner(&self, more: &[&str]) -> RunnerProcess {
+        if !self.config_file().exists() {
+            self.register(&[]);
+        }
+        let mut command = self.runner_command(&["run"]);
+        RunnerProcess(command.args(more).stdin(Stdio::null()).spawn().expect("it can be started"))
+    }
+}
+
+fn start(folder: &TempDir, database: &TestDatabase, listen: &str) -> Program {
+    let (program, data) = (program::executable(), folder.path().join("data"));
+    let more = [("HEXFORGE_LISTEN", listen), ("HEXFORGE_RUNNER_SILENCE", "6")];
+    Program::start_with(&program, &data, &database.url, Stdio::inherit(), &more).expect("it serves")
+}
+
+/// A running `hexforge runner run`. Killed when dropped.
+pub struct RunnerProcess(Child);
+
+impl RunnerProcess {
+    pub fn signal(&self, signal: &str) {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("kill").args([signal, &pid]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "the runner has ended");
+    }
+
+    /// Kills it as a power failure would.
+    pub fn kill(&mut self) {
+        self.0.kill().expect("it runs");
+        self.0.wait().expect("it was started here");
+    }
+
+    #[track_caller]
+    pub fn wait(&mut self) -> ExitStatus {
+        let mut ended = None;
+        let has_ended = || {
+            ended = self.0.try_wait().expect("it was started here");
+            ended.is_some()
+        };
+        assert!(wait_until(has_ended), "the runner does not end");
+        ended.expect("it has ended")
+    }
+}
+
+impl Drop for RunnerProcess {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until a condition holds. Returns whether it does.
+pub fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
+    wait_at_most(PATIENCE, &mut condition)
+}
+
+pub fn wait_at_most(longest: Duration, condition: &mut dyn FnMut() -> bool) -> bool {
+    let since = Instant::now();
+    while since.elapsed() < longest {
+        if condition() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    condition()
+}
+
+/// Whether a process `sleep` with this argument runs.
+pub fn sleeps(seconds: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").expect("Linux has it").flatten();
+    let wanted = format!("sleep\0{seconds}\0");
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| line.ends_with(wanted.as_bytes()))
+}
