@@ -130,7 +130,7 @@ pub fn delete(
 ) -> Result<EnvironmentView, Error> {
     let requester = app.requester(actor);
     app.store.write(|tx| {
-        // Only those who may delete wait for other deletions.
+        // Callers without the permission get an error before they wait for other deletions.
         requester.ci_project(tx, CiAbility::Administer, named)?;
         tx.removals().begin()?;
         let project = requester.locked_ci_project(tx, CiAbility::Administer, named)?;

@@ -167,7 +167,7 @@ fn cut_line() -> String {
     format!("\nThe log is longer than {LOG_ROOM} bytes: the rest was not stored.\n")
 }
 
-/// Returns whether a log of this length was cut, so that nothing is added to it any more.
+/// Returns whether a log of this length was cut at the size limit. A cut log takes no more pieces.
 fn is_cut(length: u64) -> bool {
     length > LOG_ROOM as u64
 }

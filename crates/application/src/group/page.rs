@@ -90,7 +90,7 @@ pub fn activity(
 /// The groups of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupList {
-    /// The groups of which the actor is a member.
+    /// The groups with a membership of the actor.
     Own,
     /// The groups that the actor may see; for strangers, the public ones.
     Visible,
