@@ -3,6 +3,13 @@
 /// What a log shows instead of a secret value.
 pub const MASK: &[u8] = b"[MASKED]";
 
+/// Whether more bytes of the stream may follow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    MayFollow,
+    IsReached,
+}
+
 /// Masks a stream of bytes.
 #[derive(Debug)]
 pub struct Masker {
@@ -33,18 +40,18 @@ impl Masker {
         }
         let mut input = std::mem::take(&mut self.held);
         input.extend_from_slice(bytes);
-        let (masked, used) = self.mask(&input);
+        let (masked, used) = self.mask(&input, End::MayFollow);
         self.held = input.split_off(used);
         masked
     }
 
-    /// Returns the rest at the end of the stream.
+    /// Returns the masked rest at the end of the stream.
     pub fn finish(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.held)
+        self.mask(&std::mem::take(&mut self.held), End::IsReached).0
     }
 
     /// Masks `input` up to the place where a secret may begin that is not complete. Returns how much was used.
-    fn mask(&self, input: &[u8]) -> (Vec<u8>, usize) {
+    fn mask(&self, input: &[u8], end: End) -> (Vec<u8>, usize) {
         let (mut masked, mut copied, mut at) = (Vec::with_capacity(input.len()), 0, 0);
         while at < input.len() {
             if !self.begins[usize::from(input[at])] {
@@ -53,7 +60,8 @@ impl Masker {
             }
             let rest = &input[at..];
             // A longer secret that may still become complete is waited for.
-            if self.secrets.iter().any(|one| one.len() > rest.len() && one.starts_with(rest)) {
+            let is_beginning = |one: &Vec<u8>| one.len() > rest.len() && one.starts_with(rest);
+            if end == End::MayFollow && self.secrets.iter().any(is_beginning) {
                 break;
             }
             match self.secrets.iter().find(|secret| rest.starts_with(secret)) {
