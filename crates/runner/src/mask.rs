@@ -47,7 +47,8 @@ impl Masker {
 
     /// Returns the masked rest at the end of the stream.
     pub fn finish(&mut self) -> Vec<u8> {
-        self.mask(&std::mem::take(&mut self.held), End::IsReached).0
+        let held = std::mem::take(&mut self.held);
+        self.mask(&held, End::IsReached).0
     }
 
     /// Masks `input` up to the place where a secret may begin that is not complete. Returns how much was used.
