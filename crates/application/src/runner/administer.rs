@@ -131,7 +131,7 @@ pub fn update(
 ) -> Result<RunnerDetails, Error> {
     access::own_account(actor)?;
     app.store.write(|tx| {
-        let mut changed = find(tx, id)?;
+        let mut changed = lock(tx, id)?;
         let facts = require(app, tx, actor, RunnerAbility::Update, &changed)?;
         let RunnerChanges { description, active, tags, run_untagged, locked } = changes.clone();
         changed.description = description.unwrap_or(changed.description);
@@ -155,7 +155,7 @@ pub fn update(
 pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<Runner, Error> {
     access::own_account(actor)?;
     let (runner, left) = app.store.write(|tx| {
-        let runner = find(tx, id)?;
+        let runner = lock(tx, id)?;
         require(app, tx, actor, RunnerAbility::Remove, &runner)?;
         let left = super::remove_runner(tx, id)?;
         Ok::<_, Error>((runner, left))
@@ -168,7 +168,7 @@ pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<Runner, Error> {
 pub fn enable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Result<Runner, Error> {
     app.store.write(|tx| {
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
-        let runner = find(tx, id)?;
+        let runner = lock(tx, id)?;
         require(app, tx, actor, RunnerAbility::Assign, &runner)?;
         if tx.runners().is_assigned(id, project.id)? {
             return Err(Error::Conflict(Conflict::RunnerEnabled));
@@ -183,7 +183,7 @@ pub fn disable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Res
     app.store.write(|tx| {
         let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
         let missing = || Error::NotFound(Entity::Runner);
-        let runner = tx.runners().find(id)?.ok_or_else(missing)?;
+        let runner = tx.runners().lock(id)?.ok_or_else(missing)?;
         if !tx.runners().is_assigned(id, project.id)? {
             return Err(missing());
         }
@@ -197,6 +197,11 @@ pub fn disable(app: &App, actor: Actor, named: &ProjectRef, id: RunnerId) -> Res
 
 fn find(tx: &mut dyn Tx, id: RunnerId) -> Result<Runner, Error> {
     tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))
+}
+
+/// Like [`find`], for a transaction that changes the runner.
+fn lock(tx: &mut dyn Tx, id: RunnerId) -> Result<Runner, Error> {
+    tx.runners().lock(id)?.ok_or(Error::NotFound(Entity::Record))
 }
 
 /// Checks that the actor may do something with the runner, and returns the facts of the decision.

@@ -52,7 +52,7 @@ pub fn set_active(
 ) -> Result<Change<Runner>, Error> {
     access::require_service_ability(actor, ServiceAbility::Administer)?;
     app.store.write(|tx| {
-        let runner = tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))?;
+        let runner = tx.runners().lock(id)?.ok_or(Error::NotFound(Entity::Record))?;
         if runner.active == active {
             return Ok(Change::Unchanged);
         }
@@ -66,7 +66,7 @@ pub fn set_active(
 pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<(), Error> {
     access::require_service_ability(actor, ServiceAbility::Administer)?;
     let left = app.store.write(|tx| {
-        tx.runners().find(id)?.ok_or(Error::NotFound(Entity::Record))?;
+        tx.runners().lock(id)?.ok_or(Error::NotFound(Entity::Record))?;
         super::remove_runner(tx, id)
     })?;
     expiry::fail_abandoned_builds(app, &left)?;

@@ -88,7 +88,7 @@ fn store_contact(
         return Ok(());
     }
     app.store.write(|tx| {
-        let Some(mut runner) = tx.runners().find(runner.id)? else { return Ok(()) };
+        let Some(mut runner) = tx.runners().lock(runner.id)? else { return Ok(()) };
         runner.contacted_at = Some(now);
         runner.info = info.unwrap_or(runner.info);
         tx.runners().update(&runner)

@@ -65,7 +65,11 @@ pub fn a_runner_has_every_field(store: &dyn Store) {
         contacted_at: Some(at(6)),
         ..made
     };
-    write(store, |tx| tx.runners().update(&changed));
+    write(store, |tx| {
+        assert_eq!(tx.runners().lock(changed.id)?.map(|locked| locked.id), Some(changed.id));
+        tx.runners().update(&changed)
+    });
+    assert_eq!(write(store, |tx| tx.runners().lock(RunnerId(i64::MAX))), None);
     read(store, |tx| {
         assert_eq!(tx.runners().find(changed.id)?, Some(changed.clone()));
         assert_eq!(tx.runners().find_all(&[changed.id])?, [changed]);

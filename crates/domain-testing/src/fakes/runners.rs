@@ -40,6 +40,10 @@ impl Runners for FakeTx {
         Ok(self.tables.runners.iter().find(|runner| runner.id == id).cloned())
     }
 
+    fn lock(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError> {
+        Runners::find(self, id)
+    }
+
     fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError> {
         let all = self.tables.runners.iter();
         Ok(all.filter(|runner| ids.contains(&runner.id)).cloned().collect())

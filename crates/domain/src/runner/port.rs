@@ -13,6 +13,10 @@ pub trait Runners {
     /// Returns the runner with this id.
     fn find(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError>;
 
+    /// Like [`find`](Self::find), and locks the runner until the transaction ends, if it exists: its fields, and which
+    /// projects it is assigned to. A transaction that also locks projects does that before.
+    fn lock(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError>;
+
     /// Returns the runners with these ids, in no particular order.
     fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError>;
 
@@ -39,7 +43,7 @@ pub trait Runners {
     /// Registers an active runner.
     fn insert(&mut self, new: NewRunner) -> Result<Runner, StoreError>;
 
-    /// Stores every field.
+    /// Stores every field of a locked runner.
     fn update(&mut self, runner: &Runner) -> Result<(), StoreError>;
 
     /// Assigns a runner to a project. An existing assignment is left unchanged.

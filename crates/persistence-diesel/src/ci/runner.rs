@@ -128,6 +128,13 @@ impl Runners for DieselTx<'_> {
         Ok(Runners::find_all(self, &[id])?.pop())
     }
 
+    fn lock(&mut self, id: RunnerId) -> Result<Option<Runner>, StoreError> {
+        let row = Sql::new("SELECT id FROM runners WHERE id = ").id(id.0);
+        // Builds refer to the runner, so their transactions go on meanwhile.
+        self.lock_rows(row.sql(" FOR NO KEY UPDATE"))?;
+        Runners::find(self, id)
+    }
+
     fn find_all(&mut self, ids: &[RunnerId]) -> Result<Vec<Runner>, StoreError> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows: Vec<RunnerRow> = self

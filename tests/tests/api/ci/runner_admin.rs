@@ -1,15 +1,20 @@
 //! `/runners` and `/projects/:id/runners`: section 9 of the reference of the rest of v3.
 
+use std::thread;
+use std::time::Duration;
+
 use chrono::TimeDelta;
 use hexforge_application::runner::administer::SHOWN_PROJECTS;
 use hexforge_domain::id::{ProjectId, RunnerId, UserId};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::runner::Runner;
 use hexforge_domain_testing::builders::{a_project, home_of};
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::ci::runner_support::{CiProject, TWO_STAGES, shared_runner};
+use crate::api::everywhere::concurrent_calls::{at_once, statuses};
 use crate::api::groups::group_support::{
     add_member, error, fields_of, forbidden, new_project, no_project, path_of_project,
 };
@@ -26,11 +31,13 @@ on_every_store!(
     details_show_the_newest_projects_up_to_a_limit,
     given_fields_of_a_runner_are_changed,
     invalid_changes_have_their_texts,
+    changes_of_a_runner_at_once_are_all_kept,
     a_paused_runner_gets_no_builds,
     refusals_come_in_their_order,
     a_removed_runner_leaves_its_builds,
     a_runner_is_enabled_for_another_project,
     a_runner_keeps_its_last_project,
+    a_runner_keeps_one_of_two_projects_that_disable_it_at_once,
     the_calls_are_for_users,
 );
 
@@ -232,6 +239,35 @@ fn invalid_changes_have_their_texts(forge: &Forge) {
     assert_eq!((&shown["tag_list"], &shown["run_untagged"]), (&json!(["a"]), &json!(true)));
 }
 
+/// PUT /runners/:id: a request that waits for another change of the runner does not undo it.
+fn changes_of_a_runner_at_once_are_all_kept(forge: &Forge) {
+    let ship = CiProject::new(forge, "ada", TWO_STAGES);
+    let one = ship.runner(&[]);
+    let path = format!("/runners/{}", one.id);
+    let changes: [&(dyn Fn() -> u16 + Sync); 2] = [
+        &|| forge.put(&path).token(&ship.owner).form(&[("description", "new")]).send().status,
+        // The runner calls, which stores the time of the call.
+        &|| one.build_request().send().status,
+    ];
+    for change in changes {
+        forge.put(&path).token(&ship.owner).form(&[("active", "true")]).send().expect(200);
+        thread::scope(|scope| {
+            let paused: Result<_, StoreError> = forge.app.store.write(|tx| {
+                let runner = tx.runners().lock(RunnerId(one.id))?.expect("it is there");
+                let sent = scope.spawn(change);
+                // The request reads the runner meanwhile.
+                thread::sleep(Duration::from_millis(300));
+                tx.runners().update(&Runner { active: false, ..runner })?;
+                Ok(sent)
+            });
+            let sent = paused.expect("the runner can be paused");
+            assert!(sent.join().expect("no panic") < 500);
+        });
+        let shown = forge.get(&path).token(&ship.owner).send().expect(200);
+        assert_eq!((&shown["active"], &shown["description"]), (&json!(false), &json!("new")));
+    }
+}
+
 /// 9.3. PUT /runners/:id, DELETE /runners/:id
 fn a_paused_runner_gets_no_builds(forge: &Forge) {
     let ship = CiProject::new(forge, "ada", TWO_STAGES);
@@ -405,6 +441,25 @@ fn a_runner_keeps_its_last_project(forge: &Forge) {
     ship.pipeline();
     assert_eq!(one.take(), None);
     assert_eq!(list(forge, &ship.owner, &enable), [shared.id, one.id]);
+}
+
+/// 9.4. DELETE /projects/:id/runners/:runner_id
+fn a_runner_keeps_one_of_two_projects_that_disable_it_at_once(forge: &Forge) {
+    let ship = CiProject::new(forge, "ada", TWO_STAGES);
+    let other = path_of_project(&new_project(forge, &ship.owner, "Other", &[]));
+    for _ in 0..5 {
+        let one = ship.runner(&[]);
+        let form = [("runner_id", one.id.to_string())];
+        let form = form.each_ref().map(|(name, id)| (*name, id.as_str()));
+        forge.post(&format!("{other}/runners")).token(&ship.owner).form(&form).send().expect(201);
+        let disable = |project: &str| {
+            forge.delete(&format!("{project}/runners/{}", one.id)).token(&ship.owner).send()
+        };
+        let answers = at_once([&|| disable(&other), &|| disable(&ship.path(""))]);
+        assert_eq!(statuses(&answers), [200, 403]);
+        let shown = forge.get(&format!("/runners/{}", one.id)).token(&ship.owner).send();
+        assert_eq!(shown.expect(200)["projects"].as_array().map(Vec::len), Some(1));
+    }
 }
 
 /// 1.1, 1.2. All eight calls.
