@@ -11,12 +11,14 @@ use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::user::key::{Fingerprint, NewSshKey};
 
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
 use crate::project::ROWS_PER_READ;
 use crate::public_key::is_same_key;
+use crate::retry;
 
 /// The fields of a new deploy key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,32 +64,56 @@ pub fn add(
 ) -> Result<DeployKey, Error> {
     let key = fields.key.as_deref().map(str::trim);
     let fingerprint = key.and_then(|key| app.public_keys.fingerprint(key));
-    app.store.write(|tx| {
-        let project = app.requester(actor).locked_project(tx, ProjectAbility::Administer, named)?;
-        if let (Some(key), Some(fingerprint)) = (key, &fingerprint)
-            && let Some(found) = tx.deploy_keys().find_by_fingerprint(fingerprint)?
-            && is_same_key(&found.key, key)
-        {
-            if tx.deploy_keys().find(project.id, found.id)?.is_some() {
-                return Ok(found);
+    // Another project may get the key at the same time. The next attempt finds it.
+    let is_late = |error: &Error| matches!(error, Error::Store(StoreError::Duplicate(_)));
+    let added = retry::while_busy(retry::TRIES, is_late, || {
+        app.store.write(|tx| {
+            let ability = ProjectAbility::Administer;
+            let project = app.requester(actor).locked_project(tx, ability, named)?.id;
+            let registered = match &fingerprint {
+                Some(fingerprint) => tx.deploy_keys().find_by_fingerprint(fingerprint)?,
+                None => None,
+            };
+            if let (Some(registered), Some(key)) = (&registered, key)
+                && is_same_key(&registered.key, key)
+                && (tx.deploy_keys().find(project, registered.id)?.is_some()
+                    || is_reachable(app, tx, actor, registered.id)?)
+            {
+                tx.deploy_keys().attach(registered.id, project)?;
+                return Ok(registered.clone());
             }
-            if is_reachable(app, tx, actor, found.id)? {
-                tx.deploy_keys().attach(found.id, project.id)?;
-                return Ok(found);
+            let mut errors = FieldErrors::default();
+            let new = errors.merge(parse_new(fields.title.as_deref(), key, &*app.public_keys));
+            if registered.is_some() || is_of_user(tx, fingerprint.as_ref())? {
+                errors.add("fingerprint", FieldProblem::Taken);
             }
-        }
-        let new = parse_new(fields.title.as_deref(), key, &*app.public_keys)?;
-        let now = app.clock.now();
-        let key = tx.deploy_keys().insert(new, now).map_err(|error| match error {
-            StoreError::Duplicate(_) => {
-                FieldErrors::single("fingerprint", FieldProblem::Taken).into()
-            }
-            error => Error::from(error),
-        })?;
-        tx.deploy_keys().attach(key.id, project.id)?;
-        tx.outbox().record(&SystemEvent::DeployKeyCreated(DeployKeyFacts::from(&key)), now)?;
-        Ok(key)
+            let new = errors.into_result_with(|| new)?;
+            register(tx, project, new, app.clock.now())
+        })
+    });
+    added.map_err(|error| match is_late(&error) {
+        true => FieldErrors::single("fingerprint", FieldProblem::Taken).into(),
+        false => error,
     })
+}
+
+/// Returns whether a user has registered a key with this fingerprint.
+fn is_of_user(tx: &mut dyn Tx, of: Option<&Fingerprint>) -> Result<bool, StoreError> {
+    let Some(of) = of else { return Ok(false) };
+    Ok(tx.keys().find_by_fingerprint(of)?.is_some())
+}
+
+/// Registers a new deploy key of a project.
+fn register(
+    tx: &mut dyn Tx,
+    project: ProjectId,
+    new: NewSshKey,
+    now: Timestamp,
+) -> Result<DeployKey, Error> {
+    let key = tx.deploy_keys().insert(new, now)?;
+    tx.deploy_keys().attach(key.id, project)?;
+    tx.outbox().record(&SystemEvent::DeployKeyCreated(DeployKeyFacts::from(&key)), now)?;
+    Ok(key)
 }
 
 /// Attaches a deploy key that the actor can reach to a project.

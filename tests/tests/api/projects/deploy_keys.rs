@@ -9,6 +9,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Backend, Forge, ForgeOptions, an_ssh_key, on_every_store};
 use serde_json::{Value, json};
 
+use crate::api::everywhere::concurrent_calls::at_once;
 use crate::api::groups::group_support::{
     add_member, error, forbidden, new_project, no_project, path_of_project,
 };
@@ -22,6 +23,7 @@ on_every_store!(
     a_key_that_the_project_has_is_returned_unchanged,
     a_key_within_reach_is_attached,
     a_key_out_of_reach_is_taken,
+    a_key_given_to_several_projects_at_once_is_one_key,
     every_failure_of_a_new_key_has_its_text,
     keys_of_other_projects_are_enabled_once_they_are_within_reach,
     a_key_is_deleted_with_its_last_project,
@@ -116,6 +118,22 @@ fn a_key_within_reach_is_attached(forge: &Forge) {
     assert_eq!((list(forge, &ship), list(forge, &boat)), (json!([key]), json!([key])));
 }
 
+/// 4.3 cases 2 and 3. POST /projects/:id/deploy_keys
+fn a_key_given_to_several_projects_at_once_is_one_key(forge: &Forge) {
+    let (_, ada) = forge.user("ada");
+    let projects = ["ship", "boat", "raft"].map(|name| project(forge, &ada, name));
+    for number in 1..6 {
+        let give = |project: &str| {
+            let form = [("title", "server"), ("key", &an_ssh_key(number))];
+            forge.post(&format!("{project}/deploy_keys")).token(&ada).form(&form).send()
+        };
+        let answers =
+            at_once([&|| give(&projects[0]), &|| give(&projects[1]), &|| give(&projects[2])]);
+        let made = answers.each_ref().map(|answer| id_of(&answer.expect(201)));
+        assert!(made.iter().all(|id| *id == made[0]), "{made:?}");
+    }
+}
+
 /// 4.3, the failure of the fingerprint. POST /projects/:id/deploy_keys, POST /user/keys
 fn a_key_out_of_reach_is_taken(forge: &Forge) {
     let (_, ada) = forge.user("ada");
@@ -131,6 +149,15 @@ fn a_key_out_of_reach_is_taken(forge: &Forge) {
         let form = [("title", "t"), ("key", &an_ssh_key(number))];
         let refused = forge.post(&path).token(token).form(&form).send();
         assert_eq!(refused.expect(400), taken, "{number} {path}");
+    }
+    // All problems are told together.
+    let both = json!({"message": {
+        "title": ["can't be blank", "is too short (minimum is 0 characters)"],
+        "fingerprint": ["has already been taken"],
+    }});
+    for number in [1, 2] {
+        let untitled = forge.post(&boats).token(&bob).form(&[("key", &an_ssh_key(number))]).send();
+        assert_eq!(untitled.expect(400), both, "{number}");
     }
     assert_eq!(list(forge, &boat), json!([]));
     let deploy = [("title", "laptop"), ("key", &an_ssh_key(1))];
