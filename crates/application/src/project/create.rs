@@ -37,7 +37,7 @@ pub fn create_own(
     }
     app.store.write(|tx| {
         let creator = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;
-        let project = create_project(app, tx, &creator, namespace, fields)?;
+        let project = create_project(app, tx, (actor, &creator), namespace, fields)?;
         view_with_token(tx, app.requester(actor), project)
     })
 }
@@ -47,7 +47,7 @@ pub fn authorize_for_others(actor: Actor) -> Result<(), Error> {
     access::require_service_ability(actor, ServiceAbility::Administer)
 }
 
-/// Creates a project for another user, with that user's permissions.
+/// Creates a project for another user, with that user's permissions in the namespace.
 pub fn create_for_user(
     app: &App,
     actor: Actor,
@@ -61,7 +61,7 @@ pub fn create_for_user(
         if fields.name.is_none() {
             return Err(missing_name_errors().into());
         }
-        let project = create_project(app, tx, &creator, namespace, fields)?;
+        let project = create_project(app, tx, (actor, &creator), namespace, fields)?;
         view_with_token(tx, app.requester(actor), project)
     })
 }
@@ -78,10 +78,12 @@ fn missing_name_errors() -> FieldErrors {
     errors
 }
 
+/// Creates a project. The rights of the creator decide about the namespace and the limit, those of the caller about
+/// restricted visibility levels.
 fn create_project(
     app: &App,
     tx: &mut dyn Tx,
-    creator: &User,
+    (caller, creator): (Actor, &User),
     namespace: Option<NamespaceId>,
     fields: &ProjectFields,
 ) -> Result<Project, Error> {
@@ -93,7 +95,7 @@ fn create_project(
     let parsed = fields.parse_new(&mut errors);
     let visibility = parsed.visibility.unwrap_or(settings.default_project_visibility);
     if errors.messages("visibility_level").is_empty() {
-        requester.check_level(&settings, visibility, &mut errors);
+        app.requester(caller).check_level(&settings, visibility, &mut errors);
     }
     check_group_visibility(&namespace, visibility, &mut errors);
     if let (Some(name), Some(path)) = (&parsed.name, &parsed.path) {

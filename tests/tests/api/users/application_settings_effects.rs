@@ -72,9 +72,9 @@ fn new_projects_and_groups_have_the_defaults_of_the_settings(forge: &Forge) {
     assert_eq!(shown(&plain), (json!(0), json!(true)), "existing projects keep their values");
 }
 
-/// POST /projects, PUT /projects/:id, POST /projects/fork/:id
+/// POST /projects, POST /projects/user/:user_id, PUT /projects/:id, POST /projects/fork/:id
 fn restricted_levels_are_for_administrators_in_projects(forge: &Forge) {
-    let (_, ada) = forge.user("ada");
+    let (id, ada) = forge.user("ada");
     let (_, bob) = forge.user("bob");
     let open = new_project(forge, &ada, "open", &[("visibility_level", "20")]);
     let closed = new_project(forge, &ada, "closed", &[]);
@@ -97,6 +97,11 @@ fn restricted_levels_are_for_administrators_in_projects(forge: &Forge) {
     assert_eq!((&kept["visibility_level"], &kept["description"]), (&json!(20), &json!("changed")));
     new_project(forge, &ada, "internal", &[("visibility_level", "10")]);
     new_project(forge, ROOT, "of-root", &[("visibility_level", "20")]);
+    // The caller counts, who is an administrator, and not the owner of the project.
+    let path = format!("/projects/user/{id}");
+    let given = [("name", "given"), ("visibility_level", "20")];
+    let made = forge.post(&path).token(ROOT).form(&given).send().expect(201);
+    assert_eq!((&made["owner"]["id"], &made["visibility_level"]), (&json!(id), &json!(20)));
     let raised = [("name", "closed"), ("visibility_level", "20")];
     forge.put(&path_of_project(&closed)).token(ROOT).form(&raised).send().expect(200);
     // A restricted default is refused too.
