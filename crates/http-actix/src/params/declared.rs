@@ -58,6 +58,14 @@ pub fn one_of(name: &'static str, words: &'static [&'static str]) -> Rule<Option
     Rule::new(doc::one_of(name, words), |from, param| from.one_of(param.name(), param.words()))
 }
 
+/// The number of a visibility level.
+pub fn level(name: &'static str) -> Rule<Option<i64>> {
+    Rule::new(doc::integer(name), |from, param| {
+        let level = from.one_of(param.name(), &["0", "10", "20"])?;
+        level.parse().ok()
+    })
+}
+
 /// One of these words; a blank text counts as not given.
 pub fn one_of_unless_blank(
     name: &'static str,

@@ -52,11 +52,29 @@ pub fn declare(calls: &mut Calls) {
 parameters! {
     /// The fields of a snippet of a project.
     struct ProjectSnippetFields {
+        title: Option<String> = picked::text("title", limit::SHORT),
+        file_name: Option<String> = picked::text("file_name", limit::SHORT),
+        code: Option<String> = picked::text("code", limit::LONG),
+        visibility_level: Option<i64> = picked::text_of_number("visibility_level")
+            .map_given(|text| number_or_unknown(&text)),
+    }
+}
+
+parameters! {
+    /// The fields of a new snippet of a project.
+    struct NewProjectSnippetFields {
         title: Option<String> = picked::text("title", limit::SHORT).expected(),
         file_name: Option<String> = picked::text("file_name", limit::SHORT).expected(),
         code: Option<String> = picked::text("code", limit::LONG).expected(),
-        visibility_level: Option<i64> = picked::number("visibility_level").expected(),
+        visibility_level: Option<i64> = picked::text_of_number("visibility_level")
+            .map_given(|text| number_or_unknown(&text))
+            .expected(),
     }
+}
+
+/// The level that a text names. A text that is no number, or one that is too large, names a level that does not exist.
+fn number_or_unknown(text: &str) -> i64 {
+    text.trim().parse().unwrap_or(-1)
 }
 
 impl From<ProjectSnippetFields> for SnippetFields {
@@ -66,20 +84,21 @@ impl From<ProjectSnippetFields> for SnippetFields {
     }
 }
 
-impl ProjectSnippetFields {
+impl NewProjectSnippetFields {
     /// Returns the fields if all are given.
     fn complete(self) -> Result<SnippetFields, Error> {
+        let Self { title, file_name, code, visibility_level } = self;
         for (name, is_given) in [
-            ("title", self.title.is_some()),
-            ("file_name", self.file_name.is_some()),
-            ("code", self.code.is_some()),
-            ("visibility_level", self.visibility_level.is_some()),
+            ("title", title.is_some()),
+            ("file_name", file_name.is_some()),
+            ("code", code.is_some()),
+            ("visibility_level", visibility_level.is_some()),
         ] {
             if !is_given {
                 return Err(Error::NotGiven(name));
             }
         }
-        Ok(self.into())
+        Ok(SnippetFields { title, file_name, content: code, visibility_level })
     }
 }
 
@@ -90,16 +109,13 @@ parameters! {
     }
 }
 
-/// The visibility levels as texts.
-const LEVELS: &[&str] = &["0", "10", "20"];
-
 parameters! {
     /// The fields of a new personal snippet.
     struct NewPersonalFields {
         title: String = declared::text("title", limit::SHORT).needed(),
         file_name: String = declared::text("file_name", limit::SHORT).needed(),
         content: String = declared::text("content", limit::LONG).needed(),
-        visibility_level: Option<&'static str> = declared::one_of("visibility_level", LEVELS),
+        visibility_level: Option<i64> = declared::level("visibility_level"),
     }
 }
 
@@ -109,19 +125,14 @@ parameters! {
         title: Option<String> = declared::text("title", limit::SHORT),
         file_name: Option<String> = declared::text("file_name", limit::SHORT),
         content: Option<String> = declared::text("content", limit::LONG),
-        visibility_level: Option<&'static str> = declared::one_of("visibility_level", LEVELS),
+        visibility_level: Option<i64> = declared::level("visibility_level"),
     },
     |from| from.at_least_one(&["title", "file_name", "content", "visibility_level"])
-}
-
-fn level(word: Option<&str>) -> Option<i64> {
-    word.and_then(|word| word.parse().ok())
 }
 
 impl From<NewPersonalFields> for SnippetFields {
     fn from(fields: NewPersonalFields) -> Self {
         let NewPersonalFields { title, file_name, content, visibility_level } = fields;
-        let visibility_level = level(visibility_level);
         Self {
             title: Some(title),
             file_name: Some(file_name),
@@ -134,7 +145,7 @@ impl From<NewPersonalFields> for SnippetFields {
 impl From<PersonalFields> for SnippetFields {
     fn from(fields: PersonalFields) -> Self {
         let PersonalFields { title, file_name, content, visibility_level } = fields;
-        Self { title, file_name, content, visibility_level: level(visibility_level) }
+        Self { title, file_name, content, visibility_level }
     }
 }
 
@@ -167,7 +178,7 @@ fn plain_text(text: LongText) -> HttpResponse {
 }
 
 async fn create(
-    api: Api<ProjectSnippetFields>,
+    api: Api<NewProjectSnippetFields>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
     let view = api

@@ -118,3 +118,23 @@ fn every_text_has_a_longest_length() {
     }
     assert!(count > 200, "{count} texts");
 }
+
+/// Section 2.3 of rest_of_v3.md: all fields are demanded of a new snippet, and none of a change.
+#[test]
+fn a_change_of_a_snippet_demands_no_field() {
+    let document = openapi::document(Dialect::Specification);
+    let schema = |path: &str, method: &str| {
+        let content = &document["paths"][path][method]["requestBody"]["content"];
+        let content = content.as_object().and_then(|content| content.values().next());
+        content.expect("the call has a body")["schema"].clone()
+    };
+    let required = |schema: &Value| schema["required"].as_array().map_or(0, Vec::len);
+    let new = schema("/api/v3/projects/{id}/snippets", "post");
+    assert_eq!(required(&new), 4, "{new}");
+    let change = schema("/api/v3/projects/{id}/snippets/{snippet_id}", "put");
+    assert_eq!(required(&change), 0, "{change}");
+    for (path, method) in [("/api/v3/snippets", "post"), ("/api/v3/snippets/{id}", "put")] {
+        let schema = schema(path, method);
+        assert_eq!(schema["properties"]["visibility_level"]["type"], "integer", "{schema}");
+    }
+}

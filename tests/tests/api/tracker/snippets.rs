@@ -223,6 +223,9 @@ fn invalid_fields_have_their_texts(forge: &Forge) {
         ("file_name", "ü", &ada, characters),
         ("visibility_level", "5", &ada, restricted),
         ("visibility_level", "-1", &ada, restricted),
+        ("visibility_level", "99999999999999999999", &ada, restricted),
+        ("visibility_level", "1.5", &ada, restricted),
+        ("visibility_level", "secret", &ada, restricted),
         ("visibility_level", "5", ROOT, "is not included in the list"),
     ] {
         let mut fields = form("t", "0").to_vec();
