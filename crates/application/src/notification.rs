@@ -22,6 +22,9 @@ use crate::error::{Entity, Error, Refusal};
 /// The error text for an address of another user, or of nobody.
 const NOT_OWNED: &str = "is not an email you own";
 
+/// The maximum number of characters of an unknown level that the error text repeats.
+const QUOTED: usize = 50;
+
 /// What the settings of a request are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotificationTarget {
@@ -68,7 +71,10 @@ impl NotificationFields {
         let level = match self.level {
             Some(name) => match NotificationLevel::from_name(&name) {
                 Some(level) => Some(level),
-                None => return Err(Error::Refused(Refusal::NotificationLevel(name))),
+                None => {
+                    let quoted = name.chars().take(QUOTED).collect();
+                    return Err(Error::Refused(Refusal::NotificationLevel(quoted)));
+                }
             },
             None => None,
         };

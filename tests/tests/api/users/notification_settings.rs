@@ -87,6 +87,9 @@ fn every_level_is_shown_and_unknown_ones_are_refused(forge: &Forge) {
             let answer = put(forge, &ada, below, &[("level", level)]).expect(400);
             assert_eq!(answer, message(&format!("'{level}' is not a valid level")));
         }
+        // A long one is not repeated as a whole.
+        let long = put(forge, &ada, below, &[("level", &"ü".repeat(1000))]).expect(400);
+        assert_eq!(long, message(&format!("'{}' is not a valid level", "ü".repeat(50))));
         assert_eq!(get(forge, &ada, below)["level"], "custom");
     }
 }
