@@ -6,6 +6,7 @@ pub mod browse;
 pub mod compare;
 pub mod contributor;
 pub mod log;
+pub mod path;
 pub mod port;
 pub mod task;
 pub mod tree;

@@ -1,6 +1,9 @@
 //! Decodes text in repositories: git stores bytes in any encoding.
 
+use std::borrow::Cow;
+
 use gix::bstr::ByteSlice;
+use hexforge_domain::repository::path;
 
 /// Decodes text in an unknown encoding. Invalid characters are dropped.
 pub(crate) fn decode(bytes: &[u8]) -> String {
@@ -30,6 +33,16 @@ pub(crate) fn decode_as(bytes: &[u8], label: Option<&[u8]>) -> String {
 /// Decodes a path without guessing its encoding: clients send paths back, so the bytes matter.
 pub(crate) fn path(bytes: &[u8]) -> String {
     bytes.to_str_lossy().into_owned()
+}
+
+/// Keeps all bytes of a path.
+pub(crate) fn exact_path(bytes: &[u8]) -> String {
+    path::from_bytes(bytes)
+}
+
+/// The bytes of a path.
+pub(crate) fn bytes_of(path: &str) -> Cow<'_, [u8]> {
+    path::to_bytes(path)
 }
 
 #[cfg(test)]

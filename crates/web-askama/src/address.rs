@@ -1,6 +1,7 @@
 //! Addresses in pages. Every byte but unreserved characters is encoded, and slashes in paths are kept.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use hexforge_domain::repository;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_encode};
 
 /// What is encoded in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -8,9 +9,21 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// What is encoded in a path of several segments.
 const PATH: &AsciiSet = &SEGMENT.remove(b'/');
 
-/// Encodes a path, a ref, or both with a slash between them.
+/// What is encoded in an address that is complete already.
+const IN_HEADER: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'\\');
+
+/// An address as a header sends it. What is encoded already stays as it is.
+pub(crate) fn in_header(address: &str) -> String {
+    percent_encode(address.as_bytes(), IN_HEADER).to_string()
+}
+
+/// Encodes a path, a ref, or both with a slash between them. Names that are not UTF-8 are encoded byte by byte.
 pub(crate) fn path(text: impl AsRef<[u8]>) -> String {
-    percent_encode(text.as_ref(), PATH).to_string()
+    let text = text.as_ref();
+    match std::str::from_utf8(text) {
+        Ok(text) => percent_encode(&repository::path::to_bytes(text), PATH).to_string(),
+        Err(_) => percent_encode(text, PATH).to_string(),
+    }
 }
 
 /// Encodes a value of a query.
@@ -62,6 +75,8 @@ mod tests {
     fn addresses_are_encoded() {
         assert_eq!(path("a b/ü%#?"), "a%20b/%C3%BC%25%23%3F");
         assert_eq!(path([b'x', 0xff, b'/']), "x%FF/");
+        assert_eq!(path(repository::path::from_bytes(b"x\xff/")), "x%FF/");
         assert_eq!(query([("a", "1/2"), ("b", "&")]), "a=1%2F2&b=%26");
+        assert_eq!(in_header("/ada/ü x?y=%20&z=\"\\"), "/ada/%C3%BC%20x?y=%20&z=%22%5C");
     }
 }

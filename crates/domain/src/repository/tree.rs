@@ -22,7 +22,7 @@ pub struct TreeEntry {
     pub kind: EntryKind,
     /// The git file mode, such as `0o100644`.
     pub mode: u32,
-    /// The path from the root of the repository.
+    /// The path from the root of the repository, as [`path`](super::path) keeps it.
     pub path: String,
 }
 

@@ -35,9 +35,10 @@ pub(crate) fn entry_at(
     while let Some(part) = parts.next() {
         let (mut found, mut similar) = (None, None);
         let may_be_shown = part.contains(char::REPLACEMENT_CHARACTER);
+        let bytes = text::bytes_of(part);
         for entry in tree.iter() {
             let entry = entry.map_err(failed)?;
-            if entry.filename() == part.as_bytes() {
+            if *entry.filename() == *bytes {
                 found = Some((entry.mode(), entry.object_id()));
                 break;
             }
@@ -174,7 +175,7 @@ impl Listed {
 }
 
 fn join_path(folder: &str, name: &[u8]) -> String {
-    let name = text::path(name);
+    let name = text::exact_path(name);
     if folder.is_empty() { name } else { format!("{folder}/{name}") }
 }
 
@@ -247,5 +248,11 @@ mod tests {
         assert_eq!(found("folder-\u{fffd}/name-\u{fffd}"), Some(blob));
         assert_eq!(found("folder-\u{fffd}"), Some(inner));
         assert_eq!(found("folder-"), None);
+        let root = repo.find_tree(id).expect("git made it");
+        let listed = list_all(&repo, &root, "").expect("it can be read");
+        let exact = text::exact_path(b"folder-\xfe/name-\xff");
+        assert_eq!(listed[1].path, exact);
+        assert!(found(&exact).is_some());
+        assert_eq!(found(&text::exact_path(b"folder-\xff/name-\xff")), None);
     }
 }

@@ -47,7 +47,7 @@ pub(super) fn blame(
     let repo = &with_object_cache(repo);
     let header = read(repo, commit)?.ok_or(GitError::Missing)?;
     let mut search = Search::new(repo, effort);
-    let path = search.intern(path.into());
+    let path = search.intern(text::bytes_of(path).into_owned().into());
     let Some(file) = search.file_at(&header, path)? else { return Ok(None) };
     if content::size(repo, &file)? > LARGEST_FILE {
         return Err(GitError::TooLarge);
@@ -249,7 +249,7 @@ impl<'r> Search<'r> {
     /// Joins adjacent spans of the same version into runs.
     fn into_runs(mut self) -> Vec<BlameRun> {
         self.written.sort_unstable_by_key(|written| written.span.wanted);
-        let path = |at: usize| text::path(&self.paths[at].0);
+        let path = |at: usize| text::exact_path(&self.paths[at].0);
         let mut runs: Vec<BlameRun> = Vec::new();
         let mut last: Option<Version> = None;
         for Written { span, version, previous } in &self.written {

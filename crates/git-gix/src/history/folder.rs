@@ -269,8 +269,8 @@ impl FolderWalk {
 
     pub(super) fn outcome(&self, folder: &str) -> LastCommits {
         let path = |name: &[u8]| match folder {
-            "" => text::path(name),
-            folder => format!("{folder}/{}", text::path(name)),
+            "" => text::exact_path(name),
+            folder => format!("{folder}/{}", text::exact_path(name)),
         };
         let known = self
             .entries
@@ -290,7 +290,7 @@ struct Folder<'r> {
 
 impl<'r> Folder<'r> {
     fn new(repo: &'r gix::Repository, folder: &str) -> Self {
-        let path = (!folder.is_empty()).then(|| PathHistory::new(repo, folder.as_bytes()));
+        let path = (!folder.is_empty()).then(|| PathHistory::new(repo, &text::bytes_of(folder)));
         Self { repo, path }
     }
 

@@ -19,6 +19,7 @@ use hexforge_domain::repository::LogQuery;
 use crate::content::commit::to_gix;
 use crate::error::failed;
 use crate::history::compare::{require_commits, with_object_cache};
+use crate::text;
 pub(super) use path::PathHistory;
 
 /// The maximum number of commits that are visited.
@@ -39,7 +40,7 @@ pub(crate) fn list(
     let path = query.path.as_deref().filter(|path| !path.is_empty());
     let mut walk = Walk {
         repo: &repo,
-        path: path.map(|path| PathHistory::new(&repo, path.as_bytes())),
+        path: path.map(|path| PathHistory::new(&repo, &text::bytes_of(path))),
         since: query.since.map_or(i64::MIN, first_second),
         queue: BinaryHeap::new(),
         seen: HashSet::default(),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hexforge_application::repository::ComparisonView;
-use hexforge_domain::repository::{Contributor, EntryKind, FileDiff, TreeEntry};
+use hexforge_domain::repository::{Contributor, EntryKind, FileDiff, TreeEntry, path};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -13,10 +13,10 @@ use super::commit::CommitJson;
 #[derive(Serialize, ToSchema)]
 pub struct TreeEntryJson<'a> {
     id: String,
-    name: &'a str,
+    name: Cow<'a, str>,
     #[serde(rename = "type")]
     kind: &'static str,
-    path: &'a str,
+    path: Cow<'a, str>,
     mode: Cow<'static, str>,
 }
 
@@ -24,13 +24,13 @@ impl<'a> From<&'a TreeEntry> for TreeEntryJson<'a> {
     fn from(entry: &'a TreeEntry) -> Self {
         Self {
             id: entry.id.to_string(),
-            name: entry.name(),
+            name: path::shown(entry.name()),
             kind: match entry.kind {
                 EntryKind::Tree => "tree",
                 EntryKind::Blob => "blob",
                 EntryKind::Commit => "commit",
             },
-            path: &entry.path,
+            path: path::shown(&entry.path),
             mode: match entry.mode {
                 0o040_000 => Cow::Borrowed("040000"),
                 0o100_644 => Cow::Borrowed("100644"),
