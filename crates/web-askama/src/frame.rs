@@ -41,6 +41,7 @@ pub(crate) struct Account {
     pub(crate) username: String,
     pub(crate) name: String,
     pub(crate) is_admin: bool,
+    may_create_group: bool,
 }
 
 /// The project of a page.
@@ -61,6 +62,7 @@ impl Frame {
             username: signed_in.user.username.as_str().to_owned(),
             name: signed_in.user.name.as_str().to_owned(),
             is_admin: matches!(signed_in.actor, Actor::Admin { .. }),
+            may_create_group: signed_in.user.privileges.can_create_group,
         });
         let masked = |token: &Secret| forms::masked_token(visit.app(), token);
         let token = account.as_ref().and(visit.session_token()).map(masked);
@@ -98,6 +100,11 @@ impl Frame {
     /// Whether the visitor is an administrator.
     pub(crate) fn is_admin(&self) -> bool {
         self.account.as_ref().is_some_and(|account| account.is_admin)
+    }
+
+    /// Whether the visitor may create groups.
+    pub(crate) fn may_create_group(&self) -> bool {
+        self.account.as_ref().is_some_and(|account| account.may_create_group)
     }
 
     /// All color schemes.

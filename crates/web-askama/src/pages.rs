@@ -71,6 +71,8 @@ pub(crate) fn declare(pages: &mut Pages) {
     pages.get("/public/projects", explore::public);
     pages.get("/help", service::help);
     pages.get("/help/shortcuts", service::shortcuts);
+    pages.get("/explore/projects/starred", explore::explore);
+    pages.get("/explore/projects/trending", explore::explore);
     pages.get("/help/{path...}", service::other_help);
     pages.get("/robots.txt", service::robots);
     pages.get("/favicon.ico", assets::favicon);

@@ -48,17 +48,19 @@ fn compare(order: ProjectOrder, a: &Project, b: &Project) -> Ordering {
         ProjectOrder::CreatedAt => a.created_at.cmp(&b.created_at),
         ProjectOrder::UpdatedAt => a.updated_at.cmp(&b.updated_at),
         ProjectOrder::LastActivityAt => a.last_activity_at.cmp(&b.last_activity_at),
+        ProjectOrder::Stars => a.star_count.cmp(&b.star_count),
     };
     by.then(a.id.cmp(&b.id))
 }
 
-const ORDERS: [ProjectOrder; 6] = [
+const ORDERS: [ProjectOrder; 7] = [
     ProjectOrder::Id,
     ProjectOrder::Name,
     ProjectOrder::Path,
     ProjectOrder::CreatedAt,
     ProjectOrder::UpdatedAt,
     ProjectOrder::LastActivityAt,
+    ProjectOrder::Stars,
 ];
 
 /// All orders, in both directions; equal values are ordered by id in the same direction.

@@ -76,5 +76,6 @@ fn compare_projects(order: ProjectOrder, a: &Project, b: &Project) -> Ordering {
         ProjectOrder::CreatedAt => a.created_at.cmp(&b.created_at),
         ProjectOrder::UpdatedAt => a.updated_at.cmp(&b.updated_at),
         ProjectOrder::LastActivityAt => a.last_activity_at.cmp(&b.last_activity_at),
+        ProjectOrder::Stars => a.star_count.cmp(&b.star_count),
     }
 }

@@ -132,6 +132,8 @@ pub enum ProjectOrder {
     UpdatedAt,
     /// By the time of the last activity.
     LastActivityAt,
+    /// By the number of stars.
+    Stars,
 }
 
 impl ProjectOrder {

@@ -263,7 +263,8 @@ impl List<'_> {
             ProjectOrder::Name
             | ProjectOrder::Path
             | ProjectOrder::UpdatedAt
-            | ProjectOrder::LastActivityAt => false,
+            | ProjectOrder::LastActivityAt
+            | ProjectOrder::Stars => false,
         };
         let is_counted = match scope {
             // Stars and links to sources do not increase the change counter. The other two scopes are too long.
@@ -475,6 +476,7 @@ impl List<'_> {
             ProjectOrder::CreatedAt => Some("projects.created_at"),
             ProjectOrder::UpdatedAt => Some("projects.updated_at"),
             ProjectOrder::LastActivityAt => Some("projects.last_activity_at"),
+            ProjectOrder::Stars => Some("projects.star_count"),
         }
     }
 

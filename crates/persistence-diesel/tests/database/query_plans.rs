@@ -319,6 +319,7 @@ fn long_lists_of_projects_are_read_in_the_order_of_an_index() {
         (ProjectOrder::CreatedAt, "projects_by_created_at"),
         (ProjectOrder::UpdatedAt, "projects_by_updated_at"),
         (ProjectOrder::LastActivityAt, "projects_by_last_activity_at"),
+        (ProjectOrder::Stars, "projects_by_star_count"),
     ];
     let (fresh, analyzed) = (with_many_projects(), with_many_projects());
     analyzed.gather_statistics();

@@ -1,0 +1,1 @@
+CREATE INDEX projects_by_star_count ON projects (star_count, id);

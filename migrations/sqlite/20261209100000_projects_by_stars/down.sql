@@ -1,0 +1,1 @@
+DROP INDEX projects_by_star_count;
