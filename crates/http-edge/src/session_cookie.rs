@@ -2,6 +2,7 @@
 
 use actix_web::HttpRequest;
 use hexforge_domain::id::UserId;
+use hexforge_domain::text::Secret;
 
 use crate::Edge;
 
@@ -21,8 +22,14 @@ pub fn known_user(edge: &Edge, request: &HttpRequest) -> Option<UserId> {
     if path.starts_with("/api/") || path.starts_with("/ci/api/") {
         return None;
     }
+    let token = token(edge, request)?;
+    edge.known_callers.user_of(&edge.app.secrets.digest(token.reveal()))
+}
+
+/// Returns the token of the session that the request carries, for files that pages show: uploads and avatars.
+pub fn token(edge: &Edge, request: &HttpRequest) -> Option<Secret> {
     let name = if edge.links.is_https() { HOST_NAME } else { PLAIN_NAME };
     let cookie = request.cookie(name)?;
-    let token = Some(cookie.value()).filter(|token| token.len() <= MAX_TOKEN)?;
-    edge.known_callers.user_of(&edge.app.secrets.digest(token))
+    let is_possible = |token: &&str| !token.is_empty() && token.len() <= MAX_TOKEN;
+    Some(cookie.value()).filter(is_possible).map(Secret::new)
 }

@@ -208,7 +208,7 @@ impl PageError {
     pub(crate) fn into_page(self, visit: Option<&Visit>) -> HttpResponse {
         let Answer { kind, viewer } = *self.0;
         let Some(visit) = visit else { return HttpResponse::build(kind.status()).finish() };
-        let back = address::value(&visit.path_and_query());
+        let back = address::value(&visit.here());
         let sign_in = format!("/users/sign_in?return_to={back}");
         if kind == Kind::SignIn {
             return HttpResponse::Found().insert_header((LOCATION, sign_in)).finish();
@@ -239,6 +239,8 @@ impl PageError {
     }
 }
 
+            // The page with the form, unless the browser does not tell it: then there may be no page to return to.
+            Kind::Ended if visit.here() != visit.path_and_query() => Some(sign_in),
 #[derive(Template)]
 #[template(path = "error.html")]
 struct ErrorPage {

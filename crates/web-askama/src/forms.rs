@@ -20,6 +20,9 @@ use crate::visit::Visit;
 /// The field with the token.
 pub(crate) const TOKEN_FIELD: &str = "authenticity_token";
 
+/// The fewest characters of a token of a stranger that is used again.
+const MIN_TOKEN: usize = 20;
+
 /// The maximum number of fields of a form.
 const MAX_FIELDS: usize = 2000;
 
@@ -62,11 +65,15 @@ impl Form {
         found.map(|(_, value)| value.trim())
     }
 
-    /// What the visitor typed, for an error page that shows it again. It has no secrets.
+    /// What the visitor typed, for an error page that shows it again. It has no secrets. The key of an SSH key or of a
+    /// variable is none.
     pub(crate) fn typed(&self) -> Vec<(String, String)> {
         let is_typed = |(name, value): &&(String, String)| {
-            let is_secret = ["token", "password", "secret", "key", "value"];
-            !value.trim().is_empty() && !is_secret.iter().any(|word| name.contains(word))
+            let secrets = ["token", "password", "secret", "api_key", "user_key", "webhook"];
+            let is_secret = name == "value" || secrets.iter().any(|word| name.contains(word));
+            !value.trim().is_empty()
+                && !is_secret
+                && !["return_to", "sent"].contains(&name.as_str())
         };
         self.0.iter().filter(is_typed).cloned().collect()
     }
@@ -83,10 +90,15 @@ impl Form {
                 return Err(PageError::too_large());
             }
             // Browsers send line ends as CR LF.
-            fields.push((name.into_owned(), lines(value)));
+            fields.push((name.into_owned(), lines(without_nul(value).into())));
         }
         Ok(Self(fields))
     }
+}
+
+/// A text without NUL characters, which databases refuse: as in HTML, the replacement character takes their place.
+pub(crate) fn without_nul(text: Cow<'_, str>) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.into_owned() }
 }
 
 fn lines(value: Cow<'_, str>) -> String {
@@ -145,6 +157,18 @@ pub(crate) fn check(visit: &Visit, form: &Form, guard: Guard) -> Result<(), Page
         unmasked(form.raw(TOKEN_FIELD)).is_some_and(|given| is_equal(visit.app(), &given, &secret))
     });
     if is_valid { Ok(()) } else { Err(PageError::ended()) }
+}
+
+/// The token to which the form of a stranger is bound: that of the browser, so that forms in several tabs stay valid,
+/// or a new one.
+pub(crate) fn stranger_token(visit: &Visit) -> Secret {
+    let is_ours = |token: &&Secret| {
+        let mut bytes = token.reveal().bytes();
+        bytes.len() >= MIN_TOKEN
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    let known = visit.form_token().filter(is_ours).cloned();
+    known.unwrap_or_else(|| visit.app().secrets.session_token())
 }
 
 /// The token of a form, masked anew.

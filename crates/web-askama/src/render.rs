@@ -12,6 +12,7 @@ use hexforge_http_edge::conditional::ETag;
 use hexforge_http_edge::gzip;
 use hexforge_http_edge::request_id::RequestId;
 
+use crate::address;
 use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::visit::{Viewer, Visit};
@@ -49,7 +50,6 @@ pub(crate) fn page_with(
         }
     };
     let mut response = HttpResponse::build(status);
-    put_headers(&mut response);
     let cache = if viewer.signed_in().is_some() { "private, no-cache" } else { "no-cache" };
     response.insert_header((CACHE_CONTROL, cache));
     if visit.notice().is_some() {
@@ -77,13 +77,30 @@ pub(crate) async fn compressed(
     }
 }
 
-/// The headers of every page.
-fn put_headers(response: &mut HttpResponseBuilder) {
+/// Adds the headers of every page to a response that does not set them itself, such as a redirect. A response without a
+/// body leaves those of the response that the browser has.
+pub(crate) fn complete(response: &mut HttpResponse) {
+    if response.status() == StatusCode::NOT_MODIFIED {
+        return;
+    }
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "same-origin"),
+        (OPENER_POLICY, "same-origin"),
+        (CACHE_CONTROL, "private, no-cache"),
+    ] {
+        if !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    }
+}
+
+/// Keeps a page out of every cache, because it shows a secret or the form of a stranger.
+pub(crate) fn unstored(mut response: HttpResponse) -> HttpResponse {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
-        .insert_header((CONTENT_SECURITY_POLICY, POLICY))
-        .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .insert_header((REFERRER_POLICY, "same-origin"))
-        .insert_header((OPENER_POLICY, "same-origin"));
 }
 
 /// The beginning of a response with bytes of users.
@@ -106,7 +123,7 @@ pub(crate) fn not_modified(tag: &ETag) -> HttpResponse {
 /// Sends the browser to another page after a form.
 pub(crate) fn see_other(address: &str) -> HttpResponseBuilder {
     let mut response = HttpResponse::SeeOther();
-    response.insert_header((LOCATION, address));
+    response.insert_header((LOCATION, address::in_header(address)));
     response
 }
 
@@ -119,7 +136,9 @@ pub(crate) fn see_other_with(visit: &Visit, address: &str, notice: Notice) -> Ht
 pub(crate) fn moved(address: &str) -> PageResult<HttpResponse> {
     let mut response = HttpResponse::MovedPermanently();
     // Who may see the page may change.
-    response.insert_header((LOCATION, address)).insert_header((CACHE_CONTROL, "private, no-cache"));
+    response
+        .insert_header((LOCATION, address::in_header(address)))
+        .insert_header((CACHE_CONTROL, "private, no-cache"));
     Ok(response.finish())
 }
 

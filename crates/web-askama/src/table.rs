@@ -181,10 +181,11 @@ pub(crate) async fn dispatch(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, actix_web::Error> {
-    let response = match serve(&request, payload).await {
+    let mut response = match serve(&request, payload).await {
         Ok(response) => response,
         Err((visit, error)) => error.into_page(visit.as_ref()),
     };
+    render::complete(&mut response);
     render::compressed(request.headers(), response).await
 }
 
@@ -202,7 +203,9 @@ async fn serve(
     if let Some(answer) = service::go_get(request, &segments) {
         return Ok(answer);
     }
-    let found = pages.find(request.method(), &segments);
+    // No name has a NUL character, and databases refuse it.
+    let is_possible = !segments.iter().any(|segment| segment.contains(&0));
+    let found = is_possible.then(|| pages.find(request.method(), &segments)).flatten();
     if let Some((route, _)) = &found {
         LoggedPattern(route.pattern.text).put_on(request);
     }

@@ -6,8 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
-use actix_web::http::header::{HeaderMap, LOCATION};
+use actix_web::http::header::{HeaderMap, REFERER};
 use actix_web::{HttpRequest, HttpResponse, web};
 use hexforge_application::app::App;
 use hexforge_application::broadcast;
@@ -33,7 +32,8 @@ use crate::address;
 use crate::cookies::{self, Jar, Notice, Scheme};
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
-use crate::forms::Form;
+use crate::forms::{self, Form};
+use crate::render;
 use crate::table::InPath;
 
 /// Items on a page of a list.
@@ -93,7 +93,8 @@ impl Visit {
         };
         let jar = Jar::new(&settings.external_url);
         let query = form_urlencoded::parse(request.query_string().as_bytes());
-        let query = query.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+        let query =
+            query.map(|(name, value)| (name.into_owned(), forms::without_nul(value))).collect();
         let (session, stranger) = (jar.session(request), jar.form(request));
         let (request, form) = (request.clone(), Form::default());
         let state = State { edge, settings, request, in_path, query, jar, session, stranger, form };
@@ -294,8 +295,7 @@ impl Visit {
         if self.changes_things() || !slashes::ended_in_one(&self.0.request) {
             return None;
         }
-        let mut response = HttpResponse::build(StatusCode::MOVED_PERMANENTLY);
-        Some(response.insert_header((LOCATION, self.path_and_query())).finish())
+        render::moved(&self.path_and_query()).ok()
     }
 }
 
@@ -374,12 +374,20 @@ impl Visit {
         header.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
     }
 
-    /// The scheme, host and port of the service, as browsers send them in `Origin`.
-    pub(crate) fn origin(&self) -> &str {
-        let url = self.0.settings.external_url.as_str();
-        let host = url.find("://").map_or(0, |at| at + 3);
-        let end = url[host..].find('/').map_or(url.len(), |at| host + at);
-        &url[..end]
+    /// The scheme, host and port of the service, as browsers send them in `Origin`: in small letters, and without the
+    /// port that the scheme has anyway.
+    pub(crate) fn origin(&self) -> String {
+        origin_of(&self.0.settings.external_url)
+    }
+
+    /// The page on which the visitor is: this one, and for a form the one that had it, if the browser tells it.
+    pub(crate) fn here(&self) -> String {
+        let known = self.headers().get(REFERER).filter(|_| self.changes_things());
+        let page = known.and_then(|header| header.to_str().ok()).and_then(|address| {
+            let path = address.strip_prefix(self.0.settings.external_url.as_str())?;
+            Some(address::return_to(Some(path))).filter(|path| *path != "/")
+        });
+        page.map_or_else(|| self.path_and_query(), str::to_owned)
     }
 
     /// The color scheme that the visitor chose.
@@ -465,6 +473,14 @@ impl Visit {
     }
 }
 
+fn origin_of(url: &str) -> String {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
+    let origin = url[..end].to_ascii_lowercase();
+    let port = if origin.starts_with("https:") { ":443" } else { ":80" };
+    origin.strip_suffix(port).map(str::to_owned).unwrap_or(origin)
+}
+
 fn identify(app: &App, session: Option<&Secret>) -> Result<Viewer, Error> {
     let found = session.map(|token| browser_session::identify(app, token)).transpose()?;
     Ok(Viewer(found.flatten().map(Arc::new)))
@@ -476,4 +492,22 @@ fn is_unfinished(error: &Error) -> bool {
 
 fn is_busy(error: &Error) -> bool {
     matches!(error, Error::Store(StoreError::Busy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_spelled_as_browsers_do() {
+        for (url, origin) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
+            ("https://Forge.Example.com:443/git", "https://forge.example.com"),
+            ("http://forge.example.com:80", "http://forge.example.com"),
+            ("https://forge.example.com:80", "https://forge.example.com:80"),
+            ("http://[::1]:3000/x", "http://[::1]:3000"),
+        ] {
+            assert_eq!(origin_of(url), origin, "{url}");
+        }
+    }
 }

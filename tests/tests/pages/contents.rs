@@ -20,18 +20,18 @@ fn every_page_has_the_frame_and_the_headers(forge: &Forge) {
     project(forge, "ship", "20");
     user(forge, "ada");
     for browser in [Browser::stranger(forge), Browser::signed_in(forge, "ada")] {
-        for address in [
-            "/",
-            "/explore/projects",
-            "/help",
-            "/nothing/here/at/all",
-            "/root/ship",
-            "/root/ship/tree/master",
-            "/root/ship/blob/master/README.md",
-            "/root/ship/commits/master",
+        for (address, status) in [
+            ("/", 200),
+            ("/explore/projects", 200),
+            ("/help", 200),
+            ("/nothing/here/at/all", 404),
+            ("/root/ship", 200),
+            ("/root/ship/tree/master", 200),
+            ("/root/ship/blob/master/README.md", 200),
+            ("/root/ship/commits/master", 200),
         ] {
             let seen = browser.get(address);
-            let page = seen.page(seen.0.status);
+            let page = seen.page(status);
             let header = |name: &str| seen.0.header(name).unwrap_or_default().to_owned();
             assert!(
                 header("Content-Security-Policy")

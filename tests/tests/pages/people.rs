@@ -11,6 +11,7 @@ on_every_store!(
     old_addresses_lead_to_a_person,
     feeds_show_what_their_reader_may_see,
     strangers_see_nobody_if_public_visibility_is_restricted,
+    hostile_addresses_name_nobody,
 );
 
 fn a_person_is_shown_with_projects_and_activity(forge: &Forge) {
@@ -122,4 +123,27 @@ fn strangers_see_nobody_if_public_visibility_is_restricted(forge: &Forge) {
         assert_eq!(stranger.get(address).0.status, 404, "{address}");
     }
     assert_eq!(Browser::signed_in(forge, "ada").get("/ada").0.status, 200);
+}
+
+fn hostile_addresses_name_nobody(forge: &Forge) {
+    let root = Browser::signed_in(forge, "root");
+    for name in ["%00", "a%00b", "%FF", "%F0%9F%98%80", "%0d%0a", "..;", "%5c", "'", "%25"] {
+        for address in ["/{}", "/{}.atom", "/{}.keys", "/u/{}", "/users/{}/projects", "/groups/{}"]
+        {
+            let address = address.replace("{}", name);
+            assert_eq!(root.get(&address).0.status, 404, "{address}");
+        }
+        for address in ["/search?search={}", "/explore?search={}&page={}", "/admin/users?search={}"]
+        {
+            let address = address.replace("{}", name);
+            assert_eq!(root.get(&address).0.status, 200, "{address}");
+        }
+    }
+    for page in ["0", "-1", "x", "99999999999999999999", "9223372036854775807"] {
+        assert_eq!(root.get(&format!("/explore?page={page}")).0.status, 200, "{page}");
+    }
+    let fields = [("name", "a\0b"), ("bio", "\u{202e}evil\0")];
+    root.post_from("/profile", "/profile", &fields).redirects(303, "/profile");
+    let page = root.get("/profile").page(200);
+    assert_eq!(page.attributes("input[name=name]", "value"), ["a\u{fffd}b"]);
 }

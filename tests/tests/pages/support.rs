@@ -1,7 +1,7 @@
 //! A browser without scripts: it keeps cookies, follows nothing by itself, and finds things by their names.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hexforge_tests::forge::{PASSWORD, ROOT};
 use hexforge_tests::{Forge, Request, Response, WorkTree};
@@ -132,6 +132,66 @@ impl Page {
         let mut headings = self.all("h1");
         assert_eq!(headings.len(), 1, "{}", self.1);
         headings.remove(0)
+    }
+
+    /// What no page may have: errors of the syntax, inline scripts and styles, headings of the first level but one, ids
+    /// that occur twice, labels and descriptions of nothing, buttons, fields and links without a name.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults: Vec<String> = self.0.errors.iter().map(ToString::to_string).collect();
+        let any = Selector::parse("*").expect("it is valid");
+        let (mut ids, mut named) = (BTreeSet::new(), Vec::new());
+        for element in self.0.select(&any) {
+            let element_name = element.value().name();
+            for (name, value) in element.value().attrs() {
+                if name == "style" || name.starts_with("on") {
+                    faults.push(format!("{element_name} has {name}={value}"));
+                }
+                if name == "id" && !ids.insert(value.to_owned()) {
+                    faults.push(format!("the id {value} occurs twice"));
+                }
+                if (name == "for" && element_name == "label") || name == "aria-describedby" {
+                    named.push(value.to_owned());
+                }
+            }
+            let text = element.text().collect::<String>();
+            let attribute = |name: &str| element.value().attr(name);
+            match element_name {
+                "style" => faults.push("there is a style element".to_owned()),
+                "script" if attribute("src").is_none() => {
+                    faults.push("there is an inline script".to_owned());
+                }
+                "a" | "button" => {
+                    let image = Selector::parse("img[alt], svg[aria-label]").expect("it is valid");
+                    let is_named = attribute("aria-label").is_some()
+                        || element.select(&image).next().is_some()
+                        || !text.trim().is_empty();
+                    if !is_named {
+                        faults.push(format!("a nameless link or button: {}", element.html()));
+                    }
+                }
+                "input" | "select" | "textarea" => {
+                    let is_seen = !matches!(attribute("type"), Some("hidden" | "submit"));
+                    let label = attribute("id").map(|id| format!("label[for='{id}']"));
+                    let has_label = label
+                        .and_then(|label| Selector::parse(&label).ok())
+                        .is_some_and(|label| self.0.select(&label).next().is_some());
+                    if is_seen && !has_label && attribute("aria-label").is_none() {
+                        faults.push(format!("a nameless field: {}", element.html()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for id in named {
+            if !ids.contains(&id) {
+                faults.push(format!("nothing has the id {id}"));
+            }
+        }
+        let headings = self.all("h1");
+        if headings.len() != 1 {
+            faults.push(format!("the headings are {headings:?}"));
+        }
+        faults
     }
 
     /// The token of the first form.

@@ -6,16 +6,19 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Charset, ContentDisposition,
     DispositionParam, DispositionType, ExtendedValue, X_CONTENT_TYPE_OPTIONS,
 };
-use actix_web::{HttpResponse, HttpResponseBuilder, web};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder, web};
 use hexforge_application::app::App;
+use hexforge_application::browser_session;
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::{avatar, upload};
 use hexforge_domain::id::{ProjectId, UserId};
+use hexforge_domain::policy::Actor;
 use hexforge_domain::ports::files::FilesError;
 use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::uploads::StoredFile;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::project::upload::{UploadKey, UploadName, UploadSecret};
+use hexforge_domain::text::Secret;
 use serde::Deserialize;
 
 use super::ids::ProjectPath;
@@ -25,6 +28,8 @@ use crate::entities::upload::UploadJson;
 use crate::error::ApiResult;
 use crate::params::FilePart;
 use crate::respond;
+use crate::shared::Shared;
+use hexforge_http_edge::session_cookie;
 use hexforge_http_edge::stream;
 
 /// The size of the buffer for copying a file.
@@ -85,15 +90,30 @@ struct Address {
     name: String,
 }
 
-async fn show(api: Api, address: web::Path<Address>) -> ApiResult<HttpResponse> {
+/// The actor of a request for a file that pages show. Without a token, the session of the browser counts: pages show
+/// pictures of projects that only their visitors may see.
+fn visitor(app: &App, actor: Actor, session: Option<&Secret>) -> Result<Actor, Error> {
+    let (Actor::Anonymous, Some(session)) = (actor, session) else { return Ok(actor) };
+    let signed_in = browser_session::identify(app, session)?;
+    Ok(signed_in.map_or(actor, |signed_in| signed_in.actor))
+}
+
+async fn show(
+    api: Api,
+    address: web::Path<Address>,
+    request: HttpRequest,
+    shared: web::Data<Shared>,
+) -> ApiResult<HttpResponse> {
     let Address { namespace, project, secret, name } = address.into_inner();
     let (secret, name) = (UploadSecret::parse(&secret), UploadName::parse(&name));
     let (Some(secret), Some(name)) = (secret, name) else {
         return Err(Error::NotFound(Entity::Record).into());
     };
     let (named, given) = (ProjectRef::Path { namespace, path: project }, name.clone());
+    let session = session_cookie::token(&shared.edge, &request);
     let (actor, file) = api
         .run_for_anyone(move |app, actor| {
+            let actor = visitor(app, actor, session.as_ref())?;
             let file = upload::open(app, actor, &named, secret.clone(), given.clone())?;
             Ok((actor, file))
         })
@@ -101,10 +121,20 @@ async fn show(api: Api, address: web::Path<Address>) -> ApiResult<HttpResponse> 
     send_file(&api, actor.user(), file, response_for(&name)).await
 }
 
-async fn show_avatar(api: Api, of: web::Path<(String, String)>) -> ApiResult<HttpResponse> {
+async fn show_avatar(
+    api: Api,
+    of: web::Path<(String, String)>,
+    request: HttpRequest,
+    shared: web::Data<Shared>,
+) -> ApiResult<HttpResponse> {
     let (namespace, path) = of.into_inner();
     let named = ProjectRef::Path { namespace, path };
-    let picture = api.run_for_anyone(move |app, actor| avatar::get(app, actor, &named)).await?;
+    let session = session_cookie::token(&shared.edge, &request);
+    let picture = api
+        .run_for_anyone(move |app, actor| {
+            avatar::get(app, visitor(app, actor, session.as_ref())?, &named)
+        })
+        .await?;
     let name = UploadName::parse(&picture.name).ok_or(Error::NotFound(Entity::Record))?;
     Ok(response_for(&name).body(picture.content))
 }

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use actix_web::http::header::{HeaderValue, RETRY_AFTER};
 use askama::Template;
 use hexforge_application::app::SignUp;
 use hexforge_application::browser_session;
@@ -48,10 +49,10 @@ struct Failed {
     return_to: String,
 }
 
-/// Shows the form with a new token, bound to a new cookie.
+/// Shows the form with a token that is bound to a short-lived cookie.
 fn show(visit: &Visit, status: StatusCode, failed: Failed) -> HttpResponse {
     let viewer = Viewer::default();
-    let cookie = visit.app().secrets.session_token();
+    let cookie = forms::stranger_token(visit);
     let Failed { alert, login, remember, return_to } = failed;
     let page = SignIn {
         frame: Frame::new(visit, &viewer, "Sign in"),
@@ -62,7 +63,7 @@ fn show(visit: &Visit, status: StatusCode, failed: Failed) -> HttpResponse {
         return_to,
         may_register: may_register(visit),
     };
-    let mut response = render::page_with(status, visit, &viewer, &page);
+    let mut response = render::unstored(render::page_with(status, visit, &viewer, &page));
     // A cookie of fixed characters is always a valid header.
     let _ = response.add_cookie(&visit.jar().new_form(&cookie));
     response
@@ -113,7 +114,9 @@ pub(super) async fn sign_in(visit: Visit) -> PageResult<HttpResponse> {
         }
         Err(Error::Throttled(seconds)) => {
             let alert = format!("Too many attempts. Try again in {seconds} seconds.");
-            Ok(show(&visit, StatusCode::TOO_MANY_REQUESTS, failed(alert)))
+            let mut response = show(&visit, StatusCode::TOO_MANY_REQUESTS, failed(alert));
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            Ok(response)
         }
         Err(error) => Err(PageError::of(error, Viewer::default(), true)),
     }

@@ -51,10 +51,10 @@ async fn form(visit: Visit) -> PageResult<HttpResponse> {
     Ok(show(&visit, StatusCode::OK, Faults::default(), false))
 }
 
-/// Shows the form with a new token, bound to a new cookie. The password is not shown again.
+/// Shows the form with a token that is bound to a short-lived cookie. The password is not shown again.
 fn show(visit: &Visit, status: StatusCode, faults: Faults, is_waiting: bool) -> HttpResponse {
     let viewer = Viewer::default();
-    let (cookie, form) = (visit.app().secrets.session_token(), visit.form());
+    let (cookie, form) = (forms::stranger_token(visit), visit.form());
     let page = SignUpPage {
         frame: Frame::new(visit, &viewer, "Register"),
         token: forms::masked_token(visit.app(), &cookie),
@@ -64,7 +64,7 @@ fn show(visit: &Visit, status: StatusCode, faults: Faults, is_waiting: bool) -> 
         email: form.raw("email").to_owned(),
         is_waiting,
     };
-    let mut response = render::page_with(status, visit, &viewer, &page);
+    let mut response = render::unstored(render::page_with(status, visit, &viewer, &page));
     // A cookie of fixed characters is always a valid header.
     let _ = response.add_cookie(&visit.jar().new_form(&cookie));
     response
