@@ -2,6 +2,7 @@
 
 pub mod expiry;
 mod membership;
+pub mod page;
 pub mod request;
 mod source;
 

@@ -39,6 +39,10 @@ impl Payloads for JsonPayloads {
         let mut form = form_urlencoded::Serializer::new(String::new());
         Some(form.append_pair("payload", &message).finish())
     }
+
+    fn sample_json(&self) -> String {
+        sample().to_string()
+    }
 }
 
 /// The sample payload that `GET /hooks/:id` sends.

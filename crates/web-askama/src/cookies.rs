@@ -61,18 +61,24 @@ pub(crate) enum Notice {
     Removed,
     Refused,
     Scheduled,
+    /// Access was requested.
+    Requested,
+    /// A sample was sent to a system hook.
+    Sent,
     /// A delivery to a hook was queued.
     Queued,
 }
 
 impl Notice {
-    const ALL: [Notice; 7] = [
+    const ALL: [Notice; 9] = [
         Notice::SignedOut,
         Notice::Saved,
         Notice::Created,
         Notice::Removed,
         Notice::Refused,
         Notice::Scheduled,
+        Notice::Requested,
+        Notice::Sent,
         Notice::Queued,
     ];
 
@@ -84,6 +90,8 @@ impl Notice {
             Notice::Removed => "removed",
             Notice::Refused => "refused",
             Notice::Scheduled => "scheduled",
+            Notice::Requested => "requested",
+            Notice::Sent => "sent",
             Notice::Queued => "queued",
         }
     }
@@ -101,6 +109,8 @@ impl Notice {
             Notice::Created => "It was created.",
             Notice::Removed => "It was removed.",
             Notice::Scheduled => "It will be done in the background.",
+            Notice::Requested => "You requested access. Those who manage the members decide.",
+            Notice::Sent => "A sample was sent to the hook.",
             Notice::Refused => "Nothing was changed: it is not possible any more.",
             Notice::Queued => "It is sent in a moment. Reload the page to see the answer.",
         }
@@ -228,4 +238,33 @@ fn token(request: &HttpRequest, name: &str) -> Option<Secret> {
     let cookie = request.cookie(name)?;
     let value = cookie.value();
     (!value.is_empty() && value.len() <= MAX_TOKEN).then(|| Secret::new(value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_of_a_service_with_https_are_bound_to_its_host() {
+        let token = Secret::new("t".to_owned());
+        for (url, session, form, secure) in [
+            ("http://forge.test", "hexforge_session=t", "hexforge_form=t", false),
+            ("https://forge.test", "__Host-hexforge_session=t", "__Host-hexforge_form=t", true),
+        ] {
+            let jar = Jar::new(url);
+            for (cookie, begin) in
+                [(jar.new_session(&token, false), session), (jar.new_form(&token), form)]
+            {
+                let text = cookie.to_string();
+                assert!(text.starts_with(&format!("{begin}; ")), "{text}");
+                assert!(text.contains("HttpOnly; SameSite=Lax"), "{text}");
+                assert!(text.contains("; Path=/"), "{text}");
+                assert_eq!(text.contains("; Secure"), secure, "{text}");
+                assert!(!text.contains("Domain"), "{text}");
+            }
+            let removal = jar.no_session().to_string();
+            assert!(removal.contains("Max-Age=0") && removal.contains("Path=/"), "{removal}");
+            assert_eq!(removal.contains("Secure"), secure, "{removal}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Administration.
 
 use hexforge_tests::forge::{PASSWORD, ROOT};
-use hexforge_tests::{Forge, on_every_store};
+use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 
 use super::support::{Browser, user};
 
@@ -10,15 +10,19 @@ on_every_store!(
     an_administrator_manages_users,
     an_administrator_manages_hooks_and_settings,
     a_message_is_shown_on_every_page,
+    an_administrator_manages_keys_and_addresses_of_users,
+    an_administrator_manages_runners,
 );
 
 /// All pages of administrators, with their headings.
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 16] = [
     ("/admin", "Administration"),
     ("/admin/users", "Users"),
     ("/admin/users/new", "New user"),
     ("/admin/users/root", "Administrator"),
     ("/admin/users/root/edit", "Edit user"),
+    ("/admin/users/root/keys", "Keys and emails"),
+    ("/admin/labels", "Labels"),
     ("/admin/projects", "Projects"),
     ("/admin/groups", "Groups"),
     ("/admin/hooks", "System hooks"),
@@ -110,6 +114,13 @@ fn an_administrator_manages_users(forge: &Forge) {
         .redirects(303, "/admin/users");
     assert_eq!(root.get(home).0.status, 404);
     assert!(root.get("/admin/users/root").page(200).all("main button").is_empty(), "not oneself");
+    for (action, fault) in [("block", "block"), ("unblock", "block"), ("remove", "remove")] {
+        let address = format!("/admin/users/root/{action}");
+        let seen = root.post_from("/admin/users/root", &address, &[("confirmation", "root")]);
+        let fault = format!("You cannot {fault} your own account.");
+        assert_eq!(seen.page(422).all("[role=alert] li"), [fault]);
+    }
+    assert_eq!(root.get("/admin").0.status, 200);
 }
 
 fn an_administrator_manages_hooks_and_settings(forge: &Forge) {
@@ -122,8 +133,12 @@ fn an_administrator_manages_hooks_and_settings(forge: &Forge) {
         .redirects(303, hooks);
     let page = root.get(hooks).page(200);
     assert_eq!(page.all("ul[aria-label='System hooks'] .title"), ["http://hook.test/"]);
-    let remove = page.attributes("ul[aria-label='System hooks'] form", "action").remove(0);
-    root.post_from(hooks, &remove, &[]).redirects(303, hooks);
+    let actions = page.attributes("ul[aria-label='System hooks'] form", "action");
+    assert!(actions[0].ends_with("/test"), "{actions:?}");
+    root.post_from(hooks, &actions[0], &[]).redirects(303, hooks);
+    assert_eq!(root.get(hooks).page(200).all("[role=status]"), ["A sample was sent to the hook."]);
+    let remove = &actions[1];
+    root.post_from(hooks, remove, &[]).redirects(303, hooks);
     assert!(root.get(hooks).page(200).all("ul[aria-label='System hooks'] li").is_empty());
 
     let address = "/admin/application_settings";
@@ -169,8 +184,67 @@ fn a_message_is_shown_on_every_page(forge: &Forge) {
     assert_eq!(shown(), ["Pause at <noon>"], "the other one has ended");
     let page = root.get(address).page(200);
     assert_eq!(page.all("table[aria-label=Messages] tbody th").len(), 2);
+    let links = page.attributes("table[aria-label=Messages] a", "href");
+    let edit = links.last().expect("the first message");
+    let form = root.get(edit).page(200);
+    assert_eq!(form.all("textarea#message"), ["Pause at <noon>"]);
+    assert_eq!(form.attributes("input#color", "value"), ["#E75E40"]);
+    let refused = root.post_from(edit, edit, &[("message", "x"), ("color", "red")]).page(422);
+    assert_eq!(refused.attributes("[aria-invalid=true]", "name"), ["color"]);
+    root.post_from(edit, edit, &[("message", "Pause later")]).redirects(303, address);
+    assert_eq!(shown(), ["Pause later"]);
     for form in page.attributes("table[aria-label=Messages] form", "action") {
         root.post_from(address, &form, &[]).redirects(303, address);
     }
     assert!(shown().is_empty());
+}
+
+fn an_administrator_manages_keys_and_addresses_of_users(forge: &Forge) {
+    user(forge, "ada");
+    let (root, page) = (Browser::signed_in(forge, "root"), "/admin/users/ada/keys");
+    let refused = root.post_from(page, page, &[("title", "x"), ("key", "nonsense")]).page(422);
+    assert_eq!(refused.all("textarea#key"), ["nonsense"]);
+    let key = an_ssh_key(3);
+    root.post_from(page, page, &[("title", "laptop"), ("key", &key)]).redirects(303, page);
+    let emails = "/admin/users/ada/emails";
+    let refused = root.post_from(page, emails, &[("email", "x")]).page(422);
+    assert_eq!(refused.attributes("input#email", "value"), ["x"]);
+    root.post_from(page, emails, &[("email", "ada@work.test")]).redirects(303, page);
+    let shown = root.get(page).page(200);
+    assert_eq!(shown.all("main li button"), ["Remove laptop", "Remove ada@work.test"]);
+    let ada = Browser::signed_in(forge, "ada");
+    assert_eq!(ada.get("/profile/keys").page(200).all(".title"), ["laptop"]);
+    for action in shown.attributes("main li form", "action") {
+        assert_eq!(ada.post_from("/profile", &action, &[]).0.status, 404, "{action}");
+        root.post_from(page, &action, &[]).redirects(303, page);
+    }
+    assert!(root.get(page).page(200).all("main li button").is_empty());
+}
+
+fn an_administrator_manages_runners(forge: &Forge) {
+    let (root, page) = (Browser::signed_in(forge, "root"), "/admin/runners");
+    let seen = root.get(page);
+    assert_eq!(seen.0.header("Cache-Control"), Some("no-store"), "the page has a secret");
+    let token = || root.get(page).page(200).attributes("input#runner-token", "value").remove(0);
+    let first = token();
+    let runner = hexforge_tests::Runner::register(forge.address, &first, &[("description", "big")]);
+    let one = format!("{page}/{}", runner.id);
+    let cells = || root.get(page).page(200).all("table[aria-label=Runners] tbody tr > *");
+    assert_eq!(cells()[1..4], ["Shared", "", "Active"]);
+    for (action, state) in [("pause", "Paused"), ("resume", "Active")] {
+        root.post_from(page, &format!("{one}/{action}"), &[]).redirects(303, page);
+        assert_eq!(cells()[3], state);
+    }
+    let edit = format!("{one}/edit");
+    assert_eq!(root.get(&edit).page(200).attributes("input#description", "value"), ["big"]);
+    let fields = [("description", "small"), ("tags", "b, a"), ("locked", "1")];
+    root.post_from(&edit, &edit, &fields).redirects(303, page);
+    assert_eq!(cells()[2..4], ["a, b", "Paused"], "it was not checked");
+    root.post_from(page, &format!("{page}/token"), &[]).redirects(303, page);
+    assert_ne!(token(), first);
+    root.post_from(page, &format!("{one}/remove"), &[]).redirects(303, page);
+    assert!(cells().is_empty());
+    user(forge, "ada");
+    let ada = Browser::signed_in(forge, "ada");
+    assert_eq!(ada.get(&edit).page(404).heading(), "Page not found");
 }

@@ -9,6 +9,8 @@ on_every_store!(
     members_are_seen_by_all_and_changed_by_masters,
     members_are_added_changed_and_removed,
     members_of_groups_have_the_same_page,
+    the_last_owner_stays,
+    access_is_requested_and_granted,
 );
 
 const PAGE: &str = "/root/ship/project_members";
@@ -103,4 +105,59 @@ fn members_of_groups_have_the_same_page(forge: &Forge) {
     let shown = root.get(page).page(200);
     assert_eq!(shown.all("table[aria-label=Members] tbody tr").len(), 2);
     assert_eq!(Browser::stranger(forge).get("/groups/none/group_members").0.status, 404);
+}
+
+fn the_last_owner_stays(forge: &Forge) {
+    let fields = [("name", "Crew"), ("path", "crew")];
+    forge.post("/groups").token(ROOT).form(&fields).send().expect(201);
+    let eve = user(forge, "eve");
+    let (root, page) = (Browser::signed_in(forge, "root"), "/groups/crew/group_members");
+    let shown = root.get(page).page(200);
+    assert!(shown.1.contains("the last owner cannot leave"), "it is said before");
+    assert!(!shown.all("button").contains(&"Remove root".to_owned()));
+    let address = |user: i64| format!("{page}/{user}");
+    root.post_from(page, &format!("{}/remove", address(1)), &[]).redirects(303, page);
+    assert_eq!(root.get(page).page(200).all("table[aria-label=Members] tbody tr").len(), 1);
+    let refused = root.post_from(page, &address(1), &[("role", "10")]).page(422);
+    let why = "Role cannot be taken from the only owner of the group.";
+    assert_eq!(refused.all("[role=alert] li"), [why]);
+    root.post_from(page, page, &[("user", "eve"), ("role", "50"), ("expires_at", "2999-01-01")])
+        .redirects(303, page);
+    // A date that is removed from the form is removed from the membership.
+    root.post_from(page, &address(eve), &[("role", "50"), ("expires_at", "")]).redirects(303, page);
+    let shown = root.get(page).page(200);
+    assert_eq!(shown.attributes("input[name=expires_at][aria-label$=eve]", "value"), [""]);
+    root.post_from(page, &address(1), &[("role", "10")]).redirects(303, page);
+    assert!(root.get(page).page(200).1.contains("the last owner cannot leave"), "it is eve now");
+    let home = project(forge, "ship", "0");
+    let shown = root.get(PAGE).page(200);
+    assert!(shown.1.contains("the owner of the project cannot leave"), "{}", home.0);
+}
+
+fn access_is_requested_and_granted(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    let eve = user(forge, "eve");
+    let (root, browser) = (Browser::signed_in(forge, "root"), Browser::signed_in(forge, "eve"));
+    let fields = [("request_access_enabled", "true")];
+    forge.put(&format!("/projects/{id}")).token(ROOT).form(&fields).send().expect(200);
+    let has = |browser: &Browser<'_>, name: &str| {
+        browser.get(PAGE).page(200).all("button").contains(&name.to_owned())
+    };
+    assert!(has(&browser, "Request access"));
+    assert!(!has(&root, "Request access") && !has(&Browser::stranger(forge), "Request access"));
+    let ask = format!("{PAGE}/request_access");
+    browser.post_from(PAGE, &ask, &[]).redirects(303, PAGE);
+    assert!(has(&browser, "Withdraw access request"));
+    browser.post_from(PAGE, &format!("{PAGE}/{eve}/deny"), &[]).redirects(303, PAGE);
+    browser.post_from(PAGE, &ask, &[]).redirects(303, PAGE);
+    let approve = format!("{PAGE}/{eve}/approve");
+    assert_eq!(browser.post_from(PAGE, &approve, &[("role", "40")]).0.status, 403);
+    let rows = root.get(PAGE).page(200).all("table[aria-label='Access requests'] tbody tr");
+    assert!(rows.len() == 1 && rows[0].contains("@eve"), "{rows:?}");
+    assert!(browser.get(PAGE).page(200).all("table[aria-label='Access requests']").is_empty());
+    root.post_from(PAGE, &approve, &[("role", "20")]).redirects(303, PAGE);
+    let shown = forge.get(&format!("/projects/{id}/members/{eve}")).token(ROOT).send().expect(200);
+    assert_eq!(shown["access_level"], 20);
+    assert!(!has(&browser, "Request access"));
+    assert_eq!(browser.post_from(PAGE, &ask, &[]).0.status, 403, "she is a member");
 }

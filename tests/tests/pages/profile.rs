@@ -191,6 +191,20 @@ fn a_user_chooses_notifications_and_colors(forge: &Forge) {
     assert_eq!(refused.all("[role=alert] li"), ["Notification email is not an email you own."]);
     assert_eq!(refused.all("#level option[selected]"), ["Watch"]);
 
+    // A project or group has its own settings.
+    let (id, _) = super::support::project(forge, "ship", "20");
+    let of_project = "/profile/notifications?of=root%2Fship";
+    let levels = ada.get(of_project).page(200).all("#level option");
+    assert_eq!(levels[0], "Global");
+    let fields = [("of", "root/ship"), ("level", "disabled")];
+    ada.post_from(of_project, address, &fields).redirects(303, of_project);
+    assert_eq!(ada.get(of_project).page(200).all("#level option[selected]"), ["Disabled"]);
+    assert_eq!(ada.get(address).page(200).all("#level option[selected]"), ["Custom"]);
+    super::support::project(forge, "hidden", "0");
+    for path in ["root/hidden", "root/none", "nobody", "1"] {
+        assert_eq!(ada.get(&format!("{address}?of={path}")).0.status, 404, "{id} {path}");
+    }
+
     let address = "/profile/preferences";
     ada.post_from(address, address, &[("colors", "dark")]).redirects(303, address);
     let page = ada.get(address).page(200);

@@ -1,5 +1,6 @@
 //! New projects, forks, and the settings of a project.
 
+use hexforge_domain::ports::store::StoreError;
 use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, an_ssh_key, on_every_store};
 use serde_json::Value;
@@ -88,6 +89,20 @@ fn an_import_shows_its_progress(forge: &Forge) {
     assert_eq!(seen.page(200).all("[role=status]").len(), 1);
     assert_eq!(seen.0.header("Refresh"), Some("5"));
     assert_eq!(Browser::stranger(forge).get("/root/copy/import").0.status, 404);
+    assert_eq!(root.post_from("/", "/root/copy/import", &[]).0.status, 404, "it is running");
+    let failed = forge.app.store.write::<_, StoreError>(|tx| {
+        let now = forge.app.clock.now();
+        let task = tx.repository_tasks().claim(now, now)?.expect("the import waits");
+        tx.repository_tasks().fail(task.id, "no such host", None)
+    });
+    failed.expect("it is stored");
+    let page = root.get("/root/copy/import").page(200);
+    assert!(page.all("[role=alert]")[0].contains("no such host"));
+    let again = |url| root.post_from("/", "/root/copy/import", &[("import_url", url)]);
+    let bad = again("file:///etc/passwd").page(422);
+    assert_eq!(bad.attributes("input#import_url", "value"), ["file:///etc/passwd"]);
+    again("http://example.com/copy.git").redirects(303, "/root/copy/import");
+    assert_eq!(root.get("/root/copy/import").page(200).all("[role=status]").len(), 1);
     project(forge, "ship", "20");
     root.get("/root/ship/import").redirects(302, "/root/ship");
 }
@@ -259,7 +274,13 @@ fn branches_are_protected(forge: &Forge) {
     let fields = [("branch", "master"), ("push", "developers"), ("merge", "masters")];
     root.post_from(page, page, &fields).redirects(303, page);
     let row = root.get(page).page(200).all("table[aria-label='Protected branches'] td");
-    assert_eq!(row, ["master", "Masters", "Developers and masters", "Unprotect master"]);
+    assert_eq!(row[..3], ["master", "Masters", "Developers and masters"]);
+    let buttons = root.get(page).page(200).all("table[aria-label='Protected branches'] button");
+    assert_eq!(buttons, ["Unprotect master", "Update master"]);
+    let fields = [("branch", "master"), ("push", "masters"), ("merge", "developers")];
+    root.post_from(page, page, &fields).redirects(303, page);
+    let row = root.get(page).page(200).all("table[aria-label='Protected branches'] td");
+    assert_eq!(row[..3], ["master", "Developers and masters", "Masters"]);
     let remove = format!("{page}/remove");
     root.post_from(page, &remove, &[("branch", "master")]).redirects(303, page);
     assert!(root.get(page).page(200).all("table[aria-label='Protected branches']").is_empty());
@@ -308,7 +329,13 @@ fn keys_variables_and_triggers_are_added_and_removed(forge: &Forge) {
     assert_eq!(shown.all("table[aria-label=Variables] code"), ["TOKEN"]);
     assert!(!shown.1.contains("hunter2"));
     let buttons = shown.all("table[aria-label=Variables] button");
-    assert_eq!(buttons, ["Remove TOKEN"]);
+    assert_eq!(buttons, ["Update TOKEN", "Remove TOKEN"]);
+    let fields = [("key", "TOKEN"), ("value", "hunter3")];
+    root.post_from(page, &format!("{page}/update"), &fields).redirects(303, page);
+    let stored = forge.get("/projects/1/variables/TOKEN").token(ROOT).send().expect(200);
+    assert_eq!(stored["value"], "hunter3");
+    let missing = [("key", "NONE"), ("value", "x")];
+    assert_eq!(root.post_from(page, &format!("{page}/update"), &missing).0.status, 404);
     root.post_from(page, &format!("{page}/remove"), &[("key", "TOKEN")]).redirects(303, page);
     assert!(root.get(page).page(200).all("table[aria-label=Variables]").is_empty());
 
@@ -337,6 +364,25 @@ fn runners_are_paused_and_removed(forge: &Forge) {
     root.post_from(page, &format!("{one}/resume"), &[]).redirects(303, page);
     assert_eq!(cells()[3], "active");
     assert_eq!(root.post_from(page, &format!("{one}/explode"), &[]).0.status, 404);
+    let edit = format!("{one}/edit");
+    let form = root.get(&edit).page(200);
+    assert_eq!(form.attributes("input#tags", "value"), ["a, b"]);
+    let long = "x".repeat(300);
+    let refused = root.post_from(&edit, &edit, &[("description", &long)]).page(422);
+    assert_eq!(refused.attributes("input[aria-invalid=true]", "name"), ["description"]);
+    let fields = [("description", "yours"), ("tags", "c"), ("active", "1"), ("run_untagged", "1")];
+    root.post_from(&edit, &edit, &fields).redirects(303, page);
+    assert_eq!(cells()[2..4], ["c", "active"]);
+    assert_eq!(root.get(&format!("{page}/99/edit")).0.status, 404);
+    // Another project gets the same runner.
+    project(forge, "boat", "0");
+    let other = "/root/boat/runners";
+    let offered = root.get(other).page(200).attributes("select#runner option", "value");
+    assert_eq!(offered, [runner.id.to_string()]);
+    let enable = format!("{other}/enable");
+    root.post_from(other, &enable, &[("runner", &offered[0])]).redirects(303, other);
+    assert_eq!(root.get(other).page(200).all("table[aria-label=Runners] tbody tr").len(), 1);
+    root.post_from(other, &format!("{other}/{}/remove", runner.id), &[]).redirects(303, other);
     root.post_from(page, &format!("{one}/remove"), &[]).redirects(303, page);
     assert!(cells().is_empty());
     root.post_from(page, &format!("{page}/token"), &[]).redirects(303, page);

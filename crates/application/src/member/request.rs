@@ -7,13 +7,12 @@ use hexforge_domain::member::{AccessLevel, Membership};
 use hexforge_domain::outbox::MemberFacts;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
-use hexforge_domain::policy::request::may_request_access;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::user::User;
 
 use super::membership::{join, leave};
 use super::source::{Found, MemberOperation};
-use super::{MemberSource, MemberView};
+use super::{MemberSource, MemberView, page};
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -40,18 +39,7 @@ pub fn create(app: &App, actor: Actor, source: &MemberSource) -> Result<RequestV
     app.store.write(|tx| {
         let requester = app.requester(actor);
         let found = source.load(tx, requester, MemberOperation::Join)?;
-        let (enabled, member) = match &found {
-            Found::Group(group) => {
-                let level = tx.groups().level(group.id, user, requester.today)?;
-                (group.request_access_enabled, level.is_some())
-            }
-            Found::Project(project) => {
-                let role = tx.projects().role(project.id, user, requester.today)?;
-                let member = role.owner || role.level.is_some();
-                (project.features.request_access, member)
-            }
-        };
-        if !may_request_access(enabled, member) {
+        if !page::may_request(tx, requester, &found, user)? {
             return Err(Error::Forbidden(None));
         }
         let requesting = tx.users().find(user)?.ok_or(Error::Unauthenticated)?;

@@ -165,7 +165,7 @@ impl ProjectFields {
 }
 
 /// Parses the URL of an import and drops the credentials in it: the URL is visible in the database and in logs.
-fn import_url(url: &str) -> Result<String, String> {
+pub(super) fn import_url(url: &str) -> Result<String, String> {
     within(url, limit::URL).map_err(|error| error.to_string())?;
     let invalid = || "must be a valid URL".to_owned();
     let (scheme, rest) = url.trim().split_once("://").ok_or_else(invalid)?;

@@ -73,6 +73,16 @@ pub fn remove(app: &App, actor: Actor, id: RunnerId) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns the token with which runners register for all projects; `None` if the settings of the program contain it, of
+/// which only the digest is known.
+pub fn service_token(app: &App, actor: Actor) -> Result<Option<Secret>, Error> {
+    access::require_service_ability(actor, ServiceAbility::Administer)?;
+    if app.settings.runners_token.is_some() {
+        return Ok(None);
+    }
+    app.store.read(|tx| Ok(Some(ci_token::service_token(app, tx.runners().rotations()?))))
+}
+
 /// Replaces the token with which runners register for all projects. Registered runners keep working.
 pub fn rotate_service_token(app: &App, actor: Actor) -> Result<Secret, Error> {
     access::require_service_ability(actor, ServiceAbility::Administer)?;

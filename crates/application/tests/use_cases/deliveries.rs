@@ -31,6 +31,10 @@ impl Payloads for PlainPayloads {
     fn chat_form(&self, _: &SystemEvent, settings: ChatSettings<'_>) -> Option<String> {
         Some(format!("chat of {}", settings.project_name))
     }
+
+    fn sample_json(&self) -> String {
+        "a sample".to_owned()
+    }
 }
 
 const ALL: ClaimLimits = ClaimLimits { healthy: 9, failing: 9, each: 9 };

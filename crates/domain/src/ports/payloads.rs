@@ -10,6 +10,9 @@ pub trait Payloads: Send + Sync {
 
     /// The form with the message to a chat; `None` if the chat is not told of the event.
     fn chat_form(&self, event: &SystemEvent, settings: ChatSettings<'_>) -> Option<String>;
+
+    /// The sample with which system hooks are tested.
+    fn sample_json(&self) -> String;
 }
 
 /// The kind of hook that receives a payload.

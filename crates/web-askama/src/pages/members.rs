@@ -7,7 +7,9 @@ use askama::Template;
 use chrono::NaiveDate;
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
-use hexforge_application::group;
+use hexforge_application::group::page::{self as group_page, GroupPage};
+use hexforge_application::member::page::Surroundings;
+use hexforge_application::member::request::{self, RequestView};
 use hexforge_application::member::{self, AccessFields, MemberSource, MemberView};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_domain::field_errors::FieldErrors;
@@ -16,8 +18,10 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::project::ProjectAbility;
 
+use super::groups::{self, GroupFrame};
 use super::project::{frame_of, other_spelling};
 use super::settings::base_of;
 use crate::address;
@@ -26,6 +30,7 @@ use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::forms::{Choice, Form};
 use crate::frame::{Frame, Pager};
+use crate::moment::Moment;
 use crate::render;
 use crate::table::Pages;
 use crate::visit::{Viewer, Visit};
@@ -33,12 +38,18 @@ use crate::visit::{Viewer, Visit};
 pub(super) fn declare(pages: &mut Pages) {
     pages.get("/groups/{group}/group_members", of_group);
     pages.post("/groups/{group}/group_members", add_to_group);
+    pages.post("/groups/{group}/group_members/request_access", ask_group);
     pages.post("/groups/{group}/group_members/{id}", update_in_group);
     pages.post("/groups/{group}/group_members/{id}/remove", remove_from_group);
+    pages.post("/groups/{group}/group_members/{id}/approve", approve_in_group);
+    pages.post("/groups/{group}/group_members/{id}/deny", deny_in_group);
     pages.get("/{namespace}/{project}/project_members", of_project);
     pages.post("/{namespace}/{project}/project_members", add_to_project);
+    pages.post("/{namespace}/{project}/project_members/request_access", ask_project);
     pages.post("/{namespace}/{project}/project_members/{id}", update_in_project);
     pages.post("/{namespace}/{project}/project_members/{id}/remove", remove_from_project);
+    pages.post("/{namespace}/{project}/project_members/{id}/approve", approve_in_project);
+    pages.post("/{namespace}/{project}/project_members/{id}/deny", deny_in_project);
 }
 
 /// A member in the table.
@@ -49,8 +60,21 @@ struct Row {
     role: &'static str,
     roles: Vec<Choice>,
     expires: String,
+    /// Whether the viewer may change the role of the member.
+    may_change: bool,
     /// Whether the viewer may remove the member: everybody may leave.
     may_remove: bool,
+    /// Why the member has to stay.
+    stays: Option<&'static str>,
+}
+
+/// An access request in the list.
+struct RequestRow {
+    id: i64,
+    username: String,
+    name: String,
+    at: Moment,
+    roles: Vec<Choice>,
 }
 
 #[derive(Template)]
@@ -66,8 +90,23 @@ struct MembersPage {
     expires_at: String,
     search: String,
     rows: Vec<Row>,
+    /// What is wrong with the form of a row.
+    row_faults: Faults,
     total: u64,
     pager: Pager,
+    requests: Vec<RequestRow>,
+    may_request: bool,
+    /// The viewer, who requested access.
+    requested: Option<UserId>,
+    /// The group, on its page.
+    group: Option<GroupFrame>,
+}
+
+/// The faults of the form for a new member, and those of a row.
+#[derive(Default)]
+struct AllFaults {
+    new: Faults,
+    row: Faults,
 }
 
 /// Whether the page is that of a group or of a project.
@@ -116,9 +155,16 @@ pub(super) fn parse_date(text: &str) -> Result<Option<NaiveDate>, Error> {
 
 /// What the page shows.
 struct Loaded {
-    project: Option<ProjectPage>,
+    place: Place,
     may_change: bool,
     members: Paged<MemberView>,
+    around: Surroundings,
+}
+
+/// Whose members they are.
+enum Place {
+    Group(GroupPage),
+    Project(ProjectPage),
 }
 
 async fn load(visit: &Visit, of: Of) -> PageResult<(Viewer, Loaded)> {
@@ -126,42 +172,57 @@ async fn load(visit: &Visit, of: Of) -> PageResult<(Viewer, Loaded)> {
     let search = visit.query("search").map(str::to_owned);
     visit
         .run(move |app, viewer| {
-            let (project, may_change) = rights(app, viewer.actor(), &source)?;
+            let source = spelled(app, &source)?;
+            let (place, may_change) = rights(app, viewer.actor(), &source)?;
             let members = member::list(app, viewer.actor(), &source, search.as_deref(), page)?;
-            Ok(Loaded { project, may_change, members })
+            let around = member::page::surroundings(app, viewer.actor(), &source)?;
+            Ok(Loaded { place, may_change, members, around })
         })
         .await
 }
 
-/// The project, if it is one, and whether the actor may change its members.
-fn rights(
-    app: &App,
-    actor: Actor,
-    source: &MemberSource,
-) -> Result<(Option<ProjectPage>, bool), Error> {
+/// The source with the stored spelling of a group. Projects are found in any spelling.
+fn spelled(app: &App, source: &MemberSource) -> Result<MemberSource, Error> {
+    Ok(match source {
+        MemberSource::Group(named) => MemberSource::Group(groups::spelled(app, named)?),
+        project @ MemberSource::Project(_) => project.clone(),
+    })
+}
+
+/// Whose members they are, and whether the actor may change them.
+fn rights(app: &App, actor: Actor, source: &MemberSource) -> Result<(Place, bool), Error> {
     match source {
         MemberSource::Project(named) => {
             let project = project_page::get(app, actor, named)?;
             let may_change = project.may(ProjectAbility::Administer);
-            Ok((Some(project), may_change))
+            Ok((Place::Project(project), may_change))
         }
-        MemberSource::Group(named) => Ok((None, group::may_administer(app, actor, named)?)),
+        MemberSource::Group(named) => {
+            let group = group_page::get(app, actor, named)?;
+            let may_change = group.may(GroupAbility::Administer);
+            Ok((Place::Group(group), may_change))
+        }
     }
 }
 
 async fn of_group(visit: Visit) -> PageResult<HttpResponse> {
     let (viewer, loaded) = load(&visit, Of::Group).await?;
-    Ok(page(&visit, &viewer, StatusCode::OK, Of::Group, loaded, Faults::default()))
+    if let Place::Group(found) = &loaded.place
+        && let Some(redirect) = groups::other_spelling(&visit, &visit.param("group"), &found.group)
+    {
+        return Ok(redirect);
+    }
+    Ok(page(&visit, &viewer, StatusCode::OK, Of::Group, loaded, AllFaults::default()))
 }
 
 async fn of_project(visit: Visit) -> PageResult<HttpResponse> {
     let (viewer, loaded) = load(&visit, Of::Project).await?;
-    if let Some(project) = &loaded.project
+    if let Place::Project(project) = &loaded.place
         && let Some(redirect) = other_spelling(&visit, project)
     {
         return Ok(redirect);
     }
-    Ok(page(&visit, &viewer, StatusCode::OK, Of::Project, loaded, Faults::default()))
+    Ok(page(&visit, &viewer, StatusCode::OK, Of::Project, loaded, AllFaults::default()))
 }
 
 fn page(
@@ -169,35 +230,69 @@ fn page(
     viewer: &Viewer,
     status: StatusCode,
     of: Of,
-    Loaded { project, may_change, members }: Loaded,
-    faults: Faults,
+    Loaded { place, may_change, members, around }: Loaded,
+    faults: AllFaults,
 ) -> HttpResponse {
-    let frame = match &project {
-        Some(project) => Frame::of_project(visit, viewer, "Members", frame_of(project, "Members")),
-        None => Frame::new(visit, viewer, &format!("Members · {}", visit.param("group"))),
+    let frame = match &place {
+        Place::Project(project) => {
+            Frame::of_project(visit, viewer, "Members", frame_of(project, "Members"))
+        }
+        Place::Group(group) => groups::frame_of(visit, viewer, "Members", &group.group),
     };
     let (form, with_owner) = (visit.form(), of == Of::Group);
-    let row = |(user, membership): &MemberView| Row {
+    let is_new = form.given("user").is_some();
+    let stays = |(user, membership): &MemberView| {
+        if around.owner == Some(user.id) {
+            Some("the owner of the project cannot leave")
+        } else if around.has_one_owner && membership.level == AccessLevel::Owner {
+            Some("the last owner cannot leave")
+        } else {
+            None
+        }
+    };
+    let row = |view: &MemberView| {
+        let (user, membership) = view;
+        let stays = stays(view);
+        let is_free = stays.is_none();
+        Row {
+            id: user.id.0,
+            username: user.username.as_str().to_owned(),
+            name: user.name.as_str().to_owned(),
+            role: membership.level.as_str(),
+            roles: role_choices(with_owner, &membership.level.level().to_string()),
+            expires: membership.expires_at.map(|day| day.to_string()).unwrap_or_default(),
+            may_change,
+            may_remove: is_free && (may_change || viewer.actor().user() == Some(user.id)),
+            stays,
+        }
+    };
+    let request = |(user, at): &RequestView| RequestRow {
         id: user.id.0,
         username: user.username.as_str().to_owned(),
         name: user.name.as_str().to_owned(),
-        role: membership.level.as_str(),
-        roles: role_choices(with_owner, &membership.level.level().to_string()),
-        expires: membership.expires_at.map(|day| day.to_string()).unwrap_or_default(),
-        may_remove: may_change || viewer.actor().user() == Some(user.id),
+        at: frame.moment(*at),
+        roles: role_choices(with_owner, &AccessLevel::Developer.level().to_string()),
     };
     let page = MembersPage {
-        frame,
         address: of.address(visit),
-        faults,
+        faults: faults.new,
         may_change,
         user: form.text("user").to_owned(),
-        roles: role_choices(with_owner, form.given("role").unwrap_or("10")),
-        expires_at: form.text("expires_at").to_owned(),
+        roles: role_choices(with_owner, form.given("role").filter(|_| is_new).unwrap_or("10")),
+        expires_at: if is_new { form.text("expires_at").to_owned() } else { String::new() },
         search: visit.query("search").unwrap_or_default().to_owned(),
         rows: members.items.iter().map(row).collect(),
+        row_faults: faults.row,
         total: members.total,
         pager: Pager::new(visit, members.total),
+        requests: around.requests.iter().map(request).collect(),
+        may_request: around.may_request,
+        requested: around.requested.and(viewer.actor().user()),
+        group: match &place {
+            Place::Group(group) => Some(GroupFrame::new(group, "Members")),
+            Place::Project(_) => None,
+        },
+        frame,
     };
     render::page_with(status, visit, viewer, &page)
 }
@@ -233,6 +328,7 @@ async fn add(visit: Visit, of: Of) -> PageResult<HttpResponse> {
         Err(faults) => {
             let (viewer, loaded) = load(&visit, of).await?;
             let status = StatusCode::UNPROCESSABLE_ENTITY;
+            let faults = AllFaults { new: faults, ..AllFaults::default() };
             Ok(page(&visit, &viewer, status, of, loaded, faults))
         }
     }
@@ -250,11 +346,20 @@ async fn update(visit: Visit, of: Of) -> PageResult<HttpResponse> {
     let (source, form, user) = (of.source(&visit), visit.form().clone(), UserId(visit.id("id")));
     let (_, changed) = visit
         .submit(move |app, signed_in| {
-            member::update(app, signed_in.actor, &source, user, access_of(&form)?).map(drop)
+            rights(app, signed_in.actor, &source)?;
+            let access = access_of(&form)?;
+            member::page::replace(app, signed_in.actor, &source, user, access).map(drop)
         })
         .await?;
-    let notice = if changed.is_ok() { Notice::Saved } else { Notice::Refused };
-    Ok(render::see_other_with(&visit, &of.address(&visit), notice))
+    match changed {
+        Ok(()) => Ok(render::see_other_with(&visit, &of.address(&visit), Notice::Saved)),
+        Err(faults) => {
+            let (viewer, loaded) = load(&visit, of).await?;
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            let faults = AllFaults { row: faults, ..AllFaults::default() };
+            Ok(page(&visit, &viewer, status, of, loaded, faults))
+        }
+    }
 }
 
 async fn remove_from_group(visit: Visit) -> PageResult<HttpResponse> {
@@ -283,4 +388,62 @@ async fn remove(visit: Visit, of: Of) -> PageResult<HttpResponse> {
     let notice = if removed { Notice::Removed } else { Notice::Refused };
     let address = if still_visible { of.address(&visit) } else { "/".to_owned() };
     Ok(render::see_other_with(&visit, &address, notice))
+}
+
+async fn ask_group(visit: Visit) -> PageResult<HttpResponse> {
+    ask(visit, Of::Group).await
+}
+
+async fn ask_project(visit: Visit) -> PageResult<HttpResponse> {
+    ask(visit, Of::Project).await
+}
+
+/// Requests access for the visitor.
+async fn ask(visit: Visit, of: Of) -> PageResult<HttpResponse> {
+    let source = of.source(&visit);
+    visit
+        .run_signed_in(move |app, signed_in| {
+            request::create(app, signed_in.actor, &source).map(drop)
+        })
+        .await?;
+    Ok(render::see_other_with(&visit, &of.address(&visit), Notice::Requested))
+}
+
+async fn approve_in_group(visit: Visit) -> PageResult<HttpResponse> {
+    approve(visit, Of::Group).await
+}
+
+async fn approve_in_project(visit: Visit) -> PageResult<HttpResponse> {
+    approve(visit, Of::Project).await
+}
+
+async fn approve(visit: Visit, of: Of) -> PageResult<HttpResponse> {
+    let (source, user) = (of.source(&visit), UserId(visit.id("id")));
+    let level = visit.form().text("role").parse().ok();
+    let (_, done) = visit
+        .submit(move |app, signed_in| {
+            request::approve(app, signed_in.actor, &source, user, level).map(drop)
+        })
+        .await?;
+    let notice = if done.is_ok() { Notice::Created } else { Notice::Refused };
+    Ok(render::see_other_with(&visit, &of.address(&visit), notice))
+}
+
+async fn deny_in_group(visit: Visit) -> PageResult<HttpResponse> {
+    deny(visit, Of::Group).await
+}
+
+async fn deny_in_project(visit: Visit) -> PageResult<HttpResponse> {
+    deny(visit, Of::Project).await
+}
+
+/// Removes a request: one of somebody else, or the own one.
+async fn deny(visit: Visit, of: Of) -> PageResult<HttpResponse> {
+    let (source, user) = (of.source(&visit), UserId(visit.id("id")));
+    visit
+        .run_signed_in(move |app, signed_in| {
+            request::delete(app, signed_in.actor, &source, user).map(drop)
+        })
+        .await?;
+    Ok(render::see_other_with(&visit, &of.address(&visit), Notice::Removed))
 }

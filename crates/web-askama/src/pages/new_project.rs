@@ -18,6 +18,7 @@ use hexforge_domain::visibility::Visibility;
 
 use super::explore::visibility_name;
 use super::project::{frame_of, other_spelling};
+use super::settings::base_of;
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
 use crate::forms::{Choice, Form};
@@ -32,6 +33,7 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/projects/new", form);
     pages.post("/projects/new", create_project);
     pages.get("/{namespace}/{project}/import", show_import);
+    pages.post("/{namespace}/{project}/import", import_again);
     pages.get("/{namespace}/{project}/forks", forks);
     pages.get("/{namespace}/{project}/forks/new", fork_form);
     pages.post("/{namespace}/{project}/forks/new", create_fork);
@@ -155,10 +157,23 @@ struct ImportPage {
     /// The reason of a failure, for those who administer the project.
     failure: Option<String>,
     is_running: bool,
+    base: String,
+    /// Whether the visitor may try again.
+    may_retry: bool,
+    import_url: String,
+    faults: Faults,
 }
 
 /// Shows the progress of an import. When it is done, the home of the project is shown.
 async fn show_import(visit: Visit) -> PageResult<HttpResponse> {
+    show_import_with(&visit, StatusCode::OK, Faults::default()).await
+}
+
+async fn show_import_with(
+    visit: &Visit,
+    status: StatusCode,
+    faults: Faults,
+) -> PageResult<HttpResponse> {
     let named = visit.project();
     let (viewer, (project, state)) = visit
         .run(move |app, viewer| {
@@ -166,7 +181,7 @@ async fn show_import(visit: Visit) -> PageResult<HttpResponse> {
             Ok((project, import::state(app, viewer.actor(), &named)?))
         })
         .await?;
-    if let Some(redirect) = other_spelling(&visit, &project) {
+    if let Some(redirect) = other_spelling(visit, &project) {
         return Ok(redirect);
     }
     let Some(state) = state else {
@@ -174,7 +189,7 @@ async fn show_import(visit: Visit) -> PageResult<HttpResponse> {
         return Ok(HttpResponse::Found().insert_header((LOCATION, home)).finish());
     };
     let what = "Import in progress";
-    let frame = Frame::of_project(&visit, &viewer, what, frame_of(&project, "Overview"));
+    let frame = Frame::of_project(visit, &viewer, what, frame_of(&project, "Overview"));
     let (failure, is_running) = match state {
         ImportState::Started => (None, true),
         ImportState::Failed(reason) if project.may(ProjectAbility::Administer) => {
@@ -182,12 +197,33 @@ async fn show_import(visit: Visit) -> PageResult<HttpResponse> {
         }
         ImportState::Failed(_) => (None, false),
     };
-    let page = ImportPage { frame, failure, is_running };
-    let mut response = render::page_with(StatusCode::OK, &visit, &viewer, &page);
+    let stored = project.placed.project.import_url.clone().unwrap_or_default();
+    let page = ImportPage {
+        failure,
+        is_running,
+        base: format!("/{}", project.path()),
+        may_retry: !is_running && project.may(ProjectAbility::Administer),
+        import_url: visit.form().given("import_url").map_or(stored, str::to_owned),
+        faults,
+        frame,
+    };
+    let mut response = render::page_with(status, visit, &viewer, &page);
     if is_running {
         response.headers_mut().insert(REFRESH, HeaderValue::from_static("5"));
     }
     Ok(response)
+}
+
+/// Imports again after a failure.
+async fn import_again(visit: Visit) -> PageResult<HttpResponse> {
+    let (named, url) = (visit.project(), visit.form().text("import_url").to_owned());
+    let (_, done) = visit
+        .submit(move |app, signed_in| import::retry(app, signed_in.actor, &named, &url))
+        .await?;
+    match done {
+        Ok(()) => Ok(render::see_other(&format!("{}/import", base_of(&visit))).finish()),
+        Err(faults) => show_import_with(&visit, StatusCode::UNPROCESSABLE_ENTITY, faults).await,
+    }
 }
 
 #[derive(Template)]

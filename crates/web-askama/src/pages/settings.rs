@@ -7,6 +7,8 @@ mod protected;
 mod services;
 mod shares;
 
+pub(super) use ci::RunnerForm;
+
 use actix_web::HttpResponse;
 use hexforge_application::app::App;
 use hexforge_application::error::Error;

@@ -22,6 +22,7 @@ const HOOKS: &str = "/admin/hooks";
 pub(super) fn declare(pages: &mut Pages) {
     pages.get(HOOKS, list);
     pages.post(HOOKS, create);
+    pages.post("/admin/hooks/{id}/test", test);
     pages.post("/admin/hooks/{id}/remove", remove);
 }
 
@@ -41,7 +42,7 @@ impl Row {
         ];
         let options = options.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);
         let options = options.collect::<Vec<_>>().join(", ");
-        Self { id: hook.id, url: settings.url.as_str().to_owned(), options }
+        Self { id: hook.id, url: settings.url.without_credentials(), options }
     }
 }
 
@@ -98,6 +99,18 @@ async fn create(visit: Visit) -> PageResult<HttpResponse> {
         Ok(()) => Ok(render::see_other_with(&visit, HOOKS, Notice::Created)),
         Err(faults) => show_list(&visit, StatusCode::UNPROCESSABLE_ENTITY, faults).await,
     }
+}
+
+/// Sends a sample to the hook, and ignores the answer.
+async fn test(visit: Visit) -> PageResult<HttpResponse> {
+    let (id, payloads) = (SystemHookId(visit.id("id")), visit.payloads());
+    visit
+        .run_signed_in(move |app, signed_in| {
+            system_hook::authorize(signed_in.actor)?;
+            system_hook::test(app, signed_in.actor, id, &payloads.sample_json())
+        })
+        .await?;
+    Ok(render::see_other_with(&visit, HOOKS, Notice::Sent))
 }
 
 async fn remove(visit: Visit) -> PageResult<HttpResponse> {

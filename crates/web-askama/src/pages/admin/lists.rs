@@ -22,6 +22,7 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/admin/groups", groups);
     pages.get("/admin/builds", builds);
     pages.get("/admin/deploy_keys", deploy_keys);
+    pages.get("/admin/labels", labels);
 }
 
 #[derive(Template)]
@@ -143,4 +144,17 @@ async fn deploy_keys(visit: Visit) -> PageResult<HttpResponse> {
         frame,
     };
     render::page(&visit, &viewer, &page)
+}
+
+#[derive(Template)]
+#[template(path = "admin/labels.html")]
+struct LabelsPage {
+    frame: Frame,
+}
+
+/// Where labels are made. The service itself has none.
+async fn labels(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, ()) = visit.run(|_, viewer| administration::authorize(viewer.actor())).await?;
+    let frame = frame_of(&visit, &viewer, "Labels");
+    render::page(&visit, &viewer, &LabelsPage { frame })
 }

@@ -1,6 +1,7 @@
 //! The users of the service: list, one user, and the removal.
 
 mod edit;
+mod keys;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -25,6 +26,7 @@ use crate::visit::{Viewer, Visit};
 pub(super) fn declare(pages: &mut Pages) {
     pages.get("/admin/users", list);
     edit::declare(pages);
+    keys::declare(pages);
     pages.post("/admin/users/{username}/block", block);
     pages.post("/admin/users/{username}/unblock", unblock);
     pages.post("/admin/users/{username}/remove", remove);
@@ -168,8 +170,12 @@ async fn unblock(visit: Visit) -> PageResult<HttpResponse> {
 }
 
 async fn change_state(visit: Visit, command: UserCommand) -> PageResult<HttpResponse> {
-    let (_, full) = load(&visit).await?;
+    let (viewer, full) = load(&visit).await?;
     let id = full.user.id;
+    if viewer.actor().user() == Some(id) {
+        let faults = Faults::of_form("you cannot block your own account");
+        return Ok(show_user(&visit, &viewer, StatusCode::UNPROCESSABLE_ENTITY, &full, faults));
+    }
     let (viewer, changed) = visit
         .submit(move |app, signed_in| block::apply(app, signed_in.actor, id, command).map(drop))
         .await?;
@@ -194,6 +200,9 @@ async fn remove(visit: Visit) -> PageResult<HttpResponse> {
         return refused(Faults::of_field("confirmation", "is not the username"));
     }
     let id = full.user.id;
+    if viewer.actor().user() == Some(id) {
+        return refused(Faults::of_form("you cannot remove your own account"));
+    }
     let (_, deletion) = visit
         .run_signed_in(move |app, signed_in| match user::delete(app, signed_in.actor, id)? {
             Deletion::Missing => Err(Error::NotFound(Entity::User)),

@@ -2,23 +2,26 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
 use askama::Template;
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::page::ProjectPage;
 use hexforge_application::runner::administer::{self, RunnerChanges};
 use hexforge_application::runner::manage;
 use hexforge_application::{project, trigger, variable};
+use hexforge_domain::build::Tags;
+use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::RunnerId;
-use hexforge_domain::paging::Paged;
+use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::runner::Runner;
+use hexforge_domain::text::{limit, within_field};
 
 use super::super::project::other_spelling;
 use super::{administered, after_button, frame, to_page};
 use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::faults::Faults;
+use crate::forms::{Choice, Form};
 use crate::frame::{Frame, Pager};
 use crate::moment::Moment;
 use crate::render;
@@ -28,12 +31,16 @@ use crate::visit::{Viewer, Visit};
 pub(super) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/variables", variables);
     pages.post("/{namespace}/{project}/variables", add_variable);
+    pages.post("/{namespace}/{project}/variables/update", update_variable);
     pages.post("/{namespace}/{project}/variables/remove", remove_variable);
     pages.get("/{namespace}/{project}/triggers", triggers);
     pages.post("/{namespace}/{project}/triggers", add_trigger);
     pages.post("/{namespace}/{project}/triggers/remove", remove_trigger);
     pages.get("/{namespace}/{project}/runners", runners);
     pages.post("/{namespace}/{project}/runners/token", rotate_token);
+    pages.post("/{namespace}/{project}/runners/enable", enable_runner);
+    pages.get("/{namespace}/{project}/runners/{id}/edit", edit_runner);
+    pages.post("/{namespace}/{project}/runners/{id}/edit", save_runner);
     pages.post("/{namespace}/{project}/runners/{id}/{action}", change_runner);
 }
 
@@ -104,6 +111,25 @@ async fn add_variable(visit: Visit) -> PageResult<HttpResponse> {
     }
 }
 
+/// Replaces the value of a variable.
+async fn update_variable(visit: Visit) -> PageResult<HttpResponse> {
+    let (named, form) = (visit.project(), visit.form());
+    let (key, value) = (form.text("key").to_owned(), form.raw("value").to_owned());
+    let (_, changed) = visit
+        .submit(move |app, signed_in| {
+            variable::update(app, signed_in.actor, &named, &key, Some(&value)).map(drop)
+        })
+        .await?;
+    match changed {
+        Ok(()) => to_page(&visit, "variables", Notice::Saved),
+        Err(faults) => {
+            let (viewer, loaded) = load_variables(&visit).await?;
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            Ok(show_variables(&visit, &viewer, status, loaded, faults))
+        }
+    }
+}
+
 async fn remove_variable(visit: Visit) -> PageResult<HttpResponse> {
     let (named, key) = (visit.project(), visit.form().text("key").to_owned());
     let (_, removed) = visit
@@ -156,13 +182,7 @@ async fn triggers(visit: Visit) -> PageResult<HttpResponse> {
         pager: Pager::new(&visit, found.total),
         frame,
     };
-    Ok(unstored(render::page_with(StatusCode::OK, &visit, &viewer, &page)))
-}
-
-/// A page with secrets, which no cache stores.
-fn unstored(mut response: HttpResponse) -> HttpResponse {
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    Ok(render::unstored(render::page_with(StatusCode::OK, &visit, &viewer, &page)))
 }
 
 async fn add_trigger(visit: Visit) -> PageResult<HttpResponse> {
@@ -203,11 +223,16 @@ struct RunnersPage {
     token: String,
     rows: Vec<RunnerRow>,
     pager: Pager,
+    /// The runners of other projects that the visitor may enable.
+    others: Vec<Choice>,
 }
+
+/// The maximum number of runners to choose from.
+const MAX_OTHERS: u64 = 100;
 
 async fn runners(visit: Visit) -> PageResult<HttpResponse> {
     let (named, page) = (visit.project(), visit.page());
-    let (viewer, (project, token, found)) = visit
+    let (viewer, (project, token, found, others)) = visit
         .run(move |app, viewer| {
             let page_of = administered(app, viewer.actor(), &named)?;
             if !page_of.may_build(CiAbility::Administer) {
@@ -215,7 +240,9 @@ async fn runners(visit: Visit) -> PageResult<HttpResponse> {
             }
             let token = project::get(app, viewer.actor(), &named)?.runners_token;
             let found = administer::list_of_project(app, viewer.actor(), &named, None, page)?;
-            Ok((page_of, token, found))
+            let first = Page::Numbered { number: 1, size: MAX_OTHERS };
+            let others = administer::list_own(app, viewer.actor(), None, first)?;
+            Ok((page_of, token, found, others.items))
         })
         .await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
@@ -237,9 +264,143 @@ async fn runners(visit: Visit) -> PageResult<HttpResponse> {
         token: token.map(|token| token.reveal().to_owned()).unwrap_or_default(),
         rows: found.items.iter().map(row).collect(),
         pager: Pager::new(&visit, found.total),
+        others: others
+            .iter()
+            .filter(|other| !other.locked && found.items.iter().all(|one| one.id != other.id))
+            .map(|other| {
+                let label = format!("#{} {}", other.id, other.description);
+                Choice::new(other.id.to_string(), label.trim(), false)
+            })
+            .collect(),
         frame,
     };
-    Ok(unstored(render::page_with(StatusCode::OK, &visit, &viewer, &page)))
+    Ok(render::unstored(render::page_with(StatusCode::OK, &visit, &viewer, &page)))
+}
+
+/// Gives the project a runner of another project.
+async fn enable_runner(visit: Visit) -> PageResult<HttpResponse> {
+    let (named, id) = (visit.project(), hexforge_domain::id::parse(visit.form().text("runner")));
+    let id = RunnerId(id.unwrap_or(0));
+    let (_, done) = visit
+        .submit(move |app, signed_in| {
+            administered(app, signed_in.actor, &named)?;
+            administer::enable(app, signed_in.actor, &named, id).map(drop)
+        })
+        .await?;
+    after_button(&visit, "runners", done, Notice::Saved)
+}
+
+/// The fields of a runner, as the forms of projects and of administrators show them.
+pub(in crate::pages) struct RunnerForm {
+    pub(in crate::pages) description: String,
+    pub(in crate::pages) tags: String,
+    pub(in crate::pages) is_active: bool,
+    pub(in crate::pages) takes_untagged: bool,
+    pub(in crate::pages) is_locked: bool,
+}
+
+impl RunnerForm {
+    /// What is stored, or what was typed.
+    pub(in crate::pages) fn new(visit: &Visit, runner: &Runner) -> Self {
+        let form = visit.form();
+        if form.given("description").is_some() {
+            return Self {
+                description: form.raw("description").to_owned(),
+                tags: form.raw("tags").to_owned(),
+                is_active: form.is_set("active"),
+                takes_untagged: form.is_set("run_untagged"),
+                is_locked: form.is_set("locked"),
+            };
+        }
+        Self {
+            description: runner.description.clone(),
+            tags: runner.tags.iter().collect::<Vec<_>>().join(", "),
+            is_active: runner.active,
+            takes_untagged: runner.run_untagged,
+            is_locked: runner.locked,
+        }
+    }
+
+    /// The changes of the form.
+    pub(in crate::pages) fn changes(form: &Form) -> Result<RunnerChanges, FieldErrors> {
+        let (description, tags) = (form.text("description"), form.text("tags"));
+        within_field("description", description, limit::SHORT)?;
+        within_field("tags", tags, limit::SHORT)?;
+        let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+        Ok(RunnerChanges {
+            description: Some(description.to_owned()),
+            active: Some(form.is_set("active")),
+            tags: Some(tags.collect::<Tags>()),
+            run_untagged: Some(form.is_set("run_untagged")),
+            locked: Some(form.is_set("locked")),
+        })
+    }
+}
+
+#[derive(Template)]
+#[template(path = "runner.html")]
+struct RunnerPage {
+    frame: Frame,
+    base: String,
+    id: i64,
+    form: RunnerForm,
+    faults: Faults,
+}
+
+/// A specific runner of the project, for those who may change it.
+async fn load_runner(visit: &Visit) -> PageResult<(Viewer, (ProjectPage, Runner))> {
+    let (named, id) = (visit.project(), RunnerId(visit.id("id")));
+    visit
+        .run(move |app, viewer| {
+            let project = administered(app, viewer.actor(), &named)?;
+            let page = Page::Numbered { number: 1, size: MAX_OTHERS };
+            let own = administer::list_of_project(app, viewer.actor(), &named, None, page)?;
+            let found = own.items.into_iter().find(|one| one.id == id && !one.shared);
+            Ok((project, found.ok_or(Error::NotFound(Entity::Runner))?))
+        })
+        .await
+}
+
+async fn edit_runner(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, (project, runner)) = load_runner(&visit).await?;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
+    Ok(show_runner(&visit, &viewer, StatusCode::OK, (&project, &runner), Faults::default()))
+}
+
+fn show_runner(
+    visit: &Visit,
+    viewer: &Viewer,
+    status: StatusCode,
+    (project, runner): (&ProjectPage, &Runner),
+    faults: Faults,
+) -> HttpResponse {
+    let page = RunnerPage {
+        frame: frame(visit, viewer, project, &format!("Runner #{}", runner.id)),
+        base: format!("/{}", project.path()),
+        id: runner.id.0,
+        form: RunnerForm::new(visit, runner),
+        faults,
+    };
+    render::page_with(status, visit, viewer, &page)
+}
+
+async fn save_runner(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, (project, runner)) = load_runner(&visit).await?;
+    let (id, form) = (runner.id, visit.form().clone());
+    let (_, saved) = visit
+        .submit(move |app, signed_in| {
+            administer::update(app, signed_in.actor, id, &RunnerForm::changes(&form)?).map(drop)
+        })
+        .await?;
+    match saved {
+        Ok(()) => to_page(&visit, "runners", Notice::Saved),
+        Err(faults) => {
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            Ok(show_runner(&visit, &viewer, status, (&project, &runner), faults))
+        }
+    }
 }
 
 async fn rotate_token(visit: Visit) -> PageResult<HttpResponse> {

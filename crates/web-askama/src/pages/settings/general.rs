@@ -8,7 +8,7 @@ use hexforge_application::group::transfer;
 use hexforge_application::project::edit::{self, NameRule};
 use hexforge_application::project::fields::{FeatureFields, ProjectFields};
 use hexforge_application::project::page::ProjectPage;
-use hexforge_application::project::{self, archive};
+use hexforge_application::project::{self, archive, fork_link};
 use hexforge_application::repository;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::policy::Actor;
@@ -34,6 +34,7 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.post("/{namespace}/{project}/archive", archive_project);
     pages.post("/{namespace}/{project}/unarchive", unarchive_project);
     pages.post("/{namespace}/{project}/transfer", transfer_project);
+    pages.post("/{namespace}/{project}/remove_fork", remove_fork);
     pages.post("/{namespace}/{project}/remove", remove);
 }
 
@@ -56,7 +57,10 @@ struct SettingsPage {
     visibility: Vec<Choice>,
     branches: Vec<Choice>,
     features: Vec<Switch>,
+    /// Whether the project itself says whether it has LFS.
+    says_lfs: bool,
     is_owner: bool,
+    is_fork: bool,
     is_archived: bool,
     may_transfer: bool,
     avatar: Option<String>,
@@ -139,7 +143,9 @@ fn page(visit: &Visit, viewer: &Viewer, (project, names): Loaded, faulty: Faulty
             .map(|name| Choice::new(name.as_str(), name.as_str(), name == default))
             .collect(),
         features: switches(&row.features),
+        says_lfs: row.features.lfs.is_some(),
         is_owner: project.may(ProjectAbility::Own),
+        is_fork: row.forked_from.is_some(),
         is_archived: row.archived == Archived::Yes,
         may_transfer: matches!(viewer.actor(), Actor::Admin { .. }),
         avatar: row.avatar.as_ref().map(|_| format!("/{path}/avatar")),
@@ -173,6 +179,8 @@ fn switches(features: &Features) -> Vec<Switch> {
             features.merge_only_if_discussions_resolved,
         ),
         switch("request_access", "Allow users to request access", features.request_access),
+        switch("container_registry", "Container registry", features.container_registry),
+        switch("lfs", "Git LFS", features.lfs.unwrap_or(true)),
     ]
 }
 
@@ -184,10 +192,11 @@ fn switched(form: &Form) -> FeatureFields {
         wiki: is_set("wiki"),
         builds: is_set("builds"),
         snippets: is_set("snippets"),
-        container_registry: None,
+        container_registry: is_set("container_registry"),
         shared_runners: is_set("shared_runners"),
         public_builds: is_set("public_builds"),
-        lfs: None,
+        // Projects that say nothing about LFS keep that, unless the checkbox is not set.
+        lfs: (!form.is_set("lfs") || form.is_set("lfs_said")).then(|| form.is_set("lfs")),
         merge_only_if_build_succeeds: is_set("only_if_build_succeeds"),
         merge_only_if_discussions_resolved: is_set("only_if_resolved"),
         request_access: is_set("request_access"),
@@ -271,6 +280,15 @@ async fn transfer_project(visit: Visit) -> PageResult<HttpResponse> {
         Ok(path) => Ok(render::see_other_with(&visit, &format!("{path}/edit"), Notice::Saved)),
         Err(faults) => show_again(&visit, Faulty::Transfer(faults)).await,
     }
+}
+
+/// Removes the relation of a fork to its source.
+async fn remove_fork(visit: Visit) -> PageResult<HttpResponse> {
+    let named = visit.project();
+    let (_, removed) = visit
+        .submit(move |app, signed_in| fork_link::delete(app, signed_in.actor, &named).map(drop))
+        .await?;
+    after_button(&visit, "edit", removed, Notice::Saved)
 }
 
 /// Removes the project, if its path was typed.

@@ -30,9 +30,12 @@ pub(super) fn declare(pages: &mut Pages) {
 
 /// A protection in the table.
 struct Row {
+    number: usize,
     name: String,
     merge: &'static str,
     push: &'static str,
+    merge_choices: Vec<Choice>,
+    push_choices: Vec<Choice>,
 }
 
 #[derive(Template)]
@@ -76,10 +79,15 @@ fn who(is_for_developers: bool) -> &'static str {
     if is_for_developers { "Developers and masters" } else { "Masters" }
 }
 
+/// The value of a choice.
+fn word_of(is_for_developers: bool) -> &'static str {
+    if is_for_developers { "developers" } else { "masters" }
+}
+
 /// The choices of who may push or merge.
 fn levels(chosen: &str) -> Vec<Choice> {
     let choice = |value: &str, label| Choice::new(value, label, chosen == value);
-    vec![choice("masters", who(false)), choice("developers", who(true))]
+    [false, true].map(|developers| choice(word_of(developers), who(developers))).into()
 }
 
 fn page(
@@ -104,10 +112,14 @@ fn page(
         push: levels(&level("push")),
         rows: protections
             .iter()
-            .map(|known| Row {
+            .enumerate()
+            .map(|(number, known)| Row {
+                number,
                 name: known.pattern.clone(),
                 merge: who(known.developers.merge),
                 push: who(known.developers.push),
+                merge_choices: levels(word_of(known.developers.merge)),
+                push_choices: levels(word_of(known.developers.push)),
             })
             .collect(),
     };
