@@ -3,13 +3,14 @@
 
 pub mod code;
 
+use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::{IssueId, MergeRequestId, MilestoneId, ProjectId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::user::AccountAbility;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
-use hexforge_domain::project::query::{ProjectFilter, ProjectOrder, ProjectScope};
+use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::search::{SearchedKind, TitleSearch};
 use hexforge_domain::unique::sorted_unique;
 use hexforge_domain::user::{User, UserFilter};
@@ -18,6 +19,7 @@ use crate::access;
 use crate::access::tracker;
 use crate::app::App;
 use crate::error::Error;
+use crate::group::page::{self as group_page, GroupPage};
 use crate::project::page::{self as project_page, ProjectPage};
 use crate::view::project::{self as project_view, PlacedProject};
 
@@ -52,6 +54,8 @@ pub struct Query {
     pub text: String,
     /// Only in this project.
     pub project: Option<ProjectRef>,
+    /// Only projects of this group.
+    pub group: Option<GroupRef>,
     /// The scope whose results are listed.
     pub scope: Scope,
     /// The page of the results.
@@ -85,37 +89,58 @@ pub enum Results {
 pub struct Found {
     /// The project that was searched.
     pub project: Option<ProjectPage>,
+    /// The group that was searched.
+    pub group: Option<GroupPage>,
     /// The number of results of each scope. Titles are counted up to [`MAX_TITLES`].
     pub totals: Vec<(Scope, u64)>,
     /// The results of the scope that was asked for.
     pub results: Results,
 }
 
-/// Searches all scopes, and lists the results of one. A search in a project has no projects and people.
+/// Searches all scopes, and lists the results of one. A search in a project has no projects and people, and one in a
+/// group has projects only. Strangers find projects only, because they see no issues.
 pub fn find(app: &App, actor: Actor, query: &Query) -> Result<Found, Error> {
     let project =
         query.project.as_ref().map(|named| project_page::get(app, actor, named)).transpose()?;
     let within = project.as_ref().map(|page| page.placed.project.id);
+    let group = query.group.as_ref().map(|named| group_page::get(app, actor, named)).transpose()?;
+    let in_group = group.as_ref().map(|page| page.group.id);
     let reads_people = access::require_account_ability(actor, AccountAbility::Read).is_ok();
     app.store.read(|tx| {
         let (mut totals, mut results) = (Vec::new(), None);
         for scope in Scope::ALL {
             let is_global = matches!(scope, Scope::Projects | Scope::People);
-            if is_global && within.is_some() || scope == Scope::People && !reads_people {
+            let is_open = scope == Scope::Projects || actor != Actor::Anonymous;
+            let is_possible = if within.is_some() {
+                is_open && !is_global
+            } else {
+                is_open && (in_group.is_none() || scope == Scope::Projects)
+            };
+            if !is_possible || scope == Scope::People && !reads_people {
                 continue;
             }
             let page = match scope == query.scope {
                 true => query.page,
                 false => Page::Numbered { number: 1, size: 1 },
             };
-            let (found, total) = find_in(app, tx, actor, &query.text, (scope, within), page)?;
+            let (found, total) = match (scope, in_group) {
+                (Scope::Projects, Some(group)) => {
+                    let scope = ProjectScope::OfGroup {
+                        group,
+                        viewer: ListAudience::Viewer(access::page_viewer(actor)),
+                    };
+                    let found = projects_in(app, tx, scope, &query.text, page)?;
+                    (Results::Projects(found.items), found.total)
+                }
+                _ => find_in(app, tx, actor, &query.text, (scope, within), page)?,
+            };
             totals.push((scope, total));
             if scope == query.scope {
                 results = Some(found);
             }
         }
         let results = results.unwrap_or(Results::Titles(vec![]));
-        Ok(Found { project, totals, results })
+        Ok(Found { project, group, totals, results })
     })
 }
 
@@ -162,13 +187,20 @@ fn projects(
     text: &str,
     page: Page,
 ) -> Result<Paged<PlacedProject>, Error> {
+    projects_in(app, tx, ProjectScope::VisibleTo(access::page_viewer(actor)), text, page)
+}
+
+fn projects_in(
+    app: &App,
+    tx: &mut dyn Tx,
+    scope: ProjectScope,
+    text: &str,
+    page: Page,
+) -> Result<Paged<PlacedProject>, Error> {
     let filter = ProjectFilter {
         search: Some(text.to_owned()),
         order: ProjectOrder::LastActivityAt,
-        ..ProjectFilter::newest_first(
-            ProjectScope::VisibleTo(access::page_viewer(actor)),
-            app.today(),
-        )
+        ..ProjectFilter::newest_first(scope, app.today())
     };
     let found = tx.projects().list(&filter, page)?;
     Ok(project_view::placed_page(tx, found)?)

@@ -63,6 +63,12 @@ fn a_user_creates_edits_and_removes_a_group(forge: &Forge) {
 
     let edit = "/groups/crew/edit";
     assert_eq!(ada.get(edit).page(200).heading(), "Group settings");
+    for address in ["/groups/CREW", "/groups/Crew/edit", "/groups/Crew/group_members?page=1"] {
+        ada.get(address).redirects(301, &address.replace("CREW", "crew").replace("Crew", "crew"));
+    }
+    let link = home.attributes("main a[href^='/projects/new']", "href").remove(0);
+    let form = ada.get(&link).page(200);
+    assert_eq!(form.all("select#namespace_id option[selected]"), ["crew"], "the group is chosen");
     let fields = [("name", "Crew 2"), ("path", "crew2"), ("visibility_level", "20")];
     ada.post_from(edit, edit, &fields).redirects(303, "/groups/crew2/edit");
     assert_eq!(ada.get("/groups/crew").0.status, 404);

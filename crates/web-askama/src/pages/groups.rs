@@ -5,8 +5,12 @@ mod new;
 
 use actix_web::HttpResponse;
 use askama::Template;
+use hexforge_application::app::App;
+use hexforge_application::error::Error;
 use hexforge_application::group::page::{self as group_page, GroupList, GroupPage};
+use hexforge_application::person::{self, Named};
 use hexforge_domain::group::GroupRef;
+use hexforge_domain::id::NamespaceId;
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::policy::group::GroupAbility;
@@ -114,6 +118,7 @@ async fn redirect(visit: Visit) -> PageResult<HttpResponse> {
 
 /// What all pages of a group show.
 pub(super) struct GroupFrame {
+    pub(super) id: NamespaceId,
     pub(super) path: String,
     pub(super) name: String,
     pub(super) section: &'static str,
@@ -122,8 +127,9 @@ pub(super) struct GroupFrame {
 }
 
 impl GroupFrame {
-    fn new(page: &GroupPage, section: &'static str) -> Self {
+    pub(super) fn new(page: &GroupPage, section: &'static str) -> Self {
         Self {
+            id: page.group.id,
             path: page.group.path.as_str().to_owned(),
             name: page.group.name.clone(),
             section,
@@ -141,6 +147,30 @@ pub(super) fn frame_of(visit: &Visit, viewer: &Viewer, what: &str, group: &Names
     }
     frame.feed = Some(format!("/groups/{}.atom", group.path.as_str()));
     frame
+}
+
+/// The group in the stored spelling, which the address may ignore.
+pub(super) fn spelled(app: &App, named: &GroupRef) -> Result<GroupRef, Error> {
+    match person::resolve(app, named.as_path()) {
+        Ok(Named::Group(path)) => Ok(GroupRef::new(path)),
+        Ok(Named::Person(_)) | Err(Error::NotFound(_)) => Ok(named.clone()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Redirects to the stored spelling of an address below `/groups`. Only those who may see the group get here.
+pub(super) fn other_spelling(
+    visit: &Visit,
+    given: &str,
+    group: &Namespace,
+) -> Option<HttpResponse> {
+    let address = visit.path_and_query();
+    let below = address.strip_prefix("/groups/")?;
+    let end = below.find(['/', '?']).unwrap_or(below.len());
+    let stored = group.path.as_str();
+    // The address may also have the id of the group.
+    let is_other = given != stored && given.eq_ignore_ascii_case(stored);
+    is_other.then(|| render::moved(&format!("/groups/{stored}{}", &below[end..])).ok()).flatten()
 }
 
 fn named(visit: &Visit) -> GroupRef {
@@ -176,8 +206,14 @@ pub(super) async fn show_projects(
 ) -> PageResult<HttpResponse> {
     let (named, listing, page) = (GroupRef::new(path), explore::listing(visit), visit.page());
     let (viewer, (found, projects)) = visit
-        .run(move |app, viewer| group_page::projects(app, viewer.actor(), &named, &listing, page))
+        .run(move |app, viewer| {
+            let named = spelled(app, &named)?;
+            group_page::projects(app, viewer.actor(), &named, &listing, page)
+        })
         .await?;
+    if let Some(redirect) = other_spelling(visit, &visit.param("path"), &found.group) {
+        return Ok(redirect);
+    }
     let what = if section == "Overview" { &found.group.name } else { section };
     let frame = frame_of(visit, &viewer, what, &found.group);
     let page = HomePage {
@@ -205,8 +241,13 @@ struct ActivityPage {
 async fn show_activity(visit: Visit) -> PageResult<HttpResponse> {
     let (named, page) = (named(&visit), visit.page());
     let (viewer, (found, events)) = visit
-        .run(move |app, viewer| group_page::activity(app, viewer.actor(), &named, page))
+        .run(move |app, viewer| {
+            group_page::activity(app, viewer.actor(), &spelled(app, &named)?, page)
+        })
         .await?;
+    if let Some(redirect) = other_spelling(&visit, &visit.param("path"), &found.group) {
+        return Ok(redirect);
+    }
     let frame = frame_of(&visit, &viewer, "Activity", &found.group);
     let page = ActivityPage {
         group: GroupFrame::new(&found, "Activity"),

@@ -9,6 +9,7 @@ use hexforge_application::repository;
 use hexforge_application::search::code::{self, CodeHit, Hits};
 use hexforge_application::search::{self, Found, MAX_TITLES, Query, Results, Scope, TitleHit};
 use hexforge_domain::commit::Commit;
+use hexforge_domain::group::GroupRef;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::ProjectRef;
 use serde_json::json;
@@ -97,7 +98,8 @@ enum Shown {
 struct SearchPage {
     frame: Frame,
     text: String,
-    project: Option<(String, String)>,
+    /// The name of the parameter, the value, and the path of what is searched.
+    within: Option<(&'static str, String, String)>,
     tabs: Vec<Tab>,
     shown: Shown,
     is_empty: bool,
@@ -116,7 +118,10 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
         Some(_) => Listed::Counted(Scope::Issues),
         None => Listed::Counted(Scope::Projects),
     };
-    let listed = Listed::parse(visit.query("scope")).unwrap_or(first);
+    let listed = match visit.query("group_id") {
+        Some(_) if project.is_none() => first,
+        _ => Listed::parse(visit.query("scope")).unwrap_or(first),
+    };
     let scope = match (listed, &project) {
         (Listed::Counted(Scope::Projects | Scope::People), Some(_)) => Scope::Issues,
         (Listed::Counted(scope), _) => scope,
@@ -126,7 +131,13 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
         let (viewer, ()) = visit.run(|_, _| Ok(())).await?;
         return show_empty(&visit, &viewer);
     }
-    let query = Query { text: text.clone(), project: project.clone(), scope, page: visit.page() };
+    let query = Query {
+        text: text.clone(),
+        project: project.clone(),
+        group: visit.query("group_id").filter(|_| project.is_none()).map(GroupRef::new),
+        scope,
+        page: visit.page(),
+    };
     let (viewer, found) =
         visit.run(move |app, viewer| search::find(app, viewer.actor(), &query)).await?;
     let searches_code = |page: &ProjectPage| page.may(ProjectAbility::DownloadCode);
@@ -148,7 +159,7 @@ fn show_empty(visit: &Visit, viewer: &Viewer) -> PageResult<HttpResponse> {
     let page = SearchPage {
         frame: Frame::new(visit, viewer, "Search"),
         text: String::new(),
-        project: None,
+        within: None,
         tabs: vec![],
         shown: Shown::Hits(vec![]),
         is_empty: false,
@@ -184,15 +195,20 @@ fn page_of(visit: &Visit, viewer: &Viewer, found: &Found, listed: Listed) -> Sea
         None => Frame::new(visit, viewer, "Search"),
     };
     let text = text_of(visit);
-    let named = found
+    let of_project = found
         .project
         .as_ref()
-        .map(|project| (project.placed.project.id.to_string(), project.path()));
+        .map(|project| ("project_id", project.placed.project.id.to_string(), project.path()));
+    let of_group = found.group.as_ref().map(|page| {
+        let path = page.group.path.as_str().to_owned();
+        ("group_id", path.clone(), path)
+    });
+    let within = of_project.or(of_group);
     let tab = |each: Listed, total: Option<u64>| {
         let (scope, name) = each.names();
         let mut pairs = vec![("search", text.as_str()), ("scope", scope)];
-        if let Some((id, _)) = &named {
-            pairs.push(("project_id", id));
+        if let Some((parameter, id, _)) = &within {
+            pairs.push((parameter, id));
         }
         let total = match total {
             Some(total) if total >= u64::from(MAX_TITLES) => format!(" {total}+"),
@@ -213,7 +229,7 @@ fn page_of(visit: &Visit, viewer: &Viewer, found: &Found, listed: Listed) -> Sea
     }
     let shown = Shown::Hits(vec![]);
     let (is_empty, note, pager) = (true, None, None);
-    SearchPage { frame, project: named, tabs, shown, is_empty, note, pager, text }
+    SearchPage { frame, within, tabs, shown, is_empty, note, pager, text }
 }
 
 fn show_found(
@@ -280,7 +296,7 @@ fn show_code(
     page.is_empty = hits.items.is_empty();
     let hit = |CodeHit { path, line, text }: CodeHit| Hit {
         address: format!("/{base}/blob/{branch}/{}#L{line}", address::path(&path)),
-        title: format!("{path}:{line}"),
+        title: format!("{}:{line}", visible::name(&path)),
         detail: visible::line(&text),
     };
     page.shown = Shown::Hits(hits.items.into_iter().map(hit).collect());
