@@ -28,6 +28,8 @@ use crate::view::issue::{self as view, IssueView};
 pub struct MilestoneFields {
     pub title: Option<String>,
     pub description: Option<String>,
+    /// `Some(None)` removes the date. Only the web pages set it.
+    pub start_date: Option<Option<NaiveDate>>,
     /// `Some(None)` removes the due date.
     pub due_date: Option<Option<NaiveDate>>,
     pub command: Option<MilestoneCommand>,
@@ -117,6 +119,7 @@ pub fn create(
                 project,
                 title: title?,
                 description: description?,
+                start_date: fields.start_date.flatten(),
                 due_date: fields.due_date.flatten(),
                 at: app.clock.now(),
             })
@@ -161,6 +164,7 @@ pub fn update(
             Some(Milestone {
                 title: title?,
                 description: description?.or_else(|| before.description.clone()),
+                start_date: fields.start_date.unwrap_or(before.start_date),
                 due_date: fields.due_date.unwrap_or(before.due_date),
                 state,
                 ..before.clone()

@@ -27,6 +27,8 @@ pub struct Milestone {
     pub description: Option<LongText>,
     /// Active or closed.
     pub state: MilestoneState,
+    /// The date on which work on it starts.
+    pub start_date: Option<NaiveDate>,
     /// The due date.
     pub due_date: Option<NaiveDate>,
     /// The creation time.
@@ -44,6 +46,8 @@ pub struct NewMilestone {
     pub title: Title,
     /// See [`Milestone::description`].
     pub description: Option<LongText>,
+    /// See [`Milestone::start_date`].
+    pub start_date: Option<NaiveDate>,
     /// See [`Milestone::due_date`].
     pub due_date: Option<NaiveDate>,
     /// The creation time.

@@ -44,6 +44,7 @@ pub fn a_milestone(project: ProjectId, title: &str) -> NewMilestone {
         project,
         title: a_title(title),
         description: None,
+        start_date: None,
         due_date: None,
         at: a_moment(),
     }

@@ -85,6 +85,7 @@ pub fn awards_are_listed_oldest_first(store: &dyn Store) {
     let (project, ada) = a_project_with_owner(store, "ada");
     let things = two_of_each(store, project, ada).concat();
     let notes = notes_on(store, project, ada, &things);
+    let mut of_notes = Vec::new();
     for (thing, note) in things.into_iter().zip(notes) {
         for on in [thing.into(), note] {
             let names = ["tada", "heart", "8ball", "bug", "zap"];
@@ -92,8 +93,15 @@ pub fn awards_are_listed_oldest_first(store: &dyn Store) {
                 .map(|name| write(store, |tx| tx.awards().insert(an_award(on, ada, name))))
                 .collect();
             assert_pages(store, &made, |tx, page| tx.awards().list(on, page));
+            let Awardable::Note(note) = on else { continue };
+            assert_eq!(read(store, |tx| tx.awards().of_notes(&[note], 9)), made);
+            of_notes.extend(made);
         }
     }
+    let notes: Vec<NoteId> = of_notes.iter().map(|award| NoteId(award.on.id())).collect();
+    assert_eq!(read(store, |tx| tx.awards().of_notes(&notes, 100)), of_notes);
+    assert_eq!(read(store, |tx| tx.awards().of_notes(&notes, 3)), of_notes[..3]);
+    assert_eq!(read(store, |tx| tx.awards().of_notes(&[], 3)), []);
 }
 
 /// Only thumbs on the issue or merge request itself are votes. Awards go with their user, their note, and the issue or

@@ -11,7 +11,7 @@ use hexforge_domain::deployment::{Deployment, NewDeployment};
 use hexforge_domain::environment::{
     Environment, EnvironmentName, EnvironmentState, ExternalUrl, NewEnvironment,
 };
-use hexforge_domain::id::ProjectId;
+use hexforge_domain::id::{EnvironmentId, ProjectId};
 use hexforge_domain::ports::store::{Store, StoreError};
 
 fn insert(store: &dyn Store, project: ProjectId, name: &str) -> Environment {
@@ -152,6 +152,9 @@ pub fn deployments_are_numbered_and_listed(store: &dyn Store) {
     assert_eq!(made.each_ref().map(|one| one.iid), [1, 2, 3]);
     assert_eq!(of_other.iid, 1);
     assert_pages(store, &made, |tx, page| tx.deployments().list(project, page));
+    let to_one = [made[2].clone(), made[0].clone()];
+    assert_pages(store, &to_one, |tx, page| tx.deployments().list_to(one.id, page));
+    assert_pages(store, &[], |tx, page| tx.deployments().list_to(EnvironmentId(i64::MAX), page));
     read(store, |tx| {
         assert_eq!(tx.deployments().find(project, made[1].id)?, Some(made[1].clone()));
         assert_eq!(tx.deployments().find(project, of_other.id)?, None);

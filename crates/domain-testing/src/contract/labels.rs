@@ -81,6 +81,11 @@ pub fn labels_are_listed_by_title_byte_by_byte(store: &dyn Store) {
     let sorted = ["Zeta", "a b", "alpha", "beta", "éclair"].map(named);
     let expected: Vec<Label> = sorted.into_iter().flatten().collect();
     assert_pages(store, &expected, |tx, page| tx.labels().list(project, page));
+    let of_both = read(store, |tx| tx.labels().list_of(&[project, other], 4));
+    let titles: Vec<&str> = of_both.iter().map(|label| label.title.as_str()).collect();
+    assert_eq!(titles, ["Zeta", "a b", "alpha", "alpha"]);
+    assert_eq!(read(store, |tx| tx.labels().list_of(&[project], 9)), expected);
+    assert_eq!(read(store, |tx| tx.labels().list_of(&[], 9)), []);
     let asked = ["éclair", "alpha", "none"].map(|title| LabelTitle::parse(title).expect("a title"));
     let found = read(store, |tx| tx.labels().find_by_titles(project, &asked));
     assert_eq!(found, [expected[2].clone(), expected[4].clone()]);

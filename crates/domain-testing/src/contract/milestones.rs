@@ -5,6 +5,7 @@ use super::labels::a_project_with_owner;
 use crate::builders::{a_milestone, a_moment, a_title, an_issue, at, day};
 use hexforge_domain::issue::{Issue, NewIssue};
 use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState, NewMilestone};
+use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::Store;
 use hexforge_domain::text::LongText;
 
@@ -13,6 +14,7 @@ pub fn a_milestone_has_every_field(store: &dyn Store) {
     let (project, _) = a_project_with_owner(store, "ada");
     let new = NewMilestone {
         description: LongText::parse("the first 🦀").ok(),
+        start_date: Some(day(3)),
         due_date: Some(day(7)),
         ..a_milestone(project, "1.0")
     };
@@ -24,6 +26,7 @@ pub fn a_milestone_has_every_field(store: &dyn Store) {
         title: new.title,
         description: new.description,
         state: MilestoneState::Active,
+        start_date: new.start_date,
         due_date: new.due_date,
         created_at: a_moment(),
         updated_at: a_moment(),
@@ -33,6 +36,7 @@ pub fn a_milestone_has_every_field(store: &dyn Store) {
         title: a_title("1.1"),
         description: None,
         state: MilestoneState::Closed,
+        start_date: None,
         due_date: None,
         updated_at: at(5),
         ..made
@@ -64,6 +68,16 @@ pub fn milestones_are_listed_newest_first(store: &dyn Store) {
         made.insert(0, one);
     }
     let [four, three, two, one] = &made[..] else { panic!("four were made") };
+    let of_both = [project, other];
+    read(store, |tx| {
+        let all = MilestoneFilter::default();
+        let found = tx.milestones().list_of(&of_both, &all, Page::Whole)?;
+        assert_eq!((found.total, found.items.len()), (8, 8));
+        assert!(found.items.is_sorted_by(|one, next| one.id > next.id), "newest first");
+        assert_eq!(tx.milestones().list_of(&[project], &all, Page::Whole)?.items, made);
+        assert_eq!(tx.milestones().list_of(&[], &all, Page::Whole)?.total, 0);
+        Ok(())
+    });
     for (state, iids, expected) in [
         (None, None, vec![four, three, two, one]),
         (Some(MilestoneState::Active), None, vec![three, one]),

@@ -4,7 +4,7 @@ use super::tx::FakeTx;
 use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
 use hexforge_domain::award::port::Awards;
 use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward, Votes};
-use hexforge_domain::id::{AwardId, UserId};
+use hexforge_domain::id::{AwardId, NoteId, UserId};
 use hexforge_domain::issuable::Issuable;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
@@ -13,6 +13,12 @@ impl Awards for FakeTx {
     fn list(&mut self, on: Awardable, page: Page) -> Result<Paged<Award>, StoreError> {
         let oldest_first = self.tables.awards.iter().filter(|award| award.on == on);
         Ok(page.slice(oldest_first.cloned().collect()))
+    }
+
+    fn of_notes(&mut self, notes: &[NoteId], limit: u32) -> Result<Vec<Award>, StoreError> {
+        let is_asked =
+            |award: &&Award| matches!(award.on, Awardable::Note(note) if notes.contains(&note));
+        Ok(self.tables.awards.iter().filter(is_asked).take(limit as usize).cloned().collect())
     }
 
     fn find(&mut self, on: Awardable, id: AwardId) -> Result<Option<Award>, StoreError> {

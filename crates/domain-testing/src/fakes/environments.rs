@@ -133,6 +133,16 @@ impl Deployments for FakeTx {
         Ok(all.find(|one| one.project == project && one.id == id).cloned())
     }
 
+    fn list_to(
+        &mut self,
+        environment: EnvironmentId,
+        page: Page,
+    ) -> Result<Paged<Deployment>, StoreError> {
+        let newest_first = self.tables.deployments.iter().rev();
+        let fitting = newest_first.filter(|one| one.environment == environment);
+        Ok(page.slice(fitting.cloned().collect()))
+    }
+
     fn last_to(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>, StoreError> {
         let mut newest_first = self.tables.deployments.iter().rev();
         Ok(newest_first.find(|one| one.environment == environment).cloned())

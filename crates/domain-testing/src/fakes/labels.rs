@@ -44,6 +44,14 @@ impl Labels for FakeTx {
         Ok(page.slice(self.tables.labels_of(project)))
     }
 
+    fn list_of(&mut self, projects: &[ProjectId], limit: u32) -> Result<Vec<Label>, StoreError> {
+        let of_each = projects.iter().flat_map(|project| self.tables.labels_of(*project));
+        let mut labels: Vec<Label> = of_each.collect();
+        labels.sort_by(|a, b| (&a.title, a.id).cmp(&(&b.title, b.id)));
+        labels.truncate(limit as usize);
+        Ok(labels)
+    }
+
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError> {
         let mut labels = self.tables.labels_of(project).into_iter();
         Ok(labels.find(|label| label.shown_id() == id))

@@ -25,9 +25,18 @@ impl Milestones for FakeTx {
         filter: &MilestoneFilter,
         page: Page,
     ) -> Result<Paged<Milestone>, StoreError> {
+        self.list_of(&[project], filter, page)
+    }
+
+    fn list_of(
+        &mut self,
+        projects: &[ProjectId],
+        filter: &MilestoneFilter,
+        page: Page,
+    ) -> Result<Paged<Milestone>, StoreError> {
         let newest_first = self.tables.milestones.iter().rev();
         let fitting = newest_first
-            .filter(|milestone| milestone.project == project)
+            .filter(|milestone| projects.contains(&milestone.project))
             .filter(|milestone| filter.state.is_none_or(|state| milestone.state == state))
             .filter(|m| filter.iids.as_ref().is_none_or(|iids| iids.contains(&m.iid)));
         Ok(page.slice(fitting.cloned().collect()))
@@ -68,6 +77,7 @@ impl Milestones for FakeTx {
             title: new.title,
             description: new.description,
             state: MilestoneState::Active,
+            start_date: new.start_date,
             due_date: new.due_date,
             created_at: new.at,
             updated_at: new.at,

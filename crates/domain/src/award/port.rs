@@ -1,7 +1,7 @@
 //! The port to the stored awards.
 
 use super::{Award, Awardable, EmojiName, NewAward, Votes};
-use crate::id::{AwardId, UserId};
+use crate::id::{AwardId, NoteId, UserId};
 use crate::issuable::Issuable;
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
@@ -11,6 +11,9 @@ use crate::ports::store_error::StoreError;
 pub trait Awards {
     /// Returns a page of the awards of a target, oldest first. Awards of the notes on it are not included.
     fn list(&mut self, on: Awardable, page: Page) -> Result<Paged<Award>, StoreError>;
+
+    /// Returns the awards of these notes, oldest first, at most `limit`.
+    fn of_notes(&mut self, notes: &[NoteId], limit: u32) -> Result<Vec<Award>, StoreError>;
 
     /// Returns the award with this id if it is for this target.
     fn find(&mut self, on: Awardable, id: AwardId) -> Result<Option<Award>, StoreError>;

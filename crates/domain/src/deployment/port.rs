@@ -17,6 +17,13 @@ pub trait Deployments {
         id: DeploymentId,
     ) -> Result<Option<Deployment>, StoreError>;
 
+    /// The deployments to an environment, newest first.
+    fn list_to(
+        &mut self,
+        environment: EnvironmentId,
+        page: Page,
+    ) -> Result<Paged<Deployment>, StoreError>;
+
     /// The newest deployment to an environment.
     fn last_to(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>, StoreError>;
 

@@ -15,6 +15,9 @@ pub trait Labels {
     /// the title.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Label>, StoreError>;
 
+    /// Returns the first labels of several projects, ordered by the bytes of the title and the id, at most `limit`.
+    fn list_of(&mut self, projects: &[ProjectId], limit: u32) -> Result<Vec<Label>, StoreError>;
+
     /// Returns the label with this [shown id](Label::shown_id) if it belongs to the project or its
     /// group.
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError>;

@@ -15,6 +15,14 @@ pub trait Milestones {
         page: Page,
     ) -> Result<Paged<Milestone>, StoreError>;
 
+    /// Like [`list`](Self::list), for several projects.
+    fn list_of(
+        &mut self,
+        projects: &[ProjectId],
+        filter: &MilestoneFilter,
+        page: Page,
+    ) -> Result<Paged<Milestone>, StoreError>;
+
     /// Returns the milestone with this id if it belongs to the project.
     fn find(
         &mut self,

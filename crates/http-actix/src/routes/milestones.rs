@@ -51,13 +51,21 @@ parameters! {
 }
 
 parameters! {
-    MilestoneFields {
-        title: declared::text("title", limit::SHORT),
-        description: declared::text("description", limit::LONG),
-        due_date: declared::date("due_date").or_cleared(),
-        command: declared::one_of("state_event", &["close", "activate"]).map_given(command),
+    struct ChangedMilestone {
+        title: Option<String> = declared::text("title", limit::SHORT),
+        description: Option<String> = declared::text("description", limit::LONG),
+        due_date: Option<Option<NaiveDate>> = declared::date("due_date").or_cleared(),
+        command: Option<MilestoneCommand> =
+            declared::one_of("state_event", &["close", "activate"]).map_given(command),
     },
     |from| from.at_least_one(&["title", "description", "due_date", "state_event"])
+}
+
+impl From<ChangedMilestone> for MilestoneFields {
+    fn from(changed: ChangedMilestone) -> Self {
+        let ChangedMilestone { title, description, due_date, command } = changed;
+        Self { title, description, start_date: None, due_date, command }
+    }
 }
 
 fn command(word: &str) -> MilestoneCommand {
@@ -92,7 +100,7 @@ async fn create(
         .run(move |app, actor, new| {
             let NewMilestone { title, description, due_date } = new;
             let fields =
-                MilestoneFields { title: Some(title), description, due_date, command: None };
+                MilestoneFields { title: Some(title), description, due_date, ..Default::default() };
             milestone::create(app, actor, &named, &fields)
                 .map_err(|error| ApiError::sentence("Failed to create milestone", error))
         })
@@ -101,12 +109,12 @@ async fn create(
 }
 
 async fn update(
-    api: Api<(InPath, MilestoneFields)>,
+    api: Api<(InPath, ChangedMilestone)>,
     ProjectPath(named): ProjectPath,
 ) -> ApiResult<HttpResponse> {
     let changed = api
-        .run(move |app, actor, (InPath { id }, fields)| {
-            milestone::update(app, actor, &named, id, &fields)
+        .run(move |app, actor, (InPath { id }, changed)| {
+            milestone::update(app, actor, &named, id, &changed.into())
                 .map_err(|error| ApiError::sentence("Failed to update milestone", error))
         })
         .await?;

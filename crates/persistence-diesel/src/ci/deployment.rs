@@ -129,6 +129,23 @@ impl Deployments for DieselTx<'_> {
         })
     }
 
+    /// Three queries: the total, the ids, the rows.
+    fn list_to(
+        &mut self,
+        environment: EnvironmentId,
+        page: Page,
+    ) -> Result<Paged<Deployment>, StoreError> {
+        let fitting =
+            Sql::new("SELECT id FROM deployments WHERE environment_id = ").id(environment.0);
+        let total = self.total(&format!("deployments to {environment}"), &fitting)?;
+        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
+        let mut rows: Vec<DeploymentRow> = self.by_ids(&ids, |conn, ids| {
+            deployments::table.filter(deployments::id.among(ids)).load(conn)
+        })?;
+        page::arrange(&mut rows, &ids, |row| row.id);
+        Ok(Paged { items: self.convert_rows(rows)?, total })
+    }
+
     fn last_to(&mut self, environment: EnvironmentId) -> Result<Option<Deployment>, StoreError> {
         self.read_row(|conn| -> QueryResult<Option<DeploymentRow>> {
             deployments::table

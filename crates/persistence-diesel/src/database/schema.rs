@@ -363,6 +363,7 @@ diesel::table! {
         closed_issues -> Integer,
         open_confidential -> Integer,
         closed_confidential -> Integer,
+        start_date -> Nullable<Date>,
     }
 }
 
@@ -967,6 +968,7 @@ diesel::allow_tables_to_appear_in_same_query!(namespaces, projects, project_shar
 diesel::allow_tables_to_appear_in_same_query!(keys, project_deploy_keys);
 diesel::allow_tables_to_appear_in_same_query!(labels, issue_labels);
 diesel::allow_tables_to_appear_in_same_query!(labels, merge_request_labels);
+diesel::allow_tables_to_appear_in_same_query!(projects, runners_tokens, project_settings);
 diesel::allow_tables_to_appear_in_same_query!(environments, deployments);
 diesel::allow_tables_to_appear_in_same_query!(
     projects,

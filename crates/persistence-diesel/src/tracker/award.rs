@@ -120,6 +120,17 @@ impl Awards for DieselTx<'_> {
         Ok(Paged { items: self.awards_by_id(&ids)?, total })
     }
 
+    fn of_notes(&mut self, notes: &[NoteId], limit: u32) -> Result<Vec<Award>, StoreError> {
+        let ids: Vec<i64> = notes.iter().map(|note| note.0).collect();
+        self.read_rows(|conn| -> QueryResult<Vec<AwardRow>> {
+            awards::table
+                .filter(awards::note_id.assume_not_null().among(&ids))
+                .order(awards::id)
+                .limit(limit.into())
+                .load(conn)
+        })
+    }
+
     fn find(&mut self, on: Awardable, id: AwardId) -> Result<Option<Award>, StoreError> {
         let found = self.awards_by_id(&[id.0])?.into_iter().next();
         Ok(found.filter(|award| award.on == on))

@@ -80,6 +80,18 @@ impl Labels for DieselTx<'_> {
         Ok(Paged { items, total })
     }
 
+    fn list_of(&mut self, projects: &[ProjectId], limit: u32) -> Result<Vec<Label>, StoreError> {
+        let ids: Vec<i64> = projects.iter().map(|project| project.0).collect();
+        self.read_rows(|conn| {
+            labels::table
+                .filter(labels::project_id.among(&ids))
+                .order((labels::title_start, labels::title, labels::id))
+                .limit(limit.into())
+                .select(LabelRow::as_select())
+                .load(conn)
+        })
+    }
+
     fn find(&mut self, project: ProjectId, id: LabelId) -> Result<Option<Label>, StoreError> {
         self.read_row(|conn| {
             let own = labels::id.eq(id.0).and(labels::group_label_id.is_null());

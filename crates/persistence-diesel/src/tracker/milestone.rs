@@ -27,6 +27,7 @@ struct MilestoneRow {
     title: String,
     description: Option<String>,
     state: String,
+    start_date: Option<NaiveDate>,
     due_date: Option<NaiveDate>,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
@@ -45,6 +46,7 @@ impl TryFrom<MilestoneRow> for Milestone {
             description: description.map_err(|_| StoreError::Corrupt("description"))?,
             state: MilestoneState::parse(&row.state)
                 .ok_or(StoreError::Corrupt("state of a milestone"))?,
+            start_date: row.start_date,
             due_date: row.due_date,
             created_at: to_utc(row.created_at),
             updated_at: to_utc(row.updated_at),
@@ -62,6 +64,26 @@ impl DieselTx<'_> {
         })?;
         page::arrange(&mut rows, ids, |row| row.id);
         self.convert_rows(rows)
+    }
+
+    /// Lists the milestones of the projects that a condition selects, newest first.
+    fn list_milestones(
+        &mut self,
+        name: &str,
+        within: Sql,
+        filter: &MilestoneFilter,
+        page: Page,
+    ) -> Result<Paged<Milestone>, StoreError> {
+        let conditions = [
+            Some(within),
+            filter.state.map(|state| Sql::new("state = ").text(state.as_str().to_owned())),
+            filter.iids.clone().map(|iids| Sql::new("iid IN (").ids(iids).sql(")")),
+        ];
+        let fitting =
+            Sql::new("SELECT id FROM milestones").filter(conditions.into_iter().flatten());
+        let total = self.total(&format!("milestones of {name} {filter:?}"), &fitting)?;
+        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
+        Ok(Paged { items: self.milestones_by_id(&ids)?, total })
     }
 
     /// Returns the next `iid` of a project's issues or milestones. `first` and `next` are the parts of the statement
@@ -91,16 +113,27 @@ impl Milestones for DieselTx<'_> {
         filter: &MilestoneFilter,
         page: Page,
     ) -> Result<Paged<Milestone>, StoreError> {
-        let conditions = [
-            Some(Sql::new("project_id = ").id(project.0)),
-            filter.state.map(|state| Sql::new("state = ").text(state.as_str().to_owned())),
-            filter.iids.clone().map(|iids| Sql::new("iid IN (").ids(iids).sql(")")),
-        ];
-        let fitting =
-            Sql::new("SELECT id FROM milestones").filter(conditions.into_iter().flatten());
-        let total = self.total(&format!("milestones of {project} {filter:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
-        Ok(Paged { items: self.milestones_by_id(&ids)?, total })
+        self.list_milestones(
+            &format!("{project}"),
+            Sql::new("project_id = ").id(project.0),
+            filter,
+            page,
+        )
+    }
+
+    /// Three queries, as for one project.
+    fn list_of(
+        &mut self,
+        projects: &[ProjectId],
+        filter: &MilestoneFilter,
+        page: Page,
+    ) -> Result<Paged<Milestone>, StoreError> {
+        if projects.is_empty() {
+            return Ok(Paged { items: vec![], total: 0 });
+        }
+        let ids: Vec<i64> = projects.iter().map(|project| project.0).collect();
+        let within = Sql::new("project_id IN (").ids(ids).sql(")");
+        self.list_milestones(&format!("{projects:?}"), within, filter, page)
     }
 
     fn find(
@@ -150,6 +183,7 @@ impl Milestones for DieselTx<'_> {
             milestones::title.eq(new.title.as_str()),
             milestones::description.eq(new.description.as_ref().map(LongText::as_str)),
             milestones::state.eq(state.as_str()),
+            milestones::start_date.eq(new.start_date),
             milestones::due_date.eq(new.due_date),
             milestones::created_at.eq(to_naive(new.at)),
             milestones::updated_at.eq(to_naive(new.at)),
@@ -167,6 +201,7 @@ impl Milestones for DieselTx<'_> {
             title: new.title,
             description: new.description,
             state,
+            start_date: new.start_date,
             due_date: new.due_date,
             created_at: new.at,
             updated_at: new.at,
@@ -178,6 +213,7 @@ impl Milestones for DieselTx<'_> {
             milestones::title.eq(milestone.title.as_str()),
             milestones::description.eq(milestone.description.as_ref().map(LongText::as_str)),
             milestones::state.eq(milestone.state.as_str()),
+            milestones::start_date.eq(milestone.start_date),
             milestones::due_date.eq(milestone.due_date),
             milestones::updated_at.eq(to_naive(milestone.updated_at)),
         );

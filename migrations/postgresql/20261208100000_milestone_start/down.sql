@@ -1,0 +1,1 @@
+ALTER TABLE milestones DROP COLUMN start_date;

@@ -1,0 +1,2 @@
+-- The date on which work on a milestone starts.
+ALTER TABLE milestones ADD COLUMN start_date DATE;
