@@ -134,10 +134,10 @@ impl Page {
         headings.remove(0)
     }
 
-    /// What no page may have: errors of the syntax, inline scripts and styles, headings of the first level but one, ids
+    /// What no page may have: elements that are not closed, blocks in paragraphs, inline scripts and styles, headings of the first level but one, ids
     /// that occur twice, labels and descriptions of nothing, buttons, fields and links without a name.
     pub fn faults(&self) -> Vec<String> {
-        let mut faults: Vec<String> = self.0.errors.iter().map(ToString::to_string).collect();
+        let mut faults = nesting_faults(&self.1);
         let any = Selector::parse("*").expect("it is valid");
         let (mut ids, mut named) = (BTreeSet::new(), Vec::new());
         for element in self.0.select(&any) {
@@ -239,4 +239,39 @@ pub fn team(forge: &Forge, projects: &[i64]) -> i64 {
         member(name, level);
     }
     guest
+}
+
+/// Elements without an end tag.
+const VOID: [&str; 8] = ["br", "hr", "img", "input", "link", "meta", "circle", "path"];
+
+/// Elements that end a paragraph.
+const BLOCKS: [&str; 14] = [
+    "div", "dl", "details", "fieldset", "form", "h1", "h2", "h3", "ol", "p", "pre", "section",
+    "table", "ul",
+];
+
+/// What is wrong with the nesting of the elements of a page.
+fn nesting_faults(html: &str) -> Vec<String> {
+    let (mut open, mut faults): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+    for tag in html.split('<').skip(1).map(|tag| tag.split('>').next().unwrap_or_default()) {
+        let name = tag.split([' ', '\n', '/']).find(|part| !part.is_empty()).unwrap_or_default();
+        if tag.starts_with('!') || tag.ends_with('/') || VOID.contains(&name) {
+            continue;
+        }
+        if tag.starts_with('/') {
+            match open.pop() {
+                Some(last) if last == name => (),
+                last => faults.push(format!("</{name}> ends {last:?}")),
+            }
+            continue;
+        }
+        if BLOCKS.contains(&name) && open.last() == Some(&"p") {
+            faults.push(format!("a paragraph contains <{tag}>"));
+        }
+        open.push(name);
+    }
+    if !open.is_empty() {
+        faults.push(format!("these are not closed: {open:?}"));
+    }
+    faults
 }
