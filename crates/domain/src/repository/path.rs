@@ -15,7 +15,7 @@ pub fn from_bytes(bytes: &[u8]) -> String {
                 None => text.push(c),
                 // What looks like one of our characters is kept byte by byte.
                 Some(_) => {
-                    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| push(&mut text, byte))
+                    c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| push(&mut text, byte));
                 }
             }
         }
