@@ -24,7 +24,7 @@ use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
-use hexforge_domain::project::{Project, ProjectRef};
+use hexforge_domain::project::{AdminSettings, Project, ProjectRef};
 use hexforge_domain::visibility::Visibility;
 
 use crate::access::{self, Requester};
@@ -188,10 +188,9 @@ pub(crate) fn view_with_token(
 /// Adds the fields that only administrators of the project may see.
 fn add_admin_fields(tx: &mut dyn Tx, view: ProjectView) -> Result<ProjectView, StoreError> {
     let id = view.project.id;
-    let runners_token = tx.projects().runners_token(id)?;
-    let coverage_expression = tx.projects().coverage_expression(id)?;
-    let build_settings = Some(tx.projects().build_settings(id)?);
-    Ok(ProjectView { runners_token, coverage_expression, build_settings, ..view })
+    let AdminSettings { runners_token, coverage_expression, build } =
+        tx.projects().admin_settings(id)?;
+    Ok(ProjectView { runners_token, coverage_expression, build_settings: Some(build), ..view })
 }
 
 /// Checks that the actor administers the project, for calls that check permission before they validate the request.

@@ -13,7 +13,7 @@ pub mod star;
 pub mod upload;
 
 pub use archive::{ArchiveCommand, Archived};
-pub use build_settings::{BuildSettings, BuildTimeout};
+pub use build_settings::{AdminSettings, BuildSettings, BuildTimeout};
 pub use coverage::CoverageExpression;
 pub use features::Features;
 pub use name::{ProjectName, ProjectPath};

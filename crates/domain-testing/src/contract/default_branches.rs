@@ -50,7 +50,19 @@ pub fn build_settings_belong_to_one_project(store: &dyn Store) {
     let home = home_of(store, ada);
     let site = a_project("site", home, ada).stored_in(store);
     let other = a_project("other", home, ada).stored_in(store);
-    let of = |project: &Project| read(store, |tx| tx.projects().build_settings(project.id));
+    let of = |project: &Project| {
+        let settings = read(store, |tx| tx.projects().admin_settings(project.id));
+        assert_eq!(
+            settings.runners_token,
+            read(store, |tx| tx.projects().runners_token(project.id))
+        );
+        assert_eq!(
+            settings.coverage_expression,
+            read(store, |tx| tx.projects().coverage_expression(project.id))
+        );
+        assert_eq!(settings.build, read(store, |tx| tx.projects().build_settings(project.id)));
+        settings.build
+    };
     assert_eq!(of(&site), BuildSettings::default());
     let expression = CoverageExpression::stored("x".to_owned());
     write(store, |tx| tx.projects().set_coverage_expression(site.id, Some(&expression)));

@@ -11,7 +11,7 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
+    AdminSettings, Archived, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
     ProjectPath, ProjectRef,
 };
 use hexforge_domain::refs::RepositoryState;
@@ -268,6 +268,14 @@ impl Projects for FakeTx {
 
     fn build_settings(&mut self, project: ProjectId) -> Result<BuildSettings, StoreError> {
         Ok(self.tables.build_settings.get(&project).copied().unwrap_or_default())
+    }
+
+    fn admin_settings(&mut self, project: ProjectId) -> Result<AdminSettings, StoreError> {
+        Ok(AdminSettings {
+            runners_token: self.runners_token(project)?,
+            coverage_expression: self.coverage_expression(project)?,
+            build: self.build_settings(project)?,
+        })
     }
 
     fn set_build_settings(

@@ -1,5 +1,8 @@
 //! How the builds of a project are run.
 
+use super::CoverageExpression;
+use crate::text::Secret;
+
 /// The settings of a project for its builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildSettings {
@@ -13,6 +16,17 @@ impl Default for BuildSettings {
     fn default() -> Self {
         Self { timeout: BuildTimeout::default(), git_fetch: true }
     }
+}
+
+/// The settings of a project that only those who administer it see, beside the fields of the project itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AdminSettings {
+    /// The token with which runners register, if the project has one.
+    pub runners_token: Option<Secret>,
+    /// The expression that finds the coverage in build logs, if one is set.
+    pub coverage_expression: Option<CoverageExpression>,
+    /// The settings for builds.
+    pub build: BuildSettings,
 }
 
 /// The time limit of a build: five seconds to thirty days.

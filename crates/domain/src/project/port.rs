@@ -6,7 +6,7 @@ use super::hook::{ProjectHook, ProjectHookSettings};
 use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
 use super::{
-    BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
+    AdminSettings, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
     ProjectPath, ProjectRef, Starred,
 };
 use crate::Timestamp;
@@ -120,6 +120,9 @@ pub trait Projects {
 
     /// The settings for builds; those of a project that has none are the default.
     fn build_settings(&mut self, project: ProjectId) -> Result<BuildSettings, StoreError>;
+
+    /// The runners token, coverage expression and settings for builds in one query.
+    fn admin_settings(&mut self, project: ProjectId) -> Result<AdminSettings, StoreError>;
 
     /// Sets the settings for builds. The coverage expression does not change.
     fn set_build_settings(

@@ -15,8 +15,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    Archived, BuildSettings, BuildTimeout, CoverageExpression, Description, Features, NewProject,
-    Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef,
+    AdminSettings, Archived, BuildSettings, BuildTimeout, CoverageExpression, Description,
+    Features, NewProject, Project, ProjectHeader, ProjectName, ProjectPath, ProjectRef,
 };
 use hexforge_domain::text::Secret;
 use hexforge_domain::unique::sorted_unique;
@@ -34,6 +34,18 @@ use crate::query::among::AmongValues;
 use crate::query::page;
 use crate::query::search;
 use crate::query::sql::Sql;
+
+/// The sealed runners token; the coverage expression, time limit and git strategy of a project.
+type AdminSettingsRow = (Option<String>, (Option<String>, Option<i32>, Option<bool>));
+
+/// Converts stored settings for builds. Missing ones have their default.
+fn to_build_settings((timeout, git_fetch): (Option<i32>, Option<bool>)) -> BuildSettings {
+    let default = BuildSettings::default();
+    BuildSettings {
+        timeout: timeout.map_or(default.timeout, BuildTimeout::stored),
+        git_fetch: git_fetch.unwrap_or(default.git_fetch),
+    }
+}
 
 /// The number of forks of a project, as an SQL expression.
 #[derive(Clone, Copy, Debug, QueryId, ValidGrouping)]
@@ -565,11 +577,30 @@ impl Projects for DieselTx<'_> {
         let columns = (project_settings::build_timeout, project_settings::build_git_fetch);
         let found: Option<(Option<i32>, Option<bool>)> =
             self.run(|conn| row.select(columns).get_result(conn).optional())?;
-        let (timeout, git_fetch) = found.unwrap_or_default();
-        let default = BuildSettings::default();
-        Ok(BuildSettings {
-            timeout: timeout.map_or(default.timeout, BuildTimeout::stored),
-            git_fetch: git_fetch.unwrap_or(default.git_fetch),
+        Ok(to_build_settings(found.unwrap_or_default()))
+    }
+
+    fn admin_settings(&mut self, project: ProjectId) -> Result<AdminSettings, StoreError> {
+        let rows = projects::table
+            .left_join(runners_tokens::table.on(runners_tokens::project_id.eq(projects::id)))
+            .left_join(project_settings::table.on(project_settings::project_id.eq(projects::id)))
+            .filter(projects::id.eq(project.0));
+        let token = runners_tokens::sealed.nullable();
+        let settings = (
+            project_settings::coverage_expression.nullable(),
+            project_settings::build_timeout.nullable(),
+            project_settings::build_git_fetch.nullable(),
+        );
+        let found: Option<AdminSettingsRow> =
+            self.run(|conn| rows.select((token, settings)).get_result(conn).optional())?;
+        let Some((sealed, (coverage, timeout, git_fetch))) = found else {
+            return Ok(AdminSettings::default());
+        };
+        let opened = self.seals.open_opt(Purpose::RunnersToken, sealed.as_deref());
+        Ok(AdminSettings {
+            runners_token: self.fail_on_error(opened)?,
+            coverage_expression: coverage.map(CoverageExpression::stored),
+            build: to_build_settings((timeout, git_fetch)),
         })
     }
 
