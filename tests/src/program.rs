@@ -44,6 +44,9 @@ pub struct Program {
 /// The private token of `root` in databases that a [`Program`] creates.
 pub const ROOT: &str = "root-token-for-programs";
 
+/// The password of `root` in these databases.
+pub const PASSWORD: &str = "correct horse";
+
 /// The registration token of shared runners.
 pub const RUNNERS: &str = "runners-token-for-programs";
 
@@ -96,7 +99,7 @@ impl Program {
             .env("HEXFORGE_DATA_DIR", data_dir)
             .env("HEXFORGE_DATABASE_URL", url_with_password(database))
             .env("HEXFORGE_ROOT_TOKEN", ROOT)
-            .env("HEXFORGE_ROOT_PASSWORD", "correct horse")
+            .env("HEXFORGE_ROOT_PASSWORD", PASSWORD)
             .env("HEXFORGE_RUNNERS_TOKEN", RUNNERS)
             .env("HEXFORGE_LOG", "warn")
             .envs(more.iter().copied())
@@ -167,6 +170,11 @@ impl Program {
     /// A request to the API of the program.
     pub fn request(&self, method: &str, path: &str) -> Request {
         Request::new(self.address, method, &format!("/api/v3{path}"))
+    }
+
+    /// A request for a page of the program.
+    pub fn page(&self, method: &str, target: &str) -> Request {
+        Request::new(self.address, method, target)
     }
 
     /// The resident memory of the process in megabytes.

@@ -16,6 +16,7 @@ pub mod load;
 pub mod long_history;
 pub mod merge_requests;
 pub mod merges;
+pub mod pages;
 pub mod pipelines;
 pub mod progress;
 pub mod report;

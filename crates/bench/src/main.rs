@@ -10,7 +10,7 @@ use clap::{Parser, ValueEnum};
 use hexforge_bench::lists::{self, Plan};
 use hexforge_bench::long_history::History;
 use hexforge_bench::report::Report;
-use hexforge_bench::{backend, clones, merges, repository, streams, transport};
+use hexforge_bench::{backend, clones, merges, pages, repository, streams, transport};
 use hexforge_bench::{
     hooks, hostile, issues, merge_requests, pipelines, sizes, storage, todos, users,
 };
@@ -109,6 +109,8 @@ enum What {
     Todos,
     /// Pages of pipelines and builds, and runners that poll for builds.
     Pipelines,
+    /// The web pages: processor time and bytes.
+    Pages,
     /// Calls about the content of repositories, compared with git.
     Repository,
     /// Large responses, and how long other requests wait meanwhile.
@@ -171,6 +173,9 @@ fn main() -> Result<()> {
     }
     if wants(What::Pipelines) {
         arguments.on_each_database(measure_pipelines)?;
+    }
+    if wants(What::Pages) {
+        arguments.on_each_database(measure_pages)?;
     }
     if wants(What::Repository) {
         arguments.on_each_database(compare_repository)?;
@@ -356,6 +361,11 @@ fn compare_todos(arguments: &Arguments) -> Result<()> {
 /// Prints the cost of merges, commits, changes and pushes in a tree of 50,000 files.
 fn measure_merges(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
     merges::measure(database, &arguments.program, &mut |figure| println!("{name:<10} {figure}"))
+}
+
+/// Prints processor time and bytes of the web pages.
+fn measure_pages(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
+    pages::measure(database, &arguments.program, &mut |figure| println!("{name:<10} {figure}"))
 }
 
 fn measure_pipelines(name: &str, database: &TestDatabase, arguments: &Arguments) -> Result<()> {
