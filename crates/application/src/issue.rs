@@ -1,6 +1,7 @@
 //! Issues: reads and deletes them.
 
 pub mod activity;
+pub mod bulk;
 pub mod commands;
 pub mod create;
 mod editor;

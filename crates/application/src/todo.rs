@@ -112,6 +112,12 @@ pub fn mark_done(app: &App, actor: Actor, id: TodoId) -> Result<TodoView, Error>
     Ok(shown)
 }
 
+/// Marks the pending todo of the actor for an issue or merge request as done, if there is one.
+pub fn mark_done_on(app: &App, actor: Actor, on: Issuable) -> Result<(), Error> {
+    let user = access::own_account(actor)?;
+    Ok(app.store.write(|tx| tx.todos().mark_done(user, on.into()))?)
+}
+
 /// Marks all matching todos of the actor as done, and returns their number. They are marked in several transactions, so
 /// that no transaction becomes long; a call that was interrupted can be repeated.
 pub fn mark_all_done(app: &App, actor: Actor, listing: &TodoListing) -> Result<u64, Error> {

@@ -14,6 +14,9 @@ on_every_store!(
     names_in_texts_are_links_to_what_the_reader_may_see,
     comments_belong_to_their_authors,
     an_issue_is_moved_and_deleted,
+    several_issues_are_changed_at_once,
+    issues_have_a_feed,
+    comments_get_emoji_and_issues_todos,
 );
 
 /// Adds a user to a project with a role.
@@ -234,6 +237,7 @@ fn people_see_issues_by_their_role(forge: &Forge) {
     stranger
         .get("/root/public/issues/new")
         .redirects(302, "/users/sign_in?return_to=%2Froot%2Fpublic%2Fissues%2Fnew");
+    assert_eq!(stranger.get("/root/private/issues/new").0.status, 404, "it is hidden");
     for (who, private, public, secret, edit) in [
         (None, 404, 404, 404, 404),
         (Some("other"), 404, 200, 404, 404),
@@ -360,4 +364,95 @@ fn an_issue_is_moved_and_deleted(forge: &Forge) {
     );
     root.post_from(page, "/root/ship/issues/1/delete", &[]).redirects(303, "/root/ship/issues");
     assert_eq!(root.get(page).0.status, 404);
+}
+
+fn several_issues_are_changed_at_once(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    for (title, labels) in [("One", "bug"), ("Two", "old"), ("Three", "old")] {
+        issue(forge, id, &[("title", title), ("labels", labels)]);
+    }
+    member(forge, id, "ada", "20");
+    user(forge, "other");
+    let (ada, other) = (Browser::signed_in(forge, "ada"), Browser::signed_in(forge, "other"));
+    let (list, bulk) = ("/root/ship/issues", "/root/ship/issues/bulk");
+    let page = ada.get(list).page(200);
+    assert_eq!(page.attributes("input[form=several]", "aria-label").len(), 3);
+    assert_eq!(buttons(&page, "Change selected issues"), ["Change selected"]);
+    assert!(other.get(list).page(200).attributes("input[form=several]", "value").is_empty());
+    let fields = [
+        ("iid", "1"),
+        ("iid", "2"),
+        ("iid", "99"),
+        ("state_event", "close"),
+        ("add_label", "bug"),
+        ("remove_label", "old"),
+    ];
+    assert_eq!(other.post_from(list, bulk, &fields).0.status, 403);
+    ada.post_from(list, bulk, &fields).redirects(303, list);
+    for (iid, state, labels) in
+        [("1", "Closed", vec!["bug"]), ("2", "Closed", vec!["bug"]), ("3", "Open", vec!["old"])]
+    {
+        let page = ada.get(&format!("{list}/{iid}")).page(200);
+        assert_eq!(page.all(".state"), [state], "{iid}");
+        assert_eq!(page.all("aside .chip"), labels, "{iid}");
+    }
+    ada.post_from(list, bulk, &[("iid", "1"), ("state_event", "reopen")]).redirects(303, list);
+    assert_eq!(ada.get("/root/ship/issues/1").page(200).all(".state"), ["Open"]);
+    ada.post_from(list, bulk, &[("state_event", "close")]).redirects(303, list);
+    assert_eq!(ada.get(list).page(200).all("[role=alert]").len(), 1, "nothing was chosen");
+    assert_eq!(ada.post(bulk, &fields).0.status, 403, "there is no token");
+}
+
+fn issues_have_a_feed(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    issue(forge, id, &[("title", "Paint <it>"), ("description", "& more")]);
+    issue(forge, id, &[("title", "Secret"), ("confidential", "true")]);
+    user(forge, "ada");
+    let ada = Browser::signed_in(forge, "ada");
+    let page = ada.get("/root/ship/issues").page(200);
+    let feed = "/root/ship/issues.atom";
+    assert_eq!(page.all(&format!("main a[href='{feed}']")), ["Feed"]);
+    assert_eq!(page.attributes("link[rel=alternate]", "href"), [feed]);
+    let seen = ada.get(feed).0;
+    assert_eq!(seen.status, 200);
+    assert_eq!(seen.header("Content-Type"), Some("application/atom+xml; charset=utf-8"));
+    let text = seen.text();
+    assert!(text.contains("Paint &#60;it&#62;") || text.contains("Paint &lt;it&gt;"), "{text}");
+    assert!(text.contains("/root/ship/issues/1") && !text.contains("Secret"), "{text}");
+    let stranger = Browser::stranger(forge);
+    assert_eq!(stranger.get(feed).0.status, 404);
+    let by_token = stranger.get(&format!("{feed}?private_token={ROOT}")).0;
+    assert!(by_token.status == 200 && by_token.text().contains("Secret"));
+    assert_eq!(stranger.get("/root/none/issues.atom").0.status, 404);
+}
+
+fn comments_get_emoji_and_issues_todos(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    issue(forge, id, &[("title", "One")]);
+    user(forge, "ada");
+    let (ada, root) = (Browser::signed_in(forge, "ada"), Browser::signed_in(forge, "root"));
+    let page = "/root/ship/issues/1";
+    let written = root.post_from(page, &format!("{page}/notes"), &[("note", "mine")]);
+    let address = written.0.header("Location").expect("it redirects").to_owned();
+    let note = address.rsplit('_').next().expect("an id").to_owned();
+    let award = format!("{page}/notes/{note}/award");
+    ada.post_from(page, &award, &[("name", ":tada:")]).redirects(303, &address);
+    let given = || ada.get(page).page(200).all(&format!("#note_{note} button[aria-pressed]"));
+    assert_eq!(given(), [":tada: 1"]);
+    ada.post_from(page, &award, &[("name", "tada")]).redirects(303, &address);
+    assert!(given().is_empty(), "it is taken back");
+    ada.post_from(page, &award, &[("name", "no such emoji")]).redirects(303, &address);
+    assert_eq!(ada.get(page).page(200).all("[role=alert]").len(), 1);
+    let elsewhere = format!("{page}/notes/999999/award");
+    assert_eq!(ada.post_from(page, &elsewhere, &[("name", "tada")]).0.status, 404);
+    let todo = format!("{page}/todo");
+    let todos =
+        || ada.get("/dashboard/todos").page(200).all("ul[aria-label=Todos] li a:nth-child(2)");
+    ada.post_from(page, &todo, &[]).redirects(303, page);
+    ada.post_from(page, &todo, &[]).redirects(303, page);
+    assert_eq!(todos(), ["One"]);
+    let has = |name: &str| ada.get(page).page(200).all("aside button").contains(&name.to_owned());
+    assert!(has("Mark todo as done") && !has("Add todo"));
+    ada.post_from(page, &todo, &[("state_event", "done")]).redirects(303, page);
+    assert!(todos().is_empty() && has("Add todo"));
 }

@@ -39,14 +39,21 @@ fn labels_are_managed(forge: &Forge) {
     assert_eq!(form.heading(), "Edit label");
     assert_eq!(
         form.attributes("form.fields input:not([type=hidden])", "value"),
-        ["bug & co", "It <hurts>", "#ff0000"]
+        ["bug & co", "It <hurts>", "#ff0000", ""]
     );
     let save = |title: &str| {
-        let fields = [("title", title), ("color", "#00ff00"), ("description", "")];
+        let fields =
+            [("title", title), ("color", "#00ff00"), ("description", ""), ("priority", "3")];
         ada.post_from(&edit, &edit, &fields)
     };
     assert_eq!(save("").0.status, 422);
+    let odd = [("title", "x"), ("color", "#00ff00"), ("priority", "soon")];
+    let odd = ada.post_from(&edit, &edit, &odd).page(422);
+    assert_eq!(odd.attributes("#priority", "aria-invalid"), ["true"]);
     save("defect").redirects(303, list);
+    let page = ada.get(list).page(200);
+    assert!(page.all("ul[aria-label=Labels] li")[0].contains("priority 3"));
+    assert_eq!(page.all("main > p.muted"), ["1 label"]);
     let one = edit.trim_end_matches("/edit").to_owned();
     ada.post_from(list, &format!("{one}/subscribe"), &[]).redirects(303, list);
     let buttons = ada.get(list).page(200).all("ul[aria-label=Labels] button");
@@ -66,6 +73,10 @@ fn milestones_are_managed(forge: &Forge) {
     let form = ada.get(new).page(200);
     assert_eq!(form.heading(), "New milestone");
     assert_eq!(buttons(&form, "New milestone"), ["Create milestone"]);
+    assert_eq!(
+        form.all("form[aria-label='New milestone'] label"),
+        ["Title", "Description", "Start date", "Due date"]
+    );
     let create = |fields: &[(&str, &str)]| ada.post_from(new, list, fields);
     let wrong = create(&[("title", ""), ("description", "kept")]).page(422);
     assert_eq!(
@@ -73,7 +84,16 @@ fn milestones_are_managed(forge: &Forge) {
         (vec!["kept".to_owned()], vec!["true".to_owned()])
     );
     assert_eq!(create(&[("title", "1.0"), ("due_date", "x")]).0.status, 422);
-    let made = create(&[("title", "1.0"), ("description", "**all**"), ("due_date", "2030-01-02")]);
+    let fields = [("title", "1.0"), ("start_date", "2030-01-03"), ("due_date", "2030-01-02")];
+    let wrong = create(&fields).page(422);
+    assert_eq!(wrong.attributes("#start_date", "value"), ["2030-01-03"]);
+    assert_eq!(wrong.all("[role=alert] li"), ["Due date must be greater than start date."]);
+    let made = create(&[
+        ("title", "1.0"),
+        ("description", "**all**"),
+        ("start_date", "2030-01-01"),
+        ("due_date", "2030-01-02"),
+    ]);
     let one = made.0.header("Location").expect("it redirects").to_owned();
     let number = one.rsplit('/').next().expect("an id").to_owned();
     issue(forge, id, &[("title", "Engine"), ("milestone_id", &number)]);
@@ -94,6 +114,7 @@ fn milestones_are_managed(forge: &Forge) {
     ada.post_from(&one, &state, &[("state_event", "activate")]).redirects(303, &one);
     let edit = format!("{one}/edit");
     assert_eq!(ada.get(&edit).page(200).attributes("#due_date", "value"), ["2030-01-02"]);
+    assert_eq!(ada.get(&edit).page(200).attributes("#start_date", "value"), ["2030-01-01"]);
     ada.post_from(&edit, &edit, &[("title", "1.1"), ("due_date", "")]).redirects(303, &one);
     let page = ada.get(&one).page(200);
     assert_eq!(page.heading(), "1.1");
@@ -122,6 +143,7 @@ fn others_see_and_change_nothing(forge: &Forge) {
     }
     for page in ["labels/new", "milestones/new"] {
         assert_eq!(stranger.get(&format!("/root/ship/{page}")).0.status, 302, "{page}");
+        assert_eq!(stranger.get(&format!("/root/hidden/{page}")).0.status, 404, "{page}");
         assert_eq!(ada.get(&format!("/root/ship/{page}")).0.status, 404, "{page}");
     }
     for (address, fields) in

@@ -12,6 +12,8 @@ on_every_store!(
     conflicts_are_told,
     people_see_merge_requests_by_their_role,
     dashboards_show_own_things,
+    two_editors_of_a_merge_request_see_both_texts,
+    a_merge_request_names_the_issues_that_it_closes,
 );
 
 /// A project with a branch that changes a file.
@@ -219,4 +221,47 @@ fn dashboards_show_own_things(forge: &Forge) {
     for page in ["/dashboard/issues", "/dashboard/merge_requests"] {
         assert_eq!(Browser::stranger(forge).get(page).0.status, 302, "{page}");
     }
+}
+
+fn two_editors_of_a_merge_request_see_both_texts(forge: &Forge) {
+    let (id, _) = with_topic(forge, "ship", "20");
+    member(forge, id, "ada", "30");
+    request(forge, id, &[("description", "first")]);
+    let (ada, root) = (Browser::signed_in(forge, "ada"), Browser::signed_in(forge, "root"));
+    let (one, edit) = ("/root/ship/merge_requests/1", "/root/ship/merge_requests/1/edit");
+    let seen = |browser: &Browser<'_>| {
+        browser.get(edit).page(200).attributes("input[name=seen]", "value").remove(0)
+    };
+    let (of_ada, of_root) = (seen(&ada), seen(&root));
+    let save = |browser: &Browser<'_>, seen: &str, text: &str| {
+        let fields = [
+            ("title", "Second"),
+            ("description", text),
+            ("target_branch", "master"),
+            ("seen", seen),
+        ];
+        browser.post_from(edit, edit, &fields)
+    };
+    save(&root, &of_root, "by root").redirects(303, one);
+    let page = save(&ada, &of_ada, "by ada").page(409);
+    assert_eq!(page.all("section[aria-label='Stored meanwhile'] pre"), ["by root"]);
+    assert_eq!(page.all("textarea#description"), ["by ada"]);
+    let again = page.attributes("input[name=seen]", "value").remove(0);
+    save(&ada, &again, "by both").redirects(303, one);
+    let page = ada.get(one).page(200);
+    assert_eq!(page.all("section[aria-label=Description] .prose"), ["by both"]);
+}
+
+fn a_merge_request_names_the_issues_that_it_closes(forge: &Forge) {
+    let (id, _) = with_topic(forge, "ship", "20");
+    issue(forge, id, &[("title", "Leak <b>")]);
+    issue(forge, id, &[("title", "Secret"), ("confidential", "true")]);
+    request(forge, id, &[("description", "Closes #1, closes #2")]);
+    user(forge, "ada");
+    let closed = |who: &str| {
+        let page = Browser::signed_in(forge, who).get("/root/ship/merge_requests/1").page(200);
+        page.all("section[aria-label=Merging] a[href*='/issues/']")
+    };
+    assert_eq!(closed("ada"), ["#1 Leak <b>"]);
+    assert_eq!(closed("root"), ["#1 Leak <b>", "#2 Secret"]);
 }

@@ -27,7 +27,7 @@ use super::version::{NewRefs, VersionDraft};
 use crate::access;
 use crate::access::tracker::Tracker;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Entity, Error};
 use crate::issue::fields::{find_or_create_labels, resolve_milestone};
 use crate::issue::mentions::{MentionPlace, Mentions, NamedObjects};
 use crate::issue::update::{api_ids, compare_labels};
@@ -46,25 +46,44 @@ pub fn update(
     id: MergeRequestId,
     given: &MergeRequestFields,
 ) -> Result<MergeRequestView, Error> {
+    update_if(app, actor, named, id, given, None)?.ok_or(Error::NotFound(Entity::Record))
+}
+
+/// Like [`update`], if the merge request is as the editor saw it. Returns `None`, and changes nothing, if it is not.
+pub fn update_if(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: MergeRequestId,
+    given: &MergeRequestFields,
+    is_current: Option<&(dyn Fn(&MergeRequestView) -> bool + Sync)>,
+) -> Result<Option<MergeRequestView>, Error> {
     let user = access::own_account(actor)?;
     let mentioned = NamedObjects::find(app, actor, named, &given.texts())?;
     let mentioned = own_commits::without(app, actor, named, id, mentioned)?;
     let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
-    let (shown, refs) = retry::while_busy(TRIES, is_busy, || {
+    let changed = retry::while_busy(TRIES, is_busy, || {
         let prepared = Prepared::read(app, actor, named, id, given)?;
         app.store.write(|tx| {
             let (tracker, mentions) = Mentions::lock(tx, app.requester(actor), named, &mentioned)?;
             let before = tracker.merge_request(tx, MergeRequestAbility::Update, id)?;
+            if let Some(is_current) = is_current {
+                let seen = view::load(tx, user, &tracker.project, before.clone())?;
+                if !is_current(&seen) {
+                    return Ok(None);
+                }
+            }
             let (prepared, mentions, now) = (&prepared, &mentions, app.clock.now());
             let change = RequestChange { app, tracker: &tracker, prepared, mentions, user, now };
             let (after, refs) = change.apply(tx, before, given)?;
-            Ok::<_, Error>((view::load(tx, user, &tracker.project, after)?, refs))
+            Ok::<_, Error>(Some((view::load(tx, user, &tracker.project, after)?, refs)))
         })
     })?;
+    let Some((shown, refs)) = changed else { return Ok(None) };
     for refs in refs {
         refs.publish(app);
     }
-    Ok(shown)
+    Ok(Some(shown))
 }
 
 /// What a change needs from the repositories. It is read before the transaction.

@@ -1,17 +1,28 @@
 //! The discussion of an issue or merge request: comments, system notes and awards.
 
+use actix_web::HttpResponse;
 use hexforge_application::app::App;
+use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::discussion::{Discussion, DiscussionNote};
 use hexforge_application::error::Error;
+use hexforge_application::todo;
+use hexforge_application::view::award::AwardView;
 use hexforge_domain::award::EmojiName;
 use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
-use hexforge_domain::id::UserId;
+use hexforge_domain::id::{NoteId, UserId};
+use hexforge_domain::issuable::Issuable;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectRef;
 
-use super::tracker::Person;
+use super::tracker::{Person, number};
+use crate::cookies::Notice;
+use crate::error::PageResult;
 use crate::forms::Choice;
 use crate::frame::{Frame, Pager};
 use crate::moment::Moment;
 use crate::prose::{Prose, ProseRenderer};
+use crate::render;
+use crate::visit::Visit;
 
 /// The comments on a page.
 pub(super) const NOTES_PER_PAGE: u64 = 100;
@@ -22,6 +33,10 @@ pub(super) struct Thread {
     pub(super) pager: Pager,
     pub(super) awards: Vec<AwardCount>,
     pub(super) emoji: Vec<Choice>,
+    /// The pending todo of the visitor.
+    pub(super) todo: Option<i64>,
+    /// The emoji that the forms of comments suggest.
+    pub(super) suggested: [&'static str; OFFERED.len()],
 }
 
 /// A comment or a system note.
@@ -34,6 +49,7 @@ pub(super) struct ThreadNote {
     pub(super) body: Prose,
     /// The file and line that the comment is on.
     pub(super) place: Option<String>,
+    pub(super) awards: Vec<AwardCount>,
     pub(super) may_update: bool,
     pub(super) may_delete: bool,
 }
@@ -44,6 +60,32 @@ pub(super) struct AwardCount {
     pub(super) count: usize,
     pub(super) people: String,
     pub(super) is_own: bool,
+}
+
+impl AwardCount {
+    /// The awards, each emoji once.
+    fn all(given: &[AwardView], viewer: Option<UserId>) -> Vec<Self> {
+        let mut awards: Vec<Self> = Vec::new();
+        for award in given {
+            let (name, who) = (award.award.name.as_str(), award.user.name.as_str());
+            let is_own = Some(award.user.id) == viewer;
+            match awards.iter_mut().find(|known| known.name == name) {
+                Some(known) => {
+                    known.count += 1;
+                    known.is_own |= is_own;
+                    known.people.push_str(", ");
+                    known.people.push_str(who);
+                }
+                None => awards.push(Self {
+                    name: name.to_owned(),
+                    count: 1,
+                    people: who.to_owned(),
+                    is_own,
+                }),
+            }
+        }
+        awards
+    }
 }
 
 /// The emoji that the form offers; further ones are given by a comment such as `:rocket:`.
@@ -80,26 +122,8 @@ impl Thread {
         (viewer, author): (Option<UserId>, UserId),
     ) -> Self {
         let notes = discussion.notes.items.iter().zip(bodies);
-        let notes = notes.map(|(note, body)| ThreadNote::new(frame, note, body)).collect();
-        let mut awards: Vec<AwardCount> = Vec::new();
-        for award in &discussion.awards {
-            let (name, who) = (award.award.name.as_str(), award.user.name.as_str());
-            let is_own = Some(award.user.id) == viewer;
-            match awards.iter_mut().find(|known| known.name == name) {
-                Some(known) => {
-                    known.count += 1;
-                    known.is_own |= is_own;
-                    known.people.push_str(", ");
-                    known.people.push_str(who);
-                }
-                None => awards.push(AwardCount {
-                    name: name.to_owned(),
-                    count: 1,
-                    people: who.to_owned(),
-                    is_own,
-                }),
-            }
-        }
+        let notes = notes.map(|(note, body)| ThreadNote::new(frame, note, body, viewer)).collect();
+        let awards = AwardCount::all(&discussion.awards, viewer);
         let is_offered = |name: &&str| {
             let is_vote = [THUMBS_UP, THUMBS_DOWN].contains(name);
             let is_given = awards.iter().any(|award| award.name == **name);
@@ -107,13 +131,14 @@ impl Thread {
         };
         let emoji = OFFERED.iter().copied().filter(is_offered);
         let emoji = emoji.map(|name| Choice::new(name, name, false)).collect();
-        Self { notes, pager, awards, emoji }
+        let todo = discussion.todo.map(|todo| todo.0);
+        Self { notes, pager, awards, emoji, todo, suggested: OFFERED }
     }
 }
 
 impl ThreadNote {
-    fn new(frame: &Frame, note: &DiscussionNote, body: Prose) -> Self {
-        let DiscussionNote { view, may_update, may_delete } = note;
+    fn new(frame: &Frame, note: &DiscussionNote, body: Prose, viewer: Option<UserId>) -> Self {
+        let DiscussionNote { view, awards, may_update, may_delete } = note;
         let place = view.note.position.as_ref().map(|position| {
             let number = position.line.number().map_or_else(String::new, |n| format!(":{n}"));
             format!("{}{number}", position.path)
@@ -126,6 +151,7 @@ impl ThreadNote {
             is_system: view.note.system,
             body,
             place,
+            awards: AwardCount::all(awards, viewer),
             may_update: *may_update,
             may_delete: *may_delete,
         }
@@ -158,4 +184,47 @@ impl RenderedTexts {
         let notes = render(discussion, &mut renderer);
         Ok(Self { description, notes, preview })
     }
+}
+
+/// Finds the issue or merge request of a form by the number in its address.
+pub(super) type FindIssuable = fn(&App, Actor, &ProjectRef, i64) -> Result<Issuable, Error>;
+
+/// Gives an emoji to a comment, or takes it back, and returns to the discussion at `address`.
+pub(super) async fn award_note(
+    visit: Visit,
+    address: &str,
+    find: impl Fn(&App, Actor, &ProjectRef) -> Result<AwardedThing, Error> + Send + 'static,
+) -> PageResult<HttpResponse> {
+    let (named, note) = (visit.project(), NoteId(number(&visit, "note")?));
+    let name = visit.form().text("name").trim_matches(':').to_owned();
+    let (_, done) = visit
+        .submit(move |app, signed_in| {
+            let thing = find(app, signed_in.actor, &named)?;
+            let on = AwardTarget { thing, note: Some(note) };
+            award::toggle(app, signed_in.actor, &named, on, &name)
+        })
+        .await?;
+    let notice = if done.is_ok() { Notice::Saved } else { Notice::Refused };
+    Ok(render::see_other_with(&visit, &format!("{address}#note_{note}"), notice))
+}
+
+/// Adds a todo of the visitor for an issue or merge request, or marks it as done.
+pub(super) async fn change_todo(
+    visit: Visit,
+    address: &str,
+    find: FindIssuable,
+) -> PageResult<HttpResponse> {
+    let (named, iid) = (visit.project(), number(&visit, "iid")?);
+    let is_done = visit.form().text("state_event") == "done";
+    visit
+        .run_signed_in(move |app, signed_in| {
+            let actor = signed_in.actor;
+            let on = find(app, actor, &named, iid)?;
+            match is_done {
+                true => todo::mark_done_on(app, actor, on),
+                false => todo::create(app, actor, &named, on).map(drop),
+            }
+        })
+        .await?;
+    Ok(render::see_other_with(&visit, address, Notice::Saved))
 }

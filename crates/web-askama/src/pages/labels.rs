@@ -7,12 +7,12 @@ use hexforge_application::error::{Entity, Error};
 use hexforge_application::label::{self, LabelChanges, LabelFields};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::view::label::LabelView;
-use hexforge_domain::label::{ColorRule, LabelRef};
+use hexforge_domain::label::{ColorRule, LabelRef, Priority};
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::subscription::SubscriptionCommand;
 
 use super::project::{frame_of, other_spelling};
-use super::tracker::LabelChip;
+use super::tracker::{LabelChip, require_sign_in};
 use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::faults::Faults;
@@ -43,6 +43,7 @@ struct Row {
     description: String,
     counts: String,
     subscribed: bool,
+    priority: Option<i64>,
     /// Labels of a group are changed in the group.
     is_of_group: bool,
 }
@@ -59,6 +60,7 @@ impl Row {
             description: description(view).to_owned(),
             counts: format!("{issues} · {requests}"),
             subscribed: view.subscribed,
+            priority: label.priority.map(Priority::number),
             is_of_group: label.of_group.is_some(),
         }
     }
@@ -74,6 +76,7 @@ struct ListPage {
     frame: Frame,
     base: String,
     rows: Vec<Row>,
+    total: String,
     pager: Pager,
     may_administer: bool,
 }
@@ -96,6 +99,7 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
     let page = ListPage {
         frame: Frame::of_project(&visit, &viewer, "Labels", frame_of(&project, "Issues")),
         rows: labels.items.iter().map(|view| Row::new(view, &base)).collect(),
+        total: count(labels.total, "label"),
         pager: Pager::new(&visit, labels.total),
         may_administer: project.may_track(TrackerAbility::AdministerLabels),
         base,
@@ -110,6 +114,7 @@ struct FormPage {
     heading: &'static str,
     action: String,
     button: &'static str,
+    is_new: bool,
     fields: Fields,
     faults: Faults,
 }
@@ -119,12 +124,25 @@ struct Fields {
     title: String,
     description: String,
     color: String,
+    priority: String,
 }
 
 impl Fields {
     fn of_form(visit: &Visit) -> Self {
         let text = |name: &str| visit.form().text(name).to_owned();
-        Self { title: text("title"), description: text("description"), color: text("color") }
+        Self {
+            title: text("title"),
+            description: text("description"),
+            color: text("color"),
+            priority: text("priority"),
+        }
+    }
+
+    /// The number that was typed; `None` if the field is empty.
+    fn priority(&self) -> Result<Option<i64>, Faults> {
+        let number = Some(self.priority.as_str()).filter(|text| !text.is_empty());
+        let number = number.map(str::parse).transpose();
+        number.map_err(|_| Faults::of_field("priority", "is not a number"))
     }
 }
 
@@ -163,12 +181,14 @@ fn show_form(
     };
     let is_right = faults.is_empty();
     let frame = Frame::of_project(visit, viewer, heading, frame_of(project, "Issues"));
-    let page = FormPage { frame, heading, action, button, fields, faults };
+    let is_new = label.is_none();
+    let page = FormPage { frame, heading, action, button, is_new, fields, faults };
     let status = if is_right { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     render::page_with(status, visit, viewer, &page)
 }
 
 async fn new(visit: Visit) -> PageResult<HttpResponse> {
+    require_sign_in(&visit).await?;
     let named = visit.project();
     let (viewer, loaded) =
         visit.run_signed_in(move |app, who| load(app, who.actor, &named, None)).await?;
@@ -179,22 +199,26 @@ async fn new(visit: Visit) -> PageResult<HttpResponse> {
         title: visit.query("title").unwrap_or_default().to_owned(),
         description: String::new(),
         color: DEFAULT_COLOR.to_owned(),
+        priority: String::new(),
     };
     Ok(show_form(&visit, &viewer, &loaded, fields, Faults::default()))
 }
 
 async fn create(visit: Visit) -> PageResult<HttpResponse> {
     let typed = Fields::of_form(&visit);
+    let (named, priority) = (visit.project(), typed.priority());
     let fields = LabelFields {
         name: typed.title.clone(),
         color: typed.color.clone(),
         description: Some(typed.description.clone()),
-        priority: None,
+        priority: priority.clone().ok().flatten(),
     };
-    let named = visit.project();
     let (viewer, (loaded, created)) = visit
         .run_signed_in(move |app, who| {
             let loaded = load(app, who.actor, &named, None)?;
+            if let Err(faults) = &priority {
+                return Ok((loaded, Err(faults.clone())));
+            }
             let rule = ColorRule::LongOrShort;
             match label::create(app, who.actor, &named, rule, &fields) {
                 Ok(_) => Ok((loaded, Ok(()))),
@@ -224,20 +248,29 @@ async fn edit(visit: Visit) -> PageResult<HttpResponse> {
         title: stored.map_or("", |view| view.label.title.as_str()).to_owned(),
         description: stored.map_or("", description).to_owned(),
         color: stored.map_or(DEFAULT_COLOR, |view| view.label.color.as_str()).to_owned(),
+        priority: stored
+            .and_then(|view| view.label.priority)
+            .map_or_else(String::new, |priority| priority.number().to_string()),
     };
     Ok(show_form(&visit, &viewer, &loaded, fields, Faults::default()))
 }
 
 async fn update(visit: Visit) -> PageResult<HttpResponse> {
     let typed = Fields::of_form(&visit);
-    if typed.title.is_empty() {
+    let priority = typed.priority();
+    let wrong = match &priority {
+        _ if typed.title.is_empty() => Some(Faults::of_field("title", "can't be blank")),
+        Err(faults) => Some(faults.clone()),
+        Ok(_) => None,
+    };
+    if let Some(faults) = wrong {
         let (named, label) = (visit.project(), LabelRef(visit.param("id")));
         let (viewer, loaded) =
             visit.run_signed_in(move |app, who| load(app, who.actor, &named, Some(&label))).await?;
-        let faults = Faults::of_field("title", "can't be blank");
         return Ok(show_form(&visit, &viewer, &loaded, typed, faults));
     }
     let (named, label) = (visit.project(), LabelRef(visit.param("id")));
+    let priority = priority.ok().flatten();
     let (title, color, description) =
         (typed.title.clone(), typed.color.clone(), typed.description.clone());
     let (viewer, (loaded, changed)) = visit
@@ -249,7 +282,7 @@ async fn update(visit: Visit) -> PageResult<HttpResponse> {
                 new_name: Some(title.clone()),
                 color: Some(color.clone()),
                 description: Some(description.clone()),
-                priority: None,
+                priority: Some(priority),
             };
             let rule = ColorRule::LongOrShort;
             match label::update(app, who.actor, &named, rule, &changes) {

@@ -34,7 +34,12 @@ pub(super) fn declare(pages: &mut Pages) {
     );
     pages.post("/{namespace}/{project}/merge_requests/{iid}/merge", actions::merge);
     pages.post("/{namespace}/{project}/merge_requests/{iid}/cancel_merge", actions::cancel_merge);
+    pages.post(
+        "/{namespace}/{project}/merge_requests/{iid}/notes/{note}/award",
+        actions::award_comment,
+    );
     pages.post("/{namespace}/{project}/merge_requests/{iid}/award", actions::award);
+    pages.post("/{namespace}/{project}/merge_requests/{iid}/todo", actions::todo);
     pages.post("/{namespace}/{project}/merge_requests/{iid}/subscribe", actions::subscribe);
     pages.post("/{namespace}/{project}/merge_requests/{iid}/unsubscribe", actions::unsubscribe);
     pages.post("/{namespace}/{project}/merge_requests/{iid}/delete", actions::delete);

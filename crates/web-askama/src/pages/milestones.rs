@@ -3,18 +3,21 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
+use chrono::NaiveDate;
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::milestone::{self, MilestoneFields};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_domain::id::MilestoneId;
 use hexforge_domain::milestone::{Milestone, MilestoneCommand, MilestoneFilter, MilestoneState};
 use hexforge_domain::paging::Paged;
+use hexforge_domain::policy::merge_request::RequestsAbility;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::text::LongText;
 
 use super::issues::IssueRow;
 use super::project::{frame_of, other_spelling};
-use super::tracker::{date, number};
+use super::tracker::{date, number, require_sign_in};
+use crate::address;
 use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::faults::Faults;
@@ -41,6 +44,7 @@ pub(super) struct MilestoneRow {
     pub(super) address: String,
     pub(super) title: String,
     pub(super) is_active: bool,
+    pub(super) start: Option<String>,
     pub(super) due: Option<String>,
     /// The project, in lists of several projects.
     pub(super) project: Option<String>,
@@ -52,6 +56,7 @@ impl MilestoneRow {
             address: format!("/{path}/milestones/{}", milestone.id),
             title: milestone.title.as_str().to_owned(),
             is_active: milestone.state == MilestoneState::Active,
+            start: milestone.start_date.map(|day| day.to_string()),
             due: milestone.due_date.map(|day| day.to_string()),
             project: is_of_many.then(|| path.to_owned()),
         }
@@ -65,6 +70,7 @@ struct ListPage {
     base: String,
     tabs: [(&'static str, String, bool); 3],
     rows: Vec<MilestoneRow>,
+    total: String,
     pager: Pager,
     may_administer: bool,
 }
@@ -103,6 +109,7 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
         frame: Frame::of_project(&visit, &viewer, "Milestones", frame_of(&project, "Issues")),
         tabs: tabs(&visit, word),
         rows: found.items.iter().map(|one| MilestoneRow::new(one, &path, false)).collect(),
+        total: count(found.total, "milestone"),
         pager: Pager::new(&visit, found.total),
         may_administer: project.may_track(TrackerAbility::AdministerMilestones),
         base: format!("/{path}"),
@@ -117,7 +124,10 @@ struct ShowPage {
     one: String,
     title: String,
     is_active: bool,
+    start: Option<String>,
     due: Option<String>,
+    /// The merge requests of the milestone, for those who may list them.
+    requests: Option<String>,
     description: Prose,
     rows: Vec<IssueRow>,
     total: String,
@@ -154,7 +164,12 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
         one: format!("/{}/milestones/{id}", project.path()),
         title,
         is_active: found.state == MilestoneState::Active,
+        start: found.start_date.map(|day| day.to_string()),
         due: found.due_date.map(|day| day.to_string()),
+        requests: project.may_request(RequestsAbility::List).then(|| {
+            let query = [("state", "all"), ("milestone_title", found.title.as_str())];
+            format!("/{}/merge_requests?{}", project.path(), address::query(query))
+        }),
         description: text,
         rows: items.iter().map(|view| IssueRow::new(view, &[], &frame, false)).collect(),
         total: count(total, "issue"),
@@ -181,6 +196,7 @@ struct FormPage {
 struct Fields {
     title: String,
     description: String,
+    start_date: String,
     due_date: String,
 }
 
@@ -190,6 +206,7 @@ impl Fields {
         Self {
             title: form.text("title").to_owned(),
             description: form.raw("description").to_owned(),
+            start_date: form.text("start_date").to_owned(),
             due_date: form.text("due_date").to_owned(),
         }
     }
@@ -230,6 +247,7 @@ fn show_form(
 }
 
 async fn new(visit: Visit) -> PageResult<HttpResponse> {
+    require_sign_in(&visit).await?;
     let named = visit.project();
     let (viewer, loaded) =
         visit.run_signed_in(move |app, who| load(app, who.actor, &named, None)).await?;
@@ -248,22 +266,34 @@ async fn update(visit: Visit) -> PageResult<HttpResponse> {
     store(visit, Some(id)).await
 }
 
+/// The dates of the form: the first day, and the last.
+fn dates(visit: &Visit) -> Result<(Option<NaiveDate>, Option<NaiveDate>), Faults> {
+    let (start, due) = (date(visit, "start_date")?, date(visit, "due_date")?);
+    match (start, due) {
+        (Some(start), Some(due)) if due < start => {
+            Err(Faults::of_field("due_date", "must be greater than start date"))
+        }
+        dates => Ok(dates),
+    }
+}
+
 /// Stores a new or an edited milestone.
 async fn store(visit: Visit, id: Option<MilestoneId>) -> PageResult<HttpResponse> {
     let typed = Fields::of_form(&visit);
-    let due_date = date(&visit, "due_date");
+    let dates = dates(&visit);
     let (title, text) = (typed.title.clone(), typed.description.clone());
     let named = visit.project();
     let (viewer, (loaded, stored)) = visit
         .run_signed_in(move |app, who| {
             let loaded = load(app, who.actor, &named, id)?;
-            let due_date = match &due_date {
-                Ok(day) => Some(*day),
+            let (start_date, due_date) = match &dates {
+                Ok((start, due)) => (Some(*start), Some(*due)),
                 Err(faults) => return Ok((loaded, Err(faults.clone()))),
             };
             let fields = MilestoneFields {
                 title: Some(title.clone()),
                 description: Some(text.clone()),
+                start_date,
                 due_date,
                 command: None,
             };
@@ -298,6 +328,7 @@ async fn edit(visit: Visit) -> PageResult<HttpResponse> {
         Some(one) => Fields {
             title: one.title.as_str().to_owned(),
             description: description(one).to_owned(),
+            start_date: one.start_date.map(|day| day.to_string()).unwrap_or_default(),
             due_date: one.due_date.map(|day| day.to_string()).unwrap_or_default(),
         },
         None => Fields::default(),

@@ -1,5 +1,7 @@
 //! What the pages of issues, merge requests, boards, labels and milestones have in common.
 
+use hexforge_application::app::App;
+use hexforge_application::project::page as project_page;
 use hexforge_application::tracker_choices::TrackerChoices;
 use hexforge_domain::id::{self, UserId};
 use hexforge_domain::label::{Label, LabelTitle};
@@ -225,6 +227,17 @@ pub(crate) fn label_titles(
     visit: &Visit,
 ) -> Result<Vec<LabelTitle>, hexforge_domain::field_errors::FieldErrors> {
     visit.form().all("label_name").map(LabelTitle::parse).collect()
+}
+
+/// Sends strangers who see the project of a form to the sign-in. To others the project does not exist.
+pub(crate) async fn require_sign_in(visit: &Visit) -> PageResult<()> {
+    let named = visit.project();
+    let see = move |app: &App, viewer: &Viewer| match viewer.signed_in() {
+        Some(_) => Ok(()),
+        None => project_page::get(app, viewer.actor(), &named).map(drop),
+    };
+    let (viewer, ()) = visit.run(see).await?;
+    if viewer.signed_in().is_some() { Ok(()) } else { Err(PageError::sign_in()) }
 }
 
 /// A number in the address; what is not a number is not found.

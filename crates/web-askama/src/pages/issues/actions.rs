@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use hexforge_application::app::App;
 use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::issue::fields::IssueFields;
 use hexforge_application::issue::{self, movement, page, subscription, update};
@@ -11,6 +12,7 @@ use hexforge_domain::id::{IssueId, NoteId};
 use hexforge_domain::issue::IssueCommand;
 use hexforge_domain::note::Noteable;
 use hexforge_domain::paging::Page;
+use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::subscription::SubscriptionCommand;
 
@@ -18,7 +20,7 @@ use super::show::{Typed, show_with};
 use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::faults::Faults;
-use crate::pages::discussion::NOTES_PER_PAGE;
+use crate::pages::discussion::{self, NOTES_PER_PAGE};
 use crate::pages::tracker::number;
 use crate::render;
 use crate::visit::Visit;
@@ -74,8 +76,8 @@ pub(super) async fn comment(visit: Visit) -> PageResult<HttpResponse> {
 
 /// The page of the discussion that has a new comment, and the comment on it.
 pub(in crate::pages) fn anchor_of(
-    app: &hexforge_application::app::App,
-    actor: hexforge_domain::policy::Actor,
+    app: &App,
+    actor: Actor,
     named: &ProjectRef,
     on: Noteable,
     written: &NoteOutcome,
@@ -135,6 +137,24 @@ pub(super) async fn award(visit: Visit) -> PageResult<HttpResponse> {
             show_with(&visit, StatusCode::UNPROCESSABLE_ENTITY, typed).await
         }
     }
+}
+
+/// Gives an emoji to a comment, or takes it back.
+pub(super) async fn award_comment(visit: Visit) -> PageResult<HttpResponse> {
+    let (one, iid) = (address(&visit), number(&visit, "iid")?);
+    let find = move |app: &App, actor: Actor, named: &ProjectRef| {
+        Ok(AwardedThing::Issuable(page::find_id(app, actor, named, iid)?.into()))
+    };
+    discussion::award_note(visit, &one, find).await
+}
+
+/// Adds a todo, or marks it as done.
+pub(super) async fn todo(visit: Visit) -> PageResult<HttpResponse> {
+    let one = address(&visit);
+    let find = |app: &App, actor: Actor, named: &ProjectRef, iid: i64| {
+        Ok(page::find_id(app, actor, named, iid)?.into())
+    };
+    discussion::change_todo(visit, &one, find).await
 }
 
 pub(super) async fn subscribe(visit: Visit) -> PageResult<HttpResponse> {

@@ -19,7 +19,7 @@ use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::frame::Frame;
 use crate::pages::project::{frame_of, other_spelling};
-use crate::pages::tracker::{FormChoices, date, label_titles, number};
+use crate::pages::tracker::{FormChoices, date, label_titles, number, require_sign_in};
 use crate::prose::{Prose, ProseRenderer};
 use crate::render;
 use crate::visit::{Viewer, Visit};
@@ -212,6 +212,7 @@ fn show(visit: &Visit, viewer: &Viewer, loaded: Loaded, again: Again) -> HttpRes
 }
 
 pub(super) async fn new(visit: Visit) -> PageResult<HttpResponse> {
+    require_sign_in(&visit).await?;
     let (viewer, loaded) = load(&visit, None).await?;
     if let Some(redirect) = other_spelling(&visit, &loaded.project) {
         return Ok(redirect);

@@ -2,16 +2,25 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
+use hexforge_application::issue::bulk::{self, BulkChange};
 use hexforge_application::issue::page::{self, IssueList, IssueQuery};
 use hexforge_application::project::page as project_page;
 use hexforge_application::view::issue::IssueView;
+use hexforge_domain::id;
+use hexforge_domain::issue::IssueCommand;
 use hexforge_domain::issue::query::IssueOrder;
-use hexforge_domain::label::Label;
+use hexforge_domain::label::{Label, LabelTitle};
+use hexforge_domain::paging::Page;
 use hexforge_domain::policy::tracker::TrackerAbility;
 
+use super::form::description;
+use crate::address;
+use crate::cookies::Notice;
 use crate::error::PageResult;
+use crate::feed::{self, ENTRIES, Feed, FeedEntry};
 use crate::frame::{Frame, Pager};
 use crate::moment::{Moment, count};
+use crate::pages::activity::feed_reader;
 use crate::pages::project::{frame_of, other_spelling};
 use crate::pages::tracker::{Conditions, Filter, LabelChip, Person, Tab};
 use crate::render;
@@ -20,6 +29,7 @@ use crate::visit::Visit;
 /// An issue in a list.
 pub(in crate::pages) struct IssueRow {
     pub(in crate::pages) address: String,
+    pub(in crate::pages) iid: i64,
     /// `#7`, with the project in lists of several projects.
     pub(in crate::pages) reference: String,
     pub(in crate::pages) title: String,
@@ -46,6 +56,7 @@ impl IssueRow {
         let project = if is_of_many { view.project_path.as_str() } else { "" };
         Self {
             address: format!("{list}/{}", issue.iid),
+            iid: issue.iid,
             reference: format!("{project}#{}", issue.iid),
             title: issue.title.as_str().to_owned(),
             is_open: issue.state.is_open(),
@@ -71,6 +82,8 @@ struct ListPage {
     rows: Vec<IssueRow>,
     pager: Pager,
     may_create: bool,
+    /// The titles of labels for the form that changes several issues; `None` without the right.
+    labels: Option<Vec<String>>,
 }
 
 /// The states of the tabs: the word in the query, and the condition.
@@ -125,8 +138,11 @@ pub(super) async fn list(visit: Visit) -> PageResult<HttpResponse> {
         return Ok(redirect);
     }
     let IssueList { issues, open, closed, labels, choices } = found;
-    let frame = Frame::of_project(&visit, &viewer, "Issues", frame_of(&project, "Issues"));
+    let mut frame = Frame::of_project(&visit, &viewer, "Issues", frame_of(&project, "Issues"));
+    frame.feed = Some(format!("/{}/issues.atom", project.path()));
+    let titles = choices.labels.iter().map(|label| label.title.as_str().to_owned()).collect();
     let page = ListPage {
+        labels: project.may_track(TrackerAbility::AdministerIssues).then_some(titles),
         base: format!("/{}", project.path()),
         tabs: tabs(&visit, state, (open, closed)),
         filter: conditions.filter(&choices, state),
@@ -136,4 +152,59 @@ pub(super) async fn list(visit: Visit) -> PageResult<HttpResponse> {
         frame,
     };
     render::page(&visit, &viewer, &page)
+}
+
+/// The newest issues that match the query, as a feed.
+pub(super) async fn feed(visit: Visit) -> PageResult<HttpResponse> {
+    let (named, token) = (visit.project(), visit.query("private_token").map(str::to_owned));
+    let query = query_of(&Conditions::of(&visit), state_of(&visit).1);
+    let first = Page::Numbered { number: 1, size: ENTRIES as u64 };
+    let (_, (path, found)) = visit
+        .run(move |app, viewer| {
+            let actor = feed_reader(app, viewer, token.as_deref())?;
+            let project = project_page::get(app, actor, &named)?;
+            Ok((project.path(), page::list(app, actor, &named, &query, first)?))
+        })
+        .await?;
+    let given = format!("{}/{}", visit.param("namespace"), visit.param("project"));
+    if given != path {
+        return render::moved(&format!("/{path}/issues.atom"));
+    }
+    let entry = |view: &IssueView| FeedEntry {
+        page: format!("/{path}/issues/{}", view.issue.iid),
+        title: view.issue.title.as_str().to_owned(),
+        author: view.author.name.as_str().to_owned(),
+        updated: view.issue.updated_at,
+        summary: description(view).to_owned(),
+    };
+    let entries = found.issues.items.iter().map(entry).collect();
+    let page = format!("/{path}/issues");
+    feed::send(&visit, Feed { title: format!("{path} issues"), page, entries })
+}
+
+/// Closes, reopens or labels the chosen issues.
+pub(super) async fn change_several(visit: Visit) -> PageResult<HttpResponse> {
+    let (named, form) = (visit.project(), visit.form());
+    let iids: Vec<i64> = form.all("iid").filter_map(id::parse).collect();
+    let label = |name: &str| match form.text(name) {
+        "" => Ok(None),
+        title => LabelTitle::parse(title).map(Some),
+    };
+    let command = match form.text("state_event") {
+        "close" => Some(IssueCommand::Close),
+        "reopen" => Some(IssueCommand::Reopen),
+        _ => None,
+    };
+    let change = label("add_label")
+        .and_then(|added| Ok(BulkChange { command, added, removed: label("remove_label")? }));
+    let is_empty = iids.is_empty();
+    let (_, done) = visit
+        .submit(move |app, signed_in| {
+            bulk::change(app, signed_in.actor, &named, &iids, &change.clone()?)
+        })
+        .await?;
+    let [namespace, project] = ["namespace", "project"].map(|name| visit.param(name));
+    let address = address::path(format!("/{namespace}/{project}/issues"));
+    let notice = if done.is_ok() && !is_empty { Notice::Saved } else { Notice::Refused };
+    Ok(render::see_other_with(&visit, &address, notice))
 }

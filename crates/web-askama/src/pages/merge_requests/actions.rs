@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use hexforge_application::app::App;
 use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::merge_request::fields::MergeRequestFields;
 use hexforge_application::merge_request::merge::{self as merging, MergeWishes};
@@ -10,6 +11,8 @@ use hexforge_application::note::{self, NoteFields};
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::NoteId;
 use hexforge_domain::merge_request::MergeRequestCommand;
+use hexforge_domain::policy::Actor;
+use hexforge_domain::project::ProjectRef;
 use hexforge_domain::subscription::SubscriptionCommand;
 use hexforge_domain::text::LongText;
 
@@ -17,6 +20,7 @@ use super::show::{Typed, show_with};
 use crate::address;
 use crate::cookies::Notice;
 use crate::error::PageResult;
+use crate::pages::discussion;
 use crate::pages::issues::anchor_of;
 use crate::pages::tracker::number;
 use crate::render;
@@ -173,6 +177,24 @@ pub(super) async fn award(visit: Visit) -> PageResult<HttpResponse> {
             show_with(&visit, StatusCode::UNPROCESSABLE_ENTITY, typed).await
         }
     }
+}
+
+/// Gives an emoji to a comment, or takes it back.
+pub(super) async fn award_comment(visit: Visit) -> PageResult<HttpResponse> {
+    let (one, iid) = (address_of(&visit), number(&visit, "iid")?);
+    let find = move |app: &App, actor: Actor, named: &ProjectRef| {
+        Ok(AwardedThing::Issuable(page::find_id(app, actor, named, iid)?.into()))
+    };
+    discussion::award_note(visit, &one, find).await
+}
+
+/// Adds a todo, or marks it as done.
+pub(super) async fn todo(visit: Visit) -> PageResult<HttpResponse> {
+    let one = address_of(&visit);
+    let find = |app: &App, actor: Actor, named: &ProjectRef, iid: i64| {
+        Ok(page::find_id(app, actor, named, iid)?.into())
+    };
+    discussion::change_todo(visit, &one, find).await
 }
 
 pub(super) async fn subscribe(visit: Visit) -> PageResult<HttpResponse> {

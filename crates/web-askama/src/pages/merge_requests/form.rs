@@ -11,11 +11,14 @@ use hexforge_application::merge_request::page::{self, RequestForm};
 use hexforge_application::merge_request::{create as creation, update as change};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::repository;
+use hexforge_application::view::merge_request::MergeRequestView;
 use hexforge_domain::commit::Commit;
+use hexforge_domain::hex;
 use hexforge_domain::id::{self, UserId};
 use hexforge_domain::merge_request::{RequestBranch, Title};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::text::LongText;
+use sha2::{Digest, Sha256};
 
 use super::show::description;
 use crate::cookies::Notice;
@@ -25,7 +28,7 @@ use crate::faults::Faults;
 use crate::forms::Choice;
 use crate::frame::Frame;
 use crate::pages::project::{CommitLine, frame_of, other_spelling};
-use crate::pages::tracker::{FormChoices, label_titles, number};
+use crate::pages::tracker::{FormChoices, label_titles, number, require_sign_in};
 use crate::prose::{Prose, ProseRenderer};
 use crate::render;
 use crate::visit::{Viewer, Visit};
@@ -51,6 +54,8 @@ struct FormPage {
     may_administer: bool,
     is_new: bool,
     preview: Option<Prose>,
+    /// The texts that somebody else stored meanwhile.
+    current: Option<(String, String)>,
     commits: Vec<CommitLine>,
     compared: Option<&'static str>,
     diff: Option<DiffHtml>,
@@ -73,6 +78,8 @@ struct Fields {
     assignee: Option<UserId>,
     milestone: Option<i64>,
     labels: Vec<String>,
+    /// The version of the request that the editor saw.
+    seen: String,
 }
 
 impl Fields {
@@ -105,12 +112,38 @@ impl Fields {
             assignee: chosen("assignee_id").map(UserId),
             milestone: chosen("milestone_id"),
             labels: form.all("label_name").map(str::to_owned).collect(),
+            seen: form.text("seen").to_owned(),
+        }
+    }
+
+    /// The fields of a stored request.
+    fn of_request(view: &MergeRequestView) -> Self {
+        let request = &view.request;
+        Self {
+            source_branch: request.ends.source_branch.as_str().to_owned(),
+            target_branch: request.ends.target_branch.as_str().to_owned(),
+            target_project: None,
+            title: request.title.as_str().to_owned(),
+            description: description(request).to_owned(),
+            assignee: request.assignee,
+            milestone: request.milestone.map(|milestone| milestone.0),
+            labels: view.labels.clone(),
+            seen: version(view),
         }
     }
 
     fn has_branches(&self) -> bool {
         !self.source_branch.is_empty() && !self.target_branch.is_empty()
     }
+}
+
+/// A digest of what the form edits. Comments and pushes do not change it.
+fn version(view: &MergeRequestView) -> String {
+    let request = &view.request;
+    let (assignee, milestone) = (request.assignee, request.milestone);
+    let (title, target) = (request.title.as_str(), request.ends.target_branch.as_str());
+    let parts = (title, description(request), assignee, milestone, &view.labels, target);
+    hex::encode(&Sha256::digest(format!("{parts:?}").as_bytes())[..16])
 }
 
 /// Reads the form. Fields that the visitor may not set are ignored by the use case.
@@ -136,6 +169,8 @@ struct Loaded {
     form: RequestForm,
     preview: Option<Prose>,
     comparison: Compared,
+    /// The texts that somebody else stored while the visitor edited the request.
+    current: Option<(String, String)>,
 }
 
 /// The commits that a new request would have.
@@ -203,7 +238,7 @@ async fn load_new(visit: &Visit, fields: &Fields) -> PageResult<(Viewer, Loaded)
             visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?
         }
     };
-    Ok((viewer, Loaded { project, form, preview, comparison }))
+    Ok((viewer, Loaded { project, form, preview, comparison, current: None }))
 }
 
 async fn load_edit(visit: &Visit, iid: i64) -> PageResult<(Viewer, Loaded)> {
@@ -215,7 +250,8 @@ async fn load_edit(visit: &Visit, iid: i64) -> PageResult<(Viewer, Loaded)> {
             let project = project_page::get(app, actor, &named)?;
             let form = page::edit_form(app, actor, &named, iid)?;
             let preview = preview(app, actor, &project, text.as_deref(), &named)?;
-            Ok(Loaded { project, form, preview, comparison: Compared::Nothing })
+            let comparison = Compared::Nothing;
+            Ok(Loaded { project, form, preview, comparison, current: None })
         })
         .await
 }
@@ -232,7 +268,7 @@ fn show(
     fields: Fields,
     faults: Option<Faults>,
 ) -> HttpResponse {
-    let Loaded { project, form, preview, comparison } = loaded;
+    let Loaded { project, form, preview, comparison, current } = loaded;
     let base = format!("/{}", project.path());
     let is_new = form.view.is_none();
     let (heading, action) = match &form.view {
@@ -244,9 +280,10 @@ fn show(
     };
     let section = frame_of(&project, "Merge requests");
     let frame = Frame::of_project(visit, viewer, heading, section);
-    let status = match faults {
-        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        None => StatusCode::OK,
+    let status = match (&current, &faults) {
+        (Some(_), _) => StatusCode::CONFLICT,
+        (None, Some(_)) => StatusCode::UNPROCESSABLE_ENTITY,
+        (None, None) => StatusCode::OK,
     };
     let default = project
         .placed
@@ -306,6 +343,7 @@ fn show(
         may_administer: form.may_administer,
         is_new,
         preview,
+        current,
         commits,
         compared,
         diff,
@@ -314,6 +352,7 @@ fn show(
 }
 
 pub(super) async fn new(visit: Visit) -> PageResult<HttpResponse> {
+    require_sign_in(&visit).await?;
     let fields = Fields::of_query(&visit);
     let (viewer, loaded) = load_new(&visit, &fields).await?;
     if let Some(redirect) = other_spelling(&visit, &loaded.project) {
@@ -355,16 +394,7 @@ pub(super) async fn edit(visit: Visit) -> PageResult<HttpResponse> {
         return Ok(redirect);
     }
     let fields = match &loaded.form.view {
-        Some(view) => Fields {
-            source_branch: view.request.ends.source_branch.as_str().to_owned(),
-            target_branch: view.request.ends.target_branch.as_str().to_owned(),
-            target_project: None,
-            title: view.request.title.as_str().to_owned(),
-            description: description(&view.request).to_owned(),
-            assignee: view.request.assignee,
-            milestone: view.request.milestone.map(|milestone| milestone.0),
-            labels: view.labels.clone(),
-        },
+        Some(view) => Fields::of_request(view),
         None => {
             return Err(crate::error::PageError::of(
                 Error::NotFound(Entity::Record),
@@ -386,15 +416,18 @@ pub(super) async fn update(visit: Visit) -> PageResult<HttpResponse> {
             target_branch: target.map(|name| RequestBranch::parse("target_branch", &name)),
             ..read(&visit)
         };
-        let named = visit.project();
+        let (named, seen) = (visit.project(), typed.seen.clone());
         let (_, changed) = visit
             .submit(move |app, signed_in| {
                 let id = page::find_id(app, signed_in.actor, &named, iid)?;
-                change::update(app, signed_in.actor, &named, id, &fields)
+                // A form that does not say what its editor saw replaces everything.
+                let is_current = |view: &MergeRequestView| seen.is_empty() || version(view) == seen;
+                change::update_if(app, signed_in.actor, &named, id, &fields, Some(&is_current))
             })
             .await?;
         match changed {
-            Ok(view) => {
+            Ok(None) => return conflict(&visit, iid, typed).await,
+            Ok(Some(view)) => {
                 let address = format!("/{}/merge_requests/{iid}", view.project_path);
                 return Ok(render::see_other_with(&visit, &address, Notice::Saved));
             }
@@ -403,4 +436,16 @@ pub(super) async fn update(visit: Visit) -> PageResult<HttpResponse> {
     }
     let (viewer, loaded) = load_edit(&visit, iid).await?;
     Ok(show(&visit, &viewer, loaded, typed, faults))
+}
+
+/// Shows what was typed beside what somebody else stored meanwhile. Sending the form again replaces it.
+async fn conflict(visit: &Visit, iid: i64, typed: Fields) -> PageResult<HttpResponse> {
+    let (viewer, mut loaded) = load_edit(visit, iid).await?;
+    let stored = loaded.form.view.as_ref().map(Fields::of_request).unwrap_or_default();
+    loaded.current = Some((stored.title, stored.description));
+    let faults = Faults::of_form(
+        "somebody else changed this merge request while you edited it: compare both texts, and save again",
+    );
+    let fields = Fields { seen: stored.seen, ..typed };
+    Ok(show(visit, &viewer, loaded, fields, Some(faults)))
 }

@@ -3,11 +3,13 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use hexforge_application::merge_request::merge;
 use hexforge_application::merge_request::page::{self, RequestPage};
+use hexforge_application::merge_request::{closing, merge};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
+use hexforge_application::view::issue::IssueView;
 use hexforge_domain::merge_request::readiness::NotReady;
 use hexforge_domain::merge_request::{MergeRequest, MergeStatus};
+use hexforge_domain::paging::Page;
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::text::LongText;
@@ -107,7 +109,32 @@ struct MergeBox {
     faults: Faults,
     /// The commands that merge by hand.
     commands: Vec<String>,
+    /// The issues that merging closes.
+    closes: Vec<Closed>,
 }
+
+/// An issue that merging closes.
+struct Closed {
+    address: String,
+    /// `#7`, with the project if it is another one.
+    reference: String,
+    title: String,
+}
+
+impl Closed {
+    fn new(view: &IssueView, path: &str) -> Self {
+        let (project, iid) = (view.project_path.as_str(), view.issue.iid);
+        let prefix = if project == path { "" } else { project };
+        Self {
+            address: format!("/{project}/issues/{iid}"),
+            reference: format!("{prefix}#{iid}"),
+            title: view.issue.title.as_str().to_owned(),
+        }
+    }
+}
+
+/// The maximum number of issues that the page names as closed by merging.
+const MAX_CLOSED: u64 = 20;
 
 /// What was typed into the forms of the page, to show it again.
 #[derive(Default)]
@@ -164,7 +191,10 @@ pub(super) async fn show_with(
     {
         shown.obstacle = find_conflict(visit, &viewer, &shown).await?;
     }
-    let page = build(visit, &viewer, &project, shown, texts, typed);
+    let closes = find_closed(visit, &viewer, &shown).await?;
+    let path = project.path();
+    let closes = closes.iter().map(|view| Closed::new(view, &path)).collect();
+    let page = build(visit, &viewer, &project, shown, texts, (typed, closes));
     Ok(render::page_with(status, visit, &viewer, &page))
 }
 
@@ -181,11 +211,28 @@ async fn find_conflict(
     Ok((status == MergeStatus::Conflicting).then_some(NotReady::Conflicting))
 }
 
+/// Finds the issues that merging closes. The messages of all commits are read for that.
+async fn find_closed(
+    visit: &Visit,
+    viewer: &Viewer,
+    shown: &RequestPage,
+) -> PageResult<Vec<IssueView>> {
+    if !shown.view.request.state.is_open() {
+        return Ok(vec![]);
+    }
+    let (app, actor) = (visit.shared_app(), viewer.actor());
+    let (named, id) = (visit.project(), shown.view.request.id);
+    let page = Page::Numbered { number: 1, size: MAX_CLOSED };
+    let find = move || Ok(closing::list(&app, actor, &named, id, page)?.items);
+    visit.run_long(|limiter| &limiter.comparisons, viewer, find).await
+}
+
 fn merge_box(
     project: &ProjectPage,
     shown: &RequestPage,
     typed: Option<String>,
     faults: Faults,
+    closes: Vec<Closed>,
 ) -> MergeBox {
     let request = &shown.view.request;
     let obstacle = shown.obstacle.map(|obstacle| match obstacle {
@@ -226,6 +273,7 @@ fn merge_box(
         head: request.head.map(|head| head.to_string()).unwrap_or_default(),
         faults,
         commands,
+        closes,
     }
 }
 
@@ -235,10 +283,10 @@ fn build(
     project: &ProjectPage,
     shown: RequestPage,
     texts: RenderedTexts,
-    typed: Typed,
+    (typed, closes): (Typed, Vec<Closed>),
 ) -> ShowPage {
     let base = format!("/{}", project.path());
-    let merge = merge_box(project, &shown, typed.message, typed.merge_faults);
+    let merge = merge_box(project, &shown, typed.message, typed.merge_faults, closes);
     let RequestPage { view, labels, discussion, participants, source_path, .. } = shown;
     let request = &view.request;
     let head = Head::new(&base, request, "Discussion", shown.may_update);
