@@ -54,6 +54,32 @@ pub fn list(
     })
 }
 
+/// An environment with a page of its deployments, newest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnvironmentDeployments {
+    /// The environment.
+    pub environment: Environment,
+    /// The deployments.
+    pub deployments: Paged<DeploymentView>,
+}
+
+/// Returns an environment with its deployments.
+pub fn of_environment(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: EnvironmentId,
+    page: Page,
+) -> Result<EnvironmentDeployments, Error> {
+    app.store.read(|tx| {
+        let project = app.requester(actor).ci_project(tx, CiAbility::ReadEnvironments, named)?;
+        let found = tx.environments().find(project.id, id)?;
+        let environment = found.ok_or(Error::NotFound(Entity::Record))?;
+        let deployments = tx.deployments().list_to(id, page)?;
+        Ok(EnvironmentDeployments { environment, deployments: views(tx, deployments)? })
+    })
+}
+
 /// Returns one deployment.
 pub fn get(
     app: &App,

@@ -18,6 +18,7 @@ pub mod build;
 pub mod ci_token;
 pub mod commit;
 pub mod commit_status;
+pub mod dashboard;
 pub mod delivery;
 pub mod deploy_key;
 pub mod deployment;

@@ -1,5 +1,6 @@
 //! Snippets of projects.
 
+pub mod page;
 pub mod personal;
 
 use std::sync::Arc;

@@ -13,6 +13,7 @@ on_every_store!(
     a_long_log_is_cut,
     builds_are_canceled_retried_and_erased,
     artifacts_are_downloaded_and_kept,
+    files_in_artifacts_are_listed_and_run_nothing,
 );
 
 const CONFIGURATION: &str = "rspec: {script: x, artifacts: {paths: [a], expire_in: 1 week}}\n";
@@ -151,4 +152,69 @@ fn artifacts_are_downloaded_and_kept(forge: &Forge) {
     developer.post_from(&page, &format!("{page}/artifacts/keep"), &[]).redirects(303, &page);
     let kept = developer.get(&page).page(200).all("main button");
     assert!(!kept.iter().any(|name| name == "Keep artifacts"), "{kept:?}");
+}
+
+/// A zip archive of files that are not compressed.
+fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let checksum = |bytes: &[u8]| {
+        let step = |sum: u32, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
+        !bytes.iter().fold(!0_u32, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), step))
+    };
+    let (mut archive, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes) in files {
+        let start = u32::try_from(archive.len()).expect("it is small").to_le_bytes();
+        let size = u32::try_from(bytes.len()).expect("it is small").to_le_bytes();
+        let length = u16::try_from(name.len()).expect("it is short").to_le_bytes();
+        let sum = checksum(bytes).to_le_bytes();
+        let head = [&[0; 8][..], &sum, &size, &size, &length, &[0; 2]].concat();
+        archive.extend([b"PK\x03\x04\x0a\0", &head[..], name.as_bytes(), bytes].concat());
+        let entry = [b"PK\x01\x02\x0a\0\x0a\0", &head[..], &[0; 10], &start, name.as_bytes()];
+        directory.extend(entry.concat());
+    }
+    let count = u16::try_from(files.len()).expect("they are few").to_le_bytes();
+    let size = u32::try_from(directory.len()).expect("it is small").to_le_bytes();
+    let start = u32::try_from(archive.len()).expect("it is small").to_le_bytes();
+    let end = [b"PK\x05\x06\0\0\0\0", &count[..], &count, &size, &start, &[0; 2]].concat();
+    [archive, directory, end].concat()
+}
+
+fn files_in_artifacts_are_listed_and_run_nothing(forge: &Forge) {
+    let (_, worker, build, page) = started(forge);
+    let files: [(&str, &[u8]); 4] = [
+        ("log/a <b>.html", b"<script>alert(1)</script>"),
+        ("log/b.bin", b"\0\x01"),
+        ("top.txt", b"top"),
+        ("../up.txt", b"up"),
+    ];
+    let sent = worker.artifacts("POST", &build).file("a.zip", &zip(&files)).send();
+    assert_eq!(sent.status, 201, "{}", sent.text());
+    worker.end(&build, "success");
+    let (browse, file) = (format!("{page}/artifacts/browse"), format!("{page}/artifacts/file"));
+    for who in [None, Some("guest")] {
+        for address in [&browse, &format!("{browse}/log"), &format!("{file}/top.txt")] {
+            assert_eq!(Browser::of(forge, who).get(address).0.status, 404, "{who:?} {address}");
+        }
+    }
+    let reporter = Browser::signed_in(forge, "reporter");
+    let link = reporter.get(&page).page(200).all(&format!("a[href='{browse}']"));
+    assert_eq!(link, ["Browse artifacts"]);
+    let root = reporter.get(&browse).page(200);
+    assert_eq!(root.heading(), format!("Artifacts of build #{}", build["id"]));
+    let names = root.all("table[aria-label=Artifacts] a");
+    assert_eq!(names, ["..", "log", "top.txt"]);
+    let folder = reporter.get(&format!("{browse}/log")).page(200);
+    assert_eq!(folder.all("table[aria-label=Artifacts] a"), ["a <b>.html", "b.bin"]);
+    assert_eq!(folder.all("nav[aria-label=Path] a"), ["artifacts"]);
+    let address = folder.attributes("table[aria-label=Artifacts] a", "href").remove(0);
+    let html = reporter.get(&address).0;
+    assert_eq!((html.status, html.text()), (200, "<script>alert(1)</script>"));
+    assert_eq!(html.header("Content-Type"), Some("text/plain; charset=utf-8"));
+    assert_eq!(html.header("Content-Security-Policy"), Some("default-src 'none'; sandbox"));
+    let binary = reporter.get(&format!("{file}/log/b.bin")).0;
+    assert_eq!(binary.header("Content-Type"), Some("application/octet-stream"));
+    assert_eq!(binary.header("Content-Disposition"), Some("attachment"));
+    for missing in ["none", "log", "log/none", "top.txt/x", "%2e%2e/%2e%2e/etc/passwd"] {
+        assert_eq!(reporter.get(&format!("{file}/{missing}")).0.status, 404, "{missing}");
+    }
+    assert_eq!(reporter.get(&format!("{browse}/none")).0.status, 404);
 }

@@ -11,6 +11,8 @@ on_every_store!(
     a_configuration_that_is_wrong_is_said,
     badges_tell_nothing_of_hidden_projects,
     environments_are_listed_for_the_team,
+    environments_are_made_changed_and_removed,
+    settings_of_pipelines_show_badges_to_masters,
 );
 
 const CONFIGURATION: &str = "\
@@ -197,4 +199,70 @@ fn environments_are_listed_for_the_team(forge: &Forge) {
     for who in [None, Some("guest")] {
         assert_eq!(Browser::of(forge, who).get(page).0.status, 404, "{who:?}");
     }
+}
+
+fn environments_are_made_changed_and_removed(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    tree.write(".gitlab-ci.yml", "deploy: {script: x, environment: live}\n").commit("Deploy");
+    forge.fill(id, &tree);
+    team(forge, &[id]);
+    let (list, new) = ("/root/ship/environments", "/root/ship/environments/new");
+    for (who, expected) in [
+        (None, 302),
+        (Some("guest"), 404),
+        (Some("reporter"), 404),
+        (Some("developer"), 200),
+        (Some("master"), 200),
+    ] {
+        assert_eq!(Browser::of(forge, who).get(new).0.status, expected, "{who:?}");
+    }
+    let developer = Browser::signed_in(forge, "developer");
+    let form = developer.get(new).page(200);
+    assert_eq!(form.all("form[aria-label='New environment'] label"), ["Name", "External URL"]);
+    let wrong = [("name", ""), ("external_url", "javascript:alert(1)")];
+    let wrong = developer.post_from(new, list, &wrong).page(422);
+    assert_eq!(wrong.attributes("[aria-invalid]", "id"), ["name", "external_url"]);
+    let made = developer.post_from(new, list, &[("name", "live"), ("external_url", "")]);
+    let one = made.0.header("Location").expect("it leads to the environment").to_owned();
+    let path = format!("/projects/{id}/pipeline");
+    forge.post(&path).token(ROOT).form(&[("ref", "master")]).send().expect(201);
+    let worker = runner(forge, id);
+    let build = worker.take().expect("a build waits");
+    worker.end(&build, "success");
+    let page = developer.get(&one).page(200);
+    assert_eq!(page.heading(), "live");
+    let links = page.attributes("table[aria-label=Deployments] a", "href");
+    assert!(links.contains(&format!("/root/ship/builds/{}", build["id"])), "{links:?}");
+    assert!(!page.all("main a").contains(&"Edit".to_owned()), "developers only make them");
+    let edit = format!("{one}/edit");
+    assert_eq!(developer.get(&edit).0.status, 404);
+    let refused = developer.post_from(&one, &edit, &[("name", "x")]).0.status;
+    assert_eq!(refused, 403);
+    assert_eq!(developer.post_from(&one, &format!("{one}/delete"), &[]).0.status, 403);
+    let master = Browser::signed_in(forge, "master");
+    assert_eq!(master.get(&edit).page(200).attributes("#name", "value"), ["live"]);
+    let fields = [("name", "stage"), ("external_url", "https://example.com/")];
+    master.post_from(&edit, &edit, &fields).redirects(303, &one);
+    assert_eq!(master.get(&one).page(200).heading(), "stage");
+    assert_eq!(Browser::signed_in(forge, "guest").get(&one).0.status, 404);
+    master.post_from(&one, &format!("{one}/delete"), &[]).redirects(303, list);
+    assert_eq!(master.get(&one).0.status, 404);
+}
+
+fn settings_of_pipelines_show_badges_to_masters(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    team(forge, &[id]);
+    let page = "/root/ship/pipelines/settings";
+    for (who, expected) in
+        [(None, 404), (Some("guest"), 404), (Some("developer"), 404), (Some("master"), 200)]
+    {
+        assert_eq!(Browser::of(forge, who).get(page).0.status, expected, "{who:?}");
+    }
+    let shown = Browser::signed_in(forge, "master").get(page).page(200);
+    assert_eq!(shown.heading(), "Pipeline settings");
+    let pictures = shown.attributes("main img", "src");
+    assert_eq!(
+        pictures,
+        ["/root/ship/badges/master/build.svg", "/root/ship/badges/master/coverage.svg"]
+    );
 }

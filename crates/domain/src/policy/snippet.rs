@@ -98,6 +98,27 @@ impl Protected for SnippetFacts {
     }
 }
 
+/// The facts for decisions about a personal snippet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PersonalSnippetFacts {
+    /// The level of the snippet.
+    pub visibility: Visibility,
+    /// Whether the actor is the author.
+    pub written_by_actor: bool,
+}
+
+impl PersonalSnippetFacts {
+    /// Returns whether the page of the snippet exists for the actor: authors see theirs, external users and strangers
+    /// those of others that are public, and other users also internal ones.
+    pub fn is_read_by(&self, actor: Actor) -> bool {
+        let lowest = match actor {
+            Actor::Anonymous | Actor::User { external: true, .. } => Visibility::Public,
+            Actor::User { external: false, .. } | Actor::Admin { .. } => Visibility::Internal,
+        };
+        self.written_by_actor || self.visibility >= lowest
+    }
+}
+
 impl SnippetFacts {
     /// Returns whether the actor may change and delete the notes of other users.
     pub(super) fn is_moderated_by(&self, actor: Actor) -> bool {
@@ -147,6 +168,24 @@ mod tests {
             let off = facts(project, level, false);
             assert_eq!(off.lowest_visible(actor), None);
             assert!(!off.allows(actor, SnippetsAbility::Create));
+        }
+    }
+
+    #[test]
+    fn personal_snippets_are_read_by_their_level() {
+        use Visibility::{Internal, Private, Public};
+        for (actor, written_by_actor, seen) in [
+            (Actor::Anonymous, false, [false, false, true]),
+            (EXTERNAL, false, [false, false, true]),
+            (EXTERNAL, true, [true, true, true]),
+            (USER, false, [false, true, true]),
+            (USER, true, [true, true, true]),
+            (ADMIN, false, [false, true, true]),
+        ] {
+            let reads = |visibility| {
+                PersonalSnippetFacts { visibility, written_by_actor }.is_read_by(actor)
+            };
+            assert_eq!([Private, Internal, Public].map(reads), seen, "{actor:?}");
         }
     }
 

@@ -14,11 +14,13 @@ use hexforge_domain::id::PipelineId;
 use hexforge_domain::pipeline::PipelineScope;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::ProjectRef;
 
 use super::builds::duration;
 use super::project::{frame_of, other_spelling};
-use super::settings::{after_button, base_of};
+use super::settings::{administered, after_button, base_of};
+use crate::address;
 use crate::cookies::Notice;
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
@@ -32,6 +34,7 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/{namespace}/{project}/pipelines", list);
     pages.get("/{namespace}/{project}/pipelines/new", form);
     pages.post("/{namespace}/{project}/pipelines/new", create);
+    pages.get("/{namespace}/{project}/pipelines/settings", settings);
     pages.get("/{namespace}/{project}/pipelines/{id}", show);
     pages.get("/{namespace}/{project}/pipelines/{id}/builds", show);
     pages.post("/{namespace}/{project}/pipelines/{id}/retry", retry);
@@ -67,6 +70,8 @@ struct PipelinesPage {
     base: String,
     scope: &'static str,
     may_run: bool,
+    may_administer: bool,
+    may_read_environments: bool,
     rows: Vec<Row>,
     total: u64,
     pager: Pager,
@@ -109,6 +114,8 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
         base: format!("/{}", project.path()),
         scope: word,
         may_run: project.may_build(CiAbility::Run),
+        may_administer: project.may(ProjectAbility::Administer),
+        may_read_environments: project.may_build(CiAbility::ReadEnvironments),
         rows: found.items.iter().map(row).collect(),
         total: found.total,
         pager: Pager::new(&visit, found.total),
@@ -375,6 +382,41 @@ async fn create(visit: Visit) -> PageResult<HttpResponse> {
             Ok(show_form(&visit, &viewer, status, &project, faults))
         }
     }
+}
+
+#[derive(Template)]
+#[template(path = "pipeline_settings.html")]
+struct SettingsPage {
+    frame: Frame,
+    base: String,
+    /// The pictures of the default branch: their names, addresses, and the Markdown that shows them.
+    badges: Vec<(&'static str, String, String)>,
+    is_enabled: bool,
+}
+
+/// What other sites show of the pipelines. The settings themselves are on their own pages.
+async fn settings(visit: Visit) -> PageResult<HttpResponse> {
+    let named = visit.project();
+    let (viewer, project) =
+        visit.run(move |app, viewer| administered(app, viewer.actor(), &named)).await?;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
+    let (base, home) = (format!("/{}", project.path()), &project.placed.project);
+    let branch = home.default_branch.as_ref().map_or("master", |name| name.as_str());
+    let branch = address::path(branch);
+    let badge = |(name, file): (&'static str, &str)| {
+        let picture = format!("{base}/badges/{branch}/{file}.svg");
+        let (from, to) = (visit.external(&picture), visit.external(&base));
+        (name, picture, format!("[![{file} status]({from})]({to}/commits/{branch})"))
+    };
+    let page = SettingsPage {
+        badges: [("Build", "build"), ("Coverage", "coverage")].map(badge).to_vec(),
+        is_enabled: home.features.builds,
+        frame: super::settings::frame(&visit, &viewer, &project, "Pipeline settings"),
+        base,
+    };
+    render::page(&visit, &viewer, &page)
 }
 
 async fn retry(visit: Visit) -> PageResult<HttpResponse> {
