@@ -8,6 +8,7 @@ mod pages {
     mod compare;
     mod contents;
     mod costly;
+    mod crawler;
     mod diffs;
     mod editing;
     mod files;
