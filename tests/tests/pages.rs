@@ -8,6 +8,7 @@ mod pages {
     mod compare;
     mod contents;
     mod costly;
+    mod dashboards;
     mod crawler;
     mod diffs;
     mod editing;
@@ -15,6 +16,7 @@ mod pages {
     mod forgery;
     mod groups;
     mod hooks;
+    mod hostile;
     mod issues;
     mod labels;
     mod limits;
@@ -28,5 +30,6 @@ mod pages {
     mod search;
     mod sessions;
     mod settings;
+    mod snippets;
     mod support;
 }

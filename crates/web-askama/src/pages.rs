@@ -3,6 +3,7 @@
 mod activity;
 mod admin;
 mod archive;
+mod artifacts;
 mod badges;
 mod blame;
 mod boards;
@@ -41,6 +42,7 @@ pub(crate) mod service;
 mod session;
 mod settings;
 mod sign_up;
+mod snippets;
 mod tags;
 mod tracker;
 
@@ -86,6 +88,7 @@ pub(crate) fn declare(pages: &mut Pages) {
     hooks::declare(pages);
     pipelines::declare(pages);
     builds::declare(pages);
+    artifacts::declare(pages);
     badges::declare(pages);
     environments::declare(pages);
     project_activity::declare(pages);
@@ -100,6 +103,7 @@ pub(crate) fn declare(pages: &mut Pages) {
     labels::declare(pages);
     milestones::declare(pages);
     boards::declare(pages);
+    snippets::declare(pages);
     merge_requests::declare(pages);
     pages.get("/{namespace}/{project}/find_file/{rest...}", finder::page);
     pages.get("/{namespace}/{project}/files/{rest...}", finder::json);

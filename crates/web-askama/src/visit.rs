@@ -416,6 +416,11 @@ impl Visit {
         String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
     }
 
+    /// A parameter in the address, as it was sent.
+    pub(crate) fn bytes(&self, name: &str) -> &[u8] {
+        self.0.in_path.get(name)
+    }
+
     /// An id in the address. Text that is no id becomes 0, which nothing has.
     pub(crate) fn id(&self, name: &str) -> i64 {
         hexforge_domain::id::parse(&self.param(name)).unwrap_or(0)
