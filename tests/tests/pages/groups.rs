@@ -9,6 +9,8 @@ on_every_store!(
     a_user_creates_edits_and_removes_a_group,
     groups_are_seen_by_those_who_may_see_them,
     settings_of_a_group_are_for_its_owners,
+    a_group_shows_the_issues_and_milestones_of_its_projects,
+    labels_of_a_group_are_changed_by_its_masters,
 );
 
 /// Creates a group of the administrator, and returns its id.
@@ -170,4 +172,79 @@ fn settings_of_a_group_are_for_its_owners(forge: &Forge) {
     }
     assert_eq!(Browser::stranger(forge).get(edit).0.status, 404);
     assert_eq!(Browser::stranger(forge).get("/groups/team").page(200).heading(), "team");
+}
+
+fn a_group_shows_the_issues_and_milestones_of_its_projects(forge: &Forge) {
+    let crew = group(forge, "crew", "20");
+    let inside = crew.to_string();
+    let mut ids = Vec::new();
+    for (name, level) in [("open", "20"), ("secret", "0")] {
+        let fields =
+            [("name", name), ("namespace_id", inside.as_str()), ("visibility_level", level)];
+        let made = forge.post("/projects").token(ROOT).form(&fields).send().expect(201);
+        ids.push(made["id"].as_i64().expect("projects have ids"));
+        let path = |kind: &str| format!("/projects/{}/{kind}", made["id"]);
+        let title = format!("A thing of {name}");
+        for kind in ["issues", "milestones"] {
+            let fields = [("title", title.as_str())];
+            forge.post(&path(kind)).token(ROOT).form(&fields).send().expect(201);
+        }
+    }
+    let guest = user(forge, "guest");
+    let add = forge.post(&format!("/projects/{}/members", ids[1])).token(ROOT);
+    let text = guest.to_string();
+    add.form(&[("user_id", text.as_str()), ("access_level", "10")]).send().expect(201);
+    user(forge, "other");
+    for (who, expected) in [("other", 1), ("guest", 2), ("root", 2)] {
+        let browser = Browser::signed_in(forge, who);
+        for (page, heading) in [
+            ("issues", "Issues"),
+            ("milestones", "Milestones"),
+            ("merge_requests", "Merge requests"),
+        ] {
+            let page = browser.get(&format!("/groups/crew/{page}")).page(200);
+            assert_eq!(page.heading(), heading);
+            assert_eq!(page.all("title"), [format!("{heading} · crew · hexforge")]);
+            let listed = page.all(&format!("ul[aria-label='{heading}'] > li"));
+            assert_eq!(listed.len(), expected, "{who} {heading}: {listed:?}");
+        }
+        let closed = browser.get("/groups/crew/issues?state=closed").page(200);
+        assert_eq!(closed.all(".empty"), ["There are no issues to show."]);
+        let tabs = closed.all("main ul.tabs:not(nav ul) a");
+        assert!(tabs.contains(&format!("Open {expected}")), "{tabs:?}");
+    }
+    for page in ["issues", "milestones", "merge_requests", "labels"] {
+        let seen = Browser::stranger(forge).get(&format!("/groups/crew/{page}"));
+        assert_eq!(seen.0.status, 404, "strangers see no issues");
+    }
+}
+
+fn labels_of_a_group_are_changed_by_its_masters(forge: &Forge) {
+    let crew = group(forge, "crew", "20");
+    for (name, level) in [("developer", "30"), ("master", "40")] {
+        let id = user(forge, name);
+        add_member(forge, crew, id, level);
+    }
+    let page = "/groups/crew/labels";
+    let (master, developer) =
+        (Browser::signed_in(forge, "master"), Browser::signed_in(forge, "developer"));
+    let bad = [("title", "bug"), ("color", "red")];
+    let refused = master.post_from(page, page, &bad).page(422);
+    assert_eq!(refused.attributes("input[aria-invalid=true]", "name"), ["color"]);
+    assert_eq!(refused.attributes("input#title", "value"), ["bug"]);
+    let good = [("title", "bug & <x>"), ("color", "#ff0000"), ("description", "It breaks")];
+    master.post_from(page, page, &good).redirects(303, page);
+    assert_eq!(master.post_from(page, page, &good).0.status, 422, "it exists");
+    let seen = developer.get(page).page(200);
+    assert_eq!(seen.all("ul[aria-label=Labels] .title"), ["bug & <x>"]);
+    assert!(seen.all("main form").is_empty(), "developers do not change it");
+    let change = [("label", "bug & <x>"), ("title", "fault"), ("color", "#00ff00")];
+    let update = format!("{page}/update");
+    assert_eq!(developer.post_from("/", &update, &change).0.status, 403);
+    master.post_from(page, &update, &change).redirects(303, page);
+    assert_eq!(master.get(page).page(200).all("ul[aria-label=Labels] .title"), ["fault"]);
+    let delete = format!("{page}/delete");
+    assert_eq!(developer.post_from("/", &delete, &[("label", "fault")]).0.status, 403);
+    master.post_from(page, &delete, &[("label", "fault")]).redirects(303, page);
+    assert_eq!(master.post_from(page, &delete, &[("label", "fault")]).0.status, 404);
 }

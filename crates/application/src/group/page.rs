@@ -3,13 +3,17 @@
 
 use hexforge_domain::event::query::EventFeed;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupRef, GroupScope};
+use hexforge_domain::id::ProjectId;
+use hexforge_domain::milestone::{Milestone, MilestoneFilter, MilestoneState};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
 use hexforge_domain::policy::system::ServiceAbility;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::Tx;
-use hexforge_domain::project::query::{ListAudience, ProjectScope, Viewer};
+use hexforge_domain::project::query::{
+    ListAudience, ProjectFilter, ProjectOrder, ProjectScope, Viewer,
+};
 
 use crate::access;
 use crate::app::App;
@@ -31,6 +35,11 @@ impl GroupPage {
     /// Returns whether the actor may do this.
     pub fn may(&self, ability: GroupAbility) -> bool {
         self.facts.allows(self.actor, ability)
+    }
+
+    /// Returns whether the actor is a user.
+    pub fn is_user(&self) -> bool {
+        self.actor != Actor::Anonymous
     }
 
     fn load(app: &App, tx: &mut dyn Tx, actor: Actor, named: &GroupRef) -> Result<Self, Error> {
@@ -84,6 +93,76 @@ pub fn activity(
         let feed = EventFeed::Namespace(found.group.id);
         let events = event::feed(app, tx, actor, feed, page)?;
         Ok((found, events))
+    })
+}
+
+/// The maximum number of projects whose milestones are listed: those with the last activity.
+const MAX_PROJECTS: u64 = 100;
+
+/// The projects in a group that the actor may see, with the last activity first.
+fn projects_inside(
+    app: &App,
+    tx: &mut dyn Tx,
+    found: &GroupPage,
+    page: Page,
+) -> Result<Paged<PlacedProject>, Error> {
+    let viewer = if found.may(GroupAbility::ReadAllProjects) {
+        ListAudience::Unrestricted
+    } else {
+        ListAudience::Viewer(access::viewer(found.actor)?)
+    };
+    let filter = ProjectFilter {
+        order: ProjectOrder::LastActivityAt,
+        ..ProjectFilter::newest_first(
+            ProjectScope::InGroup { group: found.group.id, viewer },
+            app.today(),
+        )
+    };
+    let projects = tx.projects().list(&filter, page)?;
+    Ok(project_view::placed_page(tx, projects)?)
+}
+
+/// Returns a group, and the projects in it that have merge requests, for users.
+pub fn projects_with_requests(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    page: Page,
+) -> Result<(GroupPage, Paged<PlacedProject>), Error> {
+    access::own_account(actor)?;
+    app.store.read(|tx| {
+        let found = GroupPage::load(app, tx, actor, named)?;
+        let mut projects = projects_inside(app, tx, &found, page)?;
+        projects.items.retain(|placed| placed.project.features.merge_requests);
+        Ok((found, projects))
+    })
+}
+
+/// Returns a group, and the milestones of the projects in it, newest first, each with the path of its project.
+pub fn milestones(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    state: Option<MilestoneState>,
+    page: Page,
+) -> Result<(GroupPage, Paged<(Milestone, String)>), Error> {
+    access::own_account(actor)?;
+    app.store.read(|tx| {
+        let found = GroupPage::load(app, tx, actor, named)?;
+        let first = Page::Numbered { number: 1, size: MAX_PROJECTS };
+        let mut projects = projects_inside(app, tx, &found, first)?.items;
+        projects.retain(|PlacedProject { project, .. }| {
+            project.features.issues || project.features.merge_requests
+        });
+        let ids: Vec<ProjectId> = projects.iter().map(|placed| placed.project.id).collect();
+        let filter = MilestoneFilter { state, iids: None };
+        let Paged { items, total } = tx.milestones().list_of(&ids, &filter, page)?;
+        let with_path = |milestone: Milestone| {
+            let placed = projects.iter().find(|one| one.project.id == milestone.project)?;
+            let path = placed.place.path_of(&placed.project);
+            Some((milestone, path))
+        };
+        Ok((found, Paged { items: items.into_iter().filter_map(with_path).collect(), total }))
     })
 }
 

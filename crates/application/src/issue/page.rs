@@ -1,11 +1,13 @@
 //! What the web pages of issues show: a list with its counters, and one issue with its discussion.
 
+use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::{IssueId, UserId};
 use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::query::{IssueFilter, IssueOrder, IssueScope, LabelFilter};
 use hexforge_domain::label::{Label, LabelTitle};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::tracker::{IssueAbility, TrackerAbility};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
@@ -17,6 +19,7 @@ use crate::access::tracker::{self, Tracker};
 use crate::app::App;
 use crate::discussion::Discussion;
 use crate::error::{Entity, Error};
+use crate::group::audience_of;
 use crate::note::subject::Subject;
 use crate::tracker_choices::TrackerChoices;
 use crate::view::issue::{self as view, IssueView};
@@ -162,7 +165,25 @@ pub fn list_own(
     })
 }
 
-pub(crate) fn list_of_projects(
+/// Lists the issues in the projects of a group that the actor may see.
+pub fn list_of_group(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    query: &IssueQuery,
+    page: Page,
+) -> Result<IssuesOfProjects, Error> {
+    let user = access::own_account(actor)?;
+    app.store.read(|tx| {
+        let requester = app.requester(actor);
+        let group = requester.group(tx, GroupAbility::Read, named)?;
+        let scope = IssueScope::Group(group.id, audience_of(tx, requester, &group)?);
+        let base = IssueFilter::newest_first(scope, tracker::clearance(actor), app.today());
+        list_of_projects(tx, user, &query.apply(base), page)
+    })
+}
+
+fn list_of_projects(
     tx: &mut dyn Tx,
     user: UserId,
     filter: &IssueFilter,

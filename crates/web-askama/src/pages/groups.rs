@@ -2,6 +2,7 @@
 
 mod edit;
 mod new;
+mod tracker;
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -29,6 +30,7 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/groups", redirect);
     new::declare(pages);
     edit::declare(pages);
+    tracker::declare(pages);
     pages.get("/groups/{path}/projects", projects);
     pages.get("/groups/{path}/activity", show_activity);
     pages.get("/groups/{path}.atom", feed);
@@ -124,6 +126,8 @@ pub(super) struct GroupFrame {
     pub(super) section: &'static str,
     pub(super) may_edit: bool,
     pub(super) may_create: bool,
+    /// Whether the viewer is signed in. Others see no issues.
+    pub(super) is_user: bool,
 }
 
 impl GroupFrame {
@@ -135,6 +139,7 @@ impl GroupFrame {
             section,
             may_edit: page.may(GroupAbility::Administer),
             may_create: page.may(GroupAbility::CreateProjects),
+            is_user: page.is_user(),
         }
     }
 }

@@ -82,6 +82,7 @@ fn show(
             section: "Settings",
             may_edit: true,
             may_create: true,
+            is_user: true,
         },
         faults: faults.general,
         removal_faults: faults.removal,
