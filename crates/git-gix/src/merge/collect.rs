@@ -118,6 +118,7 @@ pub(super) fn collect(
         Collected { paths: BTreeMap::new(), resolved: BTreeMap::new(), sides: Default::default() };
     let mut walk = Walk { repo, effort, collected, may_defer: [true; 3], waiting: Vec::new() };
     walk.walk(Folder { path: BString::default(), trees, folder_mask: 0 })?;
+    walk.sort_from([(0, 0); 3]);
     for side in [OURS, THEIRS] {
         let deferred = std::mem::take(&mut walk.collected.sides[side].deferred);
         if !walk.collected.sides[side].has_relevant() {
@@ -129,16 +130,49 @@ pub(super) fn collect(
             continue;
         }
         walk.may_defer[side] = false;
-        for folder in deferred {
+        for folder in in_visiting_order(deferred) {
+            let before = walk.counts();
             walk.walk(folder)?;
+            walk.sort_from(before);
         }
     }
-    let mut collected = walk.collected;
-    for side in &mut collected.sides {
-        side.deleted.sort_by(|one, two| one.0.cmp(&two.0));
-        side.added.sort_by(|one, two| one.0.cmp(&two.0));
+    Ok(walk.collected)
+}
+
+/// The initial number of chains of a hash table of git.
+const CHAINS: usize = 64;
+
+/// Sorts folders as git visits those that only one side changed. The order decides to which of several equal files a
+/// file was renamed. git keeps the folders in a hash table: the newest of a chain comes first, and the table gets four
+/// times as many chains when there are more folders than 80 % of them.
+fn in_visiting_order(mut folders: Vec<Folder>) -> Vec<Folder> {
+    let with_slash = |folder: &Folder| [folder.path.as_slice(), b"/"].concat();
+    folders.sort_by_cached_key(with_slash);
+    let empty = |chains: usize| -> Vec<Vec<Folder>> { (0..chains).map(|_| Vec::new()).collect() };
+    // The last folder of a chain is the newest.
+    let mut table = empty(CHAINS);
+    for (at, folder) in folders.into_iter().enumerate() {
+        put(&mut table, folder);
+        if at + 1 > table.len() * 80 / 100 {
+            let mut larger = empty(table.len() * 4);
+            for folder in table.into_iter().flat_map(|chain| chain.into_iter().rev()) {
+                put(&mut larger, folder);
+            }
+            table = larger;
+        }
     }
-    Ok(collected)
+    table.into_iter().flat_map(|chain| chain.into_iter().rev()).collect()
+}
+
+fn put(table: &mut [Vec<Folder>], folder: Folder) {
+    let hash = folder
+        .path
+        .iter()
+        .fold(0x811c_9dc5_u32, |hash, byte| hash.wrapping_mul(0x0100_0193) ^ u32::from(*byte));
+    let chains = table.len();
+    if let Some(chain) = table.get_mut(hash as usize % chains) {
+        chain.push(folder);
+    }
 }
 
 struct Walk<'a> {
@@ -160,6 +194,21 @@ impl Walk<'_> {
             self.folder(folder)?;
         }
         Ok(())
+    }
+
+    /// The numbers of deletions and additions of each side.
+    fn counts(&self) -> [(usize, usize); 3] {
+        self.collected.sides.each_ref().map(|side| (side.deleted.len(), side.added.len()))
+    }
+
+    /// Sorts the deletions and additions of each side from these numbers on by path, as git collects them.
+    fn sort_from(&mut self, counts: [(usize, usize); 3]) {
+        for (side, (deleted, added)) in self.collected.sides.iter_mut().zip(counts) {
+            let deleted = side.deleted.get_mut(deleted..).unwrap_or_default();
+            deleted.sort_by(|one, two| one.0.cmp(&two.0));
+            let added = side.added.get_mut(added..).unwrap_or_default();
+            added.sort_by(|one, two| one.0.cmp(&two.0));
+        }
     }
 
     fn folder(&mut self, folder: Folder) -> Result<(), GitError> {

@@ -91,6 +91,37 @@ fn damaged_trees_and_missing_files_are_errors() {
 }
 
 #[test]
+fn of_several_equal_files_the_one_that_git_finds_first_takes_over_the_change() {
+    let new_folders = |count: u32| (0..count).map(|number| format!("new{number}/copy"));
+    for copies in [
+        vec!["a/copy".to_owned(), "folder/copy".to_owned()],
+        new_folders(2).collect(),
+        new_folders(30).collect(),
+        new_folders(60).collect(),
+        new_folders(300).collect(),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("folder/file", "1\n2\n3\n");
+        scratch.write("folder/kept", "kept\n");
+        let base = scratch.commit("base");
+        scratch.write("folder/file", "1\n2\nthree\n");
+        let ours = scratch.commit("ours");
+        scratch.git(&["checkout", "-q", "--detach", &base]);
+        scratch.git(&["rm", "-q", "folder/file"]);
+        for copy in &copies {
+            scratch.write(copy, "1\n2\n3\n");
+        }
+        let theirs = scratch.commit("theirs");
+        let expected = merge_with_git(&scratch.git_dir(), &ours, &theirs);
+        assert!(expected.is_some());
+        let repo = open(&scratch.git_dir());
+        assert_eq!(merge(&repo, &ours, &theirs), expected, "{} copies", copies.len());
+        let expected = merge_with_git(&scratch.git_dir(), &theirs, &ours);
+        assert_eq!(merge(&repo, &theirs, &ours), expected, "{} copies", copies.len());
+    }
+}
+
+#[test]
 fn large_and_binary_files_that_both_changed_conflict() {
     let scratch = Scratch::new();
     let large = |end: &str| format!("{}{end}", "0123456789abcde\n".repeat(3 << 20)).into_bytes();
