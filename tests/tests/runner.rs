@@ -1,10 +1,15 @@
 //! `hexforge runner` against `hexforge serve`: both are the real program.
 
 mod runner {
+    mod built_in;
     mod commands;
+    mod containers;
     mod executors;
     mod faults;
+    mod hostile;
     mod jobs;
+    mod kills;
     mod logs;
+    mod lost;
     mod scene;
 }

@@ -3,6 +3,7 @@
 pub mod administer;
 mod artifacts;
 mod assignment;
+mod checksum;
 mod coverage;
 pub mod manage;
 mod request;
@@ -17,7 +18,7 @@ pub(crate) use assignment::load as load_assignment;
 pub use assignment::{Assignment, EarlierBuild};
 pub use request::request;
 pub use trace::{Appended, append_trace, authorize_trace};
-pub use update::{Report, Update, authorize_update, update};
+pub use update::{Report, Update, Updated, authorize_update, update};
 pub use variables::{BuildVariable, Server, variables};
 
 use std::borrow::Cow;
@@ -95,6 +96,30 @@ pub fn register(app: &App, token: &str, new: Registration) -> Result<Registered,
         Ok(runner)
     })?;
     Ok(Registered { id: runner.id, token: ci_token::runner_token(app, &runner) })
+}
+
+/// Registers a runner for all projects that the server itself starts.
+pub fn register_built_in(app: &App, description: &str) -> Result<Registered, Error> {
+    let new = NewRunner {
+        description: description.to_owned(),
+        shared: true,
+        run_untagged: true,
+        locked: false,
+        tags: Tags::default(),
+        info: RunnerInfo::default(),
+        at: app.clock.now(),
+    };
+    let runner = app.store.write(|tx| Ok::<_, Error>(tx.runners().insert(new)?))?;
+    Ok(Registered { id: runner.id, token: ci_token::runner_token(app, &runner) })
+}
+
+/// Returns whether a runner has this token.
+pub fn is_registered(app: &App, token: &str) -> Result<bool, Error> {
+    app.store.read(|tx| match identify_runner(app, tx, token) {
+        Ok(_) => Ok(true),
+        Err(Error::Forbidden(None)) => Ok(false),
+        Err(error) => Err(error),
+    })
 }
 
 /// Removes the runner with this token. The builds that it runs fail.
@@ -186,10 +211,22 @@ fn cut_piece(length: u64, piece: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Returns whether the time of the last update of a running build has to be stored again. With a short silence in the
-/// settings it is stored more often.
+/// settings it is stored more often. The first report of its runner is always stored.
 fn is_update_due(app: &App, build: &Build, now: Timestamp) -> bool {
     let interval = CONTACT_INTERVAL.min(app.settings.runner_silence / 4);
-    build.status == Status::Running && now - build.updated_at >= interval
+    build.status == Status::Running
+        && (now - build.updated_at >= interval || !is_acknowledged(build))
+}
+
+/// Returns whether the runner of a running build has reported anything about it.
+pub(crate) fn is_acknowledged(build: &Build) -> bool {
+    build.started_at.is_none_or(|started| build.updated_at > started)
+}
+
+/// Returns whether a runner reports about a new build at once, so that an assignment which it does not acknowledge was
+/// lost on its way. Older runners may first prepare for minutes.
+pub(crate) fn acknowledges(runner: &Runner) -> bool {
+    runner.info.name.as_deref() == Some("hexforge-runner")
 }
 
 #[cfg(test)]

@@ -27,6 +27,9 @@ const BLOCK: usize = 256 << 10;
 /// The longest part of an error answer that is read.
 const MAX_ERROR: usize = 4 << 10;
 
+/// The longest answer that is read. A build with all its variables and earlier builds is far shorter.
+const MAX_ANSWER: usize = 32 << 20;
+
 /// The connection to one server.
 #[derive(Clone, Debug)]
 pub struct Api {
@@ -177,14 +180,17 @@ impl Api {
         }
     }
 
-    /// Reports the final state of a build.
+    /// Reports the final state of a build, with the length and the checksum of its log.
     /// # Errors
     /// The server is away or refuses; 404 means that the build is no longer this runner's.
-    pub async fn finish(&self, build: i64, token: &str, succeeded: bool) -> Result<(), Error> {
-        let state = if succeeded { "success" } else { "failed" };
+    pub async fn finish(&self, build: i64, token: &str, end: &Final) -> Result<(), Error> {
+        let state = if end.succeeded { "success" } else { "failed" };
         let path = format!("/builds/{build}.json");
-        let call = self.call(Method::PUT, &path, &json!({ "token": token, "state": state }));
-        success(self.send(call).await?).await.map(drop)
+        let body = json!({
+            "token": token, "state": state,
+            "trace_length": end.length, "trace_checksum": format!("crc32:{:08x}", end.crc32),
+        });
+        success(self.send(self.call(Method::PUT, &path, &body)).await?).await.map(drop)
     }
 
     /// Uploads the artifacts of a build from a file, block by block.
@@ -266,8 +272,22 @@ impl Api {
         call.send().await.map_err(|error| self.unreachable(&describe(&error)))
     }
 
-    async fn read_json<T: for<'a> Deserialize<'a>>(&self, answer: Response) -> Result<T, Error> {
-        let text = answer.bytes().await.map_err(|error| self.unreachable(&describe(&error)))?;
+    async fn read_json<T: for<'a> Deserialize<'a>>(
+        &self,
+        mut answer: Response,
+    ) -> Result<T, Error> {
+        let mut text = Vec::new();
+        while let Some(chunk) =
+            answer.chunk().await.map_err(|error| self.unreachable(&describe(&error)))?
+        {
+            if text.len() + chunk.len() > MAX_ANSWER {
+                return Err(Error::step(format!(
+                    "the answer of {} has more than {MAX_ANSWER} bytes",
+                    self.url
+                )));
+            }
+            text.extend_from_slice(&chunk);
+        }
         serde_json::from_slice(&text).map_err(|error| {
             Error::step(format!("the answer of {} cannot be read: {error}", self.url))
         })
@@ -275,6 +295,24 @@ impl Api {
 
     fn unreachable(&self, problem: &str) -> Error {
         Error::Unreachable { url: self.url.clone(), problem: problem.to_owned() }
+    }
+}
+
+/// The end of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Final {
+    /// Whether it succeeded.
+    pub succeeded: bool,
+    /// The length of the whole log.
+    pub length: u64,
+    /// The checksum of the whole log.
+    pub crc32: u32,
+}
+
+impl Final {
+    /// The end of a build whose log is in memory.
+    pub fn of(succeeded: bool, log: &[u8]) -> Self {
+        Self { succeeded, length: log.len() as u64, crc32: crc32fast::hash(log) }
     }
 }
 
@@ -367,4 +405,60 @@ fn user_agent() -> String {
         std::env::consts::OS,
         std::env::consts::ARCH
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    /// A server that answers each request with this head and then with this block for as long as it is read.
+    fn lying(head: String, block: &'static [u8]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it has an address");
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let mut stream = stream;
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(head.as_bytes());
+                while !block.is_empty() && stream.write_all(block).is_ok() {}
+            }
+        });
+        format!("http://{address}")
+    }
+
+    fn wait<T>(work: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("it can be started").block_on(work)
+    }
+
+    #[test]
+    fn endless_answers_are_not_kept_in_memory() {
+        let endless = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\n\r\n".to_owned();
+        let api = Api::new(&lying(endless, &[b' '; 1 << 16])).expect("a valid address");
+        let error = wait(api.request_build("token", Duration::ZERO)).expect_err("it has no end");
+        assert!(error.to_string().contains("has more than"), "{error}");
+        let refused = "HTTP/1.1 403 Forbidden\r\n\r\n".to_owned();
+        let api = Api::new(&lying(refused, &[b'x'; 1 << 16])).expect("a valid address");
+        let error = wait(api.finish(1, "token", &Final::of(true, b""))).expect_err("it is refused");
+        assert_eq!(error.status(), Some(403));
+        assert!(error.to_string().len() < 5000);
+    }
+
+    #[test]
+    fn tokens_do_not_follow_redirects() {
+        let other = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let target = other.local_addr().expect("it has an address");
+        let moved = format!(
+            "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://{target}/\r\nContent-Length: 0\r\n\r\n"
+        );
+        let api = Api::new(&lying(moved, b"")).expect("a valid address");
+        let error = wait(api.unregister("token")).expect_err("it is not followed");
+        assert_eq!(error.status(), Some(307));
+        other.set_nonblocking(true).expect("Linux can");
+        assert!(other.accept().is_err(), "the token went elsewhere");
+    }
 }

@@ -12,6 +12,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::Error;
 use crate::plan::Selection;
+use crate::remove::remove_all;
 
 /// The maximum number of files of an archive.
 const MAX_FILES: usize = 500_000;
@@ -19,30 +20,39 @@ const MAX_FILES: usize = 500_000;
 /// The maximum size of all files that an archive unpacks to.
 pub const MAX_UNPACKED: u64 = 32 << 30;
 
+/// How many folders may be in one another.
+const MAX_DEPTH: usize = 200;
+
+/// The size of the blocks in which files are packed.
+const BLOCK: u64 = 4 << 20;
+
 /// The longest target of a symbolic link.
 const MAX_LINK: u64 = 4096;
 
-/// Finds the files that belong to a selection, relative to the project folder. `untracked` are the untracked files as
-/// git lists them.
+/// Finds the files that belong to a selection, relative to the project folder. `tracked` are the files and submodules
+/// that git checked out; all others are untracked. Without it, no file counts as untracked.
 /// # Errors
 /// A folder cannot be read, or there are too many files.
 pub fn select(
     project: &Path,
     chosen: &Selection,
-    untracked: &[PathBuf],
+    tracked: Option<&BTreeSet<PathBuf>>,
 ) -> Result<BTreeSet<PathBuf>, Error> {
     let mut found = BTreeSet::new();
-    if !chosen.patterns.is_empty() {
+    let tracked = tracked.filter(|_| chosen.untracked);
+    // A file in a submodule belongs to what is tracked.
+    let is_untracked = |path: &Path| {
+        tracked.is_some_and(|tracked| !path.ancestors().any(|above| tracked.contains(above)))
+    };
+    if !chosen.patterns.is_empty() || tracked.is_some() {
         walk(project, &mut Vec::new(), &mut |parts| {
+            let path: PathBuf = parts.iter().collect();
             let matches = chosen.patterns.iter().any(|pattern| pattern.matches(parts));
-            if matches {
-                found.insert(parts.iter().collect::<PathBuf>());
+            if matches || is_untracked(&path) {
+                found.insert(path);
             }
             found.len() <= MAX_FILES
         })?;
-    }
-    if chosen.untracked {
-        found.extend(untracked.iter().filter(|path| is_below(path)).cloned());
     }
     if found.len() > MAX_FILES {
         return Err(Error::step(format!("more than {MAX_FILES} files match")));
@@ -56,6 +66,9 @@ fn walk(
     parts: &mut Vec<String>,
     visit: &mut dyn FnMut(&[&str]) -> bool,
 ) -> Result<bool, Error> {
+    if parts.len() > MAX_DEPTH {
+        return Err(Error::step(format!("more than {MAX_DEPTH} folders are in one another")));
+    }
     let here: PathBuf = folder.join(parts.iter().collect::<PathBuf>());
     for entry in fs::read_dir(&here).map_err(Error::at(&here))? {
         let entry = entry.map_err(Error::at(&here))?;
@@ -81,15 +94,21 @@ fn walk(
     Ok(true)
 }
 
-/// Packs files into a new archive. Files that are gone meanwhile are left out. Returns how many there are.
+/// Packs files into a new archive, as long as `goes_on` is true. Files that are gone meanwhile are left out. Returns how
+/// many there are.
 /// # Errors
-/// A file cannot be read, or the archive cannot be written.
-pub fn pack(project: &Path, files: &BTreeSet<PathBuf>, archive: &Path) -> Result<usize, Error> {
+/// A file cannot be read, the archive cannot be written, the files are too large together, or it shall not go on.
+pub fn pack(
+    project: &Path,
+    files: &BTreeSet<PathBuf>,
+    archive: &Path,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<usize, Error> {
     let out = File::create(archive).map_err(Error::at(archive))?;
     let mut zip = ZipWriter::new(BufWriter::with_capacity(256 << 10, out));
-    let mut packed = 0;
+    let (mut packed, mut left) = (0, MAX_UNPACKED);
     for file in files {
-        packed += usize::from(pack_one(project, file, &mut zip)?);
+        packed += usize::from(pack_one(project, file, &mut zip, &mut left, goes_on)?);
     }
     let broken = |error: zip::result::ZipError| {
         Error::step(format!("the archive cannot be written: {error}"))
@@ -105,6 +124,8 @@ fn pack_one(
     project: &Path,
     file: &Path,
     zip: &mut ZipWriter<BufWriter<File>>,
+    left: &mut u64,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<bool, Error> {
     let path = project.join(file);
     // A folder on the way may have been replaced by a link.
@@ -128,10 +149,22 @@ fn pack_one(
     if !metadata.is_file() {
         return Ok(false);
     }
-    let mut input = File::open(&path).map_err(Error::at(&path))?;
+    let input = File::open(&path).map_err(Error::at(&path))?;
     zip.start_file(name.clone(), options).map_err(broken)?;
-    io::copy(&mut input, zip).map_err(Error::at(&path))?;
-    Ok(true)
+    // A file without content may be of any size.
+    loop {
+        let copied = io::copy(&mut (&input).take(BLOCK), zip).map_err(Error::at(&path))?;
+        if copied == 0 {
+            return Ok(true);
+        }
+        *left = left.saturating_sub(copied);
+        if *left == 0 {
+            return Err(Error::step(format!("the files have more than {MAX_UNPACKED} bytes")));
+        }
+        if !goes_on() {
+            return Err(Error::step("it took too long, or the build was canceled"));
+        }
+    }
 }
 
 /// Unpacks an archive into a project folder. Existing files are replaced. Returns how many files there were.
@@ -233,8 +266,7 @@ fn prepare(project: &Path, name: &Path) -> Result<PathBuf, Error> {
     }
     let path = project.join(name);
     match fs::symlink_metadata(&path) {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path).map_err(Error::at(&path))?,
-        Ok(_) => fs::remove_file(&path).map_err(Error::at(&path))?,
+        Ok(_) => remove_all(&path).map_err(Error::at(&path))?,
         Err(_) => (),
     }
     Ok(path)
@@ -300,9 +332,9 @@ mod tests {
     fn files_are_packed_and_unpacked() {
         let (from, to) = (project(), tempfile::tempdir().expect("a folder"));
         let archive = to.path().join("a.zip");
-        let files = select(from.path(), &chosen(&["bin"]), &[]).expect("readable");
+        let files = select(from.path(), &chosen(&["bin"]), None).expect("readable");
         assert_eq!(files.len(), 3);
-        assert_eq!(pack(from.path(), &files, &archive).expect("packed"), 3);
+        assert_eq!(pack(from.path(), &files, &archive, &|| true).expect("packed"), 3);
         let target = to.path().join("project");
         fs::create_dir(&target).expect("made");
         for _ in 0..2 {
@@ -317,16 +349,39 @@ mod tests {
     #[test]
     fn links_are_not_followed() {
         let from = project();
-        assert_eq!(
-            select(from.path(), &chosen(&["etc/passwd"]), &[]).expect("readable"),
-            BTreeSet::new()
-        );
-        let untracked =
-            [PathBuf::from("etc/passwd"), PathBuf::from("../x"), PathBuf::from("README")];
-        let wanted = Selection { untracked: true, ..Selection::default() };
-        let files = select(from.path(), &wanted, &untracked).expect("readable");
+        let files = select(from.path(), &chosen(&["etc/passwd"]), None).expect("readable");
+        assert_eq!(files, BTreeSet::new());
+        let files = BTreeSet::from(["etc/passwd", "README"].map(PathBuf::from));
         let archive = from.path().join("a.zip");
-        assert_eq!(pack(from.path(), &files, &archive).expect("packed"), 1);
+        assert_eq!(pack(from.path(), &files, &archive, &|| true).expect("packed"), 1);
+    }
+
+    #[test]
+    fn what_git_did_not_check_out_is_untracked() {
+        let from = project();
+        let wanted = Selection { untracked: true, ..Selection::default() };
+        let tracked = BTreeSet::from(["README", "bin/lib", "gone"].map(PathBuf::from));
+        let files = select(from.path(), &wanted, Some(&tracked)).expect("readable");
+        assert_eq!(files, BTreeSet::from(["bin/app", "bin/link", "etc"].map(PathBuf::from)));
+        assert_eq!(select(from.path(), &wanted, None).expect("readable"), BTreeSet::new());
+    }
+
+    #[test]
+    fn packing_ends_when_it_shall_not_go_on() {
+        let from = project();
+        fs::File::create(from.path().join("huge"))
+            .and_then(|file| file.set_len(1 << 40))
+            .expect("made");
+        let files = BTreeSet::from([PathBuf::from("huge")]);
+        let archive = tempfile::NamedTempFile::new().expect("a file");
+        let asked = std::cell::Cell::new(0);
+        let goes_on = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 3
+        };
+        let error =
+            pack(from.path(), &files, archive.path(), &goes_on).expect_err("it is too much");
+        assert!(error.to_string().contains("took too long"), "{error}");
     }
 
     /// Writes an archive with one file or link.

@@ -40,12 +40,13 @@ impl Caches {
         key: &str,
         folder: &Path,
         files: &BTreeSet<PathBuf>,
+        goes_on: &dyn Fn() -> bool,
     ) -> Result<usize, Error> {
         let file = self.file(project, key);
         let parent = file.parent().unwrap_or(&self.0);
         fs::create_dir_all(parent).map_err(Error::at(parent))?;
         let new = tempfile::NamedTempFile::new_in(parent).map_err(Error::at(parent))?;
-        let packed = archive::pack(folder, files, new.path())?;
+        let packed = archive::pack(folder, files, new.path(), goes_on)?;
         new.persist(&file).map_err(|error| Error::at(&file)(error.error))?;
         Ok(packed)
     }
@@ -71,7 +72,7 @@ mod tests {
         fs::write(project.join("a"), "1").expect("written");
         let files = BTreeSet::from([PathBuf::from("a")]);
         assert_eq!(caches.restore(1, "key/../x", &project).expect("none"), None);
-        assert_eq!(caches.store(1, "key/../x", &project, &files).expect("stored"), 1);
+        assert_eq!(caches.store(1, "key/../x", &project, &files, &|| true).expect("stored"), 1);
         fs::write(project.join("a"), "2").expect("written");
         assert_eq!(caches.restore(1, "key/../x", &project).expect("restored"), Some(1));
         assert_eq!(fs::read_to_string(project.join("a")).expect("there"), "1");

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::io::Write;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cgroup::Limits;
 use crate::error::Error;
 
 /// The content of `runner.toml`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// How many builds run at once.
@@ -19,13 +21,16 @@ pub struct Config {
     /// The folder of working copies and caches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub builds_dir: Option<PathBuf>,
+    /// The address at which metrics are served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<SocketAddr>,
     /// The runners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runners: Vec<Runner>,
 }
 
 /// One registered runner.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Runner {
     /// Its name in this file.
@@ -42,15 +47,27 @@ pub struct Runner {
     /// Whether builds reach the network (`sandbox` and `container`).
     #[serde(default = "on")]
     pub network: bool,
+    /// The user as whom builds run (`shell`, if the runner is root).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     /// The image of jobs that name none (`container`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// Memory limit of each process in MiB (`shell` and `sandbox`), or of the container.
+    /// When images are pulled (`container`).
+    #[serde(default, skip_serializing_if = "Pull::is_default")]
+    pub pull: Pull,
+    /// Folders inside of containers that stay from build to build (`container`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<String>,
+    /// Memory limit of a build in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
-    /// The maximum number of processes of the user (`shell` and `sandbox`), or in the container.
+    /// The maximum number of processes of a build.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processes: Option<u64>,
+    /// The number of processors that a build may use, such as 1.5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
     /// The maximum length of a log in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_limit_mb: Option<u64>,
@@ -58,6 +75,42 @@ pub struct Runner {
 
 fn on() -> bool {
     true
+}
+
+impl Runner {
+    /// The limits of a build.
+    pub fn limits(&self) -> Limits {
+        let memory = self.memory_mb.map(|limit| limit << 20);
+        Limits { memory, processes: self.processes, cpus: self.cpus }
+    }
+}
+
+/// When images are pulled.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Pull {
+    /// When the machine does not have them.
+    #[default]
+    Missing,
+    /// For each build, so that a newer image of the same name is used.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Pull {
+    /// The name in the file and on the command line of podman and docker.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Pull::Missing => "missing",
+            Pull::Always => "always",
+            Pull::Never => "never",
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// How builds are run.
@@ -161,11 +214,10 @@ mod tests {
             id: 1,
             token: "secret".into(),
             executor: ExecutorKind::Sandbox,
-            network: false,
-            image: None,
             memory_mb: Some(512),
-            processes: None,
-            log_limit_mb: None,
+            cpus: Some(1.5),
+            pull: Pull::Always,
+            ..Runner::default()
         }
     }
 
@@ -176,6 +228,7 @@ mod tests {
         assert_eq!(Config::load(&path).expect("absent"), Config::default());
         let config = Config {
             concurrent: Some(4),
+            metrics: Some(([127, 0, 0, 1], 9252).into()),
             builds_dir: None,
             runners: vec![runner("a"), runner("b")],
         };

@@ -10,6 +10,7 @@ use crate::config::{ExecutorKind, Runner};
 use crate::error::Error;
 use crate::script::Shell;
 use crate::supervisor::Spec;
+use crate::user::User;
 
 /// The folders of one build.
 #[derive(Clone, Debug)]
@@ -18,6 +19,15 @@ pub struct Folders {
     pub project: PathBuf,
     /// Scripts, log and temporary files of the build, removed at its end.
     pub private: PathBuf,
+}
+
+impl Folders {
+    /// The repository that sources are fetched into, beside the working copy. No path of a project contains `~`.
+    pub fn mirror(&self) -> PathBuf {
+        let mut name = self.project.as_os_str().to_owned();
+        name.push("~mirror");
+        name.into()
+    }
 }
 
 /// One script of a build.
@@ -94,12 +104,22 @@ impl Executor {
         }
     }
 
-    /// Whether a working copy that an earlier job could change may be used again by the runner's own git: not if git
-    /// runs outside of the isolation of the job.
-    pub fn keeps_working_copy(&self) -> bool {
+    /// What the sources of a build may be made from.
+    pub fn history(&self) -> History {
         match self {
-            Executor::Shell(_) | Executor::Sandbox(_) => true,
-            Executor::Container(_) => false,
+            // Its jobs can reach a mirror as well.
+            Executor::Shell(_) => History::WorkingCopy,
+            Executor::Sandbox(_) => History::Mirror,
+            // Git runs outside of the isolation of the job.
+            Executor::Container(_) => History::Nothing,
+        }
+    }
+
+    /// The user as whom jobs run, if it is not that of the runner.
+    pub fn user(&self) -> Option<&User> {
+        match self {
+            Executor::Shell(shell) => shell.user(),
+            Executor::Sandbox(_) | Executor::Container(_) => None,
         }
     }
 
@@ -113,11 +133,24 @@ impl Executor {
     }
 }
 
+/// What is kept from build to build, to fetch less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum History {
+    /// The repository in the working copy.
+    WorkingCopy,
+    /// A repository that jobs can read and not change.
+    Mirror,
+    /// Nothing.
+    Nothing,
+}
+
 /// What executors have to know about a build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildFacts<'a> {
     /// The id of the build.
     pub id: i64,
+    /// The id of its project.
+    pub project: i64,
     /// The image that the job names.
     pub image: Option<&'a str>,
     /// The services that the job names.

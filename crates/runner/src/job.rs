@@ -9,21 +9,26 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::api::{Api, Upload};
+use crate::api::{Api, Final, Upload};
 use crate::archive;
 use crate::cache::Caches;
+use crate::cgroup::{Group, Groups, Limits};
 use crate::config::Runner;
 use crate::error::Error;
-use crate::executor::{BuildFacts, Executor, Folders, Step, host_environment};
+use crate::executor::{BuildFacts, Executor, Folders, History, Step, host_environment};
 use crate::log::Log;
+use crate::metrics::Metrics;
 use crate::plan::{AFTER_SCRIPT_TIMEOUT, ArtifactsPlan, CachePlan, Plan, Selection, Strategy};
 use crate::process::{self, Ended, Output};
 use crate::protocol::Assignment;
+use crate::recovery::Private;
 use crate::script;
 use crate::sender::{self, Pauses, Sent, Target};
+use crate::slot::Slot;
 use crate::supervisor::Spec;
+use crate::user::{self, User};
 
 /// The maximum length of a log in MiB, unless the configuration has another. The server takes 64 MiB.
 const DEFAULT_LOG_LIMIT_MB: u64 = 60;
@@ -31,7 +36,10 @@ const DEFAULT_LOG_LIMIT_MB: u64 = 60;
 /// How often sources and artifacts are tried while the server has a problem.
 const TRIES: u32 = 3;
 
-/// How long the final state is offered to a server that is away.
+/// How long artifacts and caches are packed and sent after the time limit of the build.
+const AFTERWARDS: Duration = Duration::from_secs(600);
+
+/// How long log and final state are offered to a server that is away.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(6 * 3600);
 
 /// The same, when the runner was told to stop at once.
@@ -48,6 +56,10 @@ pub struct Context {
     pub builds_dir: PathBuf,
     /// The configuration file.
     pub config: PathBuf,
+    /// Where control groups of builds can be made, if they can.
+    pub groups: Option<Groups>,
+    /// The numbers of this process.
+    pub metrics: Arc<Metrics>,
 }
 
 /// The result of a build, as this runner knows it.
@@ -67,30 +79,40 @@ pub enum Outcome {
 /// Runs a build in one of the slots. `shutdown` stops it.
 pub async fn run(
     context: &Context,
-    slot: usize,
+    slot: &Slot,
     given: Assignment,
     shutdown: watch::Receiver<bool>,
 ) -> Outcome {
     match run_logged(context, slot, &given, shutdown).await {
         Ok(outcome) => outcome,
         // The log could not even be created.
-        Err(error) => {
-            tracing::error!(build = given.id, %error, "a build cannot be started");
-            let target = target(context, &given);
-            let text = format!("ERROR: Build failed: {error}\n");
-            let _ = target.api.append(given.id, &given.token, 0, text.into_bytes()).await;
-            report(context, &target, false, STOP_TIMEOUT).await
-        }
+        Err(error) => refuse(context, &given, &error).await,
     }
+}
+
+/// Reports a build that cannot be started.
+pub async fn refuse(context: &Context, given: &Assignment, error: &Error) -> Outcome {
+    tracing::error!(build = given.id, %error, "a build cannot be started");
+    let target = target(context, given);
+    let text = format!("ERROR: Build failed: {error}\n");
+    let end = Final::of(false, text.as_bytes());
+    let _ = target.api.append(given.id, &given.token, 0, text.into_bytes()).await;
+    report(context, &target, &end, None, STOP_TIMEOUT).await
 }
 
 fn target(context: &Context, given: &Assignment) -> Target {
     Target { api: context.api.clone(), build: given.id, token: given.token.clone() }
 }
 
-async fn report(context: &Context, target: &Target, succeeded: bool, longest: Duration) -> Outcome {
-    match sender::finish(target, &context.runner.token, succeeded, longest).await {
-        Ok(()) => Outcome::Reported { succeeded },
+async fn report(
+    context: &Context,
+    target: &Target,
+    end: &Final,
+    log: Option<&Arc<Log>>,
+    longest: Duration,
+) -> Outcome {
+    match sender::finish(target, &context.runner.token, end, log, longest).await {
+        Ok(()) => Outcome::Reported { succeeded: end.succeeded },
         Err(error) if error.status() == Some(404) => Outcome::Canceled,
         Err(error) => {
             tracing::error!(build = target.build, %error, "the final state of a build could not be reported");
@@ -101,14 +123,14 @@ async fn report(context: &Context, target: &Target, succeeded: bool, longest: Du
 
 async fn run_logged(
     context: &Context,
-    slot: usize,
+    slot: &Slot,
     given: &Assignment,
     mut shutdown: watch::Receiver<bool>,
 ) -> Result<Outcome, Error> {
-    let private = private_folder(&context.builds_dir, given.id)?;
+    let mut private = Private::create(&context.builds_dir, &context.runner, given)?;
     let plan = Plan::new(given, &host_environment())?;
     let limit = context.runner.log_limit_mb.unwrap_or(DEFAULT_LOG_LIMIT_MB) << 20;
-    let log = Arc::new(Log::create(&private.path().join("log"), plan.secrets.clone(), limit)?);
+    let log = Arc::new(Log::create(&private.log(), plan.secrets.clone(), limit)?);
     let (target, (halt, halted)) = (target(context, given), watch::channel(false));
     let (closed, is_closed) = watch::channel(false);
     let sending = {
@@ -127,13 +149,23 @@ async fn run_logged(
             }
         })
     };
-    let folders = Folders {
-        project: working_copy(&context.builds_dir, &context.runner, slot, &plan.folder),
-        private: private.path().to_owned(),
-    };
+    let (group, is_limited) = group(context, given.id);
+    let folders =
+        Folders { project: slot.folder.join(&plan.folder), private: private.path().to_owned() };
     let deadline = Instant::now() + plan.timeout;
-    let mut job =
-        Job { context, given, plan: &plan, folders, log: Arc::clone(&log), halted, deadline };
+    let mut job = Job {
+        context,
+        given,
+        plan: &plan,
+        slot,
+        folders,
+        log: Arc::clone(&log),
+        halted,
+        deadline,
+        group: group.as_ref(),
+        is_limited,
+        tracked: None,
+    };
     let verdict = job.run().await;
     stopping.abort();
     let succeeded = verdict.is_ok();
@@ -142,6 +174,7 @@ async fn run_logged(
         Err(error) => log.line(&format!("ERROR: Build failed: {error}")),
     }
     log.close();
+    private.store_result(succeeded);
     closed.send_replace(true);
     let stopped = async {
         if shutdown.wait_for(|stop| *stop).await.is_err() {
@@ -149,34 +182,41 @@ async fn run_logged(
         }
         sleep(STOP_TIMEOUT).await;
     };
+    let sender = sending.abort_handle();
     let finished = async {
         match sending.await {
-            Ok(Sent::All) => report(context, &target, succeeded, FINISH_TIMEOUT).await,
+            Ok(Sent::All) => {
+                report(context, &target, &log.end(succeeded), Some(&log), FINISH_TIMEOUT).await
+            }
             Ok(Sent::Refused) => Outcome::Canceled,
             Err(_) => Outcome::Lost,
         }
     };
-    Ok(tokio::select! {
+    let outcome = tokio::select! {
         outcome = finished => outcome,
         () = stopped => Outcome::Lost,
-    })
+        () = sleep(FINISH_TIMEOUT) => Outcome::Lost,
+    };
+    sender.abort();
+    context.metrics.sent(log.length());
+    if outcome == Outcome::Lost {
+        private.keep();
+    }
+    // It may take long to kill and to remove everything.
+    let _ = spawn_blocking(move || drop((group, private))).await;
+    Ok(outcome)
 }
 
-/// A folder for the files of one build, removed when it is dropped.
-fn private_folder(builds_dir: &Path, build: i64) -> Result<tempfile::TempDir, Error> {
-    let parent = builds_dir.join("tmp");
-    fs::create_dir_all(&parent).map_err(Error::at(&parent))?;
-    let parent = fs::canonicalize(&parent).map_err(Error::at(&parent))?;
-    tempfile::Builder::new()
-        .prefix(&format!("build-{build}-"))
-        .tempdir_in(&parent)
-        .map_err(Error::at(&parent))
-}
-
-/// The folder of a working copy. Builds that run at the same time have different slots.
-fn working_copy(builds_dir: &Path, runner: &Runner, slot: usize, folder: &str) -> PathBuf {
-    let builds_dir = fs::canonicalize(builds_dir).unwrap_or_else(|_| builds_dir.to_owned());
-    builds_dir.join(format!("runner-{}", runner.id)).join(slot.to_string()).join(folder)
+/// Makes the control group of a build, if that is possible. Also returns whether it has the limits of the build.
+fn group(context: &Context, build: i64) -> (Option<Group>, bool) {
+    let Some(groups) = &context.groups else { return (None, false) };
+    match groups.create(build, context.runner.limits()) {
+        Ok(group) => (Some(group), true),
+        Err(error) => {
+            tracing::debug!(%error, "a control group cannot have limits");
+            (groups.create(build, Limits::default()).ok(), false)
+        }
+    }
 }
 
 /// A running build.
@@ -184,10 +224,16 @@ struct Job<'a> {
     context: &'a Context,
     given: &'a Assignment,
     plan: &'a Plan,
+    slot: &'a Slot,
     folders: Folders,
     log: Arc<Log>,
     halted: watch::Receiver<bool>,
     deadline: Instant,
+    group: Option<&'a Group>,
+    /// Whether the group has the limits of the build, so that single processes need none.
+    is_limited: bool,
+    /// The files that were checked out, if untracked files are wanted.
+    tracked: Option<BTreeSet<PathBuf>>,
 }
 
 impl Job<'_> {
@@ -206,6 +252,7 @@ impl Job<'_> {
         let services = self.given.options.services.clone().unwrap_or_default();
         let facts = BuildFacts {
             id: self.given.id,
+            project: self.given.project_id,
             image: self.given.options.image.as_deref(),
             services: &services,
             config: &self.context.config,
@@ -227,33 +274,64 @@ impl Job<'_> {
         for spec in executor.preparation() {
             check(self.execute(&spec, self.deadline).await?)?;
         }
+        if let Some(user) = executor.user() {
+            self.open_folders(user)?;
+        }
         self.get_sources(executor).await?;
         self.restore_cache().await;
         self.get_dependencies().await?;
+        if let Some(user) = executor.user() {
+            let (user, project) = (user.clone(), self.folders.project.clone());
+            blocking(move || user.own_all(&project)).await?;
+        }
         let result = self.run_script(executor).await;
         if *self.halted.borrow() {
             return result;
         }
         self.run_after_script(executor).await;
         if result.is_ok() {
-            self.store_cache(executor).await;
+            self.store_cache().await;
         }
-        let uploaded = self.upload_artifacts(executor, result.is_ok()).await;
+        let uploaded = self.upload_artifacts(result.is_ok()).await;
         // The result of the script counts first.
         result.and(uploaded)
     }
 
+    /// Lets another user reach the folders of the build.
+    fn open_folders(&self, user: &User) -> Result<(), Error> {
+        user::open_folder(&self.context.builds_dir)?;
+        for folder in self.slot.folder.ancestors().skip(1).take(1) {
+            user::open_folder(folder)?;
+        }
+        let below = self.folders.project.strip_prefix(&self.slot.folder).unwrap_or(Path::new(""));
+        let mut folder = self.slot.folder.clone();
+        for part in std::iter::once(Path::new(""))
+            .chain(below.parent().into_iter().flatten().map(Path::new))
+        {
+            folder.push(part);
+            fs::create_dir_all(&folder).map_err(Error::at(&folder))?;
+            user.own(&folder)?;
+        }
+        Ok(())
+    }
+
     async fn get_sources(&mut self, executor: &Executor) -> Result<(), Error> {
         let mut sources = self.plan.sources.clone();
-        if sources.strategy == Strategy::Fetch && !executor.keeps_working_copy() {
+        if sources.strategy == Strategy::Fetch && executor.history() == History::Nothing {
             sources.strategy = Strategy::Clone;
         }
         let project = self.folders.project.clone();
         let parent = project.parent().unwrap_or(&project);
         fs::create_dir_all(parent).map_err(Error::at(parent))?;
-        let text = script::sources(&sources, &project.to_string_lossy());
+        let mirror = (executor.history() == History::Mirror).then(|| self.folders.mirror());
+        let mirror = mirror.as_deref().map(Path::to_string_lossy);
         let mut pauses = Pauses::default();
         for left in (0..TRIES).rev() {
+            if left == 0 && sources.strategy == Strategy::Fetch {
+                // What an earlier build left may be damaged.
+                sources.strategy = Strategy::Clone;
+            }
+            let text = script::sources(&sources, &project.to_string_lossy(), mirror.as_deref());
             let step = self.own_step(executor, "sources", &text, parent)?;
             match check(self.execute(&step, self.deadline).await?) {
                 Err(Error::Step(reason))
@@ -267,10 +345,42 @@ impl Job<'_> {
                 Err(error) => {
                     return Err(Error::step(format!("the sources could not be fetched: {error}")));
                 }
-                Ok(()) => return Ok(()),
+                Ok(()) => break,
             }
         }
+        self.tracked = self.list_tracked(executor).await?;
         Ok(())
+    }
+
+    /// Lists the files that were checked out, if untracked files are wanted. Git is not asked after the job, which can
+    /// change what git answers.
+    async fn list_tracked(
+        &mut self,
+        executor: &Executor,
+    ) -> Result<Option<BTreeSet<PathBuf>>, Error> {
+        let (cache, artifacts) = (&self.plan.cache, &self.plan.artifacts);
+        let is_wanted = cache.as_ref().is_some_and(|cache| cache.files.untracked)
+            || artifacts.as_ref().is_some_and(|artifacts| artifacts.files.untracked);
+        if !is_wanted || self.plan.sources.strategy == Strategy::None {
+            return Ok(None);
+        }
+        let project = self.folders.project.clone();
+        let text = script::tracked(&project.to_string_lossy());
+        let spec = self.own_step(executor, "tracked", &text, &project)?;
+        let listed = Arc::new(Mutex::new(Vec::new()));
+        let output: Output = {
+            let listed = Arc::clone(&listed);
+            Arc::new(move |bytes| {
+                listed.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+            })
+        };
+        check(process::run(&spec, output, self.deadline, &mut self.halted).await?).map_err(
+            |error| Error::step(format!("the tracked files could not be listed: {error}")),
+        )?;
+        let listed = std::mem::take(&mut *listed.lock().unwrap_or_else(PoisonError::into_inner));
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let names = names.map(|name| PathBuf::from(std::ffi::OsString::from_vec(name.to_vec())));
+        Ok(Some(names.collect()))
     }
 
     async fn run_script(&mut self, executor: &Executor) -> Result<(), Error> {
@@ -313,14 +423,15 @@ impl Job<'_> {
         });
     }
 
-    async fn store_cache(&mut self, executor: &Executor) {
+    async fn store_cache(&mut self) {
         let Some(CachePlan { key, files }) = &self.plan.cache else { return };
-        let stored = match self.select(executor, files).await {
+        let goes_on = self.goes_on();
+        let stored = match self.select(files).await {
             Ok(files) => {
                 let (caches, project, folder) =
                     (self.caches(), self.given.project_id, self.folders.project.clone());
                 let key = key.clone();
-                blocking(move || caches.store(project, &key, &folder, &files)).await
+                blocking(move || caches.store(project, &key, &folder, &files, &goes_on)).await
             }
             Err(error) => Err(error),
         };
@@ -346,7 +457,7 @@ impl Job<'_> {
                     archive::MAX_UNPACKED,
                 )
             };
-            match retry(download).await {
+            match self.unless_stopped(retry(download)).await {
                 // They were removed or have expired since the build was assigned.
                 Err(error) if error.status() == Some(404) => {
                     self.log.line(&format!("WARNING: {} has no artifacts any more", build.name));
@@ -367,18 +478,14 @@ impl Job<'_> {
         Ok(())
     }
 
-    async fn upload_artifacts(
-        &mut self,
-        executor: &Executor,
-        succeeded: bool,
-    ) -> Result<(), Error> {
+    async fn upload_artifacts(&mut self, succeeded: bool) -> Result<(), Error> {
         let Some(ArtifactsPlan { file_name, files, when, expire_in }) = &self.plan.artifacts else {
             return Ok(());
         };
         if !when.applies(succeeded) {
             return Ok(());
         }
-        let found = self.select(executor, files).await?;
+        let found = self.select(files).await?;
         if found.is_empty() {
             self.log.line("WARNING: no files match the artifacts of this job");
             return Ok(());
@@ -386,57 +493,76 @@ impl Job<'_> {
         let (folder, file) =
             (self.folders.project.clone(), self.folders.private.join("artifacts.zip"));
         let target = file.clone();
-        let packed = blocking(move || archive::pack(&folder, &found, &target)).await?;
+        let goes_on = self.goes_on();
+        let packed = blocking(move || archive::pack(&folder, &found, &target, &goes_on)).await?;
         self.log.line(&format!("Uploading artifacts {file_name}: {packed} files"));
         let upload = Upload { file: &file, name: file_name, expire_in: expire_in.as_deref() };
-        let sent =
-            retry(|| self.context.api.upload_artifacts(self.given.id, &self.given.token, upload))
-                .await;
+        let sending =
+            retry(|| self.context.api.upload_artifacts(self.given.id, &self.given.token, upload));
+        let sent = self.unless_stopped(sending).await;
         sent.map_err(|error| Error::step(format!("the artifacts could not be uploaded: {error}")))
     }
 
+    /// When artifacts have to be packed and sent, also after a script that used up its time.
+    fn end(&self) -> Instant {
+        self.deadline.max(Instant::now() + AFTERWARDS)
+    }
+
+    /// Returns a function that tells whether there is time left and the build is not canceled.
+    fn goes_on(&self) -> impl Fn() -> bool + Send + 'static {
+        let (halted, end) = (self.halted.clone(), self.end());
+        move || !*halted.borrow() && Instant::now() < end
+    }
+
+    /// Waits for a transfer until the build is canceled or its time is over.
+    async fn unless_stopped<T>(
+        &self,
+        transfer: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let (mut halted, end) = (self.halted.clone(), self.end());
+        let stopped = async {
+            if halted.wait_for(|halted| *halted).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            outcome = transfer => outcome,
+            () = stopped => Err(Error::step("the build was canceled or the runner was stopped")),
+            () = sleep_until(end) => Err(Error::step("it took too long")),
+        }
+    }
+
     /// The files of a selection.
-    async fn select(
-        &mut self,
-        executor: &Executor,
-        chosen: &Selection,
-    ) -> Result<BTreeSet<PathBuf>, Error> {
+    async fn select(&mut self, chosen: &Selection) -> Result<BTreeSet<PathBuf>, Error> {
         for path in &chosen.refused {
             self.log.line(&format!("WARNING: `{path}` is not a path below the project"));
         }
-        let untracked = match chosen.untracked && self.plan.sources.strategy != Strategy::None {
-            true => self.untracked(executor).await?,
-            false => vec![],
-        };
         let (folder, chosen) = (self.folders.project.clone(), chosen.clone());
-        blocking(move || archive::select(&folder, &chosen, &untracked)).await
-    }
-
-    async fn untracked(&mut self, executor: &Executor) -> Result<Vec<PathBuf>, Error> {
-        let project = self.folders.project.clone();
-        let text = script::untracked(&project.to_string_lossy());
-        let spec = self.own_step(executor, "untracked", &text, &project)?;
-        let listed = Arc::new(Mutex::new(Vec::new()));
-        let output: Output = {
-            let listed = Arc::clone(&listed);
-            Arc::new(move |bytes| {
-                listed.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-            })
-        };
-        check(process::run(&spec, output, self.deadline, &mut self.halted).await?).map_err(
-            |error| Error::step(format!("the untracked files could not be listed: {error}")),
-        )?;
-        let listed = std::mem::take(&mut *listed.lock().unwrap_or_else(PoisonError::into_inner));
-        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Ok(names.map(|name| PathBuf::from(std::ffi::OsString::from_vec(name.to_vec()))).collect())
+        let tracked = self.tracked.clone();
+        blocking(move || archive::select(&folder, &chosen, tracked.as_ref())).await
     }
 
     /// A step of the job itself.
     fn job_step(&self, executor: &Executor, name: &str, text: &str) -> Result<Spec, Error> {
         let variables = self.variables(script::git_environment(&self.plan.sources.origin));
-        let script = self.write_script(name, text)?;
+        let script = self.write_script(executor, name, text)?;
         let folder = &self.folders.project;
-        executor.command(&Step { script: &script, folder, variables: &variables, is_own: false })
+        let step = Step { script: &script, folder, variables: &variables, is_own: false };
+        Ok(self.confined(executor, executor.command(&step)?))
+    }
+
+    /// Adds what bounds all processes of a build.
+    fn confined(&self, executor: &Executor, spec: Spec) -> Spec {
+        let spec = Spec { busy: Some(self.slot.busy.clone()), ..spec };
+        match executor {
+            // The engine has limits of its own.
+            Executor::Container(_) => spec,
+            Executor::Shell(_) | Executor::Sandbox(_) => {
+                let group = self.group.map(|group| group.place.clone());
+                let spec = Spec { group, ..spec };
+                if self.is_limited { Spec { memory: None, processes: None, ..spec } } else { spec }
+            }
+        }
     }
 
     /// A step of the runner, such as fetching the sources.
@@ -449,8 +575,9 @@ impl Job<'_> {
     ) -> Result<Spec, Error> {
         let mut variables = script::runner_git_environment(&self.plan.sources.origin);
         variables.push(("CI_BUILD_TOKEN".to_owned(), self.given.token.clone()));
-        let script = self.write_script(name, text)?;
-        executor.command(&Step { script: &script, folder, variables: &variables, is_own: true })
+        let script = self.write_script(executor, name, text)?;
+        let step = Step { script: &script, folder, variables: &variables, is_own: true };
+        Ok(self.confined(executor, executor.command(&step)?))
     }
 
     fn variables(&self, git: Vec<(String, String)>) -> Vec<(String, String)> {
@@ -462,11 +589,15 @@ impl Job<'_> {
         git.into_iter().chain(own).chain(given).collect()
     }
 
-    fn write_script(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
+    fn write_script(&self, executor: &Executor, name: &str, text: &str) -> Result<PathBuf, Error> {
         let folder = self.folders.private.join("scripts");
         fs::create_dir_all(&folder).map_err(Error::at(&folder))?;
         let file = folder.join(name);
         fs::write(&file, text).map_err(Error::at(&file))?;
+        if let Some(user) = executor.user() {
+            user::open_folder(&folder)?;
+            user.own(&file)?;
+        }
         Ok(file)
     }
 
@@ -484,6 +615,9 @@ fn check(ended: Ended) -> Result<(), Error> {
         Ended::Exited(code) => Err(Error::step(format!("exit status {code}"))),
         Ended::TimedOut => Err(Error::step("the time limit of the build was reached")),
         Ended::Stopped => Err(Error::step("the build was canceled or the runner was stopped")),
+        Ended::Lost => {
+            Err(Error::step("the supervisor of the build was killed, with all its processes"))
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::api::Final;
 use crate::error::Error;
 use crate::mask::Masker;
 
@@ -22,6 +23,7 @@ pub struct Log {
 struct Inner {
     file: File,
     length: u64,
+    checksum: crc32fast::Hasher,
     masker: Masker,
     state: State,
 }
@@ -46,8 +48,47 @@ impl Log {
             .create_new(true)
             .open(path)
             .map_err(Error::at(path))?;
-        let inner = Inner { file, length: 0, masker: Masker::new(secrets), state: State::Open };
+        let checksum = crc32fast::Hasher::new();
+        let inner =
+            Inner { file, length: 0, checksum, masker: Masker::new(secrets), state: State::Open };
         Ok(Self { inner: Mutex::new(inner), limit, changed: Notify::new() })
+    }
+
+    /// Opens the log of a build whose runner was killed. It takes lines of the runner only, and was masked when it was
+    /// written.
+    /// # Errors
+    /// The file cannot be read.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let mut open = File::options();
+        let mut file = open
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(Error::at(path))?;
+        let (mut checksum, mut length, mut last) = (crc32fast::Hasher::new(), 0, b'\n');
+        let mut block = vec![0; 1 << 20];
+        loop {
+            let read = std::io::Read::read(&mut file, &mut block).map_err(Error::at(path))?;
+            if read == 0 {
+                break;
+            }
+            checksum.update(&block[..read]);
+            (length, last) = (length + read as u64, block[read - 1]);
+        }
+        let mut inner =
+            Inner { file, length, checksum, masker: Masker::new(vec![]), state: State::Full };
+        if last != b'\n' {
+            put(&mut inner, b"\n");
+        }
+        Ok(Self { inner: Mutex::new(inner), limit: 0, changed: Notify::new() })
+    }
+
+    /// The end of a build with this log.
+    pub fn end(&self, succeeded: bool) -> Final {
+        let inner = self.inner();
+        Final { succeeded, length: inner.length, crc32: inner.checksum.clone().finalize() }
     }
 
     /// Appends output of the build.
@@ -136,7 +177,10 @@ impl Log {
 /// Writes at the end. When the disk is full, the output is dropped: the build itself goes on.
 fn put(inner: &mut Inner, bytes: &[u8]) {
     match inner.file.write_all_at(bytes, inner.length) {
-        Ok(()) => inner.length += bytes.len() as u64,
+        Ok(()) => {
+            inner.length += bytes.len() as u64;
+            inner.checksum.update(bytes);
+        }
         Err(error) => {
             tracing::error!(%error, "the log of a build cannot be written");
             inner.state = State::Closed;
@@ -167,6 +211,20 @@ mod tests {
         log.close();
         log.write(b"too late");
         assert_eq!(text(&log), "a [MASKED] and secthe [MASKED]\n");
+    }
+
+    #[test]
+    fn a_log_is_continued_after_its_runner_was_killed() {
+        let (log, folder) = log(&["secret"], 1000);
+        log.write(b"line\nhalf a li");
+        let path = folder.path().join("log");
+        assert_eq!(log.end(true), Final::of(true, b"line\nhalf a li"));
+        let again = Log::open(&path).expect("it is there");
+        again.write(b"not taken");
+        again.line("The end");
+        again.close();
+        assert_eq!(text(&again), "line\nhalf a li\nThe end\n");
+        assert_eq!(again.end(false), Final::of(false, text(&again).as_bytes()));
     }
 
     #[test]

@@ -12,6 +12,9 @@ use crate::variables::{self, Variables};
 /// The longest time of `after_script`.
 pub const AFTER_SCRIPT_TIMEOUT: Duration = Duration::from_secs(300);
 
+/// The longest time limit of a build in seconds, a year.
+const LONGEST_BUILD: u64 = 365 * 24 * 3600;
+
 /// A build, ready to be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -159,7 +162,7 @@ impl Plan {
                 .as_ref()
                 .and_then(|one| artifacts_plan(one, &variables)),
             dependencies: dependencies(given),
-            timeout: Duration::from_secs(given.timeout.max(1)),
+            timeout: Duration::from_secs(given.timeout.clamp(1, LONGEST_BUILD)),
             refused_variables,
             variables,
             secrets,
@@ -359,6 +362,14 @@ mod tests {
         assert_eq!(ids(serde_json::json!({})), [1, 3]);
         assert_eq!(ids(serde_json::json!({"dependencies": ["c", "b"]})), [3]);
         assert_eq!(ids(serde_json::json!({"dependencies": []})), [0; 0]);
+    }
+
+    #[test]
+    fn a_time_limit_is_bounded() {
+        for (given, expected) in [(0, 1), (60, 60), (u64::MAX, LONGEST_BUILD)] {
+            let plan = plan(serde_json::json!({ "timeout": given }));
+            assert_eq!(plan.timeout, Duration::from_secs(expected));
+        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! Runs commands under a [`supervisor`](crate::supervisor), with their output as a stream of bytes.
 
+use std::collections::BTreeSet;
 use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{
+    DumpableBehavior, Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper,
+    set_dumpable_behavior, waitpid,
+};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -16,10 +20,16 @@ use crate::error::Error;
 use crate::supervisor::{self, Spec};
 
 /// How long a supervisor has to end everything.
-const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the rest of the output is waited for after the end of the supervisor.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long processes are looked for that a killed supervisor left.
+const ORPHAN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The running supervisors of this process.
+static SUPERVISORS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// Receives the output of a command, standard output and error in their order.
 pub type Output = Arc<dyn Fn(&[u8]) + Send + Sync>;
@@ -33,6 +43,24 @@ pub enum Ended {
     TimedOut,
     /// It was killed because `stop` became true.
     Stopped,
+    /// Its supervisor was killed, and then everything that was left of it.
+    Lost,
+}
+
+/// Prepares this process for builds: the processes of a supervisor that a build killed come to this process, which
+/// kills them. Builds of the same user cannot read its memory and environment.
+pub fn prepare() {
+    for prepared in
+        [set_child_subreaper(Some(getpid())), set_dumpable_behavior(DumpableBehavior::NotDumpable)]
+    {
+        if let Err(error) = prepared {
+            tracing::warn!(%error, "this system protects the runner less from its builds than others do");
+        }
+    }
+}
+
+fn supervisors() -> MutexGuard<'static, BTreeSet<i32>> {
+    SUPERVISORS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs a command until it ends, the deadline passes or `stop` becomes true. No process is left afterwards.
@@ -56,7 +84,11 @@ pub async fn run(
         let mut command = Command::new("/proc/self/exe");
         command.arg(supervisor::ARGUMENT).env_clear().process_group(0).stdin(Stdio::piped());
         command.stdout(writer.try_clone().map_err(failed)?).stderr(writer);
-        command.spawn().map_err(failed)?
+        // An unregistered supervisor would be taken for a left process.
+        let mut running = supervisors();
+        let child = command.spawn().map_err(failed)?;
+        running.insert(Pid::from_child(&child).as_raw_nonzero().get());
+        child
     };
     let pid = Pid::from_child(&child);
     let lifeline = child.stdin.take();
@@ -71,26 +103,71 @@ pub async fn run(
         spec.send(&mut lifeline).ok().map(|()| lifeline)
     });
     let lifeline = sent.await.ok().flatten();
-    let mut ended = spawn_blocking(move || child.wait());
+    let mut ended = spawn_blocking(move || wait_for(child));
     let reason = tokio::select! {
-        status = &mut ended => {
-            let code = status.ok().and_then(Result::ok).and_then(|status| status.code());
-            Ended::Exited(code.unwrap_or(i32::from(supervisor::CANNOT_START)))
-        }
+        status = &mut ended => match status.ok().flatten() {
+            Some(status) if status.signal().is_some() => Ended::Lost,
+            status => Ended::Exited(
+                status.and_then(|status| status.code()).unwrap_or(supervisor::CANNOT_START.into()),
+            ),
+        },
         () = sleep_until(deadline) => Ended::TimedOut,
         () = stopped(stop) => Ended::Stopped,
     };
     // Tells the supervisor to kill everything.
     drop(lifeline);
-    if !matches!(reason, Ended::Exited(_)) && timeout(STOP_TIMEOUT, &mut ended).await.is_err() {
-        tracing::error!("a supervisor did not end its processes in time and is killed");
-        let _ = kill_process(pid, Signal::KILL);
+    match reason {
+        Ended::Exited(_) | Ended::Lost => (),
+        Ended::TimedOut | Ended::Stopped => {
+            if timeout(STOP_TIMEOUT, &mut ended).await.is_err() {
+                // A build may have stopped it by a signal.
+                tracing::error!("a supervisor did not end its processes in time and is killed");
+                let _ = kill_process(pid, Signal::KILL);
+                let _ = ended.await;
+            }
+        }
     }
     if timeout(DRAIN_TIMEOUT, drained).await.is_err() {
         tracing::warn!("a process that left its build keeps the output open");
     }
     is_open.store(false, Ordering::Relaxed);
     Ok(reason)
+}
+
+/// Waits for the end of a supervisor. If it was killed, kills the processes that it left.
+fn wait_for(mut child: Child) -> Option<ExitStatus> {
+    let pid = Pid::from_child(&child).as_raw_nonzero().get();
+    let status = child.wait().ok();
+    supervisors().remove(&pid);
+    if status.is_some_and(|status| status.signal().is_some()) {
+        kill_orphans();
+    }
+    status
+}
+
+/// Kills the children of this process that are not supervisors, and everything below them. They came here because their
+/// supervisor was killed.
+fn kill_orphans() {
+    let since = std::time::Instant::now();
+    // Meanwhile no supervisor is started.
+    let running = supervisors();
+    while since.elapsed() < ORPHAN_TIMEOUT {
+        let mut children = supervisor::children();
+        let own = children.remove(&getpid().as_raw_nonzero().get()).unwrap_or_default();
+        let orphans: Vec<i32> = own.into_iter().filter(|pid| !running.contains(pid)).collect();
+        if orphans.is_empty() {
+            return;
+        }
+        for pid in supervisor::below(&mut children, orphans.clone()) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        for pid in orphans.into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    tracing::error!("processes of a build whose supervisor was killed are left");
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {

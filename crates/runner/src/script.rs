@@ -43,38 +43,66 @@ fn show(entry: &str) -> String {
 }
 
 /// The script that brings the working copy to the commit of the build. The credentials are in the environment, see
-/// [`git_environment`].
-pub fn sources(sources: &Sources, folder: &str) -> String {
+/// [`git_environment`]. With a `mirror`, jobs cannot change what is kept between builds: the history is in the mirror,
+/// and the working copy is new. Without one, nothing but history is kept of an earlier working copy.
+pub fn sources(sources: &Sources, folder: &str, mirror: Option<&str>) -> String {
     let folder = quote(folder);
-    let (url, sha) = (quote(&sources.url), quote(&sources.sha));
     let mut script = String::from("set -e\n");
-    match sources.strategy {
-        Strategy::None => {
+    // A build that was killed may have left locks behind. Nothing else uses these folders now.
+    let locks = "find . -name '*.lock' -type f -exec rm -f {} +\n";
+    // Addresses contain neither quotes nor backslashes.
+    let remote = format!(
+        "[remote \"origin\"]\n\turl = \"{}\"\n\tfetch = +refs/heads/*:refs/remotes/origin/*",
+        sources.url
+    );
+    let make = format!(
+        "mkdir -p {folder}\ncd {folder}\ngit init -q --template= .\n\
+         printf '%s\\n' {} >> .git/config\n",
+        quote(&remote)
+    );
+    let mut is_new = true;
+    match (sources.strategy, mirror) {
+        (Strategy::None, _) => {
             script.push_str(&format!("mkdir -p {folder}\necho 'Skipping the git repository'\n"));
             return script;
         }
-        Strategy::Clone => {
-            script.push_str(&format!("rm -rf {folder}\necho 'Cloning the repository...'\n"));
+        (Strategy::Clone, _) => {
+            script.push_str(&format!("rm -rf {folder}\necho 'Cloning the repository...'\n{make}"));
+            script.push_str(&fetch(sources, ".git/shallow"));
         }
-        Strategy::Fetch => script.push_str(&format!(
-            "if [ -d {folder}/.git ]; then echo 'Fetching changes...'; \
-             else rm -rf {folder}; echo 'Cloning the repository...'; fi\n"
-        )),
+        (Strategy::Fetch, None) => {
+            is_new = false;
+            script.push_str(&format!(
+                "for link in {folder} {folder}/.git {folder}/.git/objects {folder}/.git/refs; do\n\
+                 if [ -L \"$link\" ] || [ ! -d \"$link\" ]; then rm -rf {folder}; fi\ndone\n\
+                 if [ -d {folder}/.git ]; then\necho 'Fetching changes...'\ncd {folder}/.git\n\
+                 {KEEP_HISTORY}{locks}else\necho 'Cloning the repository...'\nfi\n{make}"
+            ));
+            script.push_str(&fetch(sources, ".git/shallow"));
+        }
+        (Strategy::Fetch, Some(mirror)) => {
+            let (mirror, objects) = (quote(mirror), quote(&format!("{mirror}/objects")));
+            script.push_str(&format!(
+                "if [ -d {mirror} ]; then echo 'Fetching changes...'; \
+                 else echo 'Cloning the repository...'; fi\n\
+                 mkdir -p {mirror}\ncd {mirror}\ngit init -q --bare --template= .\n{locks}{fetch}\
+                 git pack-refs --all\n\
+                 git gc -q --auto || :\n\
+                 rm -rf {folder}\n{make}\
+                 printf '%s\\n' {objects} > .git/objects/info/alternates\n\
+                 for file in packed-refs shallow; do\n\
+                 if [ -f {mirror}/$file ]; then cp {mirror}/$file .git/$file; fi\ndone\n",
+                fetch = fetch(sources, "shallow"),
+            ));
+        }
     }
-    // A build that was killed may have left locks behind. Nothing else uses this working copy now.
-    script.push_str(&format!(
-        "mkdir -p {folder}\ncd {folder}\n\
-         git init -q --template= .\n\
-         rm -f .git/*.lock .git/refs/remotes/origin/*.lock\n\
-         git config remote.origin.url {url}\n"
-    ));
-    script.push_str(&fetch(sources, &sha));
-    script.push_str(&format!(
-        "git checkout -f -q --detach {sha}\n\
-         git clean -ffdxq\n\
-         echo \"Checked out $(git rev-parse --short HEAD) as {}\"\n",
-        sources.reference.replace(['"', '$', '`', '\\', '\n'], "?")
-    ));
+    script.push_str(&format!("git checkout -f -q --detach {}\n", quote(&sources.sha)));
+    if !is_new {
+        script.push_str("git clean -ffdxq\n");
+    }
+    let short = sources.sha.get(..8).unwrap_or(&sources.sha);
+    let shown = quote(&format!("Checked out {short} as {}", sources.reference));
+    script.push_str(&format!("printf '%s\\n' {shown}\n"));
     script.push_str(match sources.submodules {
         Submodules::None => "",
         Submodules::Normal => "git submodule sync -q\ngit submodule update -q --init --force\n",
@@ -85,26 +113,43 @@ pub fn sources(sources: &Sources, folder: &str) -> String {
     script
 }
 
+/// Removes everything from the repository of an earlier build but objects, tags and the branches of the server. Settings,
+/// hooks, filters, replaced objects and flags of files in the index could make the next build run other things than its
+/// commit contains.
+const KEEP_HISTORY: &str = "\
+set --
+for entry in * .[!.]* ..?* refs/* refs/.[!.]*; do
+case \"$entry\" in
+objects | refs | refs/remotes | refs/tags) ;;
+packed-refs | shallow) if [ -L \"$entry\" ]; then set -- \"$@\" \"$entry\"; fi ;;
+*) set -- \"$@\" \"./$entry\" ;;
+esac
+done
+rm -rf objects/info/alternates objects/info/http-alternates \"$@\"
+if [ -f packed-refs ]; then sed -i -E '/ refs\\/(remotes|tags)\\//!d' packed-refs; fi
+";
+
 /// Fetches the branches and tags and, if they do not contain it, the exact commit: the branch may have been replaced
 /// by a forced push since the pipeline was created.
-fn fetch(sources: &Sources, sha: &str) -> String {
+fn fetch(sources: &Sources, shallow: &str) -> String {
+    let (url, sha) = (quote(&sources.url), quote(&sources.sha));
     let missing = format!("git cat-file -e {sha}'^{{commit}}' 2>/dev/null");
     match sources.depth {
         Some(depth) => {
-            format!("{missing} || git fetch -q --no-tags --depth {depth} origin {sha}\n")
+            format!("{missing} || git fetch -q --no-tags --depth {depth} {url} {sha}\n")
         }
         None => format!(
-            "shallow=; if [ -f .git/shallow ]; then shallow=--unshallow; fi\n\
-             git fetch -q --prune --force $shallow origin '+refs/heads/*:refs/remotes/origin/*' \
+            "unshallow=; if [ -f {shallow} ]; then unshallow=--unshallow; fi\n\
+             git fetch -q --prune --force $unshallow {url} '+refs/heads/*:refs/remotes/origin/*' \
              '+refs/tags/*:refs/tags/*'\n\
-             {missing} || git fetch -q --no-tags origin {sha}\n"
+             {missing} || git fetch -q --no-tags {url} {sha}\n"
         ),
     }
 }
 
-/// Lists the untracked files of the working copy, separated by NUL.
-pub fn untracked(folder: &str) -> String {
-    format!("cd {}\ngit ls-files --others -z\n", quote(folder))
+/// Lists the tracked files of the working copy and its submodules, separated by NUL.
+pub fn tracked(folder: &str) -> String {
+    format!("cd {}\ngit ls-files -z\n", quote(folder))
 }
 
 /// The settings that let git use the token of the build for the server, and for no other host. The token itself stays
@@ -126,13 +171,13 @@ pub fn git_environment(origin: &str) -> Vec<(String, String)> {
 }
 
 /// Settings of git for the steps of the runner itself, besides [`git_environment`]: no hook, monitor or prompt that an
-/// earlier build may have left in the working copy.
+/// earlier build may have left in the working copy, and no transport that runs programs or reads files of this machine.
 pub fn runner_git_environment(origin: &str) -> Vec<(String, String)> {
     let mut environment = git_environment(origin);
     let more = [
         ("core.hooksPath", "/dev/null"),
         ("core.fsmonitor", "false"),
-        ("gc.auto", "0"),
+        ("gc.autoDetach", "false"),
         ("advice.detachedHead", "false"),
     ];
     for (at, (key, value)) in more.into_iter().enumerate() {
@@ -141,6 +186,10 @@ pub fn runner_git_environment(origin: &str) -> Vec<(String, String)> {
     }
     environment.retain(|(key, _)| key != "GIT_CONFIG_COUNT");
     environment.push(("GIT_CONFIG_COUNT".to_owned(), "6".to_owned()));
+    // Objects that stand for others.
+    environment.push(("GIT_NO_REPLACE_OBJECTS".to_owned(), "1".to_owned()));
+    // Submodules name other repositories.
+    environment.push(("GIT_ALLOW_PROTOCOL".to_owned(), "http:https:ssh:git".to_owned()));
     environment
 }
 
@@ -177,8 +226,12 @@ mod tests {
     #[test]
     fn sources_never_contain_credentials() {
         for strategy in [Strategy::None, Strategy::Clone, Strategy::Fetch] {
-            let script = sources(&of(strategy, Some(5)), "/b");
-            assert!(!script.contains('@') && !script.contains("$(here)"), "{script}");
+            let script = sources(&of(strategy, Some(5)), "/b", None);
+            assert!(
+                !script.contains("@forge")
+                    && script.contains("it'\\''s $(here)") == (strategy != Strategy::None),
+                "{script}"
+            );
         }
         let helper = git_environment("http://forge");
         assert!(helper.iter().any(|(_, value)| value == "credential.http://forge.helper"));
@@ -192,10 +245,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mirror_keeps_the_history_and_the_working_copy_is_new() {
+        let script = sources(&of(Strategy::Fetch, None), "/b", Some("/b~mirror"));
+        let (fetched, made) = (script.find("git fetch"), script.find("rm -rf '/b'"));
+        assert!(fetched.is_some() && fetched < made, "{script}");
+        assert!(script.contains("'/b~mirror/objects' > .git/objects/info/alternates"), "{script}");
+        let script = sources(&of(Strategy::Clone, None), "/b", Some("/b~mirror"));
+        assert!(!script.contains("mirror"), "{script}");
+    }
+
+    #[test]
     fn a_depth_fetches_only_the_commit() {
-        let script = sources(&of(Strategy::Fetch, Some(5)), "/b");
-        assert!(script.contains("--depth 5 origin 'abab") && !script.contains("refs/heads"));
-        let script = sources(&of(Strategy::Clone, None), "/b");
+        let script = sources(&of(Strategy::Fetch, Some(5)), "/b", None);
+        assert!(
+            script.contains("--depth 5 'http://forge/a/b.git' 'abab")
+                && !script.contains("git fetch -q --prune")
+        );
+        let script = sources(&of(Strategy::Clone, None), "/b", None);
         assert!(script.contains("rm -rf '/b'") && script.contains("refs/heads/*"));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::api::{Api, Appended};
+use crate::api::{Api, Appended, Final};
 use crate::error::Error;
 use crate::log::Log;
 
@@ -17,10 +17,13 @@ const PIECE: usize = 1 << 20;
 const GATHER: Duration = Duration::from_millis(400);
 
 /// The interval of signs of life while there is no output. A cancellation is noticed within this time.
-const HEARTBEAT: Duration = Duration::from_millis(1500);
+const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// The longest pause between two tries while the server is away.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How often the end of a log is sent again that the server misses.
+const RESENDS: u32 = 3;
 
 /// A build as the sender needs it.
 #[derive(Clone, Debug)]
@@ -74,19 +77,32 @@ struct Stop;
 /// Sends one piece, again while the server is away. Returns the length of the log on the server.
 async fn send_piece(target: &Target, log: &Log, sent: u64) -> Result<u64, Stop> {
     let mut pauses = Pauses::default();
-    let mut sent = sent;
+    let (mut sent, mut corrections) = (sent, 0_u32);
     loop {
         let piece = log.read_at(sent, PIECE).map_err(|error| {
             tracing::error!(build = target.build, %error, "the log of a build cannot be read");
             Stop
         })?;
+        let is_empty = piece.is_empty();
         let answer = target.api.append(target.build, &target.token, sent, piece).await;
         match answer {
-            Ok(Appended::Accepted(length)) => return Ok(length),
+            Ok(Appended::Accepted(length)) if length > sent || is_empty => {
+                return Ok(length.max(sent));
+            }
+            Ok(Appended::Accepted(length)) => {
+                tracing::debug!(build = target.build, length, "the server took nothing");
+                sent = length;
+                pauses.wait().await;
+            }
             Ok(Appended::Ended) => return Err(Stop),
             // The server lost or got more than was acknowledged; the file has everything.
             Ok(Appended::WrongOffset(length)) if length <= log.length() && length != sent => {
                 sent = length;
+                corrections += 1;
+                // A server that works corrects an offset once.
+                if corrections > 1 {
+                    pauses.wait().await;
+                }
             }
             Ok(Appended::WrongOffset(length)) => {
                 tracing::error!(
@@ -108,21 +124,33 @@ async fn send_piece(target: &Target, log: &Log, sent: u64) -> Result<u64, Stop> 
     }
 }
 
-/// Reports the final state, again while the server is away, at most for `longest`.
+/// Reports the final state, again while the server is away, at most for `longest`. If the server misses the end of the
+/// log, sends it again.
 /// # Errors
 /// The server refuses, or stayed away.
 pub async fn finish(
     target: &Target,
     runner_token: &str,
-    succeeded: bool,
+    end: &Final,
+    log: Option<&Arc<Log>>,
     longest: Duration,
 ) -> Result<(), Error> {
     let retry = async {
-        let mut pauses = Pauses::default();
+        let (mut pauses, mut again) = (Pauses::default(), 0_u32);
         loop {
-            match target.api.finish(target.build, runner_token, succeeded).await {
-                Err(error) if error.is_temporary() => pauses.wait().await,
-                outcome => return outcome,
+            let error = match target.api.finish(target.build, runner_token, end).await {
+                Err(error) => error,
+                Ok(()) => return Ok(()),
+            };
+            match log {
+                _ if error.is_temporary() => pauses.wait().await,
+                Some(log) if error.status() == Some(416) && again < RESENDS => {
+                    again += 1;
+                    tracing::warn!(build = target.build, "the server misses a part of the log");
+                    let (_open, closed) = watch::channel(true);
+                    let _ = send(target.clone(), Arc::clone(log), closed).await;
+                }
+                Some(_) | None => return Err(error),
             }
         }
     };

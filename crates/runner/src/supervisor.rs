@@ -12,12 +12,14 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::Mode;
+use rustix::fs::{FlockOperation, Mode, flock};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, kill_process,
     set_child_subreaper, setrlimit, umask, wait,
 };
 use serde::{Deserialize, Serialize};
+
+use crate::cgroup::Place;
 
 /// The first argument of the program that makes it a supervisor.
 pub const ARGUMENT: &str = "runner-supervise";
@@ -48,6 +50,12 @@ pub struct Spec {
     pub memory: Option<u64>,
     /// The limit of processes of the user.
     pub processes: Option<u64>,
+    /// The control group of the build.
+    pub group: Option<Place>,
+    /// The user and the group as whom the command runs; those of the runner if absent.
+    pub user: Option<(u32, u32)>,
+    /// The file that is locked until no process of the command is left.
+    pub busy: Option<PathBuf>,
 }
 
 impl Spec {
@@ -89,6 +97,11 @@ pub fn main() -> ExitCode {
 fn supervise() -> std::io::Result<u8> {
     let mut stdin = std::io::stdin();
     let spec = Spec::receive(&mut stdin)?;
+    // Held until this process ends, which is after all others.
+    let busy = spec.busy.as_ref().map(std::fs::File::open).transpose()?;
+    if let Some(busy) = &busy {
+        flock(busy, FlockOperation::LockShared)?;
+    }
     set_child_subreaper(Some(getpid()))?;
     // The runner keeps its own files private. Files of builds have the usual permissions.
     umask(Mode::from_raw_mode(0o022));
@@ -100,16 +113,27 @@ fn supervise() -> std::io::Result<u8> {
         Some(file) => Stdio::from(std::fs::File::open(file)?),
         None => Stdio::null(),
     });
-    let child = command
-        .spawn()
+    if let Some((user, group)) = spec.user {
+        // A process of root that does so also leaves its other groups.
+        command.uid(user).gid(group);
+    }
+    // The command is in the group from its beginning. This process is not, because the group is killed as a whole.
+    let group = spec.group.filter(|group| group.enter().is_ok());
+    let child = command.spawn();
+    let group = group.filter(|group| group.leave().is_ok());
+    let child = child
         .map_err(|error| std::io::Error::other(format!("{}: {error}", spec.program.display())))?;
     let main = Pid::from_child(&child);
     // Ends with the process.
+    let of_thread = group.clone();
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut stdin, &mut std::io::sink());
-        terminate();
+        terminate(of_thread.as_ref());
     });
     let status = wait_for(main);
+    if let Some(group) = &group {
+        group.kill();
+    }
     kill_all();
     Ok(status)
 }
@@ -146,7 +170,7 @@ fn code(status: WaitStatus) -> u8 {
 
 /// Asks all processes to end, and kills them after a grace period. The main thread notices the end of the command and
 /// exits.
-fn terminate() {
+fn terminate(group: Option<&Place>) {
     for pid in descendants() {
         let _ = kill_process(pid, Signal::TERM);
     }
@@ -155,6 +179,9 @@ fn terminate() {
         std::thread::sleep(Duration::from_millis(20));
     }
     loop {
+        if let Some(group) = group {
+            group.kill();
+        }
         for pid in descendants() {
             let _ = kill_process(pid, Signal::KILL);
         }
@@ -181,6 +208,13 @@ fn kill_all() {
 
 /// All processes below this one.
 fn descendants() -> Vec<Pid> {
+    let mut children = children();
+    let own = children.remove(&getpid().as_raw_nonzero().get()).unwrap_or_default();
+    below(&mut children, own)
+}
+
+/// All processes, by their parents.
+pub(crate) fn children() -> HashMap<i32, Vec<i32>> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
@@ -191,12 +225,15 @@ fn descendants() -> Vec<Pid> {
             children.entry(parent).or_default().push(pid);
         }
     }
-    let (mut found, mut next) = (Vec::new(), vec![getpid().as_raw_nonzero().get()]);
+    children
+}
+
+/// These processes and all below them.
+pub(crate) fn below(children: &mut HashMap<i32, Vec<i32>>, first: Vec<i32>) -> Vec<Pid> {
+    let (mut found, mut next) = (Vec::new(), first);
     while let Some(pid) = next.pop() {
-        for child in children.remove(&pid).unwrap_or_default() {
-            found.extend(Pid::from_raw(child));
-            next.push(child);
-        }
+        found.extend(Pid::from_raw(pid));
+        next.extend(children.remove(&pid).unwrap_or_default());
     }
     found
 }

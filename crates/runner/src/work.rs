@@ -1,21 +1,24 @@
 //! `hexforge runner run`: takes builds until it is told to stop.
 
-use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::api::Api;
+use crate::cgroup::{Groups, Limits};
 use crate::config::{Config, Runner};
 use crate::error::Error;
 use crate::job::{self, Context, Outcome};
+use crate::metrics::{self, Metrics};
 use crate::protocol::Assignment;
 use crate::sender::{Pauses, jitter};
+use crate::{process, recovery, slot};
 
 /// How long the server may wait for a build before it answers that there is none. The runner takes at most this long
 /// to stop while it is idle: an answer that is on its way must not be lost, because it may contain a build.
@@ -23,6 +26,12 @@ const WAIT: Duration = Duration::from_secs(4);
 
 /// The pause between two questions to a server that does not wait.
 const PAUSE: Duration = Duration::from_millis(900);
+
+/// The variable that ties the runner to the process that started it: it stops when its standard input ends.
+pub const LIFELINE: &str = "HEXFORGE_RUNNER_LIFELINE";
+
+/// How long the end waits for reports about builds of a killed runner.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What `run` needs.
 #[derive(Clone, Debug)]
@@ -35,39 +44,57 @@ pub struct Settings {
     pub builds_dir: PathBuf,
     /// Whether to end after one build.
     pub once: bool,
+    /// The address at which metrics are served.
+    pub metrics: Option<SocketAddr>,
 }
 
 /// Takes and runs builds until a signal arrives: SIGTERM or SIGINT lets running builds finish, a second one stops them
 /// and reports them as failed.
 /// # Errors
 /// The configuration has no runner, or cannot be used.
-pub async fn run(config: Config, settings: Settings) -> Result<(), Error> {
+pub async fn run(config: Config, mut settings: Settings) -> Result<(), Error> {
     if config.runners.is_empty() {
         return Err(Error::Config {
             path: settings.path,
             problem: "it has no runner: `hexforge runner register` adds one".into(),
         });
     }
-    std::fs::create_dir_all(&settings.builds_dir).map_err(Error::at(&settings.builds_dir))?;
-    remove_leftovers(&settings);
+    if settings.once {
+        settings.concurrent = 1;
+    }
+    process::prepare();
+    let builds_dir = &settings.builds_dir;
+    std::fs::create_dir_all(builds_dir).map_err(Error::at(builds_dir))?;
+    let builds_dir = std::fs::canonicalize(builds_dir).map_err(Error::at(builds_dir))?;
+    let metrics = Arc::new(Metrics::default());
+    metrics.set_slots(settings.concurrent);
+    let mut recovering = JoinSet::new();
+    for left in recovery::abandoned(&builds_dir, &config.runners) {
+        recovering.spawn(left.report());
+    }
     let (drain, draining) = watch::channel(false);
     let (stop, stopping) = watch::channel(false);
+    if std::env::var_os(LIFELINE).is_some() {
+        stop_with_standard_input(drain.clone(), stop.clone());
+    }
     let signals = tokio::spawn(handle_signals(drain.clone(), stop));
     let shared = Arc::new(Shared {
         permits: Arc::new(Semaphore::new(settings.concurrent)),
-        slots: Mutex::default(),
         drain,
         once: settings.once,
         // Otherwise a runner that waits would keep the others from asking.
         wait: if settings.concurrent >= config.runners.len() { WAIT } else { Duration::ZERO },
     });
+    let groups = Groups::find(all_limits(&config.runners));
     let mut pollers = JoinSet::new();
     for runner in config.runners {
         let context = Context {
             api: Api::new(&runner.url)?,
             runner,
-            builds_dir: settings.builds_dir.clone(),
+            builds_dir: builds_dir.clone(),
             config: settings.path.clone(),
+            groups: groups.clone(),
+            metrics: Arc::clone(&metrics),
         };
         tracing::info!(
             runner = context.runner.name,
@@ -76,25 +103,41 @@ pub async fn run(config: Config, settings: Settings) -> Result<(), Error> {
         );
         pollers.spawn(poll(context, Arc::clone(&shared), draining.clone(), stopping.clone()));
     }
-    while pollers.join_next().await.is_some() {}
+    let pollers = async { while pollers.join_next().await.is_some() {} };
+    let serving = async {
+        match settings.metrics {
+            Some(address) => metrics::serve(metrics, address).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = pollers => (),
+        failed = serving => return failed,
+    }
+    let recovering = async { while recovering.join_next().await.is_some() {} };
+    let _ = timeout(RECOVERY_TIMEOUT, recovering).await;
     signals.abort();
     Ok(())
 }
 
-/// Removes the private folders of builds that an earlier process did not finish.
-fn remove_leftovers(settings: &Settings) {
-    let folder = settings.builds_dir.join("tmp");
-    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        let age = entry
-            .metadata()
-            .and_then(|metadata| metadata.modified())
-            .ok()
-            .and_then(|then| then.elapsed().ok());
-        // Another process may use the same folder.
-        if age.is_some_and(|age| age > Duration::from_secs(24 * 3600)) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
+/// The kinds of limits that some of these runners have.
+fn all_limits(runners: &[Runner]) -> Limits {
+    let limits = runners.iter().map(Runner::limits);
+    limits.fold(Limits::default(), |all, one| Limits {
+        memory: all.memory.or(one.memory),
+        processes: all.processes.or(one.processes),
+        cpus: all.cpus.or(one.cpus),
+    })
+}
+
+/// Stops everything when standard input ends, because the process that started this one is gone.
+fn stop_with_standard_input(drain: watch::Sender<bool>, stop: watch::Sender<bool>) {
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        tracing::warn!("the server is gone: stopping");
+        drain.send_replace(true);
+        stop.send_replace(true);
+    });
 }
 
 /// The first signal starts the drain, the second stops the builds.
@@ -124,24 +167,9 @@ async fn next(terminate: &mut Signal, interrupt: &mut Signal) {
 /// What the pollers of all runners share.
 struct Shared {
     permits: Arc<Semaphore>,
-    slots: Mutex<BTreeSet<usize>>,
     drain: watch::Sender<bool>,
     once: bool,
     wait: Duration,
-}
-
-impl Shared {
-    /// Takes the lowest free slot, so that working copies are used again.
-    fn take_slot(&self) -> usize {
-        let mut used = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = (0..).find(|slot| !used.contains(slot)).unwrap_or_default();
-        used.insert(slot);
-        slot
-    }
-
-    fn free_slot(&self, slot: usize) {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).remove(&slot);
-    }
 }
 
 /// Asks the server of one runner for builds and runs them, until the drain starts. Then waits for its builds.
@@ -162,25 +190,22 @@ async fn poll(
         let pause = match context.api.request_build(&context.runner.token, shared.wait).await {
             Ok(Some(given)) => {
                 pauses.reset();
+                context.metrics.requested(&context.runner.name, "build");
                 if shared.once {
                     shared.drain.send_replace(true);
                 }
-                builds.spawn(run_build(
-                    context.clone(),
-                    Arc::clone(&shared),
-                    given,
-                    permit,
-                    stopping.clone(),
-                ));
+                builds.spawn(run_build(context.clone(), given, permit, stopping.clone()));
                 while builds.try_join_next().is_some() {}
                 continue;
             }
             Ok(None) => {
                 pauses.reset();
+                context.metrics.requested(&context.runner.name, "none");
                 // A server that waited is asked again at once.
                 if asked.elapsed() >= PAUSE { Duration::ZERO } else { jitter(PAUSE) }
             }
             Err(error) => {
+                context.metrics.requested(&context.runner.name, "error");
                 tracing::warn!(runner = context.runner.name, %error, "no builds can be requested");
                 drop(permit);
                 tokio::select! {
@@ -203,15 +228,18 @@ async fn poll(
 
 async fn run_build(
     context: Context,
-    shared: Arc<Shared>,
     given: Assignment,
     permit: OwnedSemaphorePermit,
     stopping: watch::Receiver<bool>,
 ) {
-    let (build, name, slot) = (given.id, given.name.clone(), shared.take_slot());
+    let (build, name, begun) = (given.id, given.name.clone(), Instant::now());
     tracing::info!(build, job = name, "build started");
-    let outcome = job::run(&context, slot, given, stopping).await;
-    shared.free_slot(slot);
+    context.metrics.begun(&context.runner.name);
+    let folder = context.builds_dir.join(format!("runner-{}", context.runner.id));
+    let outcome = match slot::take(&folder) {
+        Ok(slot) => job::run(&context, &slot, given, stopping).await,
+        Err(error) => job::refuse(&context, &given, &error).await,
+    };
     drop(permit);
     let outcome = match outcome {
         Outcome::Reported { succeeded: true } => "success",
@@ -219,6 +247,7 @@ async fn run_build(
         Outcome::Canceled => "canceled",
         Outcome::Lost => "lost",
     };
+    context.metrics.ended(&context.runner.name, outcome, begun.elapsed());
     tracing::info!(build, job = name, outcome, "build ended");
 }
 

@@ -80,6 +80,11 @@ pub struct Serve {
     /// Print the settings in effect, without secrets, and exit.
     #[arg(long)]
     pub print_config: bool,
+    /// Also run builds on this machine, for trying out: in a sandbox of bubblewrap if there is one, and as the user
+    /// `hexforge-runner` or `nobody` if the server runs as root. Run `hexforge runner` on another machine instead when
+    /// people use the server.
+    #[arg(long)]
+    pub with_runner: bool,
 }
 
 /// `hexforge migrate`.
@@ -260,6 +265,9 @@ pub struct RegisterRunner {
     /// Restrict the runner to its projects.
     #[arg(long)]
     pub locked: bool,
+    /// The user as whom builds run, for `shell`. The runner itself has to run as root.
+    #[arg(long)]
+    pub user: Option<String>,
     /// The image of jobs that name none, for `container`.
     #[arg(long)]
     pub image: Option<String>,
@@ -277,6 +285,9 @@ pub struct RunRunner {
     /// End after one build. The exit code is 0 whatever its result.
     #[arg(long)]
     pub once: bool,
+    /// Serve metrics for Prometheus on this address, such as 127.0.0.1:9252, at `/metrics`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<std::net::SocketAddr>,
 }
 
 /// `hexforge settings`.

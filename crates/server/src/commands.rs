@@ -32,14 +32,14 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
     }
     let config = Config::load(cli.overrides, cli.config.as_deref())?;
     match cli.command.unwrap_or(Command::Serve(Serve::default())) {
-        Command::Serve(Serve { print_config: true }) => {
+        Command::Serve(Serve { print_config: true, .. }) => {
             print(&config.to_string())?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Serve(Serve { print_config: false }) => {
+        Command::Serve(Serve { print_config: false, with_runner }) => {
             logging::start(&config)?;
             memory::restart_with_settings();
-            serve::run(&config, &mut std::io::stdout())?;
+            serve::run(&config, with_runner, &mut std::io::stdout())?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Migrate(Migrate { check }) => migrate(&config, check),

@@ -1,6 +1,7 @@
 //! The hexforge program: configuration, wiring and command line around the crates that do the work.
 
 pub mod backup;
+pub mod built_in_runner;
 pub mod cli;
 pub mod commands;
 pub mod config;

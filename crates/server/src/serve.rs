@@ -22,6 +22,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
+use crate::built_in_runner::BuiltInRunner;
 use crate::config::{Config, CostlyPages};
 use crate::storage::CacheKeeper;
 use crate::system::{MaintenanceQueue, PriorityThreads, WriteThreads};
@@ -29,8 +30,9 @@ use crate::wiring::Wired;
 use crate::worker::{Signals, Workers};
 use crate::{first_start, http, ssh, storage, upgrade, wiring};
 
-/// Runs the server until it is told to stop. Addresses and generated credentials are written to `terminal`.
-pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
+/// Runs the server until it is told to stop, with a runner on this machine if that is wanted. Addresses and generated
+/// credentials are written to `terminal`.
+pub fn run(config: &Config, with_runner: bool, terminal: &mut dyn Write) -> Result<()> {
     let signals = Arc::new(Signals::default());
     let notifier = Arc::clone(&signals);
     let Wired { mut app, store, git, cache } =
@@ -93,10 +95,15 @@ pub fn run(config: &Config, terminal: &mut dyn Write) -> Result<()> {
         Arc::new(move || metrics.render()),
         storage_ready(config.data_dir.clone()),
     );
+    let runner = match with_runner {
+        true => Some(Arc::new(BuiltInRunner::start(&app, &config.data_dir, address, terminal)?)),
+        false => None,
+    };
     let ssh = ssh.map(|ssh| ssh.start(app, limiter, terminal)).transpose()?;
     actix_web::rt::System::new().block_on(async move {
         let server = http::server(listener, shared, None)?;
-        let at_once = stop_on_signal(server.handle(), ssh.as_ref().map(Server::stop_handle))?;
+        let stop_handle = ssh.as_ref().map(Server::stop_handle);
+        let at_once = stop_on_signal(server.handle(), stop_handle, runner.clone())?;
         writeln!(terminal, "hexforge serves {external_url} (listening on {address}).")?;
         terminal.flush()?;
         tracing::info!(%address, external_url, "serving");
@@ -141,7 +148,11 @@ const LAST_MOMENT: Duration = Duration::from_secs(2);
 
 /// Stops the server on SIGTERM or SIGINT after running requests are finished. A second signal stops
 /// it at once, and resolves the returned receiver.
-fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<oneshot::Receiver<()>> {
+fn stop_on_signal(
+    server: ServerHandle,
+    ssh: Option<StopHandle>,
+    runner: Option<Arc<BuiltInRunner>>,
+) -> Result<oneshot::Receiver<()>> {
     let (second, at_once) = oneshot::channel();
     let mut terminate =
         signal(SignalKind::terminate()).context("the handler of SIGTERM cannot be installed")?;
@@ -157,7 +168,17 @@ fn stop_on_signal(server: ServerHandle, ssh: Option<StopHandle>) -> Result<onesh
             }
             tracing::info!(graceful, "stopping");
             // The call itself sends the command. Awaiting the result would block the handling of a second signal.
-            drop(server.stop(graceful));
+            match runner.clone().filter(|_| graceful) {
+                Some(runner) => {
+                    let server = server.clone();
+                    // Its builds report that they failed, as long as somebody listens.
+                    std::thread::spawn(move || {
+                        runner.stop();
+                        drop(server.stop(true));
+                    });
+                }
+                None => drop(server.stop(graceful)),
+            }
             if let Some(ssh) = &ssh {
                 ssh.stop();
             }

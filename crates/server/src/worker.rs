@@ -130,6 +130,13 @@ fn clean_up_builds(app: App) -> impl FnMut(&dyn Fn() -> bool) -> Result<Round, E
     let started = Instant::now();
     move |go_on| {
         // While no server ran, no runner could give a sign of life.
+        let acknowledge = build::expiry::acknowledge_within(&app).to_std().unwrap_or_default();
+        if started.elapsed() > acknowledge {
+            let returned = build::expiry::requeue_lost_builds(&app)?;
+            if returned > 0 {
+                tracing::info!(returned, "builds that no runner acknowledged wait again");
+            }
+        }
         let silence = app.settings.runner_silence.to_std().unwrap_or_default();
         let failed = match started.elapsed() > silence {
             true => build::expiry::fail_silent_builds(&app, go_on)?,

@@ -70,3 +70,46 @@ fn once_takes_one_build() {
     let log = scene.server.request("GET", &path).token(ROOT).send();
     assert!(log.text().contains("Build failed: exit status 7"));
 }
+
+#[test]
+fn metrics_count_builds_and_requests() {
+    let scene = Scene::new();
+    scene.push("job: {script: [echo]}\n");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = free.local_addr().expect("it has an address");
+    drop(free);
+    let _runner = scene.start_runner(&["--metrics", &address.to_string()]);
+    scene.wait_for_status("job", "success");
+    let metrics =
+        || hexforge_tests::Request::new(address, "GET", "/metrics").send().text().to_string();
+    let ended = "hexforge_runner_builds_total{runner=\"one\",outcome=\"success\"} 1";
+    assert!(super::scene::wait_until(|| metrics().contains(ended)), "{}", metrics());
+    let text = metrics();
+    for line in [
+        "hexforge_runner_builds_running{runner=\"one\"} 0",
+        "hexforge_runner_requests_total{runner=\"one\",result=\"build\"} 1",
+        "hexforge_runner_build_seconds_count{runner=\"one\"} 1",
+        "hexforge_runner_slots 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "`{line}` is missing:\n{text}");
+    }
+    let missing = hexforge_tests::Request::new(address, "GET", "/").send();
+    assert_eq!(missing.status, 404);
+}
+
+/// Several processes share a file and a folder, and each takes one build.
+#[test]
+fn processes_that_share_a_folder_do_not_share_working_copies() {
+    let scene = Scene::new();
+    scene.register(&[]);
+    let job = "echo $CI_BUILD_NAME > own; sleep 0.7; test \"$(cat own)\" = $CI_BUILD_NAME";
+    let jobs: String = (1..=3).map(|n| format!("job{n}: {{script: ['{job}']}}\n")).collect();
+    scene.push(&jobs);
+    let mut runners: Vec<_> = (0..3).map(|_| scene.start_runner(&["--once"])).collect();
+    for runner in &mut runners {
+        assert!(runner.wait().success());
+    }
+    for n in 1..=3 {
+        assert_eq!(scene.status(&format!("job{n}")), "success");
+    }
+}

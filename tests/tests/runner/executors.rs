@@ -1,20 +1,9 @@
 //! The executors that isolate builds.
 
-use std::process::{Command, Stdio};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
-use super::scene::Scene;
-
-#[expect(clippy::print_stderr, reason = "what is skipped is to be seen")]
-fn has_bubblewrap() -> bool {
-    let check = ["--ro-bind", "/", "/", "--unshare-pid", "true"];
-    let works = Command::new("bwrap").args(check).stderr(Stdio::null()).status();
-    let works = works.is_ok_and(|status| status.success());
-    if !works {
-        assert!(std::env::var_os("HEXFORGE_REQUIRE_BWRAP").is_none(), "there is no bubblewrap");
-        eprintln!("SKIPPED: there is no bubblewrap that works here");
-    }
-    works
-}
+use super::scene::{Scene, has_bubblewrap};
 
 const ISOLATED: &str = r#"
 variables: {"with-dash": kept}
@@ -57,6 +46,47 @@ fn a_sandbox_isolates_builds() {
     let log = scene.trace("isolated");
     assert!(log.contains("the token is [MASKED]"), "{log}");
     assert!(!super::scene::sleeps("3010.5"), "a process is left");
+}
+
+/// The runner is root, and its builds are not.
+#[test]
+fn builds_run_as_the_chosen_user() {
+    let scene = Scene::new();
+    let refused = scene.run(&[
+        "register",
+        "--url",
+        "http://127.0.0.1:1",
+        "--token",
+        "x",
+        "--executor",
+        "sandbox",
+        "--user",
+        "nobody",
+    ]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--user is for the shell executor"));
+    if !scene.is_root() {
+        return;
+    }
+    scene.register(&["--user", "nobody"]);
+    let config = scene.config_file().display().to_string();
+    scene.push(&format!(
+        "stages: [one, two]\n\
+         one:\n  stage: one\n  script:\n    - test \"$(id -un)\" = nobody && test \"$USER\" = nobody\n    \
+         - '! cat {config} 2>/dev/null'\n    - touch new && mkdir folder && touch folder/file \"$TMPDIR/x\"\n  \
+         artifacts: {{untracked: true}}\n  cache: {{paths: [folder]}}\n\
+         two:\n  stage: two\n  cache: {{key: one/master, paths: [folder]}}\n  \
+         script: ['test -O new && test -O folder/file', 'echo more >> new', 'git status', 'git fetch -q']\n"
+    ));
+    // A folder that this user can reach.
+    let builds = tempfile::tempdir().expect("a folder for temporary files exists");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(builds.path(), open).expect("it is ours");
+    let folder = builds.path().join("builds").display().to_string();
+    for _ in 0..2 {
+        let _runner = scene.start_runner(&["--builds-dir", &folder]);
+        scene.wait_for_pipeline("success");
+        scene.post("/pipeline", &[("ref", "master")]);
+    }
 }
 
 /// The error names what has to be installed.

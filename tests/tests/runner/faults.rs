@@ -12,15 +12,25 @@ fn sleepers(seconds: &str) -> String {
 }
 
 #[test]
-fn a_silent_build_is_canceled_within_seconds() {
-    let scene = Scene::new();
-    scene.push(&sleepers("3001.5"));
+fn a_silent_build_is_canceled_within_seconds_in_the_shell() {
+    a_silent_build_is_canceled_within_seconds(&Scene::new(), "3001.5");
+}
+
+#[test]
+fn a_silent_build_is_canceled_within_seconds_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        a_silent_build_is_canceled_within_seconds(&scene, "3007.5");
+    }
+}
+
+fn a_silent_build_is_canceled_within_seconds(scene: &Scene, seconds: &str) {
+    scene.push(&sleepers(seconds));
     let _runner = scene.start_runner(&[]);
     scene.wait_for_status("job", "running");
-    assert!(wait_until(|| sleeps("3001.5")), "{}", scene.trace("job"));
+    assert!(wait_until(|| sleeps(seconds)), "{}", scene.trace("job"));
     scene.post(&format!("/builds/{}/cancel", scene.build("job")["id"]), &[]);
     let since = Instant::now();
-    assert!(wait_until(|| !sleeps("3001.5")));
+    assert!(wait_until(|| !sleeps(seconds)));
     assert!(since.elapsed() < Duration::from_secs(4), "it took {:?}", since.elapsed());
     assert_eq!(scene.status("job"), "canceled");
     // The slot is free again.
@@ -50,6 +60,41 @@ fn a_build_that_takes_too_long_fails() {
     assert!(log.contains("the time limit of the build was reached"), "{log}");
     assert!(log.contains("cleaned up"), "{log}");
     assert!(!sleeps("3003.5"), "a process is left");
+}
+
+/// A job that ignores SIGTERM, and one that starts processes faster than they can be counted.
+#[test]
+fn processes_that_resist_are_killed() {
+    let scene = Scene::new();
+    scene.push(
+        "job:\n  script:\n    - trap '' TERM\n    - for i in $(seq 20); do (while :; do setsid sleep 0.0131; done) & done\n    \
+         - while :; do sleep 3010.75; done\n",
+    );
+    let _runner = scene.start_runner(&[]);
+    assert!(wait_until(|| sleeps("3010.75")), "{}", scene.trace("job"));
+    scene.post(&format!("/builds/{}/cancel", scene.build("job")["id"]), &[]);
+    let is_gone = || !sleeps("3010.75") && !sleeps("0.0131");
+    assert!(wait_at_most(Duration::from_secs(8), &mut { is_gone }), "a process is left");
+    // Nothing comes back.
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(is_gone(), "a process is left");
+}
+
+/// The next start of the runner sends the rest of the log and reports the build.
+#[test]
+fn a_build_of_a_killed_runner_is_reported_by_the_next_run() {
+    let scene = Scene::new();
+    scene.push("job:\n  script:\n    - echo begun\n    - sleep 3009.5\n");
+    let mut runner = scene.start_runner(&[]);
+    assert!(wait_until(|| sleeps("3009.5")));
+    runner.kill();
+    let since = Instant::now();
+    let _runner = scene.start_runner(&[]);
+    scene.wait_for_status("job", "failed");
+    assert!(since.elapsed() < Duration::from_secs(5), "it took {:?}", since.elapsed());
+    let log = scene.trace("job");
+    assert!(log.contains("begun\n") && log.contains("the runner was killed"), "{log}");
+    assert!(wait_until(|| !sleeps("3009.5")));
 }
 
 /// The supervisor of the build notices the end of the runner. The server fails the build after its silence.

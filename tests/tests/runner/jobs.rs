@@ -2,7 +2,7 @@
 
 use hexforge_persistence_diesel::testing::TestDatabase;
 
-use super::scene::Scene;
+use super::scene::{Scene, has_bubblewrap};
 
 const WHOLE: &str = r#"
 stages: [build, test, deploy]
@@ -105,8 +105,13 @@ fn a_whole_pipeline_succeeds_on_postgres() {
 }
 
 #[test]
-fn a_cache_survives_from_build_to_build() {
-    let scene = Scene::new();
+fn a_whole_pipeline_succeeds_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        a_whole_pipeline_succeeds(&scene);
+    }
+}
+
+fn a_cache_survives_from_build_to_build(scene: &Scene) {
     let configuration = "
 count:
   cache: {key: \"$CI_BUILD_REF_NAME\", paths: [count, more/], untracked: false}
@@ -125,8 +130,103 @@ count:
 }
 
 #[test]
-fn sources_come_as_the_variables_say() {
+fn a_cache_survives_from_build_to_build_in_the_shell() {
+    a_cache_survives_from_build_to_build(&Scene::new());
+}
+
+#[test]
+fn a_cache_survives_from_build_to_build_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        a_cache_survives_from_build_to_build(&scene);
+    }
+}
+
+/// `types` and `type` are the old names of `stages` and `stage`; a hidden job is the template of others.
+const MORE_KEYWORDS: &str = r#"
+types: [one, two, three]
+cache: {untracked: true, key: all}
+.template: &template
+  before_script: ["echo from the template > made"]
+  variables: {PART: template}
+  tags: [linux]
+first:
+  <<: *template
+  type: one
+  script: 'test "$PART" = template && echo ok > untracked'
+  artifacts: {name: "$CI_BUILD_NAME", paths: ["*.none", made], when: on_success, expire_in: 1 day}
+broken:
+  type: one
+  tags: [linux]
+  script: exit 3
+  allow_failure: true
+  artifacts: {untracked: true, when: on_failure}
+branches:
+  type: two
+  tags: [linux]
+  only: [branches, /^never$/]
+  except: [tags]
+  dependencies: [first]
+  script: ["test -f made", "test -f untracked"]
+tags:
+  type: two
+  only: [tags]
+  script: exit 1
+none:
+  type: two
+  tags: [linux]
+  dependencies: []
+  cache: {}
+  script: test ! -e made
+by-hand:
+  type: three
+  tags: [linux]
+  when: manual
+  script: 'test "$CI_BUILD_MANUAL" = true'
+failed:
+  type: three
+  when: on_failure
+  script: exit 1
+always:
+  type: three
+  tags: [linux]
+  when: always
+  script: test -n "$CI_SERVER_VERSION"
+"#;
+
+fn every_other_keyword_works(scene: &Scene) {
+    scene.push(MORE_KEYWORDS);
+    let _runner = scene.start_runner(&[]);
+    scene.wait_for_pipeline("success");
+    let statuses = ["first", "broken", "branches", "none", "by-hand", "failed", "always"]
+        .map(|name| (name, scene.status(name)));
+    let expected = ["success", "failed", "success", "success", "skipped", "skipped", "success"];
+    assert_eq!(statuses.each_ref().map(|(_, status)| status.as_str()), expected, "{statuses:?}");
+    assert_eq!(scene.build("first")["artifacts_file"]["filename"], "first.zip");
+    assert_eq!(scene.build("broken")["artifacts_file"]["filename"], "artifacts.zip");
+    scene.post(&format!("/builds/{}/play", scene.build("by-hand")["id"]), &[]);
+    scene.wait_for_status("by-hand", "success");
+    let builds = scene.get("/builds");
+    let names = builds.as_array().into_iter().flatten().filter_map(|build| build["name"].as_str());
+    assert!(!names.into_iter().any(|name| name == "tags"), "it is for tags only");
+}
+
+#[test]
+fn every_other_keyword_works_in_the_shell() {
     let scene = Scene::new();
+    scene.register(&["--tag-list", "linux"]);
+    every_other_keyword_works(&scene);
+}
+
+#[test]
+fn every_other_keyword_works_in_a_sandbox() {
+    if has_bubblewrap() {
+        let scene = Scene::new();
+        scene.register(&["--tag-list", "linux", "--executor", "sandbox"]);
+        every_other_keyword_works(&scene);
+    }
+}
+
+fn sources_come_as_the_variables_say(scene: &Scene) {
     for name in ["a", "b", "c"] {
         scene.tree.write(name, name).commit(name);
     }
@@ -154,8 +254,30 @@ again:
 }
 
 #[test]
-fn submodules_are_checked_out_with_the_token_of_the_build() {
-    let scene = Scene::new();
+fn sources_come_as_the_variables_say_in_the_shell() {
+    sources_come_as_the_variables_say(&Scene::new());
+}
+
+#[test]
+fn sources_come_as_the_variables_say_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        sources_come_as_the_variables_say(&scene);
+    }
+}
+
+#[test]
+fn submodules_are_checked_out_with_the_token_of_the_build_in_the_shell() {
+    submodules_are_checked_out_with_the_token_of_the_build(&Scene::new());
+}
+
+#[test]
+fn submodules_are_checked_out_with_the_token_of_the_build_in_a_sandbox() {
+    if let Some(scene) = Scene::sandboxed() {
+        submodules_are_checked_out_with_the_token_of_the_build(&scene);
+    }
+}
+
+fn submodules_are_checked_out_with_the_token_of_the_build(scene: &Scene) {
     let made = scene.server.request("POST", "/projects").token(hexforge_tests::program::ROOT);
     made.form(&[("name", "part")]).send().expect(201);
     let part = scene.push_url().replace("ship.git", "part.git");

@@ -1,6 +1,7 @@
 //! A server with a project, and a runner, each in a process of its own.
 
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -46,6 +47,11 @@ impl Scene {
         self.server.kill().expect("it runs");
         std::thread::sleep(pause);
         self.server = start(&self.folder, &self.database, &self.listen);
+    }
+
+    /// Whether this process, and so the runner, may do everything.
+    pub fn is_root(&self) -> bool {
+        std::fs::metadata(self.folder.path()).is_ok_and(|folder| folder.uid() == 0)
     }
 
     /// Commits this configuration and pushes it.
@@ -136,6 +142,16 @@ impl Scene {
         self.runner_command(arguments).output().expect("the program can be started")
     }
 
+    /// A server, and a runner that isolates its builds. `None` where that is not possible.
+    pub fn sandboxed() -> Option<Self> {
+        if !has_bubblewrap() {
+            return None;
+        }
+        let scene = Self::new();
+        scene.register(&["--executor", "sandbox"]);
+        Some(scene)
+    }
+
     /// Registers a shared runner.
     #[track_caller]
     pub fn register(&self, more: &[&str]) {
@@ -152,7 +168,8 @@ impl Scene {
             self.register(&[]);
         }
         let mut command = self.runner_command(&["run"]);
-        RunnerProcess(command.args(more).stdin(Stdio::null()).spawn().expect("it can be started"))
+        command.args(more);
+        RunnerProcess::start(command)
     }
 }
 
@@ -166,6 +183,10 @@ fn start(folder: &TempDir, database: &TestDatabase, listen: &str) -> Program {
 pub struct RunnerProcess(Child);
 
 impl RunnerProcess {
+    pub fn start(mut command: Command) -> Self {
+        Self(command.stdin(Stdio::null()).spawn().expect("it can be started"))
+    }
+
     pub fn signal(&self, signal: &str) {
         let pid = self.0.id().to_string();
         let sent = Command::new("kill").args([signal, &pid]).status();
@@ -195,6 +216,19 @@ impl Drop for RunnerProcess {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Whether the sandbox executor works on this machine.
+#[expect(clippy::print_stderr, reason = "what is skipped is to be seen")]
+pub fn has_bubblewrap() -> bool {
+    let check = ["--ro-bind", "/", "/", "--unshare-pid", "true"];
+    let works = Command::new("bwrap").args(check).stderr(Stdio::null()).status();
+    let works = works.is_ok_and(|status| status.success());
+    if !works {
+        assert!(std::env::var_os("HEXFORGE_REQUIRE_BWRAP").is_none(), "there is no bubblewrap");
+        eprintln!("SKIPPED: there is no bubblewrap that works here");
+    }
+    works
 }
 
 /// Waits until a condition holds. Returns whether it does.

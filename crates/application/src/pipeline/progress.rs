@@ -127,6 +127,19 @@ impl Progress {
         true
     }
 
+    /// Gives a running build to the queue again, because its runner never got it. Returns false if it does not run.
+    pub fn return_to_queue(&mut self, id: BuildId, now: Timestamp) -> bool {
+        let running = |build: &&mut Build| build.id == id && build.status == Status::Running;
+        let Some(build) = self.builds.iter_mut().find(running) else { return false };
+        build.status = Status::Pending;
+        build.runner = None;
+        build.started_at = None;
+        build.queued_at = Some(now);
+        build.updated_at = now;
+        self.changed.insert(id);
+        true
+    }
+
     /// Adds a build, which supersedes older builds of the same name.
     pub fn add(&mut self, tx: &mut dyn Tx, new: NewBuild) -> Result<BuildId, StoreError> {
         for older in self.builds.iter_mut().filter(|build| build.name == new.name) {

@@ -5,7 +5,7 @@ use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::{BuildId, UserId};
 use hexforge_domain::ports::store::Tx;
 
-use super::{coverage, cut_piece, identify_runner, is_update_due};
+use super::{checksum, coverage, cut_piece, identify_runner, is_cut, is_update_due};
 use crate::app::App;
 use crate::deployment::{self, Succeeded};
 use crate::error::{Entity, Error, ForbiddenReason};
@@ -18,6 +18,22 @@ pub struct Report {
     pub ended: Option<Transition>,
     /// The whole log.
     pub trace: Option<String>,
+    /// The length of the whole log, sent in pieces.
+    pub length: Option<u64>,
+    /// The checksum of the whole log, `crc32:` and eight hexadecimal digits.
+    pub checksum: Option<String>,
+}
+
+/// The outcome of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updated {
+    /// The report is stored.
+    Stored,
+    /// The log is not as long as the runner says, so the build goes on: the runner sends the rest and reports again.
+    Incomplete {
+        /// The length of the stored log.
+        length: u64,
+    },
 }
 
 /// A runner's call about a build.
@@ -42,21 +58,61 @@ pub fn authorize_update(app: &App, token: &str, id: BuildId) -> Result<Option<Us
 ///
 /// The log is written outside of transactions, because other changes of the project would wait for the file. If the
 /// process stops in between, the runner reports again.
-pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<(), Error> {
+pub fn update(app: &App, call: Update<'_>, report: &Report) -> Result<Updated, Error> {
     let build = app.store.read(|tx| find_reported(app, tx, call))?;
     if let Some(trace) = &report.trace {
         store_log(app, &build, trace)?;
     }
     match report.ended {
         None if is_update_due(app, &build, app.clock.now()) => {
-            app.store.write(|tx| record_contact(app, tx, call))
+            app.store.write(|tx| record_contact(app, tx, call))?;
         }
-        None => Ok(()),
+        None => (),
         Some(transition) => {
+            let log = compare_log(app, &build, report)?;
+            if let StoredLog::Shorter { length } = log {
+                return Ok(Updated::Incomplete { length });
+            }
             let coverage = app.store.read(|tx| coverage::extract(app, tx, &build))?;
-            app.store.write(|tx| end(app, tx, call, transition, coverage))
+            app.store.write(|tx| end(app, tx, call, (transition, log), coverage))?;
         }
     }
+    Ok(Updated::Stored)
+}
+
+/// How the stored log compares with what the runner sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StoredLog {
+    /// It is the same, or was cut, or nobody can tell.
+    Whole,
+    /// Its end is missing.
+    Shorter { length: u64 },
+    /// It is something else.
+    Damaged,
+}
+
+/// The line behind a log that is not what the runner sent.
+const DAMAGED: &[u8] = b"\nWARNING: this log is damaged: its checksum is not that of the runner.\n";
+
+/// Compares the stored log with the length and the checksum that the runner reports.
+fn compare_log(app: &App, build: &Build, report: &Report) -> Result<StoredLog, Error> {
+    let (None, Some(expected)) = (&report.trace, report.length) else {
+        return Ok(StoredLog::Whole);
+    };
+    let length = app.build_files.trace_size(build.project, build.id)?;
+    if is_cut(length) {
+        return Ok(StoredLog::Whole);
+    }
+    if length < expected {
+        return Ok(StoredLog::Shorter { length });
+    }
+    let Some(checksum) = &report.checksum else { return Ok(StoredLog::Whole) };
+    let log = app.build_files.open_trace(build.project, build.id)?;
+    let found = match log {
+        Some(log) => checksum::of(log)?,
+        None => checksum::of_nothing(),
+    };
+    Ok(if length == expected && found == *checksum { StoredLog::Whole } else { StoredLog::Damaged })
 }
 
 /// Replaces the log of a build.
@@ -87,7 +143,7 @@ fn end(
     app: &App,
     tx: &mut dyn Tx,
     call: Update<'_>,
-    transition: Transition,
+    (transition, log): (Transition, StoredLog),
     coverage: Option<f64>,
 ) -> Result<(), Error> {
     let now = app.clock.now();
@@ -96,6 +152,10 @@ fn end(
     let target =
         if transition == Transition::Succeed { deployment::lock_target(tx, &found)? } else { None };
     let (mut progress, build) = lock_reported(app, tx, call)?;
+    if log == StoredLog::Damaged {
+        let length = app.build_files.trace_size(build.project, build.id)?;
+        app.build_files.append_trace(build.project, build.id, length, DAMAGED)?;
+    }
     progress.step(build.id, transition, now);
     if let Some(build) = progress.build_mut(build.id) {
         build.coverage = coverage.or(build.coverage);

@@ -8,7 +8,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderName, RANGE, USER_AGENT};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, web};
 use hexforge_application::error::{Entity, Error};
-use hexforge_application::runner::{self, Appended, Report, Update};
+use hexforge_application::runner::{self, Appended, Report, Update, Updated};
 use hexforge_domain::ci::status::{Status, Transition};
 use hexforge_domain::id::{BuildId, UserId};
 use hexforge_domain::limiter::Permit;
@@ -76,6 +76,9 @@ parameters!(Report {
     ended: picked::word("state", &["running", "success", "failed"])
         .map(|word| word.as_deref().and_then(ended)),
     trace: picked::content("trace", limit::LOG),
+    length: picked::number("trace_length")
+        .map(|length| length.and_then(|length| u64::try_from(length).ok())),
+    checksum: picked::any_text("trace_checksum", limit::SHORT),
 });
 
 parameters! {
@@ -175,12 +178,16 @@ async fn update(
         params.read_declared(&HashMap::new(), api.dialect())?;
     let revision = api.revision().to_owned();
     let report = Arc::new(report);
-    api.run_for_runner(token.clone(), move |app, _| {
-        let call = Update { token: &token, build: id, version: (VERSION, &revision) };
-        runner::update(app, call, &report)
-    })
-    .await?;
-    respond::ok(true)
+    let updated = api
+        .run_for_runner(token.clone(), move |app, _| {
+            let call = Update { token: &token, build: id, version: (VERSION, &revision) };
+            runner::update(app, call, &report)
+        })
+        .await?;
+    match updated {
+        Updated::Stored => respond::ok(true),
+        Updated::Incomplete { length } => Err(wrong_length(length)),
+    }
 }
 
 /// Reads the body of an update, which may contain a whole log. If that is long, the token is checked before it is read,
@@ -282,13 +289,14 @@ async fn append_trace(
             .insert_header((BUILD_STATUS, status.as_str()))
             .insert_header(range(length))
             .finish()),
-        Appended::WrongOffset { length } => {
-            let (name, value) = range(length);
-            let status = StatusCode::RANGE_NOT_SATISFIABLE;
-            let error = ApiError::error(status, "416 Range Not Satisfiable");
-            Err(error.with_header(name, &value))
-        }
+        Appended::WrongOffset { length } => Err(wrong_length(length)),
     }
+}
+
+/// Tells a runner how long the log is.
+fn wrong_length(length: u64) -> ApiError {
+    let error = ApiError::error(StatusCode::RANGE_NOT_SATISFIABLE, "416 Range Not Satisfiable");
+    error.with_header(RANGE, &format!("0-{length}"))
 }
 
 /// The length of the body, if the client tells it.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{BuildFacts, Folders, Step, find_program, host_environment, text};
-use crate::config::Runner;
+use crate::config::{Pull, Runner};
 use crate::error::Error;
 use crate::script::quote;
 use crate::supervisor::Spec;
@@ -18,12 +18,16 @@ pub struct ContainerExecutor {
     engine: PathBuf,
     image: String,
     services: Vec<String>,
+    pull: Pull,
+    /// The names of volumes, and where they are inside of the container.
+    volumes: Vec<(String, String)>,
     network: bool,
     /// The prefix of the names of everything that belongs to the build.
     prefix: String,
     folders: Folders,
     memory_mb: Option<u64>,
     processes: Option<u64>,
+    cpus: Option<f64>,
 }
 
 impl ContainerExecutor {
@@ -47,11 +51,14 @@ impl ContainerExecutor {
             engine,
             image: image.to_owned(),
             services: build.services.to_vec(),
+            pull: runner.pull,
+            volumes: volumes(runner, build.project)?,
             network: runner.network,
             prefix: format!("hexforge-{}-{}", runner.id, build.id),
             folders: folders.clone(),
             memory_mb: runner.memory_mb,
             processes: runner.processes,
+            cpus: runner.cpus,
         })
     }
 
@@ -70,6 +77,7 @@ impl ContainerExecutor {
             let mut run = ["run", "-d", "--rm", "--name", &name, "--network", &self.prefix]
                 .map(str::to_owned)
                 .to_vec();
+            run.push(format!("--pull={}", self.pull.as_str()));
             for alias in aliases(service) {
                 run.extend(["--network-alias".to_owned(), alias]);
             }
@@ -108,6 +116,7 @@ impl ContainerExecutor {
             .unwrap_or_default();
         let mut run: Vec<String> =
             ["run", "--rm", "--init", "--name", &self.prefix].map(str::to_owned).into();
+        run.push(format!("--pull={}", self.pull.as_str()));
         run.extend([
             "--label".to_owned(),
             "hexforge-runner".to_owned(),
@@ -124,6 +133,12 @@ impl ContainerExecutor {
         }
         if let Some(limit) = self.processes {
             run.push(format!("--pids-limit={limit}"));
+        }
+        if let Some(limit) = self.cpus {
+            run.push(format!("--cpus={limit}"));
+        }
+        for (volume, place) in &self.volumes {
+            run.extend(["-v".to_owned(), format!("{volume}:{place}")]);
         }
         run.extend(["-v".to_owned(), format!("{project}:{project}")]);
         run.extend([
@@ -157,6 +172,18 @@ impl ContainerExecutor {
             ..Spec::default()
         }
     }
+}
+
+/// The volumes of a project, one for each configured folder.
+fn volumes(runner: &Runner, project: i64) -> Result<Vec<(String, String)>, Error> {
+    let volume = |(at, place): (usize, &String)| {
+        let is_valid = place.starts_with('/') && !place.contains([':', ',', '\0']);
+        let name = format!("hexforge-{}-{project}-{at}", runner.id);
+        is_valid.then(|| (name, place.clone())).ok_or_else(|| {
+            Error::step(format!("`{place}` in `volumes` is not an absolute path without colons"))
+        })
+    };
+    runner.volumes.iter().enumerate().map(volume).collect()
 }
 
 /// Refuses a name that the command line would take for an option.
@@ -207,6 +234,17 @@ mod tests {
             ("a b", false),
         ] {
             assert_eq!(check_image(image).is_ok(), valid, "{image}");
+        }
+    }
+
+    #[test]
+    fn volumes_belong_to_a_project() {
+        let mut runner = Runner { id: 3, volumes: vec!["/cache".into()], ..Runner::default() };
+        let found = volumes(&runner, 7).expect("valid");
+        assert_eq!(found, [("hexforge-3-7-0".to_owned(), "/cache".to_owned())]);
+        for wrong in ["cache", "/a:/b", "/a,b"] {
+            runner.volumes = vec![wrong.to_owned()];
+            assert!(volumes(&runner, 7).is_err(), "{wrong}");
         }
     }
 

@@ -55,7 +55,7 @@ impl SandboxExecutor {
             network: runner.network,
             folders: folders.clone(),
             hidden: hidden.into_iter().collect(),
-            memory: runner.memory_mb.map(|limit| limit << 20),
+            memory: runner.limits().memory,
             processes: runner.processes,
         })
     }
@@ -89,6 +89,7 @@ impl SandboxExecutor {
             input: Some(file),
             memory: self.memory,
             processes: self.processes,
+            ..Spec::default()
         })
     }
 
@@ -131,6 +132,11 @@ impl SandboxExecutor {
         add(&["--bind", &text(&self.folders.private.join("home")), HOME]);
         let project = mounted(&self.folders.project, step.is_own);
         add(&["--bind", &project, &project]);
+        if !step.is_own {
+            // The history, which later builds use too.
+            let mirror = text(&self.folders.mirror());
+            add(&["--ro-bind-try", &mirror, &mirror]);
+        }
         let (script, folder) = (text(step.script), text(step.folder));
         add(&["--ro-bind", &script, &script, "--chdir", &folder]);
         for (key, value) in

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use super::{Folders, Step, find_program, host_environment, text};
+use crate::cgroup::Limits;
 use crate::config::Runner;
 use crate::error::Error;
 use crate::script::Shell;
 use crate::supervisor::Spec;
+use crate::user::User;
 
 /// Runs scripts with bash, or with sh where there is no bash.
 #[derive(Debug)]
@@ -14,6 +16,7 @@ pub struct ShellExecutor {
     program: PathBuf,
     pub(super) shell: Shell,
     temporary: PathBuf,
+    user: Option<User>,
     memory: Option<u64>,
     processes: Option<u64>,
 }
@@ -26,22 +29,38 @@ impl ShellExecutor {
         let (program, shell) = find_shell()?;
         let temporary = folders.private.join("tmp");
         std::fs::create_dir_all(&temporary).map_err(Error::at(&temporary))?;
-        let memory = runner.memory_mb.map(|limit| limit << 20);
-        Ok(Self { program, shell, temporary, memory, processes: runner.processes })
+        let user = runner.user.as_deref().map(User::find).transpose()?;
+        if let Some(user) = &user {
+            user.own(&temporary)?;
+        }
+        let Limits { memory, processes, .. } = runner.limits();
+        Ok(Self { program, shell, temporary, user, memory, processes })
+    }
+
+    pub(super) fn user(&self) -> Option<&User> {
+        self.user.as_ref()
     }
 
     pub(super) fn command(&self, step: &Step<'_>) -> Spec {
         let mut environment = host_environment();
         environment.push(("TMPDIR".to_owned(), text(&self.temporary)));
+        if let Some(user) = &self.user {
+            for (key, value) in
+                [("HOME", &user.home), ("USER", &user.name), ("LOGNAME", &user.name)]
+            {
+                environment.push((key.to_owned(), value.clone()));
+            }
+        }
         environment.extend(step.variables.iter().cloned());
         Spec {
             program: self.program.clone(),
             arguments: arguments(self.shell, text(step.script)),
             environment,
             folder: step.folder.to_owned(),
-            input: None,
             memory: self.memory,
             processes: self.processes,
+            user: self.user.as_ref().map(|user| (user.id, user.group)),
+            ..Spec::default()
         }
     }
 }

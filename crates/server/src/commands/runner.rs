@@ -56,6 +56,9 @@ async fn register(path: &Path, new: RegisterRunner) -> Result<ExitCode> {
         .map(|tag| tag.trim().to_owned())
         .filter(|tag| !tag.is_empty())
         .collect();
+    if new.user.is_some() && executor != ExecutorKind::Shell {
+        bail!("--user is for the shell executor: others have users of their own");
+    }
     if !new.run_untagged && tags.is_empty() {
         bail!("a runner that takes no builds without tags needs --tag-list");
     }
@@ -66,10 +69,9 @@ async fn register(path: &Path, new: RegisterRunner) -> Result<ExitCode> {
         token: String::new(),
         executor,
         network: new.network == "on",
+        user: new.user,
         image: new.image,
-        memory_mb: None,
-        processes: None,
-        log_limit_mb: None,
+        ..Runner::default()
     };
     let api = Api::new(&entry.url)?;
     let (token, run_untagged, locked) = (&*new.token, new.run_untagged, new.locked);
@@ -104,7 +106,9 @@ async fn take_builds(path: &Path, chosen: RunRunner) -> Result<ExitCode> {
     let config = Config::load(path)?;
     let builds_dir = chosen.builds_dir.unwrap_or_else(|| config.builds_dir(path));
     let concurrent = chosen.concurrent.map(usize::from).or(config.concurrent).unwrap_or(1).max(1);
-    let settings = Settings { path: path.to_owned(), concurrent, builds_dir, once: chosen.once };
+    let metrics = chosen.metrics.or(config.metrics);
+    let settings =
+        Settings { path: path.to_owned(), concurrent, builds_dir, once: chosen.once, metrics };
     work::run(config, settings).await?;
     Ok(ExitCode::SUCCESS)
 }

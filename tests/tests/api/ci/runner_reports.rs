@@ -25,6 +25,8 @@ on_every_store!(
     a_piece_without_an_offset_is_refused,
     information_is_read_key_by_key,
     a_silent_runner_fails_its_builds_after_minutes,
+    a_build_that_its_runner_never_got_waits_again,
+    the_end_of_a_log_is_compared_with_what_was_sent,
     builds_of_a_removed_runner_fail_at_once,
     time_limit_and_strategy_come_from_the_project,
     entries_of_scripts_are_given_one_by_one,
@@ -151,6 +153,63 @@ fn a_silent_runner_fails_its_builds_after_minutes(forge: &Forge) {
     assert_eq!(ci_project.build(&build)["status"], "failed");
     let waiting = runner.take().expect("the other build waits");
     assert_ne!(waiting["id"], build["id"]);
+}
+
+/// Only runners that report about a new build at once lose it. Older ones may prepare for minutes.
+fn a_build_that_its_runner_never_got_waits_again(forge: &Forge) {
+    let lost = || expiry::requeue_lost_builds(&forge.app).expect("the store can be written");
+    for (owner, name, returned) in
+        [("ada", "hexforge-runner", 1), ("bob", "gitlab-ci-multi-runner", 0)]
+    {
+        let ci_project = CiProject::new(forge, owner, "job: {script: [a]}\nother: {script: [a]}\n");
+        ci_project.pipeline();
+        let runner = ci_project.runner(&[]);
+        let take = || {
+            let body = json!({"token": runner.token, "info": {"name": name}});
+            call(forge.address, "POST", "/builds/register.json").json(&body).send().expect(201)
+        };
+        let (build, reported) = (take(), take());
+        forge.clock.advance(TimeDelta::seconds(5));
+        assert_eq!(runner.append_request(&reported, 0, "").send().status, 202);
+        forge.clock.advance(TimeDelta::seconds(20));
+        assert_eq!(lost(), 0);
+        forge.clock.advance(TimeDelta::seconds(10));
+        assert_eq!(lost(), returned, "{name}");
+        assert_eq!(ci_project.build(&reported)["status"], "running");
+        if returned == 1 {
+            let shown = ci_project.build(&build);
+            assert_eq!((&shown["status"], &shown["runner"]), (&json!("pending"), &Value::Null));
+            assert_eq!(shown["started_at"], Value::Null);
+            assert_eq!(runner.append_request(&build, 0, "late").send().status, 403);
+            assert_eq!(take()["id"], build["id"]);
+        }
+        assert_eq!(lost(), 0);
+    }
+}
+
+fn the_end_of_a_log_is_compared_with_what_was_sent(forge: &Forge) {
+    let end = |runner: &Runner, build: &Value, length: &str, checksum: &str| {
+        let fields = [("state", "success"), ("trace_length", length), ("trace_checksum", checksum)];
+        runner.update_request(build, &fields).send()
+    };
+    let (ci_project, runner, build) = running_build(forge, "ada");
+    assert_eq!(runner.append_request(&build, 0, "1234").send().status, 202);
+    let short = end(&runner, &build, "9", "crc32:cbf43926");
+    assert_eq!((short.status, short.header("Range")), (416, Some("0-4")));
+    assert_eq!(ci_project.build(&build)["status"], "running");
+    assert_eq!(runner.append_request(&build, 4, "56789").send().status, 202);
+    end(&runner, &build, "9", "crc32:cbf43926").expect(200);
+    assert_eq!(ci_project.build(&build)["status"], "success");
+    assert_eq!(ci_project.trace(&build), "123456789");
+
+    let (ci_project, runner, build) = running_build(forge, "bob");
+    assert_eq!(runner.append_request(&build, 0, "12345678?").send().status, 202);
+    end(&runner, &build, "9", "crc32:cbf43926").expect(200);
+    assert_eq!(ci_project.build(&build)["status"], "success");
+    assert!(ci_project.trace(&build).contains("WARNING: this log is damaged"));
+
+    let (_, runner, build) = running_build(forge, "eve");
+    end(&runner, &build, "0", "crc32:00000000").expect(200);
 }
 
 fn builds_of_a_removed_runner_fail_at_once(forge: &Forge) {
