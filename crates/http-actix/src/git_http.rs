@@ -6,6 +6,7 @@
 mod answer;
 mod body;
 mod caller;
+mod lfs;
 
 use std::sync::Arc;
 
@@ -48,6 +49,7 @@ pub fn configure(cfg: &mut web::ServiceConfig) {
     ] {
         routes::open_resource(cfg, path, route);
     }
+    lfs::configure(cfg);
 }
 
 /// The namespace and project in the path of a request.
