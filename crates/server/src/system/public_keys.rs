@@ -11,7 +11,8 @@ pub struct OpensshKeys;
 
 impl PublicKeys for OpensshKeys {
     fn fingerprint(&self, key: &str) -> Option<Fingerprint> {
-        let key = PublicKey::from_openssh(key).ok()?;
+        // Without this limit, a text of some megabytes is decoded, in part while its project is locked.
+        let key = (key.len() <= MAX_BYTES).then(|| PublicKey::from_openssh(key).ok())??;
         let known = match key.key_data() {
             KeyData::Rsa(_) | KeyData::Dsa(_) | KeyData::Ecdsa(_) | KeyData::Ed25519(_) => true,
             // Hardware keys, certificates and custom algorithm names are not supported.
@@ -23,6 +24,9 @@ impl PublicKeys for OpensshKeys {
         Some(Fingerprint(pairs.join(":")))
     }
 }
+
+/// The maximum number of bytes of a key with its comment, which is more than any key that can be registered has.
+const MAX_BYTES: usize = 64 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -75,5 +79,9 @@ mod tests {
         ] {
             assert_eq!(OpensshKeys.fingerprint(key), None, "{key}");
         }
+        let (key, _) = KEYS[0];
+        let with_comment = |bytes: usize| format!("{key} {}", "c".repeat(bytes - key.len() - 1));
+        assert!(OpensshKeys.fingerprint(&with_comment(MAX_BYTES)).is_some());
+        assert_eq!(OpensshKeys.fingerprint(&with_comment(MAX_BYTES + 1)), None);
     }
 }
