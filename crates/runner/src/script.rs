@@ -98,7 +98,10 @@ pub fn sources(sources: &Sources, folder: &str, mirror: Option<&str>) -> String 
     }
     script.push_str(&format!("git checkout -f -q --detach {}\n", quote(&sources.sha)));
     if !is_new {
-        script.push_str("git clean -ffdxq\n");
+        // Git leaves pipes and sockets alone.
+        script.push_str(
+            "git clean -ffdxq\nfind . -path ./.git -prune -o ! -type f ! -type d ! -type l -exec rm -f {} +\n",
+        );
     }
     let short = sources.sha.get(..8).unwrap_or(&sources.sha);
     let shown = quote(&format!("Checked out {short} as {}", sources.reference));

@@ -72,7 +72,7 @@ fn builds_run_as_the_chosen_user() {
     scene.push(&format!(
         "stages: [one, two]\n\
          one:\n  stage: one\n  script:\n    - test \"$(id -un)\" = nobody && test \"$USER\" = nobody\n    \
-         - '! cat {config} 2>/dev/null'\n    - touch new && mkdir folder && touch folder/file \"$TMPDIR/x\"\n  \
+         - '! cat {config} 2>/dev/null'\n    - touch new && mkdir -p folder && touch folder/file \"$TMPDIR/x\"\n  \
          artifacts: {{untracked: true}}\n  cache: {{paths: [folder]}}\n\
          two:\n  stage: two\n  cache: {{key: one/master, paths: [folder]}}\n  \
          script: ['test -O new && test -O folder/file', 'echo more >> new', 'git status', 'git fetch -q']\n"

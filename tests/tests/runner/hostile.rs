@@ -161,8 +161,8 @@ fn a_build_is_canceled_while_its_artifacts_are_packed() {
 fn deep_folders_do_not_end_the_runner() {
     let scene = Scene::new();
     scene.push(
-        "job:\n  script:\n    - cd \"$TMPDIR\"\n    \
-         - for i in $(seq 3000); do mkdir d 2>/dev/null && cd -P d 2>/dev/null || break; done\n",
+        "job:\n  script:\n    - cd \"$TMPDIR\" && deep=$(printf 'd/%.0s' $(seq 400))\n    \
+         - for i in $(seq 8); do mkdir -p \"$deep\" && cd -P \"$deep\" || break; done\n",
     );
     let _runner = scene.start_runner(&[]);
     scene.wait_for_status("job", "success");
