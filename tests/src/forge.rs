@@ -102,6 +102,8 @@ pub struct Restrictions {
     pub are_costly_pages_closed: bool,
     /// Whether strangers may register.
     pub signup: SignUp,
+    /// Whether pages load pictures of other hosts.
+    pub remote_images: bool,
 }
 
 /// Whether the server verifies its own responses to fetches. `HEXFORGE_VERIFY_FETCHES=0` turns this off for long
@@ -352,6 +354,7 @@ impl Forge {
                 sweep_after: TimeDelta::hours(24),
                 session: TimeDelta::days(SESSION_DAYS),
                 signup: restrictions.signup,
+                remote_images: restrictions.remote_images,
             },
         };
         setup::first_administrator(&app, PASSWORD, &Secret::new(ROOT))

@@ -8,8 +8,8 @@ mod pages {
     mod compare;
     mod contents;
     mod costly;
-    mod dashboards;
     mod crawler;
+    mod dashboards;
     mod diffs;
     mod editing;
     mod files;
@@ -23,9 +23,12 @@ mod pages {
     mod list;
     mod members;
     mod merge_requests;
+    mod names;
     mod people;
     mod pipelines;
+    mod places;
     mod profile;
+    mod prose;
     mod refs;
     mod search;
     mod sessions;

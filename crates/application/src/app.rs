@@ -120,6 +120,8 @@ pub struct Settings {
     pub session: TimeDelta,
     /// Whether strangers may register.
     pub signup: SignUp,
+    /// Whether web pages load pictures of other hosts that users refer to.
+    pub remote_images: bool,
 }
 
 /// Whether strangers may register on the web pages.

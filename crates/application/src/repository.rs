@@ -134,6 +134,22 @@ pub fn tree(at: &Revision, path: &str, depth: Depth) -> Result<Vec<TreeEntry>, E
     })
 }
 
+/// Reads the start of the file or link at a path, at most this number of bytes. Returns `None` if there is none.
+pub fn head_at(at: &Revision, path: &str, length: usize) -> Result<Option<Vec<u8>>, Error> {
+    let Some(blob) = at.repository.blob_at(at.commit, path)? else { return Ok(None) };
+    read_head(at.repository.as_ref(), blob.id, length).map(Some)
+}
+
+fn read_head(repository: &dyn Repository, id: ObjectId, length: usize) -> Result<Vec<u8>, Error> {
+    let mut head = Head { bytes: Vec::new(), length };
+    match repository.write_blob(id, &mut head) {
+        Ok(()) => Ok(head.bytes),
+        // The writer accepts no more.
+        Err(_) if head.bytes.len() == length => Ok(head.bytes),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// The content of a file.
 pub enum Content {
     /// The whole content.
@@ -164,13 +180,7 @@ impl FoundFile {
 
     /// Reads the start of the content, at most this number of bytes.
     pub fn head(&self, length: usize) -> Result<Vec<u8>, Error> {
-        let mut head = Head { bytes: Vec::new(), length };
-        match self.repository.write_blob(self.blob.id, &mut head) {
-            Ok(()) => Ok(head.bytes),
-            // The writer accepts no more.
-            Err(_) if head.bytes.len() == length => Ok(head.bytes),
-            Err(error) => Err(error.into()),
-        }
+        read_head(self.repository.as_ref(), self.blob.id, length)
     }
 
     /// Reads the content, or returns the blob to stream when it is large.

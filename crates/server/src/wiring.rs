@@ -104,6 +104,7 @@ pub fn wire(
             sweep_after: TimeDelta::hours(config.sweep_after_hours.into()),
             session: TimeDelta::days(config.session_days.into()),
             signup: config.signup,
+            remote_images: config.web_remote_images,
         },
     };
     Ok(Wired { app, store, git, cache })

@@ -19,7 +19,7 @@ pub(crate) struct Asset {
     address: OnceLock<String>,
 }
 
-static ASSETS: [Asset; 4] = [
+static ASSETS: [Asset; 5] = [
     Asset::new("style", "css", "text/css; charset=utf-8", include_bytes!("../assets/style.css")),
     Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
     Asset::new(
@@ -29,6 +29,12 @@ static ASSETS: [Asset; 4] = [
         include_bytes!("../assets/board.js"),
     ),
     Asset::new("log", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/log.js")),
+    Asset::new(
+        "folder",
+        "js",
+        "text/javascript; charset=utf-8",
+        include_bytes!("../assets/folder.js"),
+    ),
 ];
 
 impl Asset {
@@ -68,6 +74,11 @@ pub(crate) fn board() -> &'static Asset {
 /// The script that follows the log of a running build.
 pub(crate) fn log_script() -> &'static Asset {
     &ASSETS[3]
+}
+
+/// The script that adds last commits to a folder.
+pub(crate) fn folder_script() -> &'static Asset {
+    &ASSETS[4]
 }
 
 /// Sends an embedded file. An address with another digest belongs to another version of the program.

@@ -17,6 +17,7 @@ use hexforge_domain::repository::{CommitStats, Comparison, FileDiff};
 
 use crate::address;
 use crate::moment::count;
+use crate::visible;
 use crate::visit::Visit;
 
 pub(crate) use patch::{plain_diff, write_email};
@@ -27,6 +28,9 @@ const MAX_CHANGED: usize = 400;
 
 /// Files on a page.
 const MAX_FILES: usize = 100;
+
+/// The files after those that the page links.
+const MAX_OTHERS: usize = 1_000;
 
 /// The lines of all files on a page. Files after that are folded.
 const MAX_LINES: usize = 3_000;
@@ -52,6 +56,8 @@ pub(crate) struct DiffOptions {
     blobs: Option<String>,
     /// The address of the form for a comment on a line.
     comments: Option<String>,
+    /// Whether only added lines have comments.
+    comments_on_added: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +83,7 @@ impl DiffOptions {
             others: others.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             blobs: None,
             comments: None,
+            comments_on_added: false,
         }
     }
 
@@ -91,6 +98,12 @@ impl DiffOptions {
     #[must_use]
     pub(crate) fn with_comments_at(self, address: String) -> Self {
         Self { comments: Some(address), ..self }
+    }
+
+    /// Like [`with_comments_at`](Self::with_comments_at), for added lines only.
+    #[must_use]
+    pub(crate) fn with_comments_on_added_lines_at(self, address: String) -> Self {
+        Self { comments: Some(address), comments_on_added: true, ..self }
     }
 
     /// The address of the same page with other options.
@@ -113,6 +126,8 @@ struct FileChange {
     name: String,
     /// The path after the change.
     path: String,
+    /// Whether it has characters that change the direction of text.
+    has_hidden: bool,
     note: Option<String>,
     rows: Vec<Row>,
     pairs: Vec<Pair>,
@@ -126,6 +141,12 @@ struct FileChange {
     deletions: usize,
 }
 
+/// A file for which the page has no place.
+struct OtherFile {
+    name: String,
+    address: String,
+}
+
 /// A diff that is ready to be rendered.
 #[derive(Template)]
 #[template(path = "diff.html")]
@@ -133,6 +154,8 @@ pub(crate) struct DiffView {
     summary: String,
     /// The files of the navigation.
     files: Vec<FileChange>,
+    /// The files that are not shown here, with the addresses that show them.
+    others: Vec<OtherFile>,
     shown_of_more: Option<usize>,
     is_incomplete: bool,
     is_side_by_side: bool,
@@ -178,10 +201,15 @@ impl DiffView {
         });
         let files: Vec<FileChange> = files.collect();
         let (layout, ignores) = (options.layout, options.ignores_white_space);
+        let others = wanted.iter().skip(files.len()).take(MAX_OTHERS).map(|diff| OtherFile {
+            name: shown_name(diff),
+            address: options.address(layout, ignores, Some(&diff.new_path)),
+        });
         let (other, file) = (layout.other(), options.file.as_deref());
         Self {
             summary: summary(diffs.len(), additions as u64, deletions as u64),
             shown_of_more: (wanted.len() > files.len()).then_some(files.len()),
+            others: others.collect(),
             files,
             is_incomplete: false,
             is_side_by_side: layout == Layout::SideBySide,
@@ -246,17 +274,17 @@ impl FileChange {
                 Pair { right: Some(row), .. } | Pair { left: Some(row), .. } => Some(row),
                 Pair { left: None, right: None, .. } => None,
             });
-            rows.iter_mut().chain(sides).for_each(|row| row.link_comment(form, &diff.new_path));
+            let rows = rows.iter_mut().chain(sides);
+            rows.filter(|row| !options.comments_on_added || row.kind == "added")
+                .for_each(|row| row.link_comment(form, &diff.new_path));
         }
         // Removed files and submodules have no page.
         let is_file = diff.new_mode.is_some_and(|mode| matches!(mode >> 12, 0o10 | 0o12));
         let blobs = options.blobs.as_ref().filter(|_| is_file);
         Self {
-            name: match diff.renamed {
-                true => format!("{} → {}", diff.old_path, diff.new_path),
-                false => diff.new_path.clone(),
-            },
-            path: diff.new_path.clone(),
+            name: shown_name(diff),
+            has_hidden: visible::has_hidden(&diff.text) || visible::has_hidden(&diff.new_path),
+            path: visible::name(&diff.new_path),
             note: note(diff),
             unfold: is_folded.then(unfold),
             file: blobs.map(|blobs| format!("{blobs}/{}", address::path(&diff.new_path))),
@@ -266,6 +294,14 @@ impl FileChange {
             additions,
             deletions,
         }
+    }
+}
+
+/// The path, or both paths of a renamed file.
+fn shown_name(diff: &FileDiff) -> String {
+    match diff.renamed {
+        true => visible::name(&format!("{} → {}", diff.old_path, diff.new_path)),
+        false => visible::name(&diff.new_path),
     }
 }
 

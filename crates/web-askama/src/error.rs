@@ -9,7 +9,7 @@ use hexforge_domain::ports::git::GitError;
 use hexforge_domain::ports::store::StoreError;
 
 use crate::address;
-use crate::frame::Frame;
+use crate::frame::{Frame, ProjectFrame};
 use crate::render;
 use crate::visit::{Viewer, Visit};
 
@@ -24,6 +24,18 @@ pub(crate) struct PageError(Box<Answer>);
 struct Answer {
     kind: Kind,
     viewer: Viewer,
+    place: Option<MissingPlace>,
+}
+
+/// A branch, tag, file or folder that a project does not have. Only those who may read the code learn of it.
+#[derive(Debug)]
+pub(crate) struct MissingPlace {
+    /// The frame of the project.
+    pub(crate) project: ProjectFrame,
+    /// What does not exist.
+    pub(crate) text: String,
+    /// The name and the address of the nearest place that exists.
+    pub(crate) nearest: (String, String),
 }
 
 /// The kinds of error pages.
@@ -121,7 +133,7 @@ impl Kind {
 
 impl PageError {
     fn new(kind: Kind, viewer: Viewer) -> Self {
-        Self(Box::new(Answer { kind, viewer }))
+        Self(Box::new(Answer { kind, viewer, place: None }))
     }
 
     /// The page of an error of a use case. What a visitor may not see does not exist: only actions are refused.
@@ -169,6 +181,16 @@ impl PageError {
         Self::new(Kind::NotFound, viewer)
     }
 
+    /// The error of a place that a project does not have.
+    pub(crate) fn no_place(viewer: Viewer, place: MissingPlace) -> Self {
+        Self(Box::new(Answer { kind: Kind::NotFound, viewer, place: Some(place) }))
+    }
+
+    /// Whether the page does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.0.kind == Kind::NotFound
+    }
+
     /// Sends the visitor to the sign-in, which leads back.
     pub(crate) fn sign_in() -> Self {
         Self::new(Kind::SignIn, Viewer::default())
@@ -206,7 +228,7 @@ impl PageError {
 
     /// The response. Without a visit, nothing of the frame is known.
     pub(crate) fn into_page(self, visit: Option<&Visit>) -> HttpResponse {
-        let Answer { kind, viewer } = *self.0;
+        let Answer { kind, viewer, place } = *self.0;
         let Some(visit) = visit else { return HttpResponse::build(kind.status()).finish() };
         let back = address::value(&visit.here());
         let sign_in = format!("/users/sign_in?return_to={back}");
@@ -217,17 +239,31 @@ impl PageError {
         let is_stranger = viewer.signed_in().is_none();
         let sign_in = match kind {
             Kind::NotFound | Kind::BusyForStrangers if is_stranger => Some(sign_in),
+            // The page with the form, unless the browser does not tell it: then there may be no page to return to.
+            Kind::Ended if visit.here() != visit.path_and_query() => Some(sign_in),
             Kind::Ended => Some("/users/sign_in".to_owned()),
             _ => None,
         };
         let typed = if kind == Kind::Ended { visit.form().typed() } else { Vec::new() };
+        let (project, missing, nearest) = match place {
+            Some(MissingPlace { project, text, nearest }) => {
+                (Some(project), Some(text), Some(nearest))
+            }
+            None => (None, None, None),
+        };
         let page = ErrorPage {
-            frame: Frame::new(visit, &viewer, heading),
+            frame: match project {
+                Some(project) => Frame::of_project(visit, &viewer, heading, project),
+                None => Frame::new(visit, &viewer, heading),
+            },
+            missing,
+            nearest,
             heading,
             advice,
             sign_in,
             typed,
-            request_id: (kind == Kind::Internal).then(|| render::request_id(visit)).flatten(),
+            // All pages of missing and of hidden things have the same bytes.
+            request_id: (kind != Kind::NotFound).then(|| render::request_id(visit)).flatten(),
         };
         let mut response = render::page_with(kind.status(), visit, &viewer, &page);
         if let Some(seconds) = kind.retry_after()
@@ -239,14 +275,15 @@ impl PageError {
     }
 }
 
-            // The page with the form, unless the browser does not tell it: then there may be no page to return to.
-            Kind::Ended if visit.here() != visit.path_and_query() => Some(sign_in),
 #[derive(Template)]
 #[template(path = "error.html")]
 struct ErrorPage {
     frame: Frame,
     heading: &'static str,
     advice: &'static str,
+    /// What does not exist, and where to go instead.
+    missing: Option<String>,
+    nearest: Option<(String, String)>,
     sign_in: Option<String>,
     typed: Vec<(String, String)>,
     request_id: Option<String>,

@@ -52,6 +52,8 @@ pub(crate) struct CodeHtml {
     pub(crate) lines: usize,
     /// The number of lines that are shown.
     pub(crate) shown: usize,
+    /// Whether some of its characters change the direction of text.
+    pub(crate) has_hidden: bool,
 }
 
 impl CodeHtml {
@@ -112,7 +114,7 @@ pub(crate) fn rows(name: &str, text: &str, place: Option<Place>) -> CodeHtml {
         }
         html.push_str("</td></tr>\n");
     }
-    CodeHtml { html, lines, shown }
+    CodeHtml { html, lines, shown, has_hidden: visible::has_hidden(text) }
 }
 
 fn plain(line: &str, html: &mut String) {

@@ -11,7 +11,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::highlight::CodeHtml;
-use crate::markdown::CleanHtml;
+use crate::markdown::{CleanHtml, Place};
 
 /// The maximum size of all cached files in bytes, and their expected number.
 const BYTES: u64 = 32 << 20;
@@ -25,9 +25,12 @@ pub(crate) enum Rendered {
 }
 
 impl Rendered {
-    /// Whether these are rows of a table with code.
-    pub(crate) fn is_code(&self) -> bool {
-        matches!(self, Rendered::Code(_))
+    /// The rows of a table, if this is code.
+    pub(crate) fn code(&self) -> Option<&CodeHtml> {
+        match self {
+            Rendered::Code(code) => Some(code),
+            Rendered::Markdown(_) => None,
+        }
     }
 }
 
@@ -55,38 +58,55 @@ impl FastWritable for Rendered {
     }
 }
 
-/// The blob, and the name of the file, which decides how it is rendered. Source code and rendered text of the
-/// same file differ in the flag.
-type Key = (ObjectId, String, bool);
+/// A file as it is kept.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) html: Rendered,
+    /// Whether the bytes are UTF-8, so that a form can show and save them.
+    pub(crate) is_utf8: bool,
+}
+
+/// How a text of markdown is rendered: its links depend on the place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Prose {
+    pub(crate) place: Place,
+    pub(crate) remote_images: bool,
+}
+
+/// The blob, the name of the file, which decides how it is rendered, and how it is rendered if it is not shown as code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) id: ObjectId,
+    pub(crate) name: String,
+    pub(crate) prose: Option<Prose>,
+}
 
 #[derive(Clone)]
 struct BySize;
 
-impl Weighter<Key, Arc<Rendered>> for BySize {
-    fn weight(&self, (_, name, _): &Key, rendered: &Arc<Rendered>) -> u64 {
-        let size = match &**rendered {
+impl Weighter<Key, Arc<Kept>> for BySize {
+    fn weight(&self, key: &Key, kept: &Arc<Kept>) -> u64 {
+        let size = match &kept.html {
             Rendered::Code(html) => html.size(),
             Rendered::Markdown(html) => html.size(),
         };
-        (size + name.len() + 150) as u64
+        let place = key.prose.as_ref().map(|prose| &prose.place);
+        let place = place.map_or(0, |at| at.base.len() + at.revision.len() + at.folder.len());
+        (size + key.name.len() + place + 300) as u64
     }
 }
 
-static CACHE: LazyLock<Cache<Key, Arc<Rendered>, BySize>> =
+static CACHE: LazyLock<Cache<Key, Arc<Kept>, BySize>> =
     LazyLock::new(|| Cache::with_weighter(FILES, BYTES, BySize));
 
-fn key(id: ObjectId, name: &str, is_source: bool) -> Key {
-    (id, name.to_owned(), is_source)
-}
-
 /// The rendered file, if it is cached.
-pub(crate) fn find(id: ObjectId, name: &str, is_source: bool) -> Option<Arc<Rendered>> {
-    CACHE.get(&key(id, name, is_source))
+pub(crate) fn find(key: &Key) -> Option<Arc<Kept>> {
+    CACHE.get(key)
 }
 
 /// Caches a rendered file.
-pub(crate) fn keep(id: ObjectId, name: &str, is_source: bool, rendered: Rendered) -> Arc<Rendered> {
-    let rendered = Arc::new(rendered);
-    CACHE.insert(key(id, name, is_source), Arc::clone(&rendered));
-    rendered
+pub(crate) fn keep(key: Key, kept: Kept) -> Arc<Kept> {
+    let kept = Arc::new(kept);
+    CACHE.insert(key, Arc::clone(&kept));
+    kept
 }

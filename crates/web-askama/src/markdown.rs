@@ -1,5 +1,8 @@
-//! Markdown of users, as HTML that cannot do harm. Raw HTML is shown as text. The cleaner decides what stays of the
-//! rest.
+//! Markdown of users, as HTML that cannot do harm. Raw HTML in it is let through, balanced, and then cleaned: the cleaner
+//! decides what stays.
+
+mod balanced;
+mod links;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -9,6 +12,9 @@ use ammonia::Builder;
 use askama::FastWritable;
 use askama::filters::HtmlSafe;
 use comrak::Options;
+
+pub(crate) use links::Place;
+use links::Rules;
 
 /// HTML that this module made and cleaned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,161 +41,110 @@ impl FastWritable for CleanHtml {
     }
 }
 
-/// The elements that stay.
-const ELEMENTS: [&str; 47] = [
-    "a",
-    "abbr",
-    "b",
-    "blockquote",
-    "br",
-    "caption",
-    "cite",
-    "code",
-    "dd",
-    "del",
-    "details",
-    "dfn",
-    "div",
-    "dl",
-    "dt",
-    "em",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "i",
-    "img",
-    "input",
-    "ins",
-    "kbd",
-    "li",
-    "mark",
-    "ol",
-    "p",
-    "pre",
-    "q",
-    "s",
-    "samp",
-    "span",
-    "strong",
-    "sub",
-    "summary",
-    "sup",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-];
-
-/// The deepest nesting that is rendered. The work of the cleaner grows with it.
-const MAX_DEPTH: usize = 100;
-
-/// Renders markdown; `None` if it is nested too deeply. The caller bounds the length of the text, and so the work.
-pub(crate) fn render(text: &str) -> Option<CleanHtml> {
-    render_with(text, 1, |html| html)
+/// Renders a text that belongs to no file, such as release notes; `None` if it is nested too deeply. The caller bounds
+/// the length of the text, and so the work.
+pub(crate) fn render(text: &str, remote_images: bool) -> Option<CleanHtml> {
+    let rules = Rules { levels: 1, has_anchors: false, place: None, remote_images };
+    render_with(text, &rules, |html| html)
 }
 
-/// Like [`render`], for a comment or a description: `link` adds links to the HTML before it is cleaned. The headings are
-/// lowered by two levels, because the page has a heading above each text.
-pub(crate) fn render_comment(text: &str, link: impl FnOnce(String) -> String) -> Option<CleanHtml> {
-    render_with(text, 2, link)
+/// Renders a file of a repository, to which its relative links lead.
+pub(crate) fn render_file(text: &str, place: &Place, remote_images: bool) -> Option<CleanHtml> {
+    let rules = Rules { levels: 1, has_anchors: true, place: Some(place), remote_images };
+    render_with(text, &rules, |html| html)
 }
 
-fn render_with(text: &str, levels: u8, change: impl FnOnce(String) -> String) -> Option<CleanHtml> {
-    let html = comrak::markdown_to_html(text, &OPTIONS);
-    (depth(&html) <= MAX_DEPTH)
-        .then(|| CleanHtml(CLEANER.clean(&lowered(&change(html), levels)).to_string()))
+/// Like [`render`], for a comment or a description: `link` adds links to the HTML before it is cleaned. No text in that
+/// HTML has a `<`, and no attribute has a `>`. The headings are lowered by two levels, because the page has a heading
+/// above each text.
+pub(crate) fn render_comment(
+    text: &str,
+    remote_images: bool,
+    link: impl FnOnce(String) -> String,
+) -> Option<CleanHtml> {
+    let rules = Rules { levels: 2, has_anchors: false, place: None, remote_images };
+    render_with(text, &rules, link)
 }
 
-/// The depth of the elements that the renderer made. All of its elements are closed, and no text has a `<`.
-fn depth(html: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for tag in html.split('<').skip(1) {
-        let is_void = ["br", "hr", "img", "input"].iter().any(|name| tag.starts_with(name));
-        if tag.starts_with('/') {
-            depth = depth.saturating_sub(1);
-        } else if !is_void {
-            depth += 1;
-            deepest = deepest.max(depth);
-        }
-    }
-    deepest
+/// Cleans HTML that has links to things of this service and is not markdown, such as the message of a commit.
+pub(crate) fn clean(html: &str) -> CleanHtml {
+    CleanHtml(CLEANER.clean(html).to_string())
 }
 
-static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| {
+fn render_with(
+    text: &str,
+    rules: &Rules<'_>,
+    change: impl FnOnce(String) -> String,
+) -> Option<CleanHtml> {
+    let options = if rules.has_anchors { &WITH_ANCHORS } else { &WITHOUT_ANCHORS };
+    let balanced = balanced::balance(&comrak::markdown_to_html(text, options), rules)?;
+    let cleaner = if rules.remote_images { &OPEN_CLEANER } else { &CLEANER };
+    Some(CleanHtml(cleaner.clean(&change(balanced)).to_string()))
+}
+
+static WITH_ANCHORS: LazyLock<Options<'static>> = LazyLock::new(|| options(true));
+static WITHOUT_ANCHORS: LazyLock<Options<'static>> = LazyLock::new(|| options(false));
+
+/// All of GitHub's markdown. Raw HTML is let through: the cleaner decides what stays of it.
+fn options(has_anchors: bool) -> Options<'static> {
     let mut options = Options::default();
     options.extension.strikethrough = true;
     options.extension.table = true;
     options.extension.autolink = true;
     options.extension.tasklist = true;
     options.extension.footnotes = true;
-    options.render.escape = true;
+    options.extension.header_id_prefix = has_anchors.then(String::new);
+    options.render.r#unsafe = true;
     options
-});
+}
 
-static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| cleaner(is_own_image));
+static OPEN_CLEANER: LazyLock<Builder<'static>> =
+    LazyLock::new(|| cleaner(|source| is_own_image(source) || source.starts_with("https://")));
+
+/// Images of other hosts would tell them who reads the page.
+fn is_own_image(source: &str) -> bool {
+    !source.contains("//") && !source.contains([':', '\\'])
+}
+
+fn cleaner(is_image: fn(&str) -> bool) -> Builder<'static> {
     let mut builder = Builder::default();
     let set = |names: &[&'static str]| names.iter().copied().collect::<HashSet<_>>();
+    let aligned = |name| (name, set(&["align"]));
     builder
-        .tags(set(&ELEMENTS))
+        // A page has one heading of the first level.
+        .tags(balanced::names().filter(|name| *name != "h1").collect())
         .clean_content_tags(set(&["script", "style"]))
-        .generic_attributes(set(&["title", "lang", "dir"]))
-        .tag_attributes(HashMap::from([
-            ("a", set(&["href", "id", "name"])),
-            ("img", set(&["src", "alt", "width", "height"])),
-            ("input", set(&["type", "checked", "disabled"])),
-            ("ol", set(&["start"])),
-            ("th", set(&["align", "colspan", "rowspan", "scope"])),
-            ("td", set(&["align", "colspan", "rowspan"])),
-            ("details", set(&["open"])),
-            ("li", set(&["id"])),
-        ]))
-        .id_prefix(Some("user-content-"))
+        .generic_attributes(set(&["title", "lang", "dir", "id"]))
+        .tag_attributes(
+            HashMap::from([
+                ("a", set(&["href", "name", "rel", "aria-label"])),
+                ("img", set(&["src", "alt", "width", "height", "align"])),
+                ("input", set(&["type", "checked", "disabled", "aria-label"])),
+                ("ol", set(&["start"])),
+                ("th", set(&["align", "colspan", "rowspan", "scope"])),
+                ("td", set(&["align", "colspan", "rowspan"])),
+                ("details", set(&["open"])),
+            ])
+            .into_iter()
+            .chain(["p", "div", "h2", "h3", "h4", "h5", "h6"].map(aligned))
+            .collect(),
+        )
+        .id_prefix(Some(links::ID_PREFIX))
         .url_schemes(set(&["http", "https", "mailto"]))
-        .link_rel(Some("nofollow noopener"))
-        .attribute_filter(|element, attribute, value| match (element, attribute) {
+        // Links to other hosts have it already.
+        .link_rel(None)
+        .attribute_filter(move |element, attribute, value| match (element, attribute) {
             // Only the checkboxes of task lists: other fields would look like those of the page.
             ("input", "type") => (value == "checkbox").then(|| value.into()),
-            ("a", "name") => Some(format!("user-content-{value}").into()),
-            // Images of other hosts would tell them who reads the page.
-            ("img", "src") if value.contains("//") || value.contains([':', '\\']) => None,
+            ("a", "rel") => (value == links::FOREIGN).then(|| value.into()),
+            ("a", "name") if !value.starts_with(links::ID_PREFIX) => {
+                Some(format!("{}{value}", links::ID_PREFIX).into())
+            }
+            ("img", "src") if !is_image(value) => None,
             _ => Some(value.into()),
         });
     builder
-});
-
-/// Lowers the headings, because a page has one heading of the first level. The cleaner removes `h1`, and everything that was not made by the renderer is cleaned after.
-fn lowered(html: &str, levels: u8) -> String {
-    let mut out = String::with_capacity(html.len());
-    let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        let (before, from) = rest.split_at(at);
-        out.push_str(before);
-        let name = from.strip_prefix("</").or_else(|| from.strip_prefix('<')).unwrap_or(from);
-        let start = from.len() - name.len();
-        let level = match name.as_bytes() {
-            [b'h' | b'H', level @ b'1'..=b'6', b'>' | b' ' | b'\t' | b'\n' | b'/', ..] => {
-                level - b'0'
-            }
-            _ => 0,
-        };
-        if level == 0 {
-            out.push('<');
-            rest = &from[1..];
-            continue;
-        }
-        out.push_str(&from[..start]);
-        out.push('h');
-        out.push(char::from(b'0' + (level + levels).min(6)));
-        rest = &from[start + 2..];
-    }
-    out.push_str(rest);
-    out
 }
 
 #[cfg(test)]
@@ -197,7 +152,7 @@ mod tests {
     use super::*;
 
     fn html(text: &str) -> String {
-        render(text).expect("it is not nested deeply").to_string()
+        render(text, false).expect("it is not nested deeply").to_string()
     }
 
     #[test]
@@ -209,6 +164,7 @@ mod tests {
                 "[x](https://e.test)",
                 "<p><a href=\"https://e.test\" rel=\"nofollow noopener\">x</a></p>\n",
             ),
+            ("[x](/ada/ship)", "<p><a href=\"/ada/ship\">x</a></p>\n"),
             ("a < b & c", "<p>a &lt; b &amp; c</p>\n"),
         ] {
             assert_eq!(html(text), expected, "{text}");
@@ -217,10 +173,91 @@ mod tests {
     }
 
     #[test]
+    fn raw_html_stays_as_far_as_it_is_allowed() {
+        for (text, expected) in [
+            ("a <b>c</b> <sub>d</sub>", "<p>a <b>c</b> <sub>d</sub></p>\n"),
+            ("<h1 align=\"center\">A</h1>", "<h2 align=\"center\">A</h2>\n"),
+            (
+                "<details open>\n<summary>S</summary>\n\n**b**\n\n</details>",
+                "<details open=\"\">\n<summary>S</summary>\n<p><strong>b</strong></p>\n</details>\n",
+            ),
+            ("<p style=\"color:red\" class=\"x\">y</p>", "<p>y</p>\n"),
+            ("x<img src=\"a.png\" onerror=\"alert(1)\">", "<p>x<img src=\"a.png\" alt=\"\"></p>\n"),
+            ("<i id=\"content\">x</i>", "<p><i id=\"user-content-content\">x</i></p>\n"),
+            ("<script>alert(1)</script>x", "x\n"),
+        ] {
+            assert_eq!(html(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_have_anchors_and_relative_links() {
+        let place = Place {
+            base: "/ada/ship".to_owned(),
+            revision: "master".to_owned(),
+            folder: String::new(),
+        };
+        let html = |text: &str| render_file(text, &place, false).expect("shallow").to_string();
+        assert_eq!(html("# A b"), "<h2 id=\"user-content-a-b\">A b</h2>\n");
+        assert_eq!(html("[x](#a-b)"), "<p><a href=\"#user-content-a-b\">x</a></p>\n");
+        assert_eq!(
+            html("![p](p.png)"),
+            "<p><img src=\"/ada/ship/raw/master/p.png\" alt=\"p\"></p>\n"
+        );
+        let note = html("x[^1]\n\n[^1]: y");
+        assert!(
+            note.contains("id=\"user-content-fn-1\"")
+                && note.contains("href=\"#user-content-fn-1\""),
+            "{note}"
+        );
+        let named = html("<a name=\"x\" id=\"y\">z</a>");
+        assert!(
+            named.contains("name=\"user-content-x\"") && named.contains("id=\"user-content-y\""),
+            "{named}"
+        );
+    }
+
+    #[test]
+    fn pictures_of_other_hosts_are_links() {
+        for source in ["https://e.test/a.png", "http://e.test/a.png"] {
+            let link = format!("<a href=\"{source}\" rel=\"nofollow noopener\">pic</a>");
+            assert_eq!(html(&format!("![pic]({source})")), format!("<p>{link}</p>\n"));
+            assert_eq!(html(&format!("<img alt=pic src={source}>")), format!("{link}\n"));
+        }
+        assert_eq!(html("![pic](//e.test/a.png)"), "<p>pic</p>\n");
+        assert_eq!(
+            html("[![ok](https://e.test/badge.svg)](https://e.test)"),
+            "<p><a href=\"https://e.test\" rel=\"nofollow noopener\">ok</a></p>\n"
+        );
+        let open = render("![pic](https://e.test/a.png)", true).expect("shallow").to_string();
+        assert_eq!(open, "<p><img src=\"https://e.test/a.png\" alt=\"pic\"></p>\n");
+        let plain = render("![pic](http://e.test/a.png)", true).expect("shallow").to_string();
+        assert!(!plain.contains("<img"), "{plain}");
+    }
+
+    #[test]
     fn deeply_nested_texts_are_not_rendered() {
-        assert!(render(&">".repeat(90)).is_some());
-        assert!(render(&">".repeat(250_000)).is_none());
-        assert!(render(&"<b title=1>".repeat(10_000)).is_some(), "raw HTML is text");
+        assert!(render(&">".repeat(90), false).is_some());
+        assert!(render(&">".repeat(250_000), false).is_none());
+        assert!(render(&"<b title=1>".repeat(10_000), false).is_none());
+    }
+
+    #[test]
+    fn hostile_html_does_not_grow_faster_than_its_length() {
+        for text in [
+            "<b a=1><i a=2><s a=3>".repeat(30) + &"x\n\n".repeat(5_000),
+            "<b><i><s><u>".to_owned() + &"<p>x".repeat(5_000),
+            "<table>".to_owned() + &"x<b></b>".repeat(3_000),
+            format!("<b {}>x", "title ".repeat(6_000)),
+            "<a href=x>".repeat(3_000),
+            "<p><b><li>".repeat(2_000),
+            "</b></p>".repeat(4_000),
+            "<!--".repeat(5_000),
+            "<".repeat(20_000),
+        ] {
+            let size = render(&text, false).map_or(0, |html| html.size());
+            assert!(size <= 20 * text.len(), "{size} bytes of {}", &text[..20]);
+        }
     }
 
     #[test]
@@ -230,33 +267,50 @@ mod tests {
             "<img src=x onerror=alert(1)>",
             "[x](javascript:alert(1))",
             "<a href=\"java\tscript:alert(1)\">x</a>",
+            "<a href=\"javascript&colon;alert(1)\">x</a>",
+            "<a href=\"java&#115;cript:alert(1)\">x</a>",
             "<svg onload=alert(1)><script>1</script></svg>",
             "<iframe src=\"https://e.test\"></iframe>",
             "<p style=\"position:fixed\">x</p>",
             "<form action=/users/sign_out><input type=text name=authenticity_token></form>",
             "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+            "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\"></noscript>",
+            "<textarea></textarea><img src=x onerror=alert(1)>",
             "![x](https://e.test/track.png)",
             "![x](//e.test/track.png)",
             "<img src=\"data:text/html,x\">",
+            "<img src=\"https&#58//e.test/x\">",
             "<h1 id=content>x</h1>",
             "<a id=content name=content>x</a>",
         ] {
-            let shown = html(text);
-            for bad in [
-                "<script",
-                "<iframe",
-                "<form",
-                "<svg",
-                "<math",
-                "<p style",
-                "<input type=\"text\"",
-                "<a href=\"java",
-                "<img src=\"http",
-                "<img src=\"//",
-                "<img src=\"data:",
-                "<a id=\"content\"",
-            ] {
-                assert!(!shown.contains(bad), "{text}: {shown}");
+            for levels_of_files in [false, true] {
+                let place = Place::default();
+                let shown = match levels_of_files {
+                    true => render_file(text, &place, false).expect("shallow").to_string(),
+                    false => html(text),
+                };
+                for bad in [
+                    "<script",
+                    "<iframe",
+                    "<form",
+                    "<svg",
+                    "<math",
+                    "<p style",
+                    "<input type=\"text\"",
+                    "href=\"java",
+                    "<img src=\"http",
+                    "<img src=\"//",
+                    "<img src=\"data:",
+                    "id=\"content\"",
+                    "name=\"content\"",
+                    "onerror=\"",
+                    "onload=\"",
+                    "<h1",
+                    "<style",
+                    "<textarea",
+                ] {
+                    assert!(!shown.contains(bad), "{text}: {shown}");
+                }
             }
         }
     }

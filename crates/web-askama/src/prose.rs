@@ -10,6 +10,7 @@ use hexforge_domain::project::ProjectRef;
 
 use crate::address;
 use crate::markdown::{self, CleanHtml};
+use crate::visible;
 
 /// The bytes of markdown that one page renders. What comes after that is shown as plain text.
 const MAX_RENDERED: usize = 512 << 10;
@@ -29,6 +30,7 @@ pub(crate) struct ProseRenderer {
     base: String,
     external_url: String,
     references: ResolvedReferences,
+    remote_images: bool,
     left: usize,
 }
 
@@ -52,6 +54,7 @@ impl ProseRenderer {
             base: format!("/{path}"),
             external_url: app.settings.external_url.clone(),
             references: reference::resolve(app, actor, named, &rendered)?,
+            remote_images: app.settings.remote_images,
             left: MAX_RENDERED,
         })
     }
@@ -60,12 +63,22 @@ impl ProseRenderer {
     pub(crate) fn render(&mut self, text: &str) -> Prose {
         let fits = text.len() <= self.left;
         self.left = self.left.saturating_sub(text.len());
-        let html =
-            if fits { markdown::render_comment(text, |html| self.linked(&html)) } else { None };
+        let html = match fits {
+            true => markdown::render_comment(text, self.remote_images, |html| self.linked(&html)),
+            false => None,
+        };
         Prose { html, text: text.to_owned() }
     }
 
-    /// Adds links to HTML that the markdown renderer made: in it no text has a `<`, and no attribute has a `>`.
+    /// Adds links to a text that is not markdown.
+    pub(crate) fn link(&self, text: &str) -> CleanHtml {
+        let (mut escaped, mut html) = (String::new(), String::new());
+        push_escaped(&mut escaped, &visible::reveal(text));
+        self.push_text(&mut html, &escaped);
+        markdown::clean(&html)
+    }
+
+    /// Adds links to balanced HTML: in it no text has a `<`, and no attribute has a `>`.
     fn linked(&self, html: &str) -> String {
         let mut out = String::with_capacity(html.len() * 2);
         let mut verbatim = 0_usize;
@@ -174,12 +187,25 @@ struct Target {
     shown: Option<String>,
 }
 
-/// The text behind the four entities that the markdown renderer writes.
+/// Stands for the `&` of an entity that stays.
+const OTHER_ENTITY: char = '\u{1}';
+
+/// The text behind the four entities that the markdown renderer writes. Others come from raw HTML.
 fn unescaped(html: &str) -> String {
     if !html.contains('&') {
         return html.to_owned();
     }
-    html.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+    let mut text = String::with_capacity(html.len());
+    let mut rest = html;
+    while let Some(at) = rest.find('&') {
+        text.push_str(&rest[..at]);
+        let known = [("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&amp;", '&')];
+        let found = known.into_iter().find(|(entity, _)| rest[at..].starts_with(entity));
+        let (length, c) = found.map_or((1, OTHER_ENTITY), |(entity, c)| (entity.len(), c));
+        text.push(c);
+        rest = &rest[at + length..];
+    }
+    text + rest
 }
 
 fn push_escaped(out: &mut String, text: &str) {
@@ -189,6 +215,7 @@ fn push_escaped(out: &mut String, text: &str) {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            OTHER_ENTITY => out.push('&'),
             c => out.push(c),
         }
     }
@@ -203,6 +230,7 @@ mod tests {
             base: "/ada/ship".to_owned(),
             external_url: "https://forge.test".to_owned(),
             references: ResolvedReferences::default(),
+            remote_images: false,
             left: MAX_RENDERED,
         };
         let html = renderer.render(text).html.expect("it is short");
@@ -215,6 +243,7 @@ mod tests {
             ("see #7 & \"!8\" <@ada>", "<p>see #7 &amp; \"!8\" &lt;@ada&gt;</p>\n"),
             ("`#7`", "<p><code>#7</code></p>\n"),
             ("# A", "<h3>A</h3>\n"),
+            ("<div>a&nbsp;b &amp;nbsp; &#64;x</div>", "<div>a&nbsp;b &amp;nbsp; @x</div>\n"),
             ("&amp;lt; &lt;script&gt;", "<p>&amp;lt; &lt;script&gt;</p>\n"),
         ] {
             assert_eq!(html(text), expected, "{text}");
@@ -225,7 +254,7 @@ mod tests {
     fn uploads_belong_to_the_project() {
         assert_eq!(
             html("[a](/uploads/1/a.txt)"),
-            "<p><a href=\"/ada/ship/uploads/1/a.txt\" rel=\"nofollow noopener\">a</a></p>\n"
+            "<p><a href=\"/ada/ship/uploads/1/a.txt\">a</a></p>\n"
         );
     }
 
@@ -235,6 +264,7 @@ mod tests {
             base: String::new(),
             external_url: String::new(),
             references: ResolvedReferences::default(),
+            remote_images: false,
             left: 10,
         };
         assert!(renderer.render("short").html.is_some());

@@ -21,6 +21,10 @@ use crate::visit::{Viewer, Visit};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// The pictures of a page, and those if the operator allows pictures of other hosts.
+const OWN_IMAGES: &str = "img-src 'self' data:";
+const ALL_IMAGES: &str = "img-src 'self' data: https:";
+
 /// What users wrote and a browser shows by itself runs nothing at all.
 const SANDBOX: &str = "default-src 'none'; sandbox";
 
@@ -50,6 +54,9 @@ pub(crate) fn page_with(
         }
     };
     let mut response = HttpResponse::build(status);
+    if visit.app().settings.remote_images {
+        response.insert_header((CONTENT_SECURITY_POLICY, POLICY.replace(OWN_IMAGES, ALL_IMAGES)));
+    }
     let cache = if viewer.signed_in().is_some() { "private, no-cache" } else { "no-cache" };
     response.insert_header((CACHE_CONTROL, cache));
     if visit.notice().is_some() {
@@ -65,7 +72,9 @@ pub(crate) async fn compressed(
 ) -> Result<HttpResponse, actix_web::Error> {
     let media_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let is_text = media_type.is_some_and(|media_type| {
-        media_type.starts_with(b"text/") || media_type == b"image/svg+xml"
+        ["text/", "image/svg+xml", "application/json", "application/atom+xml"]
+            .iter()
+            .any(|text| media_type.starts_with(text.as_bytes()))
     });
     if !is_text || response.headers().contains_key(CONTENT_ENCODING) {
         return Ok(response);

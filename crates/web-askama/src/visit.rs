@@ -411,9 +411,20 @@ impl Visit {
         format!("{}{address}", self.0.settings.external_url)
     }
 
+    /// The host and port of this service.
+    pub(crate) fn host(&self) -> String {
+        let origin = self.origin();
+        origin.split_once("://").map_or(origin.clone(), |(_, host)| host.to_owned())
+    }
+
     /// A parameter in the address, as text.
     pub(crate) fn param(&self, name: &str) -> String {
         String::from_utf8_lossy(self.0.in_path.get(name)).into_owned()
+    }
+
+    /// A parameter in the address that is a path, with all its bytes.
+    pub(crate) fn path_param(&self, name: &str) -> String {
+        hexforge_domain::repository::path::from_bytes(self.0.in_path.get(name))
     }
 
     /// A parameter in the address, as it was sent.

@@ -67,6 +67,18 @@ impl ProjectPage {
     }
 }
 
+/// Returns the path of the project from which this one was forked, if the actor may see that project.
+pub fn fork_source(app: &App, page: &ProjectPage) -> Result<Option<String>, Error> {
+    let Some(source) = page.placed.project.forked_from else { return Ok(None) };
+    app.store.read_autocommit(|tx| {
+        let sources = tx.projects().find_all(&[source])?;
+        let mut readable = app.requester(page.actor).readable(tx, sources)?;
+        let Some(source) = readable.pop() else { return Ok(None) };
+        let placed = view::placed(tx, source)?;
+        Ok(Some(placed.place.path_of(&placed.project)))
+    })
+}
+
 /// Returns the project of a page.
 pub fn get(app: &App, actor: Actor, named: &ProjectRef) -> Result<ProjectPage, Error> {
     app.store.read_autocommit(|tx| {

@@ -34,7 +34,7 @@ pub fn last_commits(at: &Revision, folder: &str) -> Result<FolderCommits, Error>
 }
 
 /// The commits that wrote the lines of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlameView {
     /// The runs of lines.
     pub blame: Arc<Blame>,
@@ -86,6 +86,20 @@ pub struct ContainingRefs {
 
 /// The number of branches and of tags that are searched for a commit.
 const SEARCHED_REFS: usize = 1_000;
+
+/// Returns bytes that change with the branches and tags among which [`refs_containing`] searches.
+pub fn refs_state(at: &Revision) -> Vec<u8> {
+    let refs = at.repository.refs();
+    let mut state = Vec::new();
+    for kind in ["refs/heads/", "refs/tags/"] {
+        for one in refs.range(refs.folder(kind)).take(SEARCHED_REFS + 1) {
+            state.extend_from_slice(one.name.as_bytes());
+            state.push(0);
+            state.extend_from_slice(one.peeled.unwrap_or(one.target).as_bytes());
+        }
+    }
+    state
+}
 
 /// Finds the branches and tags that contain a revision. Returns `None` when that takes too long.
 pub fn refs_containing(at: &Revision) -> Result<Option<ContainingRefs>, Error> {

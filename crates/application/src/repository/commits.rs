@@ -46,6 +46,11 @@ pub fn list(at: &Revision, filter: CommitFilter) -> Result<Vec<Commit>, Error> {
     at.repository.log(&query).map_err(too_large)
 }
 
+/// Returns the commit of a revision.
+pub fn one(at: &Revision) -> Result<Commit, Error> {
+    Ok(at.repository.commit(at.commit)?.ok_or(GitError::Missing)?)
+}
+
 /// Returns the commit of a revision with its statistics.
 pub fn get(at: &Revision, status: Option<Status>) -> Result<CommitView, Error> {
     let commit = at.repository.commit(at.commit)?.ok_or(GitError::Missing)?;

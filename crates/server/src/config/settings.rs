@@ -135,6 +135,9 @@ declare_settings! {
     web_costly: CostlyPages = "WHO",
         choice([("everyone", CostlyPages::Everyone), ("signed-in", CostlyPages::SignedIn)]).default("everyone")
             .note("See [pages](web.md#for-operators)");
+    /// Whether pages load pictures of other hosts that users refer to: `true` or `false`. Those hosts then learn who
+    /// reads the page.
+    web_remote_images: bool = "BOOL", switch().default(false).note("See [pages](web.md#for-operators)");
     /// What to log: a level or a filter such as `info,hexforge_http_actix=debug`.
     log: String = "FILTER", text(|filter| Ok(filter.to_owned())).default("info");
     /// The format of the log: `text` or `json`.

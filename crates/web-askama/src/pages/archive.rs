@@ -4,12 +4,13 @@ use std::io::Write;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::CONTENT_DISPOSITION;
+use hexforge_application::project::page as project_page;
 use hexforge_application::repository::{self, ArchiveContent};
 use hexforge_domain::repository::ArchiveFormat;
 use hexforge_http_edge::conditional::ETag;
 use hexforge_http_edge::stream;
 
-use super::project::missing;
+use super::project::{missing, other_spelling};
 use crate::error::{PageError, PageResult};
 use crate::render;
 use crate::visit::Visit;
@@ -26,14 +27,18 @@ pub(super) async fn send(visit: Visit) -> PageResult<HttpResponse> {
             .filter(|ending| !ending.is_empty())
             .and_then(ArchiveFormat::parse),
     });
-    let (viewer, content) = visit
+    let (viewer, (project, content)) = visit
         .run(move |app, viewer| {
+            let project = project_page::get(app, viewer.actor(), &named)?;
             let readable = repository::readable(app, viewer.actor(), client, &named)?;
             let at = repository::revision_or_default(app, &readable, name.as_deref())?;
             let (at, format) = (at.ok_or_else(missing)?, format.ok_or_else(missing)?);
-            Ok(repository::archive(&readable, at, format))
+            Ok((project, repository::archive(&readable, at, format)))
         })
         .await?;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
     let ArchiveContent { archive, repository } = content;
     let ending = archive.format.extension();
     let parts = [archive.folder.as_str(), ending, env!("CARGO_PKG_VERSION")].map(str::as_bytes);

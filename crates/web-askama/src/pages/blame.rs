@@ -7,8 +7,9 @@ use hexforge_application::repository::ref_path::Located;
 use hexforge_application::repository::{self, browse};
 use hexforge_domain::repository::BLAME_LINES;
 
-use super::file::{Address, Crumb, MAX_SHOWN, Place, crumbs, find_place, joined};
-use super::project::{CommitLine, frame_of, other_spelling};
+use super::file::{Address, Crumb, MAX_FILE, Place, crumbs, find_place, joined, run_at};
+use super::project::{CommitLine, frame_of, missing, other_spelling};
+use super::raw::{HEAD, is_binary};
 use crate::address;
 use crate::error::PageResult;
 use crate::frame::{Frame, Pager};
@@ -33,6 +34,9 @@ struct BlamePage {
     crumbs: Vec<Crumb>,
     file: String,
     runs: Vec<Run>,
+    is_binary: bool,
+    is_too_large: bool,
+    has_hidden: bool,
     pager: Pager,
 }
 
@@ -41,8 +45,15 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let page = visit.page();
     let number = page.offset() / page.limit().unwrap_or(1);
     let first = u32::try_from(number).unwrap_or(u32::MAX).saturating_mul(BLAME_LINES);
-    let (viewer, Place { project, located }) =
-        visit.run(move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
+    let (viewer, (Place { project, located }, is_binary)) = run_at(&visit, move |app, viewer| {
+        let found = find_place(app, viewer.actor(), &place)?;
+        // Says so before the long work if there is no such file.
+        match repository::head_at(&found.located.at, &found.located.path, HEAD)? {
+            Some(head) => Ok((found, is_binary(&head))),
+            None => Err(missing()),
+        }
+    })
+    .await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
@@ -53,12 +64,18 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
             let last = first.saturating_add(BLAME_LINES);
             let view = browse::blame(&at, &path, first.saturating_add(1)..=last)?;
             let file = repository::file(at, &path)?;
-            Ok::<_, Error>((view, file.head(MAX_SHOWN)?))
+            let is_too_large = file.size() > MAX_FILE;
+            let bytes = if is_too_large { Vec::new() } else { file.head(MAX_FILE as usize)? };
+            Ok::<_, Error>((view, bytes, is_too_large))
         }
     };
-    let (view, bytes) = visit.run_costly(|limiter| &limiter.comparisons, &viewer, read).await?;
+    let (view, bytes, is_too_large) = match is_binary {
+        true => Default::default(),
+        false => visit.run_costly(|limiter| &limiter.comparisons, &viewer, read).await?,
+    };
     let base = format!("/{}", project.path());
-    let frame = Frame::of_project(&visit, &viewer, &path, frame_of(&project, "Files"));
+    let frame =
+        Frame::of_project(&visit, &viewer, &visible::name(&path), frame_of(&project, "Files"));
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
     let runs = view.blame.runs.iter().filter_map(|run| {
@@ -74,10 +91,13 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
         Some(Run { commit, before, lines: shown.collect() })
     });
     let page = BlamePage {
-        heading: path.rsplit('/').next().unwrap_or(&path).to_owned(),
+        heading: visible::name(path.rsplit('/').next().unwrap_or(&path)),
         crumbs: crumbs(&base, project.placed.project.name.as_str(), &name, &path),
         file: format!("{base}/blob/{}", address::path(joined(&name, &path))),
+        has_hidden: visible::has_hidden(&text),
         runs: runs.collect(),
+        is_binary,
+        is_too_large,
         pager: Pager::uncounted(&visit, view.blame.lines > first.saturating_add(BLAME_LINES)),
         frame,
         base,

@@ -23,6 +23,7 @@ use crate::frame::{Frame, Pager};
 use crate::moment::count;
 use crate::render;
 use crate::table::Pages;
+use crate::visible;
 use crate::visit::{Viewer, Visit};
 
 pub(super) fn declare(pages: &mut Pages) {
@@ -38,6 +39,8 @@ const MAX_SEARCH: usize = 255;
 
 struct Row {
     name: String,
+    /// The name as readers see it.
+    shown: String,
     tree: String,
     compare: String,
     is_default: bool,
@@ -129,6 +132,7 @@ fn rows(
         let (is_default, is_protected) = (name == default, view.protection.protected);
         let between = address::path(format!("{default}...{name}"));
         Row {
+            shown: visible::name(&name),
             tree: format!("{base}/tree/{}", address::path(&name)),
             compare: format!("{base}/compare/{between}"),
             is_default,

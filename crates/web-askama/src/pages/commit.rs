@@ -1,24 +1,58 @@
 //! One commit with its changes.
 
+mod comments;
+mod parts;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
 use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
 use askama::Template;
+use hexforge_application::app::App;
+use hexforge_application::commit::comment;
 use hexforge_application::error::Error;
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::repository::browse::{self, ContainingRefs};
-use hexforge_application::repository::{self, Revision, commits};
+use hexforge_application::repository::{self, Readable, Revision, commits};
+use hexforge_application::view::note::NoteView;
+use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::Commit;
+use hexforge_domain::paging::{Page, Paged};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
+use hexforge_domain::project::ProjectRef;
 use hexforge_domain::repository::Comparison;
 use hexforge_http_edge::conditional::ETag;
-use std::sync::Arc;
 
+use super::conditions::{self, Conditions};
 use super::project::{CommitLine, frame_of, missing, other_spelling};
 use crate::address;
 use crate::diff::{self, DiffHtml, DiffOptions, DiffView};
 use crate::error::PageResult;
+use crate::faults::Faults;
 use crate::frame::Frame;
+use crate::markdown::CleanHtml;
 use crate::moment::Moment;
+use crate::prose::{Prose, ProseRenderer};
 use crate::render;
+use crate::table::Pages;
+use crate::visible;
 use crate::visit::{Viewer, Visit};
+use comments::Comment;
+
+pub(super) fn declare(pages: &mut Pages) {
+    pages.get("/{namespace}/{project}/commit/{sha}/branches", parts::branches);
+    pages.get("/{namespace}/{project}/commit/{sha}/builds", parts::builds);
+    pages.get("/{namespace}/{project}/commit/{sha}/comment", comments::form);
+    pages.post("/{namespace}/{project}/commit/{sha}/comment", comments::create);
+    pages.get("/{namespace}/{project}/commit/{sha}.diff", plain_diff);
+    pages.get("/{namespace}/{project}/commit/{sha}.patch", email_patch);
+    pages.get("/{namespace}/{project}/commit/{sha}", show);
+}
+
+/// The comments that are shown.
+const NOTES: u64 = 100;
 
 /// The branches and tags that are shown.
 const SHOWN_REFS: usize = 20;
@@ -35,7 +69,8 @@ struct CommitPage {
     frame: Frame,
     base: String,
     line: CommitLine,
-    message: String,
+    title: CleanHtml,
+    message: Option<CleanHtml>,
     email: String,
     /// The committer and the date, if they differ from those of the author.
     committer: Option<(String, Moment)>,
@@ -43,76 +78,198 @@ struct CommitPage {
     branches: Vec<RefLink>,
     tags: Vec<RefLink>,
     has_more_refs: bool,
+    /// The state of its pipelines.
+    status: Option<&'static str>,
     diff: DiffHtml,
+    notes: Vec<Comment>,
+    more_notes: u64,
+    may_comment: bool,
+    text: String,
+    faults: Faults,
 }
 
 /// The commit that an address names.
-struct Found {
-    project: ProjectPage,
-    at: Revision,
-    status: Option<hexforge_domain::ci::status::Status>,
+pub(super) struct Found {
+    pub(super) project: ProjectPage,
+    pub(super) readable: Readable,
+    pub(super) at: Revision,
+    pub(super) status: Option<Status>,
+}
+
+impl Found {
+    /// Finds the commit. A name that is not an id is not one of a commit.
+    pub(super) fn read(app: &App, actor: Actor, place: &Named) -> Result<Self, Error> {
+        let Named { project: named, client, sha } = place;
+        let project = project_page::get(app, actor, named)?;
+        let readable = repository::readable(app, actor, *client, named)?;
+        let is_id = (7..=40).contains(&sha.len()) && sha.bytes().all(|one| one.is_ascii_hexdigit());
+        if !is_id {
+            return Err(missing());
+        }
+        let at = repository::revision(app, &readable, sha)?.ok_or_else(missing)?;
+        let status = match project.may_build(CiAbility::ReadPipelines) {
+            true => commits::status(app, &readable, &at)?,
+            false => None,
+        };
+        Ok(Self { project, readable, at, status })
+    }
+}
+
+/// The project and the commit in an address.
+#[derive(Clone)]
+pub(super) struct Named {
+    project: ProjectRef,
+    client: Option<IpAddr>,
+    sha: String,
+}
+
+impl Named {
+    pub(super) fn of(visit: &Visit) -> Self {
+        Self { project: visit.project(), client: visit.address(), sha: visit.param("sha") }
+    }
 }
 
 async fn find(visit: &Visit) -> PageResult<(Viewer, Found)> {
-    let (named, client, sha) = (visit.project(), visit.address(), visit.param("sha"));
-    let is_id = (7..=40).contains(&sha.len()) && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
-    visit
-        .run(move |app, viewer| {
-            let project = project_page::get(app, viewer.actor(), &named)?;
-            let readable = repository::readable(app, viewer.actor(), client, &named)?;
-            if !is_id {
-                return Err(missing());
-            }
-            let at = repository::revision(app, &readable, &sha)?.ok_or_else(missing)?;
-            let status = commits::status(app, &readable, &at)?;
-            Ok(Found { project, at, status })
+    let named = Named::of(visit);
+    visit.run(move |app, viewer| Found::read(app, viewer.actor(), &named)).await
+}
+
+/// What a page of a commit reads from the database.
+enum Read {
+    Commit(Box<(Found, Texts, Option<ETag>)>),
+    Unchanged(Option<ETag>),
+}
+
+/// The texts of a commit with their links, and the comments.
+struct Texts {
+    commit: Commit,
+    title: CleanHtml,
+    message: Option<CleanHtml>,
+    notes: Vec<(NoteView, Prose)>,
+    total: u64,
+}
+
+impl Texts {
+    fn read(app: &App, actor: Actor, found: &Found, notes: Paged<NoteView>) -> Result<Self, Error> {
+        let path = found.project.path();
+        let named = ProjectRef::Id(found.readable.project_id());
+        let commit = commits::one(&found.at)?;
+        let mut texts = vec![commit.message.as_str()];
+        texts.extend(notes.items.iter().map(|view| view.note.body.as_str()));
+        let mut renderer = match ProseRenderer::new(app, actor, &named, &path, &texts) {
+            Err(Error::Unauthenticated) => ProseRenderer::new(app, actor, &named, &path, &[])?,
+            renderer => renderer?,
+        };
+        let title = commit.title();
+        let title = if title.trim().is_empty() { "(no message)" } else { title.as_str() };
+        let message = commit.message.split_once('\n').map_or("", |(_, rest)| rest).trim();
+        let total = notes.total;
+        let notes = notes.items.into_iter();
+        Ok(Self {
+            title: renderer.link(&visible::line(title)),
+            message: (!message.is_empty()).then(|| renderer.link(message)),
+            notes: notes
+                .map(|view| {
+                    let body = renderer.render(view.note.body.as_str());
+                    (view, body)
+                })
+                .collect(),
+            total,
+            commit,
         })
-        .await
+    }
 }
 
 pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
-    let (viewer, Found { project, at, status }) = find(&visit).await?;
-    if let Some(redirect) = other_spelling(&visit, &project) {
+    show_with(&visit, StatusCode::OK, Faults::default()).await
+}
+
+async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageResult<HttpResponse> {
+    let (named, conditions) = (Named::of(visit), Conditions::of(visit));
+    let read = move |app: &App, viewer: &Viewer| {
+        let found = Found::read(app, viewer.actor(), &named)?;
+        let page = Page::Numbered { number: 1, size: NOTES };
+        let notes = match comment::list(app, &found.readable, &found.at, page) {
+            // Comments are shown to those who are signed in, as the API does.
+            Err(Error::Unauthenticated) => Paged { items: vec![], total: 0 },
+            notes => notes?,
+        };
+        let id = found.at.commit();
+        let refs = browse::refs_state(&found.at);
+        let others = format!("{:?} {notes:?}", found.status).into_bytes();
+        let others = [others, refs].concat();
+        let name = id.to_string();
+        let tag = conditions.tag_with(app, viewer, &found.project, (&name, id), &others);
+        if conditions.has(tag.as_ref()) {
+            return Ok(Read::Unchanged(tag));
+        }
+        let texts = Texts::read(app, viewer.actor(), &found, notes)?;
+        Ok(Read::Commit(Box::new((found, texts, tag))))
+    };
+    let (viewer, (found, texts, tag)) = match visit.run(read).await? {
+        (viewer, Read::Commit(read)) => (viewer, *read),
+        (_, Read::Unchanged(tag)) => return Ok(conditions::unchanged(tag)),
+    };
+    let Found { project, at, status: pipelines, .. } = found;
+    if let Some(redirect) = other_spelling(visit, &project) {
         return Ok(redirect);
     }
     let base = format!("/{}", project.path());
-    let options = DiffOptions::of(&visit).with_files_at(&base, at.commit());
+    let may_comment = viewer.signed_in().is_some();
+    let mut options = DiffOptions::of(visit).with_files_at(&base, at.commit());
+    if may_comment {
+        let form = format!("{base}/commit/{}/comment", at.commit());
+        options = options.with_comments_on_added_lines_at(form);
+    }
     let read = move || {
-        let view = commits::get(&at, status)?;
+        let view = commits::get(&at, None)?;
         let changes = commits::changes(&at)?;
         let diff = DiffView::of_comparison(&changes, &options);
         let diff = diff.with_stats(changes.diffs.len(), &view.stats).to_html()?;
-        Ok::<_, Error>((view.commit, diff, browse::refs_containing(&at)?))
+        Ok::<_, Error>((diff, browse::refs_containing(&at)?))
     };
-    let (commit, diff, refs) =
-        visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;
-    let title = commit.title();
-    let frame = Frame::of_project(&visit, &viewer, &title, frame_of(&project, "Commits"));
+    let (diff, refs) = visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;
+    let Texts { commit, title, message, notes, total } = texts;
+    let what = visible::line(&commit.title());
+    let frame = Frame::of_project(visit, &viewer, &what, frame_of(&project, "Commits"));
+    let has_refs = refs.is_some();
     let ContainingRefs { branches, tags, is_cut } = refs.unwrap_or_default();
-    let message = commit.message.split_once('\n').map_or("", |(_, rest)| rest).trim();
     let is_same = commit.author.name == commit.committer.name;
-    let committer =
-        (!is_same).then(|| (commit.committer.name.clone(), frame.moment(commit.committer.at)));
+    let committer = (!is_same)
+        .then(|| (visible::name(&commit.committer.name), frame.moment(commit.committer.at)));
+    let shown = notes.len() as u64;
     let page = CommitPage {
         line: CommitLine::new(&commit, &frame),
-        message: message.to_owned(),
-        email: commit.author.email.clone(),
+        title,
+        message,
+        email: visible::name(&commit.author.email),
         committer,
         parents: commit.parents.iter().map(ToString::to_string).collect(),
-        has_more_refs: is_cut || branches.len() > SHOWN_REFS || tags.len() > SHOWN_REFS,
-        branches: ref_links(&base, "commits", branches),
-        tags: ref_links(&base, "tags", tags),
+        has_more_refs: !has_refs
+            || is_cut
+            || branches.len() > SHOWN_REFS
+            || tags.len() > SHOWN_REFS,
+        branches: ref_links(&base, "commits", branches, SHOWN_REFS),
+        tags: ref_links(&base, "tags", tags, SHOWN_REFS),
+        status: pipelines.map(Status::as_str),
         diff,
+        notes: notes.into_iter().map(|(view, body)| Comment::new(&view, body, &frame)).collect(),
+        more_notes: total.saturating_sub(shown),
+        may_comment,
+        text: visit.form().raw("note").to_owned(),
+        faults,
         base,
         frame,
     };
-    render::page(&visit, &viewer, &page)
+    Ok(conditions::tagged(render::page_with(status, visit, &viewer, &page), tag))
 }
 
-fn ref_links(base: &str, page: &str, names: Vec<String>) -> Vec<RefLink> {
-    let link =
-        |name: String| RefLink { address: format!("{base}/{page}/{}", address::path(&name)), name };
-    names.into_iter().take(SHOWN_REFS).map(link).collect()
+fn ref_links(base: &str, page: &str, names: Vec<String>, most: usize) -> Vec<RefLink> {
+    let link = |name: String| RefLink {
+        address: format!("{base}/{page}/{}", address::path(&name)),
+        name: visible::name(&name),
+    };
+    names.into_iter().take(most).map(link).collect()
 }
 
 /// The changes as text.
@@ -129,7 +286,7 @@ async fn as_text(
     visit: Visit,
     write: fn(&Commit, &Arc<Comparison>) -> String,
 ) -> PageResult<HttpResponse> {
-    let (viewer, Found { project, at, status }) = find(&visit).await?;
+    let (viewer, Found { project, at, .. }) = find(&visit).await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
@@ -140,7 +297,7 @@ async fn as_text(
     }
     let read = move || {
         let changes = commits::changes(&at)?;
-        Ok::<_, Error>((write(&commits::get(&at, status)?.commit, &changes), changes.overflow))
+        Ok::<_, Error>((write(&commits::one(&at)?, &changes), changes.overflow))
     };
     let (text, is_incomplete) =
         visit.run_shared(|limiter| &limiter.comparisons, &viewer, read).await?;

@@ -1,5 +1,6 @@
 //! Files of a repository.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
@@ -13,24 +14,29 @@ use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::repository::path;
+use hexforge_http_edge::conditional::ETag;
 
-use super::folder::MAX_README;
+use super::conditions::{self, Conditions};
+use super::folder::{Folder, LINK_MODE, MAX_README};
 use super::project::{CommitLine, frame_of, missing, other_spelling};
 use super::raw::{is_binary, picture_type};
 use crate::address;
-use crate::error::{PageError, PageResult};
+use crate::error::{MissingPlace, PageError, PageResult};
 use crate::frame::Frame;
-use crate::highlight;
-use crate::kept::{self, Rendered};
+use crate::highlight::{self, CodeHtml};
+use crate::kept::{self, Kept, Key, Rendered};
 use crate::markdown;
+use crate::moment::count;
 use crate::render;
+use crate::visible;
 use crate::visit::{Viewer, Visit};
 
 /// The part of a file that is shown, in bytes.
 pub(super) const MAX_SHOWN: usize = 1024 * 1024;
 
 /// Larger files are not shown at all.
-const MAX_FILE: u64 = 5 * 1024 * 1024;
+pub(super) const MAX_FILE: u64 = 5 * 1024 * 1024;
 
 /// The longest folder whose last commits are searched for that of a file.
 const MAX_SIBLINGS: usize = 1_000;
@@ -66,8 +72,61 @@ pub(super) struct Address {
 
 impl Address {
     pub(super) fn of(visit: &Visit) -> Self {
-        Self { named: visit.project(), client: visit.address(), rest: visit.param("rest") }
+        Self { named: visit.project(), client: visit.address(), rest: visit.path_param("rest") }
     }
+}
+
+/// Runs a use case for a page of a branch, tag or commit. If the place does not exist, the page says so to those who may
+/// read the code.
+pub(super) async fn run_at<T: Send + 'static>(
+    visit: &Visit,
+    use_case: impl Fn(&App, &Viewer) -> Result<T, Error> + Send + 'static,
+) -> PageResult<(Viewer, T)> {
+    match visit.run(use_case).await {
+        Err(error) if error.is_not_found() => Err(explained(visit, error).await),
+        outcome => outcome,
+    }
+}
+
+/// Adds to an error what does not exist.
+async fn explained(visit: &Visit, error: PageError) -> PageError {
+    let place = Address::of(visit);
+    let rest = place.rest.clone();
+    let found = visit.run(move |app, viewer| {
+        let project = project_page::get(app, viewer.actor(), &place.named)?;
+        let readable = repository::readable(app, viewer.actor(), place.client, &place.named)?;
+        let located = ref_path::locate(app, &readable, &place.rest)?;
+        let default = repository::revision_or_default(app, &readable, None)?;
+        let default = default.and(project.placed.project.default_branch.clone());
+        Ok((project, located.map(|Located { name, path, .. }| (name, path)), default))
+    });
+    let Ok((viewer, (project, located, default))) = found.await else { return error };
+    let text = match located {
+        Some((name, path)) => {
+            format!("There is no “{}” in “{}”.", visible::name(&path), visible::name(&name))
+        }
+        None => {
+            let (name, path) = rest.split_once('/').unwrap_or((&rest, ""));
+            let name = visible::name(name);
+            match path {
+                "" => format!("There is no branch, tag or commit “{name}”."),
+                path => format!(
+                    "There is no branch, tag or commit “{name}”, and so no “{}” in it.",
+                    visible::name(path)
+                ),
+            }
+        }
+    };
+    let base = format!("/{}", project.path());
+    let nearest = match default {
+        Some(branch) => {
+            let branch = branch.as_str();
+            (visible::name(branch), format!("{base}/tree/{}", address::path(branch)))
+        }
+        None => (project.path(), base),
+    };
+    let project = frame_of(&project, "Files");
+    PageError::no_place(viewer, MissingPlace { project, text, nearest })
 }
 
 /// A link of the navigation "Path".
@@ -86,7 +145,7 @@ pub(super) fn crumbs(base: &str, project: &str, name: &str, path: &str) -> Vec<C
     for parent in parents {
         let shown = parent.rsplit('/').next().unwrap_or(parent);
         crumbs.push(Crumb {
-            name: shown.to_owned(),
+            name: visible::name(shown),
             address: format!("{base}/tree/{}", address::path(format!("{name}/{parent}"))),
         });
     }
@@ -120,7 +179,10 @@ struct BlobPage {
     last: Option<CommitLine>,
     shown: Shown,
     is_lfs_pointer: bool,
-    size: String,
+    /// Whether the name or the code has characters that change the direction of text.
+    has_hidden: bool,
+    /// The size, the number of lines, and the mode.
+    facts: Vec<String>,
 }
 
 /// The form that deletes the file.
@@ -132,7 +194,7 @@ struct Delete {
 
 /// What is shown of a file.
 enum Shown {
-    Rendered { html: Arc<Rendered>, cut_at: Option<usize> },
+    Rendered { file: Arc<Kept>, cut_at: Option<usize> },
     Picture,
     Binary,
     TooLarge,
@@ -146,39 +208,88 @@ struct FileContent {
     commit: String,
     id: ObjectId,
     size: u64,
+    mode: Option<u32>,
     /// The start of the file; empty if the file is too large or rendered already, unless it may be a pointer.
     head: Vec<u8>,
-    rendered: Option<Arc<Rendered>>,
+    /// How it is kept once it is rendered.
+    key: Key,
+    rendered: Option<Arc<Kept>>,
     is_branch: bool,
     last: Option<Arc<Commit>>,
+    tag: Option<ETag>,
+}
+
+/// What is read for a page of a file.
+enum Found {
+    File(Box<FileContent>),
+    Unchanged(Option<ETag>),
 }
 
 impl FileContent {
-    fn read(Place { project, located }: Place, is_source: bool) -> Result<Self, Error> {
+    fn read(
+        app: &App,
+        Place { project, located }: Place,
+        tag: Option<ETag>,
+        is_source: bool,
+    ) -> Result<Self, Error> {
         let Located { at, name, path } = located;
         let commit = at.commit().to_string();
         let is_branch = repository::has_branch(&at, &name);
-        let last = last_commit(&at, &path)?;
+        let Siblings { mode, last } = Siblings::read(&at, &path)?;
         let file = repository::file(at, &path)?;
         let (id, size) = (file.id(), file.size());
-        let rendered = kept::find(id, name_of(&path), is_source);
+        let base = format!("/{}", project.path());
+        let folder = Folder {
+            base: &base,
+            revision: &name,
+            path: path.rsplit_once('/').map_or("", |(folder, _)| folder),
+            remote_images: app.settings.remote_images,
+        };
+        let is_prose = is_markdown(&path) && !is_source && mode != Some(LINK_MODE);
+        let prose = is_prose.then(|| folder.prose());
+        let key = Key { id, name: name_of(&path).to_owned(), prose };
+        let rendered = kept::find(&key);
         let head = match (&rendered, size > MAX_FILE) {
             (None, false) => file.head(MAX_SHOWN)?,
             (Some(_), _) if size <= MAX_POINTER => file.head(LFS_POINTER.len())?,
             (Some(_), _) | (None, true) => Vec::new(),
         };
-        Ok(Self { project, name, path, commit, id, size, head, rendered, is_branch, last })
+        Ok(Self {
+            project,
+            name,
+            path,
+            commit,
+            id,
+            size,
+            mode,
+            head,
+            key,
+            rendered,
+            is_branch,
+            last,
+            tag,
+        })
     }
 }
 
-/// The last commit that changed a file, if it is found in a short time.
-fn last_commit(at: &Revision, path: &str) -> Result<Option<Arc<Commit>>, Error> {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let siblings = repository::tree(at, folder, hexforge_domain::ports::git::Depth::Folder)?;
-    if siblings.len() > MAX_SIBLINGS {
-        return Ok(None);
+/// What the folder of a file tells of it.
+struct Siblings {
+    mode: Option<u32>,
+    /// The last commit that changed the file, if it is found in a short time.
+    last: Option<Arc<Commit>>,
+}
+
+impl Siblings {
+    fn read(at: &Revision, path: &str) -> Result<Self, Error> {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let siblings = repository::tree(at, folder, hexforge_domain::ports::git::Depth::Folder)?;
+        let mode = siblings.iter().find(|entry| entry.path == path).map(|entry| entry.mode);
+        let last = match siblings.len() > MAX_SIBLINGS {
+            true => None,
+            false => browse::last_commits(at, folder)?.by_path.remove(path),
+        };
+        Ok(Self { mode, last })
     }
-    Ok(browse::last_commits(at, folder)?.by_path.remove(path))
 }
 
 fn name_of(path: &str) -> &str {
@@ -188,35 +299,44 @@ fn name_of(path: &str) -> &str {
 pub(super) async fn blob(visit: Visit) -> PageResult<HttpResponse> {
     let place = Address::of(&visit);
     let is_plain = visit.query("plain").is_some();
-    let (viewer, mut file) = visit
-        .run(move |app, viewer| {
-            FileContent::read(find_place(app, viewer.actor(), &place)?, is_plain)
-        })
-        .await?;
+    let conditions = Conditions::of(&visit);
+    let read = move |app: &App, viewer: &Viewer| {
+        let place = find_place(app, viewer.actor(), &place)?;
+        let Located { at, name, .. } = &place.located;
+        let tag = conditions.tag(app, viewer, &place.project, name, at.commit());
+        if conditions.has(tag.as_ref()) {
+            return Ok(Found::Unchanged(tag));
+        }
+        Ok(Found::File(Box::new(FileContent::read(app, place, tag, is_plain)?)))
+    };
+    let (viewer, mut file) = match run_at(&visit, read).await? {
+        (viewer, Found::File(file)) => (viewer, *file),
+        (_, Found::Unchanged(tag)) => return Ok(conditions::unchanged(tag)),
+    };
     if let Some(redirect) = other_spelling(&visit, &file.project) {
         return Ok(redirect);
     }
     let head = std::mem::take(&mut file.head);
     let is_lfs_pointer = head.starts_with(LFS_POINTER);
     let shown = match &file.rendered {
-        Some(html) => Shown::of(Arc::clone(html), file.size),
+        Some(kept) => Shown::of(Arc::clone(kept), file.size),
         None if file.size > MAX_FILE => Shown::TooLarge,
         None if picture_type(&head).is_some() => Shown::Picture,
         None if is_binary(&head) => Shown::Binary,
-        None => Shown::of(render_text(&visit, &viewer, &file, head, is_plain).await?, file.size),
+        None => Shown::of(render_text(&visit, &viewer, &file, head).await?, file.size),
     };
     show_file(&visit, &viewer, file, shown, is_lfs_pointer)
 }
 
 impl Shown {
-    fn of(html: Arc<Rendered>, size: u64) -> Self {
-        let cut_at = match &*html {
+    fn of(file: Arc<Kept>, size: u64) -> Self {
+        let cut_at = match &file.html {
             Rendered::Code(code) if code.shown < code.lines || size > MAX_SHOWN as u64 => {
                 Some(code.shown)
             }
             Rendered::Code(_) | Rendered::Markdown(_) => None,
         };
-        Self::Rendered { html, cut_at }
+        Self::Rendered { file, cut_at }
     }
 }
 
@@ -226,18 +346,17 @@ async fn render_text(
     viewer: &Viewer,
     file: &FileContent,
     head: Vec<u8>,
-    is_source: bool,
-) -> PageResult<Arc<Rendered>> {
-    let (id, name, size) = (file.id, name_of(&file.path).to_owned(), file.size);
+) -> PageResult<Arc<Kept>> {
+    let (key, size) = (file.key.clone(), file.size);
     let place = highlight::place().await;
     let work = move || {
         let text = String::from_utf8_lossy(&head);
-        if is_markdown(&name)
-            && !is_source
+        let is_utf8 = matches!(text, Cow::Borrowed(_));
+        if let Some(prose) = &key.prose
             && size <= MAX_README as u64
-            && let Some(html) = markdown::render(&text)
+            && let Some(html) = markdown::render_file(&text, &prose.place, prose.remote_images)
         {
-            return Ok(kept::keep(id, &name, is_source, Rendered::Markdown(html)));
+            return Ok(kept::keep(key, Kept { html: Rendered::Markdown(html), is_utf8 }));
         }
         let is_final = place.is_some();
         let whole = match size > MAX_SHOWN as u64 {
@@ -245,12 +364,10 @@ async fn render_text(
             true => text.rfind('\n').map_or(&*text, |end| &text[..=end]),
             false => &text,
         };
-        let rendered = Rendered::Code(highlight::rows(&name, whole, place));
+        let html = Rendered::Code(highlight::rows(&key.name, whole, place));
+        let file = Kept { html, is_utf8 };
         // Without a place the code is plain, and the next visitor may see it highlighted.
-        Ok(match is_final {
-            true => kept::keep(id, &name, is_source, rendered),
-            false => Arc::new(rendered),
-        })
+        Ok(if is_final { kept::keep(key, file) } else { Arc::new(file) })
     };
     visit.run_long(|limiter| &limiter.blobs, viewer, work).await
 }
@@ -262,19 +379,28 @@ fn show_file(
     shown: Shown,
     is_lfs_pointer: bool,
 ) -> PageResult<HttpResponse> {
-    let FileContent { project, name, path, commit, id, size, is_branch, last, .. } = file;
+    let FileContent { project, name, path, commit, id, size, mode, is_branch, last, tag, .. } =
+        file;
     let base = format!("/{}", project.path());
     let place = address::path(joined(&name, &path));
-    let heading = name_of(&path).to_owned();
     let here = format!("{base}/blob/{place}");
-    let other_form = is_markdown(&heading).then(|| match visit.query("plain").is_some() {
+    let other_form = is_markdown(&path).then(|| match visit.query("plain").is_some() {
         true => (here.clone(), "Rendered"),
         false => (format!("{here}?plain=1"), "Source"),
     });
-    let may_write = is_branch && project.may(ProjectAbility::PushCode);
-    let is_text = matches!(shown, Shown::Rendered { .. }) && size <= MAX_SHOWN as u64;
+    // Forms can write files whose names are text.
+    let is_named = matches!(path::shown(&path), Cow::Borrowed(_));
+    let may_write = is_branch && is_named && project.may(ProjectAbility::PushCode);
+    let is_text = matches!(&shown, Shown::Rendered { file, .. } if file.is_utf8)
+        && size <= MAX_SHOWN as u64
+        && mode != Some(LINK_MODE);
+    let code = match &shown {
+        Shown::Rendered { file, .. } => file.html.code(),
+        Shown::Picture | Shown::Binary | Shown::TooLarge => None,
+    };
     let delete = || Delete { action: here.clone(), branch: name.clone(), based_on: id.to_string() };
-    let frame = Frame::of_project(visit, viewer, &path, frame_of(&project, "Files"));
+    let frame =
+        Frame::of_project(visit, viewer, &visible::name(&path), frame_of(&project, "Files"));
     let page = BlobPage {
         crumbs: crumbs(&base, project.placed.project.name.as_str(), &name, &path),
         raw: format!("{base}/raw/{place}"),
@@ -285,14 +411,27 @@ fn show_file(
         edit: (may_write && is_text).then(|| format!("{base}/edit/{place}")),
         delete: may_write.then(delete),
         last: last.map(|commit| CommitLine::new(&commit, &frame)),
-        shown,
         is_lfs_pointer,
-        size: size_in_words(size),
-        heading,
+        has_hidden: visible::has_hidden(&path) || code.is_some_and(|code| code.has_hidden),
+        facts: facts(size, code, mode),
+        heading: visible::name(name_of(&path)),
+        shown,
         base,
         frame,
     };
-    render::page(visit, viewer, &page)
+    Ok(conditions::tagged(render::page(visit, viewer, &page)?, tag))
+}
+
+/// What is said of a file: its size, its lines, and its mode if it is not that of most files.
+fn facts(size: u64, code: Option<&CodeHtml>, mode: Option<u32>) -> Vec<String> {
+    let is_whole = size <= MAX_SHOWN as u64;
+    let lines = code.filter(|_| is_whole).map(|code| count(code.lines as u64, "line"));
+    let mode = match mode {
+        Some(0o100_755) => Some("executable".to_owned()),
+        Some(LINK_MODE) => Some("symbolic link".to_owned()),
+        _ => None,
+    };
+    [Some(size_in_words(size)), lines, mode].into_iter().flatten().collect()
 }
 
 fn size_in_words(size: u64) -> String {

@@ -7,14 +7,16 @@ use hexforge_application::project::page::ProjectPage;
 use hexforge_application::repository::ref_path::Located;
 use hexforge_application::repository::{Revision, browse};
 use hexforge_domain::repository::FilePaths;
+use hexforge_domain::repository::path::shown;
 use hexforge_http_edge::conditional::ETag;
 
-use super::file::{Address, Place, find_place};
+use super::file::{Address, Place, find_place, run_at};
 use super::project::{frame_of, missing, other_spelling};
 use crate::address;
 use crate::error::{PageError, PageResult};
 use crate::frame::Frame;
 use crate::render;
+use crate::visible;
 use crate::visit::{Viewer, Visit};
 
 /// The files that a page lists.
@@ -38,7 +40,7 @@ struct FindFile {
 /// Finds a revision. A path in it is not searched.
 async fn find(visit: &Visit, place: Address) -> PageResult<(Viewer, ProjectPage, Located)> {
     let (viewer, Place { project, located }) =
-        visit.run(move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
+        run_at(visit, move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
     match located.path.is_empty() {
         true => Ok((viewer, project, located)),
         false => Err(PageError::of(missing(), viewer, false)),
@@ -68,13 +70,13 @@ pub(super) async fn page(visit: Visit) -> PageResult<HttpResponse> {
     let mut matching = found.paths.iter().filter(is_found);
     let row = |path: &String| Row {
         address: format!("{base}/blob/{}", address::path(format!("{name}/{path}"))),
-        path: path.clone(),
+        path: visible::name(path),
     };
     let rows: Vec<Row> = matching.by_ref().take(SHOWN).map(row).collect();
     let page = FindFile {
         frame: Frame::of_project(&visit, &viewer, "Find file", frame_of(&project, "Files")),
         has_more: found.is_cut || matching.next().is_some(),
-        revision: name,
+        revision: visible::name(&name),
         search,
         rows,
     };
@@ -88,14 +90,18 @@ pub(super) async fn json(visit: Visit) -> PageResult<HttpResponse> {
         return Err(visit.not_found().await);
     };
     let place = Address { rest, ..place };
-    let (viewer, _, located) = find(&visit, place).await?;
+    let (viewer, project, located) = find(&visit, place).await?;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
     let tag = ETag::of_commits("files", &[located.at.commit()]);
     if visit.if_none_match().has(&tag) {
         return Ok(render::not_modified(&tag));
     }
     let found = list(&visit, &viewer, located.at).await?;
-    let json = serde_json::to_string(&found.paths)
-        .map_err(|error| PageError::internal(&error.to_string()))?;
+    let paths: Vec<_> = found.paths.iter().map(|path| shown(path)).collect();
+    let json =
+        serde_json::to_string(&paths).map_err(|error| PageError::internal(&error.to_string()))?;
     let mut response = render::foreign_bytes("application/json");
     tag.put_on(&mut response);
     Ok(response.content_type(ContentType::json()).body(json))

@@ -6,16 +6,23 @@ use std::collections::BTreeMap;
 use actix_web::HttpResponse;
 use askama::Template;
 use chrono::{DateTime, Datelike, FixedOffset, Timelike};
+use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
+use hexforge_application::pipeline;
 use hexforge_application::project::page::ProjectPage;
 use hexforge_application::repository::commits::{self, CommitFilter};
 use hexforge_application::repository::ref_path::Located;
 use hexforge_application::repository::{self, Revision, browse};
+use hexforge_domain::ci::status::Status;
 use hexforge_domain::limiter::PermitPool;
+use hexforge_domain::paging::Page;
+use hexforge_domain::pipeline::{Pipeline, PipelineScope};
+use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::repository::{Contributor, Contributors};
 
-use super::file::{Address, Place, find_place};
+use super::file::{Address, Place, find_place, run_at};
 use super::project::{frame_of, missing, other_spelling};
 use crate::address;
 use crate::error::{PageError, PageResult};
@@ -96,6 +103,16 @@ struct CommitChartsPage {
 }
 
 #[derive(Template)]
+#[template(path = "pipeline_charts.html")]
+struct PipelineChartsPage {
+    frame: Frame,
+    tabs: Vec<Tab>,
+    revision: String,
+    charts: Vec<Chart>,
+    is_cut: bool,
+}
+
+#[derive(Template)]
 #[template(path = "languages.html")]
 struct LanguagesPage {
     frame: Frame,
@@ -123,13 +140,15 @@ struct Tab {
 enum Statistic {
     Contributors,
     Commits,
+    Pipelines,
     Languages,
 }
 
 impl Statistic {
-    const ALL: [(Statistic, &'static str, &'static str); 3] = [
+    const ALL: [(Statistic, &'static str, &'static str); 4] = [
         (Statistic::Contributors, "Contributors", ""),
         (Statistic::Commits, "Commits over time", "/commits"),
+        (Statistic::Pipelines, "Pipelines over time", "/ci"),
         (Statistic::Languages, "Languages", "/languages"),
     ];
 
@@ -141,21 +160,33 @@ impl Statistic {
     }
 }
 
-fn tabs(base: &str, name: &str, current: Statistic) -> Vec<Tab> {
+fn tabs(project: &ProjectPage, name: &str, current: Statistic) -> Vec<Tab> {
+    let base = format!("/{}", project.path());
+    let reads_builds = project.may_build(CiAbility::ReadPipelines);
     let tab = |(kind, label, end): (Statistic, &'static str, &str)| Tab {
         name: label,
         address: format!("{base}/graphs/{}{end}", address::path(name)),
         is_current: kind == current,
     };
-    Statistic::ALL.into_iter().map(tab).collect()
+    let seen = |(kind, ..): &(Statistic, _, _)| *kind != Statistic::Pipelines || reads_builds;
+    Statistic::ALL.into_iter().filter(seen).map(tab).collect()
+}
+
+/// Finds the ref and the statistic. The end of the address belongs to the ref if there is such a ref.
+fn find(app: &App, actor: Actor, place: &Address) -> Result<(Statistic, Place), Error> {
+    match find_place(app, actor, place) {
+        Ok(found) if found.located.path.is_empty() => return Ok((Statistic::Contributors, found)),
+        Ok(_) | Err(Error::NotFound(_)) => (),
+        Err(error) => return Err(error),
+    }
+    let (kind, rest) = Statistic::of(&place.rest);
+    Ok((kind, find_place(app, actor, &Address { rest: rest.to_owned(), ..place.clone() })?))
 }
 
 async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let place = Address::of(&visit);
-    let (kind, rest) = Statistic::of(&place.rest);
-    let place = Address { rest: rest.to_owned(), ..place.clone() };
-    let (viewer, Place { project, located }) =
-        visit.run(move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
+    let (viewer, (kind, Place { project, located })) =
+        run_at(&visit, move |app, viewer| find(app, viewer.actor(), &place)).await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
@@ -166,6 +197,7 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
     match kind {
         Statistic::Contributors => contributors(&visit, &viewer, &project, at, name).await,
         Statistic::Commits => commit_charts(&visit, &viewer, &project, at, name).await,
+        Statistic::Pipelines => pipelines(&visit, &project, name).await,
         Statistic::Languages => languages(&visit, &viewer, &project, at, name).await,
     }
 }
@@ -197,7 +229,7 @@ async fn contributors(
     authors.truncate(LISTED);
     let page = ContributorsPage {
         frame: frame(visit, viewer, project, "Contributors"),
-        tabs: tabs(&format!("/{}", project.path()), &name, Statistic::Contributors),
+        tabs: tabs(project, &name, Statistic::Contributors),
         revision: name,
         chart: over_time(&times),
         authors,
@@ -246,7 +278,7 @@ async fn commit_charts(
     let hours = by_number(&times, Timelike::hour, hours);
     let page = CommitChartsPage {
         frame: frame(visit, viewer, project, "Commits over time"),
-        tabs: tabs(&format!("/{}", project.path()), &name, Statistic::Commits),
+        tabs: tabs(project, &name, Statistic::Commits),
         revision: name,
         charts: vec![
             Chart::new("Commits by weekday".to_owned(), weekdays),
@@ -296,12 +328,49 @@ async fn languages(
     languages.sort_by_key(|language| std::cmp::Reverse(language.files));
     let page = LanguagesPage {
         frame: frame(visit, viewer, project, "Languages"),
-        tabs: tabs(&format!("/{}", project.path()), &name, Statistic::Languages),
+        tabs: tabs(project, &name, Statistic::Languages),
         revision: name,
         languages,
         is_cut,
     };
     render::page(visit, viewer, &page)
+}
+
+/// The newest pipelines that are counted.
+const PIPELINES: u64 = 100;
+
+/// The pipelines of a branch or tag by day, for those who may read them.
+async fn pipelines(visit: &Visit, project: &ProjectPage, name: String) -> PageResult<HttpResponse> {
+    let named = visit.project();
+    let page = Page::Numbered { number: 1, size: PIPELINES };
+    let (viewer, found) = visit
+        .run(move |app, viewer| {
+            pipeline::list_summaries(app, viewer.actor(), &named, PipelineScope::All, page)
+        })
+        .await?;
+    let of_ref = found.items.iter().map(|summary| &summary.view.pipeline);
+    let of_ref: Vec<&Pipeline> = of_ref.filter(|one| one.reference == name).collect();
+    let chart = |title: &str, status: Option<Status>| {
+        let mut counts = BTreeMap::<String, u64>::new();
+        for one in &of_ref {
+            let count = counts.entry(one.created_at.format("%Y-%m-%d").to_string()).or_default();
+            *count += u64::from(status.is_none_or(|status| one.status == status));
+        }
+        let newest = counts.len().saturating_sub(MAX_BARS);
+        Chart::new(title.to_owned(), counts.into_iter().skip(newest))
+    };
+    let page = PipelineChartsPage {
+        frame: frame(visit, &viewer, project, "Pipelines over time"),
+        tabs: tabs(project, &name, Statistic::Pipelines),
+        is_cut: found.total > PIPELINES,
+        charts: vec![
+            chart("All pipelines by day", None),
+            chart("Successful pipelines by day", Some(Status::Success)),
+            chart("Failed pipelines by day", Some(Status::Failed)),
+        ],
+        revision: name,
+    };
+    render::page(visit, &viewer, &page)
 }
 
 #[cfg(test)]
@@ -326,6 +395,7 @@ mod tests {
     #[test]
     fn addresses_name_a_statistic() {
         assert!(Statistic::of("a/commits") == (Statistic::Commits, "a"));
+        assert!(Statistic::of("a/ci") == (Statistic::Pipelines, "a"));
         assert!(Statistic::of("a/b") == (Statistic::Contributors, "a/b"));
     }
 }

@@ -11,13 +11,15 @@ use hexforge_domain::commit::Commit;
 use hexforge_domain::limiter::PermitPool;
 use hexforge_domain::policy::Actor;
 
-use super::file::{Address, Place, find_place, joined};
+use super::conditions::{self, Conditions};
+use super::file::{Address, Place, find_place, joined, run_at};
 use super::project::{CommitLine, frame_of, other_spelling};
 use crate::address;
 use crate::error::PageResult;
 use crate::feed::{self, Feed, FeedEntry};
 use crate::frame::{Frame, Pager};
 use crate::render;
+use crate::visible;
 use crate::visit::{Viewer, Visit};
 
 /// Commits on a page.
@@ -39,29 +41,68 @@ struct Commits {
     base: String,
     place: String,
     search: String,
+    author: String,
     feed: String,
-    commits: Vec<CommitLine>,
+    days: Vec<Day>,
     pager: Pager,
+}
+
+/// The commits of a day.
+struct Day {
+    date: String,
+    commits: Vec<CommitLine>,
+}
+
+/// Groups commits that follow each other.
+fn by_day(commits: &[Commit], frame: &Frame) -> Vec<Day> {
+    let mut days: Vec<Day> = Vec::new();
+    for commit in commits {
+        let date = commit.author.at.format("%Y-%m-%d").to_string();
+        let line = CommitLine::new(commit, frame);
+        match days.last_mut().filter(|day| day.date == date) {
+            Some(day) => day.commits.push(line),
+            None => days.push(Day { date, commits: vec![line] }),
+        }
+    }
+    days
 }
 
 pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     let place = Address::of(&visit);
-    let (viewer, (Place { project, located }, is_feed)) =
-        visit.run(move |app, viewer| find(app, viewer.actor(), &place)).await?;
+    let conditions = Conditions::of(&visit);
+    let read = move |app: &App, viewer: &Viewer| {
+        let (found, is_feed) = find(app, viewer.actor(), &place)?;
+        let Located { at, name, .. } = &found.located;
+        let tag = match is_feed {
+            true => None,
+            false => conditions.tag(app, viewer, &found.project, name, at.commit()),
+        };
+        let is_known = conditions.has(tag.as_ref());
+        Ok((found, is_feed, tag, is_known))
+    };
+    let (viewer, (Place { project, located }, is_feed, tag, is_known)) =
+        run_at(&visit, read).await?;
+    if is_known {
+        return Ok(conditions::unchanged(tag));
+    }
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
     let Located { at, name, path } = located;
     let base = format!("/{}", project.path());
     let here = format!("{base}/commits/{}", address::path(joined(&name, &path)));
-    let search: String =
-        visit.query("search").unwrap_or_default().chars().take(MAX_SEARCH).collect();
+    let given = |name: &str| -> String {
+        visit.query(name).unwrap_or_default().chars().take(MAX_SEARCH).collect()
+    };
+    let (search, author) = (given("search"), given("author"));
     let (skip, limit) = if is_feed { (0, feed::ENTRIES) } else { (first(&visit), COMMITS + 1) };
-    let wanted = Wanted { path: path.clone(), search: search.clone(), skip, limit };
-    let is_costly = !path.is_empty() || !search.is_empty();
+    let is_costly = !path.is_empty() || !search.is_empty() || !author.is_empty();
+    let (texts, of_path) = ((search.clone(), author.clone()), path.clone());
+    let wanted = Wanted { path: of_path, search: texts.0, author: texts.1, skip, limit };
     let walk = move || wanted.list(&at);
     let mut found = run(&visit, &viewer, is_costly, walk).await?;
     let place = if path.is_empty() { name } else { format!("{path} at {name}") };
+    let place = visible::name(&place);
     if is_feed {
         return send_feed(&visit, &base, here, &place, &found);
     }
@@ -73,13 +114,14 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     let page = Commits {
         place,
         search,
+        author,
         feed,
-        commits: found.iter().map(|commit| CommitLine::new(commit, &frame)).collect(),
+        days: by_day(&found, &frame),
         pager: Pager::uncounted(&visit, has_more),
         base,
         frame,
     };
-    render::page(&visit, &viewer, &page)
+    Ok(conditions::tagged(render::page(&visit, &viewer, &page)?, tag))
 }
 
 /// The number of commits before the page.
@@ -108,6 +150,7 @@ fn find(app: &App, actor: Actor, place: &Address) -> Result<(Place, bool), Error
 struct Wanted {
     path: String,
     search: String,
+    author: String,
     skip: u64,
     limit: usize,
 }
@@ -115,7 +158,7 @@ struct Wanted {
 impl Wanted {
     fn list(self, at: &hexforge_application::repository::Revision) -> Result<Vec<Commit>, Error> {
         let path = (!self.path.is_empty()).then_some(self.path);
-        if self.search.is_empty() {
+        if self.search.is_empty() && self.author.is_empty() {
             let (skip, limit) = (self.skip, self.limit);
             return commits::list(
                 at,
@@ -123,9 +166,14 @@ impl Wanted {
             );
         }
         let filter = CommitFilter { path, limit: SEARCHED, ..CommitFilter::default() };
-        let text = self.search.to_lowercase();
+        let (text, author) = (self.search.to_lowercase(), self.author.to_lowercase());
+        let is_by = |commit: &Commit| {
+            let person = &commit.author;
+            [&person.name, &person.email].iter().any(|name| name.to_lowercase().contains(&author))
+        };
         let found = commits::list(at, filter)?.into_iter();
-        let found = found.filter(|commit| commit.message.to_lowercase().contains(&text));
+        let found =
+            found.filter(|commit| commit.message.to_lowercase().contains(&text) && is_by(commit));
         let skip = usize::try_from(self.skip).unwrap_or(usize::MAX);
         Ok(found.skip(skip).take(self.limit).collect())
     }

@@ -8,11 +8,12 @@ use hexforge_application::repository::ref_path::Located;
 use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::limiter::PermitPool;
 
-use super::file::{Address, Place, find_place};
+use super::file::{Address, Place, find_place, run_at};
 use super::project::{CommitLine, frame_of, missing, other_spelling};
 use crate::error::{PageError, PageResult};
 use crate::frame::{Frame, Pager};
 use crate::render;
+use crate::visible;
 use crate::visit::Visit;
 
 /// Commits on a page.
@@ -61,7 +62,7 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let page = visit.page();
     let skip = (page.offset() / page.limit().unwrap_or(1)).saturating_mul(COMMITS as u64);
     let (viewer, Place { project, located }) =
-        visit.run(move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
+        run_at(&visit, move |app, viewer| find_place(app, viewer.actor(), &place)).await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
@@ -77,7 +78,7 @@ pub(super) async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let frame = Frame::of_project(&visit, &viewer, "Network", frame_of(&project, "Commits"));
     let page = Network {
         base: format!("/{}", project.path()),
-        revision: name,
+        revision: visible::name(&name),
         graph: Graph::new(&found),
         commits: found.iter().map(|commit| CommitLine::new(commit, &frame)).collect(),
         pager: Pager::uncounted(&visit, has_more),
@@ -101,7 +102,7 @@ impl Graph {
                 }
             }
             let y = row * STEP + STEP / 2;
-            graph.dots.push(Dot { x: x_of(column), y, title: commit.title() });
+            graph.dots.push(Dot { x: x_of(column), y, title: visible::line(&commit.title()) });
             waiting[column] = None;
             for (number, parent) in commit.parents.iter().enumerate() {
                 let target = match waiting.iter().position(|id| *id == Some(*parent)) {

@@ -2,10 +2,12 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
+use hexforge_application::app::App;
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::project::star;
-use hexforge_application::repository::{self, Revision};
+use hexforge_application::repository::{self, Readable, Revision};
+use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::Commit;
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::policy::merge_request::RequestsAbility;
@@ -15,12 +17,13 @@ use hexforge_domain::project::Archived;
 use hexforge_domain::project::star::StarCommand;
 
 use super::explore::visibility_name;
-use super::folder::{self, Entry, FolderContent, Readme};
+use super::folder::{self, Entry, Folder, FolderContent, Readme};
 use crate::address;
 use crate::error::PageResult;
 use crate::frame::{Frame, ProjectFrame};
 use crate::moment::count;
 use crate::render;
+use crate::visible;
 use crate::visit::{Viewer, Visit};
 
 /// The frame of the pages of a project: the items of the navigation are those that the visitor may use.
@@ -80,8 +83,11 @@ impl CommitLine {
         let title = commit.title();
         Self {
             short: id.chars().take(8).collect(),
-            title: if title.trim().is_empty() { "(no message)".to_owned() } else { title },
-            author: commit.author.name.clone(),
+            title: match title.trim() {
+                "" => "(no message)".to_owned(),
+                _ => visible::line(&title),
+            },
+            author: visible::name(&commit.author.name),
             at: frame.moment(commit.author.at),
             id,
         }
@@ -108,16 +114,28 @@ struct Home {
     may_push: bool,
     may_read_code: bool,
     default_branch: String,
-    content: Option<Folder>,
+    /// The project from which this one was forked.
+    source: Option<String>,
+    may_create_issue: bool,
+    has_snippets: bool,
+    /// The name and the address of the visitor, for the settings of git.
+    user: Option<(String, String)>,
+    path: String,
+    content: Option<Root>,
 }
 
 /// The root folder of the default branch.
-struct Folder {
+struct Root {
     branch: String,
     branches: Vec<String>,
     latest: Option<CommitLine>,
-    shown_of_more: Option<usize>,
+    /// The state of the pipelines of the latest commit.
+    status: Option<&'static str>,
+    /// The number of entries that are not shown.
+    more_entries: Option<usize>,
     entries: Vec<Entry>,
+    logs: Option<String>,
+    has_hidden: bool,
     readme: Option<Readme>,
     /// The branch, encoded for addresses.
     at: String,
@@ -127,12 +145,14 @@ struct Folder {
 struct Contents {
     project: ProjectPage,
     tip: Option<Tip>,
+    source: Option<String>,
 }
 
 struct Tip {
     branch: String,
     branches: Vec<String>,
     commit: Option<Commit>,
+    status: Option<Status>,
     content: FolderContent,
     readme: Option<Readme>,
 }
@@ -145,31 +165,44 @@ pub(super) async fn home(visit: Visit) -> PageResult<HttpResponse> {
             let tip = if project.may(ProjectAbility::DownloadCode) {
                 let readable = repository::readable(app, viewer.actor(), client, &named)?;
                 let at = repository::revision_or_default(app, &readable, None)?;
-                at.map(|at| read_tip(&project, at)).transpose()?
+                at.map(|at| read_tip(app, &readable, &project, at)).transpose()?
             } else {
                 None
             };
-            Ok(Contents { project, tip })
+            let source = project_page::fork_source(app, &project)?;
+            Ok(Contents { project, tip, source })
         })
         .await?;
-    let Contents { project, tip } = contents;
+    let Contents { project, tip, source } = contents;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
-    show(&visit, &viewer, &project, tip)
+    show(&visit, &viewer, &project, tip, source)
 }
 
-fn read_tip(project: &ProjectPage, at: Revision) -> Result<Tip, Error> {
+fn read_tip(
+    app: &App,
+    readable: &Readable,
+    project: &ProjectPage,
+    at: Revision,
+) -> Result<Tip, Error> {
     let branch = project.placed.project.default_branch.as_ref();
     let branch = branch.map_or_else(String::new, |name| name.as_str().to_owned());
-    let content = FolderContent::read(&at, "")?;
+    let content = FolderContent::read(&at, "", 0)?;
+    let status = match project.may_build(CiAbility::ReadPipelines) {
+        true => repository::commits::status(app, readable, &at)?,
+        false => None,
+    };
     let commit = repository::commits::list(
         &at,
         repository::commits::CommitFilter { limit: 1, ..Default::default() },
     )?;
     let branches = repository::branch_names(&at);
-    let readme = folder::read_readme(at, content.entries())?;
-    Ok(Tip { branch, branches, commit: commit.into_iter().next(), content, readme })
+    let base = format!("/{}", project.path());
+    let remote_images = app.settings.remote_images;
+    let root = Folder { base: &base, revision: &branch, path: "", remote_images };
+    let readme = folder::read_readme(at, content.entries(), &root)?;
+    Ok(Tip { commit: commit.into_iter().next(), branch, branches, status, content, readme })
 }
 
 fn show(
@@ -177,14 +210,20 @@ fn show(
     viewer: &Viewer,
     project: &ProjectPage,
     tip: Option<Tip>,
+    source: Option<String>,
 ) -> PageResult<HttpResponse> {
     let (row, path) = (&project.placed.project, project.path());
-    let frame = Frame::of_project(visit, viewer, &path, frame_of(project, "Overview"));
+    let mut frame = Frame::of_project(visit, viewer, &path, frame_of(project, "Overview"));
     let base = format!("/{path}");
-    let content = tip.map(|tip| Folder {
+    frame.feed = Some(format!("{base}.atom"));
+    let host = visit.host();
+    let content = tip.map(|tip| Root {
         latest: tip.commit.as_ref().map(|commit| CommitLine::new(commit, &frame)),
-        shown_of_more: tip.content.shown_of_more(),
-        entries: folder::rows(&base, &tip.branch, tip.content, &frame),
+        status: tip.status.map(Status::as_str),
+        more_entries: tip.content.others().map(|(_, after)| after),
+        logs: tip.content.unknown_commits(&base),
+        has_hidden: tip.content.entries().iter().any(|one| visible::has_hidden(&one.path)),
+        entries: folder::rows(&base, &tip.branch, tip.content, &frame, &host),
         readme: tip.readme,
         at: address::path(&tip.branch),
         branch: tip.branch,
@@ -212,6 +251,14 @@ fn show(
             .default_branch
             .as_ref()
             .map_or_else(|| "master".to_owned(), |name| name.as_str().to_owned()),
+        source,
+        may_create_issue: project.may_track(TrackerAbility::CreateIssues),
+        has_snippets: row.features.snippets && viewer.signed_in().is_some(),
+        user: viewer.signed_in().map(|signed_in| {
+            let user = &signed_in.user;
+            (user.name.as_str().to_owned(), user.email.as_str().to_owned())
+        }),
+        path: row.path.as_str().to_owned(),
         content,
         base,
         frame,

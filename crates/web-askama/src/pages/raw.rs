@@ -10,12 +10,13 @@ use hexforge_http_edge::conditional::ETag;
 use hexforge_http_edge::stream;
 
 use super::file::{Address, Place, find_place};
+use super::project::other_spelling;
 use crate::error::{PageError, PageResult};
 use crate::render;
 use crate::visit::Visit;
 
 /// The start of a file that decides about its type, as in git.
-const HEAD: usize = 8_000;
+pub(super) const HEAD: usize = 8_000;
 
 /// The media type of a picture, by its bytes.
 pub(super) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
@@ -40,18 +41,21 @@ const DOWNLOAD: &str = "application/octet-stream";
 
 pub(super) async fn raw(visit: Visit) -> PageResult<HttpResponse> {
     let (place, known) = (Address::of(&visit), visit.if_none_match());
-    let (viewer, (tag, found)) = visit
+    let (viewer, (project, tag, found)) = visit
         .run(move |app, viewer| {
-            let Place { located, .. } = find_place(app, viewer.actor(), &place)?;
+            let Place { project, located } = find_place(app, viewer.actor(), &place)?;
             let file = repository::file(located.at, &located.path)?;
             let tag = ETag::strong(&[file.id().to_string().as_bytes()]);
             if known.has(&tag) {
-                return Ok((tag, None));
+                return Ok((project, tag, None));
             }
             let head = file.head(HEAD)?;
-            Ok((tag, Some((head, file.content()?))))
+            Ok((project, tag, Some((head, file.content()?))))
         })
         .await?;
+    if let Some(redirect) = other_spelling(&visit, &project) {
+        return Ok(redirect);
+    }
     let Some((head, content)) = found else { return Ok(render::not_modified(&tag)) };
     let media_type = match picture_type(&head) {
         Some(picture) => picture,

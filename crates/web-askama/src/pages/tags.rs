@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
+use hexforge_application::app::App;
 use hexforge_application::error::{Error, Refusal};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::tag::{self, NewTag, TagView, release};
@@ -20,6 +21,7 @@ use crate::frame::{Frame, Pager};
 use crate::markdown::{self, CleanHtml};
 use crate::render;
 use crate::table::Pages;
+use crate::visible;
 use crate::visit::{Viewer, Visit};
 
 pub(super) fn declare(pages: &mut Pages) {
@@ -49,8 +51,11 @@ struct Notes {
 }
 
 impl Notes {
-    fn new(text: &str, max: usize) -> Self {
-        let html = if text.len() <= max { markdown::render(text) } else { None };
+    fn new(text: &str, max: usize, remote_images: bool) -> Self {
+        let html = match text.len() <= max {
+            true => markdown::render(text, remote_images),
+            false => None,
+        };
         let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= max).unwrap_or(text.len());
         Self { html, text: text[..end].to_owned() }
     }
@@ -63,14 +68,18 @@ struct Found {
 }
 
 impl Found {
-    fn new(view: TagView, max: usize) -> Self {
-        let notes = view.release.as_ref().map(|release| Notes::new(&release.description, max));
+    fn new(app: &App, view: TagView, max: usize) -> Self {
+        let remote_images = app.settings.remote_images;
+        let notes = |text| Notes::new(text, max, remote_images);
+        let notes = view.release.as_ref().map(|release| notes(&release.description));
         Self { view, notes }
     }
 }
 
 struct Row {
     name: String,
+    /// The name as readers see it.
+    shown: String,
     address: String,
     message: Option<String>,
     commit: CommitLine,
@@ -85,7 +94,8 @@ impl Row {
         let name = tag.name.as_str().to_owned();
         Self {
             address: format!("{base}/tags/{}", address::path(&name)),
-            message: tag.message.clone(),
+            shown: visible::name(&name),
+            message: tag.message.as_deref().map(visible::reveal),
             commit: CommitLine::new(&tag.commit, frame),
             at: address::value(&name),
             name,
@@ -112,7 +122,7 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
         .run(move |app, viewer| {
             let project = project_page::get(app, viewer.actor(), &named)?;
             let tags = tag::list(app, viewer.actor(), &named, page)?;
-            let tags: Paged<Found> = tags.map(|view| Found::new(view, MAX_NOTES_IN_LIST));
+            let tags: Paged<Found> = tags.map(|view| Found::new(app, view, MAX_NOTES_IN_LIST));
             let may_delete = tag::may_delete(app, &project);
             Ok((project, tags, may_delete))
         })
@@ -194,7 +204,7 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
             let project = project_page::get(app, viewer.actor(), &named)?;
             let view = tag::get(app, viewer.actor(), &named, &rest)?;
             let may_delete = tag::may_delete(app, &project);
-            Ok((project, Found::new(view, MAX_NOTES), may_delete))
+            Ok((project, Found::new(app, view, MAX_NOTES), may_delete))
         })
         .await?;
     if let Some(redirect) = other_spelling(&visit, &project) {

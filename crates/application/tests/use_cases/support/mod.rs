@@ -80,6 +80,7 @@ impl World {
                 repository_bytes: 10 << 30,
                 sweep_after: TimeDelta::hours(24),
                 signup: SignUp::Off,
+                remote_images: false,
                 session: TimeDelta::days(14),
             },
         };

@@ -1,0 +1,127 @@
+//! Comments on a commit and on its lines.
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use askama::Template;
+use hexforge_application::commit::comment::{self, CommentFields, LineFields};
+use hexforge_application::view::note::NoteView;
+use hexforge_domain::repository::LineSide;
+
+use super::{Found, Named, find, show_with};
+use crate::cookies::Notice;
+use crate::error::{PageError, PageResult};
+use crate::faults::Faults;
+use crate::frame::Frame;
+use crate::moment::Moment;
+use crate::pages::project::{frame_of, other_spelling};
+use crate::pages::tracker::Person;
+use crate::prose::Prose;
+use crate::render;
+use crate::visible;
+use crate::visit::Visit;
+
+/// The longest path that a comment may name.
+const MAX_PATH: usize = 4_096;
+
+/// A comment as the page of the commit shows it.
+pub(super) struct Comment {
+    pub(super) id: i64,
+    pub(super) author: Person,
+    pub(super) at: Moment,
+    /// The file and line that the comment is on.
+    pub(super) place: Option<String>,
+    pub(super) body: Prose,
+}
+
+impl Comment {
+    pub(super) fn new(view: &NoteView, body: Prose, frame: &Frame) -> Self {
+        let place = view.note.position.as_ref().map(|position| {
+            let number = position.line.number().map_or_else(String::new, |n| format!(":{n}"));
+            visible::name(&format!("{}{number}", position.path))
+        });
+        Self {
+            id: view.note.id.0,
+            author: Person::from(&view.author),
+            at: frame.moment(view.note.created_at),
+            place,
+            body,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "commit_comment.html")]
+struct CommentPage {
+    frame: Frame,
+    action: String,
+    back: String,
+    path: String,
+    line: u32,
+    text: String,
+    faults: Faults,
+}
+
+/// The line in an address.
+fn line_of(visit: &Visit) -> Option<LineFields> {
+    let number = visit.query("new")?.parse::<u32>().ok()?;
+    let path: String = visit.query("path")?.chars().take(MAX_PATH).collect();
+    Some(LineFields { path, number: number.into(), side: LineSide::New })
+}
+
+/// The form for a comment on a line.
+pub(super) async fn form(visit: Visit) -> PageResult<HttpResponse> {
+    show_form(&visit, StatusCode::OK, Faults::default()).await
+}
+
+async fn show_form(visit: &Visit, status: StatusCode, faults: Faults) -> PageResult<HttpResponse> {
+    let (viewer, Found { project, at, .. }) = find(visit).await?;
+    if viewer.signed_in().is_none() {
+        return Err(PageError::sign_in());
+    }
+    if let Some(redirect) = other_spelling(visit, &project) {
+        return Ok(redirect);
+    }
+    let Some(LineFields { path, number, .. }) = line_of(visit) else {
+        return Err(PageError::not_found(viewer));
+    };
+    let page = CommentPage {
+        frame: Frame::of_project(visit, &viewer, "Comment", frame_of(&project, "Commits")),
+        action: visit.path_and_query(),
+        back: format!("/{}/commit/{}", project.path(), at.commit()),
+        path: visible::name(&path),
+        line: u32::try_from(number).unwrap_or_default(),
+        text: visit.form().raw("note").to_owned(),
+        faults,
+    };
+    Ok(render::page_with(status, visit, &viewer, &page))
+}
+
+/// Stores a comment on the commit, or on the line that the address names.
+pub(super) async fn create(visit: Visit) -> PageResult<HttpResponse> {
+    let (viewer, Found { project, at, .. }) = find(&visit).await?;
+    if viewer.signed_in().is_none() {
+        return Err(PageError::ended());
+    }
+    let (line, note) = (line_of(&visit), visit.form().raw("note").to_owned());
+    let page = format!("/{}/commit/{}", project.path(), at.commit());
+    let wanted = line.clone();
+    let search = move || comment::find_line(&at, wanted.as_ref());
+    let found = visit.run_long(|limiter| &limiter.comparisons, &viewer, search).await?;
+    let (named, fields) = (Named::of(&visit), CommentFields { note, line });
+    let is_on_line = fields.line.is_some();
+    let (_, done) = visit
+        .submit(move |app, signed_in| {
+            let Found { readable, at, .. } = Found::read(app, signed_in.actor, &named)?;
+            comment::create(app, &readable, &at, found.as_ref(), &fields)
+        })
+        .await?;
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    match done {
+        Ok(written) => {
+            let address = format!("{page}#note_{}", written.note.id);
+            Ok(render::see_other_with(&visit, &address, Notice::Saved))
+        }
+        Err(faults) if is_on_line => show_form(&visit, status, faults).await,
+        Err(faults) => show_with(&visit, status, faults).await,
+    }
+}
