@@ -100,8 +100,10 @@ fn every_form_is_refused_without_its_token_or_from_another_site(forge: &Forge) {
     let token = root.get("/").page(200).token();
     let state = || {
         let paths = ["/projects", "/users", "/groups", "/user", "/application/settings", "/hooks"];
-        let all = paths.into_iter().chain(["/projects/1/events", "/broadcast_messages"]);
-        all.map(|path| forge.get(path).token(ROOT).send().expect(200)).collect::<Vec<_>>()
+        let events = format!("/projects/{id}/events");
+        let paths = paths.map(str::to_owned).into_iter();
+        let all = paths.chain([events, "/broadcast_messages".to_owned()]);
+        all.map(|path| forge.get(&path).token(ROOT).send().expect(200)).collect::<Vec<_>>()
     };
     let before = state();
     let forms = forms();

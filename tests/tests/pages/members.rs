@@ -138,7 +138,7 @@ fn access_is_requested_and_granted(forge: &Forge) {
     let (id, _) = project(forge, "ship", "20");
     let eve = user(forge, "eve");
     let (root, browser) = (Browser::signed_in(forge, "root"), Browser::signed_in(forge, "eve"));
-    let fields = [("request_access_enabled", "true")];
+    let fields = [("name", "ship"), ("request_access_enabled", "true")];
     forge.put(&format!("/projects/{id}")).token(ROOT).form(&fields).send().expect(200);
     let has = |browser: &Browser<'_>, name: &str| {
         browser.get(PAGE).page(200).all("button").contains(&name.to_owned())

@@ -275,6 +275,7 @@ fn redirects_have_the_headers_of_pages(forge: &Forge) {
     for address in ["/ada.atom", "/dashboard.atom", "/search/autocomplete?term=a"] {
         let seen = ada.get(address).0;
         assert_eq!(seen.status, 200, "{address}");
-        assert_eq!(seen.header("Cache-Control"), Some("private, no-cache"), "{address}");
+        let cache = seen.header("Cache-Control").unwrap_or_default();
+        assert!(cache.contains("private"), "{address}: {cache}");
     }
 }
