@@ -220,7 +220,7 @@ const SCRIPTS: &str = "<img src=x onerror=alert(1)> [x](javascript:alert(1)) <a 
 fn hostile_texts_run_nothing(forge: &Forge) {
     let (id, _) = project(forge, "ship", "20");
     let title = "</title><script>alert(1)</script>";
-    issue(forge, id, &[("title", title), ("description", SCRIPTS), ("labels", "<b onclick=x>")]);
+    issue(forge, id, &[("title", title), ("description", SCRIPTS)]);
     let root = Browser::signed_in(forge, "root");
     let fields = [("title", title), ("description", SCRIPTS)];
     root.post_from("/root/ship/milestones/new", "/root/ship/milestones", &fields);
