@@ -227,7 +227,7 @@ fn an_administrator_manages_runners(forge: &Forge) {
     assert_eq!(seen.0.header("Cache-Control"), Some("no-store"), "the page has a secret");
     // The token of this server is in its settings, so the page does not know it.
     assert!(seen.page(200).attributes("input#runner-token", "value").is_empty());
-    let token = hexforge_tests::forge::RUNNERS_TOKEN;
+    let token = hexforge_tests::forge::RUNNERS;
     let runner = hexforge_tests::Runner::register(forge.address, token, &[("description", "big")]);
     let one = format!("{page}/{}", runner.id);
     let cells = || root.get(page).page(200).all("table[aria-label=Runners] tbody tr > *");

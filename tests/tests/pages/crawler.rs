@@ -27,8 +27,8 @@ fn fill(forge: &Forge) {
     post(&of("milestones"), &[("title", "First <1>")]);
     let fields =
         [("title", "It sinks <b>"), ("description", "See #1 and @guest"), ("labels", "bug & more")];
-    post(&of("issues"), &fields);
-    post(&of("issues/1/notes"), &[("body", "**Hm.**")]);
+    let issue = forge.post(&of("issues")).token(ROOT).form(&fields).send().expect(201);
+    post(&of(&format!("issues/{}/notes", issue["id"])), &[("body", "**Hm.**")]);
     post(&of("repository/branches"), &[("branch_name", "feature/x"), ("ref", "master")]);
     let fields = [
         ("file_path", "new.md"),

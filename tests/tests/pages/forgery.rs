@@ -88,7 +88,7 @@ fn forms() -> Vec<String> {
 }
 
 fn every_form_is_refused_without_its_token_or_from_another_site(forge: &Forge) {
-    project(forge, "ship", "20");
+    let (id, _) = project(forge, "ship", "20");
     user(forge, "ada");
     forge
         .post("/groups")
