@@ -1,7 +1,7 @@
 //! Markdown of users on pages: raw HTML stays as far as it is harmless.
 
 use hexforge_http_actix::Dialect;
-use hexforge_tests::forge::{Backend, ForgeOptions, Restrictions};
+use hexforge_tests::forge::{Backend, ForgeOptions, ROOT, Restrictions};
 use hexforge_tests::{Forge, on_every_store};
 
 use super::support::{Browser, project};
@@ -112,8 +112,8 @@ fn release_notes_and_comments_are_cleaned(forge: &Forge) {
         &[("description", HOSTILE)],
     )
     .redirects(303, "/root/ship/tags/v1");
-    let issue = [("issue[title]", "Hostile"), ("issue[description]", HOSTILE)];
-    root.post_from("/root/ship/issues/new", "/root/ship/issues", &issue);
+    let issue = [("title", "Hostile"), ("description", HOSTILE)];
+    forge.post(&format!("/projects/{id}/issues")).token(ROOT).form(&issue).send().expect(201);
     for (address, heading) in [("/root/ship/tags/v1", "h2"), ("/root/ship/issues/1", "h3")] {
         let page = root.get(address).page(200);
         assert_eq!(page.all(&format!(".prose {heading}")), ["Ship"], "{address}");
