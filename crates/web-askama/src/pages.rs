@@ -65,6 +65,8 @@ pub(crate) fn declare(pages: &mut Pages) {
     person::declare(pages);
     admin::declare(pages);
     search::declare(pages);
+    // Before the pages of projects: `/snippets/7/edit` is none of them.
+    snippets::declare(pages);
     pages.get("/dashboard", explore::own);
     pages.get("/dashboard/projects", explore::own);
     pages.get("/dashboard/projects/starred", explore::starred);
@@ -103,7 +105,6 @@ pub(crate) fn declare(pages: &mut Pages) {
     labels::declare(pages);
     milestones::declare(pages);
     boards::declare(pages);
-    snippets::declare(pages);
     merge_requests::declare(pages);
     pages.get("/{namespace}/{project}/find_file/{rest...}", finder::page);
     pages.get("/{namespace}/{project}/files/{rest...}", finder::json);
