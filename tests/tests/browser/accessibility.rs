@@ -5,12 +5,12 @@
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::chromium::{Scripts, Window};
+use crate::chromium::{NARROW, Scripts, Window};
 use crate::journeys;
 use crate::site::Site;
 
 /// The pages, by the name of their picture.
-const PAGES: [(&str, &str); 34] = [
+const PAGES: [(&str, &str); 43] = [
     ("projects", "/"),
     ("explore", "/explore/projects"),
     ("new-project", "/projects/new"),
@@ -45,6 +45,15 @@ const PAGES: [(&str, &str); 34] = [
     ("administration", "/admin"),
     ("search", "/search?search=ship"),
     ("missing", "/root/nothing"),
+    ("edit-issue", "/root/ship/issues/1/edit"),
+    ("edit-merge-request", "/root/ship/merge_requests/1/edit"),
+    ("environments", "/root/ship/environments"),
+    ("pipeline-settings", "/root/ship/pipelines/settings"),
+    ("todos", "/dashboard/todos"),
+    ("own-issues", "/dashboard/issues"),
+    ("activity", "/dashboard/activity"),
+    ("snippets", "/dashboard/snippets"),
+    ("new-snippet", "/snippets/new"),
 ];
 
 #[test]
@@ -75,13 +84,13 @@ async fn look_at_all_pages() -> Result<()> {
         }
         window.go("/").await?;
     }
-    window.resize(360, 800).await?;
+    let Some(window) = Window::open_narrow(&site.base).await? else { return Ok(()) };
+    journeys::enter(&window).await?;
     for (name, address) in PAGES {
         window.go(&address.replace("COMMIT", &commit)).await?;
         window.picture(&format!("{name}-360")).await?;
         let wide = window.run("return document.documentElement.scrollWidth", vec![]).await?;
-        if wide.as_u64().context("a width is a number")? > 500 {
-            // Headless Chromium has no window below 500 pixels.
+        if wide.as_u64().context("a width is a number")? > NARROW {
             found.push(format!("{name} is {wide} pixels wide"));
         }
     }

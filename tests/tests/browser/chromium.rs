@@ -12,6 +12,9 @@ use thirtyfour::{ChromeCapabilities, ChromiumLikeCapabilities, LoggingPrefsLogLe
 /// The time in which an element has to appear.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The width of a narrow window in pixels.
+pub const NARROW: u64 = 360;
+
 /// Whether pages may run scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scripts {
@@ -29,6 +32,18 @@ pub struct Window {
 impl Window {
     /// Opens a browser. `None` if there is no Chromium on this machine.
     pub async fn open(base: &str, scripts: Scripts) -> Result<Option<Self>> {
+        Self::open_as(base, capabilities(scripts)?).await
+    }
+
+    /// Opens a browser whose pages are 360 pixels wide. Windows of a desktop are wider.
+    pub async fn open_narrow(base: &str) -> Result<Option<Self>> {
+        let mut wanted = capabilities(Scripts::On)?;
+        let screen = json!({ "width": NARROW, "height": 800, "pixelRatio": 1.0, "touch": false });
+        wanted.add_experimental_option("mobileEmulation", json!({ "deviceMetrics": screen }))?;
+        Self::open_as(base, wanted).await
+    }
+
+    async fn open_as(base: &str, wanted: ChromeCapabilities) -> Result<Option<Self>> {
         let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).spawn();
         let Ok(mut process) = started else {
             let required = std::env::var_os("HEXFORGE_REQUIRE_CHROMIUM").is_some();
@@ -46,8 +61,7 @@ impl Window {
         let port = port.context("chromedriver ended before it listened")?;
         // The client of the driver needs a TLS library, although it speaks plain HTTP.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let driver =
-            WebDriver::new(format!("http://127.0.0.1:{port}"), capabilities(scripts)?).await?;
+        let driver = WebDriver::new(format!("http://127.0.0.1:{port}"), wanted).await?;
         Ok(Some(Self { driver, base: base.to_owned(), process }))
     }
 
@@ -99,6 +113,21 @@ impl Window {
             quoted(option)
         );
         self.find(&path).await?.click().await?;
+        Ok(())
+    }
+
+    /// Chooses an option of a select by typing its name.
+    pub async fn choose_by_keys(&self, label: &str, option: &str) -> Result<()> {
+        let label = quoted(label);
+        let path = format!("//select[@id=//label[normalize-space()={label}]/@for]");
+        self.find(&path).await?.send_keys(option).await?;
+        Ok(())
+    }
+
+    /// Presses a button with the key Enter.
+    pub async fn press_by_keys(&self, button: &str) -> Result<()> {
+        let path = format!("//main//button[normalize-space()={}]", quoted(button));
+        self.find(&path).await?.send_keys(Key::Enter + "").await?;
         Ok(())
     }
 
@@ -183,12 +212,6 @@ impl Window {
     pub async fn drag(&self, from: &str, to: &str) -> Result<()> {
         let (from, to) = (self.find(from).await?, self.find(to).await?);
         from.js_drag_to(&to).await?;
-        Ok(())
-    }
-
-    /// Sets the size of the window.
-    pub async fn resize(&self, width: u32, height: u32) -> Result<()> {
-        self.driver.set_window_rect(0, 0, width, height).await?;
         Ok(())
     }
 

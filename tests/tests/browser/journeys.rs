@@ -1,6 +1,7 @@
 //! What people do with the service, from the first sign-in to a merged merge request.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use hexforge_tests::Runner;
 use serde_json::json;
 
 use crate::chromium::{Scripts, Window};
@@ -31,6 +32,8 @@ async fn journey(scripts: Scripts) -> Result<()> {
     discuss_an_issue(&window).await?;
     use_the_board(&window, scripts).await?;
     merge_a_branch(&site, &window, project).await?;
+    follow_a_build(&site, &window, project, scripts).await?;
+    write_a_snippet(&window).await?;
     change_settings(&window).await?;
     sign_out(&window).await?;
     window.close().await
@@ -55,12 +58,18 @@ pub async fn prepare(site: &Site, window: &Window) -> Result<i64> {
     Ok(project)
 }
 
-async fn sign_in(window: &Window) -> Result<()> {
+/// Signs in.
+pub async fn enter(window: &Window) -> Result<()> {
     window.go("/").await?;
     window.follow("Sign in").await?;
     window.fill("Sign in", "Username or email", "root").await?;
     window.fill("Sign in", "Password", PASSWORD).await?;
     window.press("Sign in", "Sign in").await?;
+    window.find("//h1[.='Projects']").await.map(drop)
+}
+
+async fn sign_in(window: &Window) -> Result<()> {
+    enter(window).await?;
     window.sees("You have no projects yet").await
 }
 
@@ -123,6 +132,72 @@ async fn use_the_board(window: &Window, scripts: Scripts) -> Result<()> {
         window.press_alone("Move #1").await?;
     }
     window.find("//*[@aria-label='Doing']//li[@data-iid='1']").await?;
+    // The form of the card does the same by keys alone, with scripts and without.
+    window.choose_by_keys("Move #1 to", "Backlog").await?;
+    window.press_by_keys("Move #1").await?;
+    window.find("//*[@aria-label='Backlog']//li[@data-iid='1']").await?;
+    window.choose_labelled("Move #1 to", "Doing").await?;
+    window.press_alone("Move #1").await?;
+    window.find("//*[@aria-label='Doing']//li[@data-iid='1']").await?;
+    Ok(())
+}
+
+/// Follows the log of a running build until the build ends, and retries it.
+async fn follow_a_build(
+    site: &Site,
+    window: &Window,
+    project: i64,
+    scripts: Scripts,
+) -> Result<()> {
+    site.commit(project, "master", ".gitlab-ci.yml", "rspec:\n  script: rspec\n")?;
+    let shown = site.call("GET", &format!("/projects/{project}"), &json!({})).expect(200);
+    let token = shown["runners_token"].as_str().context("owners see the token")?.to_owned();
+    let runner = Runner::register(site.program.address, &token, &[]);
+    let build = runner.take().context("a build waits")?;
+    let first = "\u{1b}[32mfirst line\u{1b}[0m\n";
+    runner.log(&build, &[first]);
+    window.go("/root/ship/pipelines").await?;
+    window.find("//table[@aria-label='Pipelines']//a[starts-with(., '#')]").await?.click().await?;
+    window.find("//section[@aria-label='test']//a").await?.click().await?;
+    window.find("//*[@role='status'][normalize-space()='running']").await?;
+    window.find("//*[@role='log'][contains(., 'first line')]").await?;
+    runner.append_request(&build, first.len(), "second line\n").send();
+    if scripts == Scripts::Off {
+        window.follow("Refresh").await?;
+    }
+    window.find("//*[@role='log'][contains(., 'second line')]").await?;
+    runner.end(&build, "success");
+    if scripts == Scripts::Off {
+        window.follow("Refresh").await?;
+    }
+    window.find("//*[@role='status'][normalize-space()='success']").await?;
+    window.find("//button[.='Retry build']").await?.click().await?;
+    window.find("//*[@role='status'][normalize-space()='pending']").await?;
+    window.press_alone("Cancel build").await?;
+    window.find("//*[@role='status'][normalize-space()='canceled']").await?;
+    Ok(())
+}
+
+async fn write_a_snippet(window: &Window) -> Result<()> {
+    window.go("/dashboard/snippets").await?;
+    window.follow("New snippet").await?;
+    window.fill("New snippet", "Title", "Knots").await?;
+    window.fill("New snippet", "Content", "bowline").await?;
+    window.press("New snippet", "Create snippet").await?;
+    ensure!(window.heading().await? == "Knots");
+    window.sees("bowline").await?;
+    window.press_alone("Delete snippet").await?;
+    window.sees("There are no snippets to show.").await
+}
+
+/// Sends a test to the hook, looks at the delivery, and sends it again.
+async fn deliver_again(window: &Window) -> Result<()> {
+    window.press_alone("Test webhook").await?;
+    window.find("//table[@aria-label='Deliveries']//a").await?.click().await?;
+    ensure!(window.heading().await? == "Delivery");
+    window.find("//section[@aria-label='Request']").await?;
+    window.press_alone("Redeliver").await?;
+    window.find("//main//*[@role='status']").await?;
     Ok(())
 }
 
@@ -158,6 +233,7 @@ async fn change_settings(window: &Window) -> Result<()> {
     window.press("Add webhook", "Add webhook").await?;
     window.follow("http://127.0.0.1:9/hook").await?;
     ensure!(window.heading().await? == "Webhook");
+    deliver_again(window).await?;
     window.choose("Color scheme", "Color scheme", "Dark").await?;
     window.press("Color scheme", "Apply").await?;
     window.find("//html[@data-color-scheme='dark']").await?;

@@ -11,8 +11,8 @@ use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::port::Projects;
 use hexforge_domain::project::query::ProjectFilter;
 use hexforge_domain::project::{
-    AdminSettings, Archived, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
-    ProjectPath, ProjectRef,
+    AdminSettings, Archived, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader,
+    ProjectName, ProjectPath, ProjectRef,
 };
 use hexforge_domain::refs::RepositoryState;
 use hexforge_domain::text::Secret;

@@ -6,8 +6,8 @@ use super::hook::{ProjectHook, ProjectHookSettings};
 use super::query::ProjectFilter;
 use super::share::{NewShare, Share};
 use super::{
-    AdminSettings, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader, ProjectName,
-    ProjectPath, ProjectRef, Starred,
+    AdminSettings, BuildSettings, CoverageExpression, NewProject, Project, ProjectHeader,
+    ProjectName, ProjectPath, ProjectRef, Starred,
 };
 use crate::Timestamp;
 use crate::branch::BranchName;

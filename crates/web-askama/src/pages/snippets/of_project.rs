@@ -259,9 +259,8 @@ async fn update(visit: Visit) -> PageResult<HttpResponse> {
 
 async fn delete(visit: Visit) -> PageResult<HttpResponse> {
     let (named, id) = (visit.project(), id_of(&visit)?);
-    let (_, view) = visit
-        .run_signed_in(move |app, who| snippet::delete(app, who.actor, &named, id))
-        .await?;
+    let (_, view) =
+        visit.run_signed_in(move |app, who| snippet::delete(app, who.actor, &named, id)).await?;
     let address = format!("/{}/snippets", view.project_path.unwrap_or_default());
     Ok(render::see_other_with(&visit, &address, Notice::Removed))
 }
