@@ -240,7 +240,7 @@ fn entry_path(folder: usize, entry: usize) -> String {
 /// A file of 60 lines. Twenty of them differ from version to version.
 fn text(entry: usize, version: usize) -> String {
     let line = |line: usize| {
-        let version = if line % 3 == 0 && line / 3 < CHANGED_LINES { version } else { 0 };
+        let version = if line.is_multiple_of(3) && line / 3 < CHANGED_LINES { version } else { 0 };
         format!("line {line} of entry {entry} in version {version}\n")
     };
     (0..60).map(line).collect()

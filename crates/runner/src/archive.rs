@@ -265,9 +265,8 @@ fn prepare(project: &Path, name: &Path) -> Result<PathBuf, Error> {
         make_folder(project, parent)?;
     }
     let path = project.join(name);
-    match fs::symlink_metadata(&path) {
-        Ok(_) => remove_all(&path).map_err(Error::at(&path))?,
-        Err(_) => (),
+    if fs::symlink_metadata(&path).is_ok() {
+        remove_all(&path).map_err(Error::at(&path))?;
     }
     Ok(path)
 }

@@ -81,7 +81,7 @@ mod tests {
         };
         fs::create_dir(&deep).expect("made");
         fs::write(deep.join("file"), "").expect("written");
-        fs::set_permissions(&deep, fs::Permissions::from_mode(0)).expect("changed");
+        fs::set_permissions(&deep, fs::Permissions::from_mode(0o0)).expect("changed");
         let kept = place.path().join("kept");
         fs::write(&kept, "").expect("written");
         std::os::unix::fs::symlink(place.path(), top.join("link")).expect("linked");

@@ -138,9 +138,8 @@ pub async fn finish(
     let retry = async {
         let (mut pauses, mut again) = (Pauses::default(), 0_u32);
         loop {
-            let error = match target.api.finish(target.build, runner_token, end).await {
-                Err(error) => error,
-                Ok(()) => return Ok(()),
+            let Err(error) = target.api.finish(target.build, runner_token, end).await else {
+                return Ok(());
             };
             match log {
                 _ if error.is_temporary() => pauses.wait().await,

@@ -252,7 +252,7 @@ struct Tree {
 enum Found {
     Folder(Box<Contents>),
     /// The address is that of a file.
-    File(ProjectPage),
+    File(Box<ProjectPage>),
     Unchanged(Option<ETag>),
 }
 
@@ -283,7 +283,7 @@ fn read(
     let content = FolderContent::read(&at, &path, page)?;
     if content.total == 0 && !path.is_empty() {
         return match repository::file(at, &path) {
-            Ok(_) => Ok(Found::File(project)),
+            Ok(_) => Ok(Found::File(Box::new(project))),
             Err(_) => Err(missing()),
         };
     }

@@ -164,7 +164,7 @@ struct Loaded {
 /// Whose members they are.
 enum Place {
     Group(GroupPage),
-    Project(ProjectPage),
+    Project(Box<ProjectPage>),
 }
 
 async fn load(visit: &Visit, of: Of) -> PageResult<(Viewer, Loaded)> {
@@ -195,7 +195,7 @@ fn rights(app: &App, actor: Actor, source: &MemberSource) -> Result<(Place, bool
         MemberSource::Project(named) => {
             let project = project_page::get(app, actor, named)?;
             let may_change = project.may(ProjectAbility::Administer);
-            Ok((Place::Project(project), may_change))
+            Ok((Place::Project(Box::new(project)), may_change))
         }
         MemberSource::Group(named) => {
             let group = group_page::get(app, actor, named)?;
