@@ -152,10 +152,11 @@ pub fn toggle(
     name: &str,
 ) -> Result<(), Error> {
     let user = access::own_account(actor)?;
-    let parsed = EmojiName::parse(name)?;
     let given = app.store.read(|tx| {
         let tracker = app.requester(actor).tracker(tx, named)?;
         Target::find(tx, &tracker, on)?;
+        // After the look-up: a hidden target answers as a missing one, whatever the name.
+        let parsed = EmojiName::parse(name)?;
         Ok::<_, Error>(tx.awards().find_given(on.awardable(), user, &parsed)?)
     })?;
     match given {

@@ -44,6 +44,8 @@ fn fill(forge: &Forge) {
     post(&of("hooks"), &[("url", "http://hook.test/x")]);
     post(&of("variables"), &[("key", "KEY"), ("value", "x")]);
     post(&of("triggers"), &[]);
+    let on = forge.put(&format!("/projects/{id}")).token(ROOT);
+    on.form(&[("name", "ship"), ("snippets_enabled", "true")]).send().expect(200);
     let fields = [
         ("title", "A snippet"),
         ("file_name", "a.rb"),

@@ -148,7 +148,7 @@ fn pages_of_commits_are_sent_once(forge: &Forge) {
     // Whoever may not read it any more gets no answer that confirms it.
     let tag = stranger.get(&address).0.header("ETag").expect("a tag").to_owned();
     let hide = forge.put(&format!("/projects/{id}")).token(ROOT);
-    hide.form(&[("visibility_level", "0")]).send().expect(200);
+    hide.form(&[("name", "ship"), ("visibility_level", "0")]).send().expect(200);
     let asked = forge.page("GET", &address).header("If-None-Match", &tag).send();
     assert_eq!(asked.status, 404);
 }
@@ -179,7 +179,7 @@ fn forks_and_empty_repositories_say_what_they_are(forge: &Forge) {
     assert_eq!(fork.all("main a[href='/root/ship']"), ["root/ship"]);
     // The source is not named to those who may not see it.
     let hide = forge.put(&format!("/projects/{id}")).token(ROOT);
-    hide.form(&[("visibility_level", "0")]).send().expect(200);
+    hide.form(&[("name", "ship"), ("visibility_level", "0")]).send().expect(200);
     assert!(!ada.get("/ada/ship").page(200).1.contains("/root/ship\""));
     let made =
         forge.post("/projects").token(ROOT).form(&[("name", "new"), ("visibility_level", "20")]);

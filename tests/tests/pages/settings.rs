@@ -332,7 +332,7 @@ fn keys_variables_and_triggers_are_added_and_removed(forge: &Forge) {
     assert_eq!(buttons, ["Update TOKEN", "Remove TOKEN"]);
     let fields = [("key", "TOKEN"), ("value", "hunter3")];
     root.post_from(page, &format!("{page}/update"), &fields).redirects(303, page);
-    let stored = forge.get("/projects/1/variables/TOKEN").token(ROOT).send().expect(200);
+    let stored = forge.get("/projects/root%2Fship/variables/TOKEN").token(ROOT).send().expect(200);
     assert_eq!(stored["value"], "hunter3");
     let missing = [("key", "NONE"), ("value", "x")];
     assert_eq!(root.post_from(page, &format!("{page}/update"), &missing).0.status, 404);
