@@ -102,7 +102,8 @@ fn crawl(browser: &Browser<'_>, start: &str, most: usize) -> Vec<String> {
         let mut links = page.attributes("a", "href");
         links.extend(page.attributes("link", "href"));
         links.extend(page.attributes("img, script", "src"));
-        links.extend(page.attributes("form[method=get]", "action"));
+        // The switch between refs needs the chosen one.
+        links.extend(page.attributes("form[method=get]:not(.switcher)", "action"));
         let own = links.iter().filter_map(|link| own(link));
         queue.extend(own.map(|link| (link, address.clone())));
     }

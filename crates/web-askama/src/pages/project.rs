@@ -215,7 +215,8 @@ fn show(
     let (row, path) = (&project.placed.project, project.path());
     let mut frame = Frame::of_project(visit, viewer, &path, frame_of(project, "Overview"));
     let base = format!("/{path}");
-    frame.feed = Some(format!("{base}.atom"));
+    // Activity is shown to signed-in visitors, as by the API.
+    frame.feed = viewer.signed_in().map(|_| format!("{base}.atom"));
     let host = visit.host();
     let content = tip.map(|tip| Root {
         latest: tip.commit.as_ref().map(|commit| CommitLine::new(commit, &frame)),
