@@ -104,6 +104,8 @@ fn a_killed_runner_leaves_no_process_and_its_build_fails() {
     scene.push(&sleepers("3004.5"));
     let mut runner = scene.start_runner(&[]);
     assert!(wait_until(|| sleeps("3004.5")));
+    // A build that was never reported would return to the queue.
+    assert!(wait_until(|| !scene.trace("job").is_empty()), "no log arrived");
     runner.kill();
     assert!(wait_at_most(Duration::from_secs(4), &mut || !sleeps("3004.5")), "a process is left");
     scene.wait_for_status("job", "failed");
