@@ -159,7 +159,7 @@ fn a_silent_runner_fails_its_builds_after_minutes(forge: &Forge) {
 fn a_build_that_its_runner_never_got_waits_again(forge: &Forge) {
     let lost = || expiry::requeue_lost_builds(&forge.app).expect("the store can be written");
     for (owner, name, returned) in
-        [("ada", "hexforge-runner", 1), ("bob", "gitlab-ci-multi-runner", 0)]
+        [("ada", "gitlab-ci-multi-runner", 0), ("bob", "hexforge-runner", 1)]
     {
         let ci_project = CiProject::new(forge, owner, "job: {script: [a]}\nother: {script: [a]}\n");
         ci_project.pipeline();
