@@ -138,7 +138,8 @@ impl Api {
         token: &str,
         wait: Duration,
     ) -> Result<Option<Assignment>, Error> {
-        let body = json!({ "token": token, "info": info(), "wait": wait.as_secs() });
+        let body =
+            json!({ "token": token, "info": info(), "wait": wait.as_secs(), "entries": true });
         let call = self.call(Method::POST, "/builds/register.json", &body).timeout(SHORT + wait);
         let answer = self.send(call).await?;
         match answer.status() {

@@ -16,6 +16,11 @@ fn only_job(text: &str) -> Job {
     configuration.jobs.remove(0)
 }
 
+/// The options of a job that has nothing but a script.
+fn only_script(line: &str) -> Options {
+    Options::from_node(&Node::map([("script", Node::texts([line]))]))
+}
+
 fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
@@ -36,7 +41,7 @@ fn a_job_with_only_a_script_has_the_defaults() {
         except: vec![],
         environment: None,
         variables: vec![],
-        options: Options::default(),
+        options: only_script("rake spec"),
     };
     assert_eq!(configuration.jobs, [expected]);
 }
@@ -107,6 +112,7 @@ fn a_job_overrides_the_defaults_of_the_file() {
                 ("url", Node::text("https://$A.example.com")),
             ]),
         ),
+        ("script", Node::texts(["one\ntwo\n"])),
     ]);
     assert_eq!(own.options.as_node(), &expected);
     assert_eq!(own.options.artifacts_expire_in(), Some(7 * 24 * 3600));
@@ -124,6 +130,7 @@ fn a_job_overrides_the_defaults_of_the_file() {
             "environment",
             Node::map([("name", Node::text("production")), ("action", Node::text("start"))]),
         ),
+        ("script", Node::texts(["pwd", "ls", "x", "y"])),
     ]);
     assert_eq!(taken.options.as_node(), &expected);
     assert_eq!((taken.options.dependencies(), taken.options.artifacts_expire_in()), (None, None));
@@ -134,7 +141,7 @@ fn old_names_and_empty_keys_are_understood() {
     let configuration = parse("types: [a, b]\nimage:\njob: {script: x, type: b, tags: , only: }");
     assert_eq!(configuration.stages, ["a", "b"]);
     assert_eq!(configuration.jobs[0].stage_index, 1);
-    assert_eq!(configuration.jobs[0].options, Options::default());
+    assert_eq!(configuration.jobs[0].options, only_script("x"));
     let both = only_job("stages: [a]\ntypes: [b]\njob: {script: x, stage: a, type: b}");
     assert_eq!((both.stage.as_str(), both.stage_index), ("a", 0));
 }

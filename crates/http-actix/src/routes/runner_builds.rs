@@ -66,9 +66,12 @@ parameters! {
 }
 
 parameters! {
+    /// What the runner says of itself, for how many seconds it waits for a build, and whether it runs the entries of a
+    /// script one by one. Only the first is in the original.
     struct Info {
         info: Option<RunnerInfo> = picked::lenient_text_map("info", limit::SHORT).map(info),
         wait: Option<i64> = picked::number("wait"),
+        entries: bool = picked::switch("entries").otherwise(false),
     }
 }
 
@@ -109,7 +112,7 @@ pub(super) fn build_token(request: &HttpRequest, given: Option<String>) -> Strin
 }
 
 async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<HttpResponse> {
-    let (Token { token }, Info { wait, .. }) = api.read()?;
+    let (Token { token }, Info { wait, entries, .. }) = api.read()?;
     let until = Instant::now() + wait_time(wait);
     let given = loop {
         let given = api
@@ -127,7 +130,7 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
     if let Some((given, _)) = &given {
         api.remember_runner_token(given.token.reveal());
     }
-    let Some((given, now)) = given else {
+    let Some((mut given, now)) = given else {
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
         // Newer runners expect 204 if no build is waiting, older ones 404.
         return match agent.is_some_and(knows_no_content) {
@@ -135,6 +138,9 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
             false => Err(Error::NotFound(Entity::Unnamed).into()),
         };
     };
+    if !entries {
+        given.definition.options.remove_entries();
+    }
     let version = (VERSION, api.revision());
     respond::created(AssignmentJson::new(&given, now, api.links(), version))
 }

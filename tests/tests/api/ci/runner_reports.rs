@@ -29,7 +29,7 @@ on_every_store!(
     the_end_of_a_log_is_compared_with_what_was_sent,
     builds_of_a_removed_runner_fail_at_once,
     time_limit_and_strategy_come_from_the_project,
-    entries_of_scripts_are_given_one_by_one,
+    entries_of_scripts_are_given_to_runners_that_ask,
     a_request_may_wait_for_a_build,
 );
 
@@ -254,13 +254,21 @@ fn time_limit_and_strategy_come_from_the_project(forge: &Forge) {
     assert_eq!(given(), (json!(7200), json!(false)));
 }
 
-fn entries_of_scripts_are_given_one_by_one(forge: &Forge) {
+fn entries_of_scripts_are_given_to_runners_that_ask(forge: &Forge) {
     let configuration = "before_script: [\"a\\nb\"]\njob: {script: [c, \"d\\ne\"]}\n";
     let ci_project = CiProject::new(forge, "ada", configuration);
-    ci_project.pipeline();
-    let build = shared_runner(forge, &[]).take().expect("it waits");
-    assert_eq!(build["commands"], "a\nb\nc\nd\ne");
-    assert_eq!(build["options"]["script"], json!(["a\nb", "c", "d\ne"]));
+    let runner = shared_runner(forge, &[]);
+    let given = |parameters: &[(&str, &str)]| {
+        ci_project.pipeline();
+        let request = call(forge.address, "POST", "/builds/register.json");
+        let form = [&[("token", runner.token.as_str())], parameters].concat();
+        let build = request.form(&form).send().expect(201);
+        assert_eq!(build["commands"], "a\nb\nc\nd\ne");
+        build["options"].clone()
+    };
+    assert_eq!(given(&[]), json!({}));
+    assert_eq!(given(&[("entries", "false")]), json!({}));
+    assert_eq!(given(&[("entries", "true")]), json!({ "script": ["a\nb", "c", "d\ne"] }));
 }
 
 fn a_request_may_wait_for_a_build(forge: &Forge) {

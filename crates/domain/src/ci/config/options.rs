@@ -24,9 +24,11 @@ impl Options {
         "dependencies",
         "after_script",
         "environment",
-        // Not in the original: the entries of `before_script` and `script`, which the commands join to one text.
-        "script",
+        Options::SCRIPT,
     ];
+
+    /// Not in the original: the entries of `before_script` and `script`, which the commands join to one text.
+    pub const SCRIPT: &'static str = "script";
 
     /// The options in a tree. Unknown keys and null values are left out. A tree that is not a map has no options.
     pub fn from_node(node: &Node) -> Options {
@@ -38,6 +40,13 @@ impl Options {
     /// The tree, always a map.
     pub fn as_node(&self) -> &Node {
         &self.0
+    }
+
+    /// Removes the entries of the scripts, which original runners do not get.
+    pub fn remove_entries(&mut self) {
+        if let Node::Map(entries) = &mut self.0 {
+            entries.retain(|(key, _)| key != Options::SCRIPT);
+        }
     }
 
     /// The value of an option.
@@ -110,6 +119,12 @@ mod tests {
         ]);
         assert_eq!(options.as_node(), &expected);
         assert_eq!(Options::from_node(options.as_node()), options);
+        let with_entries =
+            Node::map([("image", Node::text("ruby")), ("script", Node::texts(["a", "b"]))]);
+        let mut options = Options::from_node(&with_entries);
+        assert_eq!(options.as_node(), &with_entries);
+        options.remove_entries();
+        assert_eq!(options.as_node(), &Node::map([("image", Node::text("ruby"))]));
         assert_eq!(Options::from_node(&Node::Null), Options::default());
     }
 }

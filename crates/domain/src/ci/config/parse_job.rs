@@ -74,7 +74,7 @@ pub(super) fn parse(
         ("dependencies", own.dependencies.map(Node::texts)),
         ("after_script", shared.after_script.map(Node::texts)),
         ("environment", environment_option),
-        ("script", Some(Node::texts(lines.clone()))),
+        (Options::SCRIPT, Some(Node::texts(lines.clone()))),
     ];
     let options = options.into_iter().filter_map(|(key, value)| Some((key, value?)));
     Ok(Job {
