@@ -32,7 +32,7 @@ use hexforge_domain::user::User;
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::environment;
-use crate::error::{Error, Refusal};
+use crate::error::{Entity, Error, Refusal};
 use crate::merge_request::found::{self, MergedRequest};
 use crate::merge_request::refresh;
 use crate::merge_request::source::QueuedRemoval;
@@ -351,7 +351,11 @@ impl RefUpdate {
         let requester = app.requester(Actor::of(user.id, &user.privileges));
         let closes = merged.iter().flat_map(|one| one.closes.iter().cloned());
         let (found, references) = references.locked(tx, requester, project, closes)?;
-        let Some(found) = found else { return Err(gone) };
+        let Some(found) = found else {
+            // A person who merges gets the answer of any call about a project that does not exist.
+            let missing = Stop::Failed(Error::NotFound(Entity::Project));
+            return Err(if self.kind == ChangeKind::Merge { missing } else { gone });
+        };
         let before = open::locked(app, tx, project)?;
         self.check(app, tx, requester, (&found, &before))?;
         self.check_request(tx)?;

@@ -65,8 +65,8 @@ fn reserved_refs_are_written_by_the_server_alone(forge: &Forge) {
             let change = format!("+master:{name}");
             scene.push(who, &[&change]).refused(&["[remote rejected]", REFUSED]);
         }
-        // The client is not told that this ref exists, so its push expects a new one.
-        scene.push(who, &[&format!("+master:{kept_ref}")]).refused(&["[remote rejected]"]);
+        // The client is not told that this ref exists, so its push expects a new one. The answer does not tell it either.
+        scene.push(who, &[&format!("+master:{kept_ref}")]).refused(&["[remote rejected]", REFUSED]);
         let removal = ":refs/merge-requests/1/head";
         scene.push(who, &[removal]).refused(&["[remote rejected]", REFUSED]);
     }

@@ -22,6 +22,7 @@ use hexforge_domain::limiter::Caller;
 use hexforge_domain::policy::push::RefAction;
 use hexforge_domain::ports::git::{GitError, RefChange};
 use hexforge_domain::ports::git_transport::{DisconnectSignal, Proposal, ReceivedPush};
+use hexforge_domain::refs::reserved::is_hidden;
 use hexforge_domain::refs::{Atomicity, ChangedRefs, Peeled, Snapshot};
 
 pub(crate) use advertise::advertise;
@@ -146,9 +147,12 @@ impl IncomingPush {
     }
 
     /// Refuses changes of refs whose current value differs from the old value in the command, and deletions of refs
-    /// that do not exist.
+    /// that do not exist. Hidden refs are left to the push rules, so that the answer does not say which of them exist.
     fn refuse_outdated(&mut self, refs: &Snapshot) {
         self.refuse_pending(NOT_UPDATED, |change| {
+            if is_hidden(&change.name) {
+                return false;
+            }
             let now = refs.target(&change.name);
             now != change.old || (now.is_none() && change.new.is_none())
         });
