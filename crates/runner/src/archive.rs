@@ -2,6 +2,7 @@
 //! symbolic links, because jobs control both the folder and the archive.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -167,10 +168,29 @@ fn pack_one(
     }
 }
 
-/// Unpacks an archive into a project folder. Existing files are replaced. Returns how many files there were.
+/// The result of [`unpack`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unpacked {
+    /// The number of files and links in the folder.
+    pub files: usize,
+    /// The number of links that were left out, because they lead out of the folder.
+    pub left_out: usize,
+}
+
+impl fmt::Display for Unpacked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} files", self.files)?;
+        match self.left_out {
+            0 => Ok(()),
+            count => write!(f, ", without {count} links that lead out of the project"),
+        }
+    }
+}
+
+/// Unpacks an archive into a project folder. Existing files are replaced. Links that lead out of the folder are left out.
 /// # Errors
 /// The archive is damaged or too large, contains a path outside of the folder, or a file cannot be written.
-pub fn unpack(archive: &Path, project: &Path) -> Result<usize, Error> {
+pub fn unpack(archive: &Path, project: &Path) -> Result<Unpacked, Error> {
     let file = File::open(archive).map_err(Error::at(archive))?;
     let damaged =
         |error: zip::result::ZipError| Error::step(format!("the archive is damaged: {error}"));
@@ -178,7 +198,7 @@ pub fn unpack(archive: &Path, project: &Path) -> Result<usize, Error> {
     if zip.len() > MAX_FILES {
         return Err(Error::step(format!("the archive has more than {MAX_FILES} files")));
     }
-    let (mut left, mut count, mut links) = (MAX_UNPACKED, 0, Vec::new());
+    let (mut left, mut unpacked, mut links) = (MAX_UNPACKED, Unpacked::default(), Vec::new());
     for at in 0..zip.len() {
         let mut entry = zip.by_index(at).map_err(damaged)?;
         let name = PathBuf::from(entry.name().map_err(damaged)?.into_owned());
@@ -203,14 +223,19 @@ pub fn unpack(archive: &Path, project: &Path) -> Result<usize, Error> {
         }
         let mode = entry.unix_mode().unwrap_or(0o644) & 0o777;
         left -= unpack_file(&mut entry, project, &name, mode, left)?;
-        count += 1;
+        unpacked.files += 1;
     }
     // Last, so that no file is written through a link of the archive itself.
     for (name, target) in links {
-        unpack_link(project, &name, &target)?;
-        count += 1;
+        if leads_out(&name, &target) {
+            unpacked.left_out += 1;
+            continue;
+        }
+        let path = prepare(project, &name)?;
+        std::os::unix::fs::symlink(target, &path).map_err(Error::at(&path))?;
+        unpacked.files += 1;
     }
-    Ok(count)
+    Ok(unpacked)
 }
 
 fn unpack_file(
@@ -234,29 +259,19 @@ fn unpack_file(
     Ok(written)
 }
 
-/// Creates a link, if its target is below the project folder.
-fn unpack_link(project: &Path, name: &Path, target: &str) -> Result<(), Error> {
+/// Returns whether the target of a link is not below the project folder.
+fn leads_out(name: &Path, target: &str) -> bool {
     let mut place: Vec<Component<'_>> =
         name.parent().map(|parent| parent.components().collect()).unwrap_or_default();
-    for part in Path::new(target).components() {
-        let fits = match part {
-            Component::Normal(_) => {
-                place.push(part);
-                true
-            }
-            Component::CurDir => true,
-            Component::ParentDir => place.pop().is_some(),
-            Component::RootDir | Component::Prefix(_) => false,
-        };
-        if !fits {
-            return Err(Error::step(format!(
-                "the link {} leads out of the project",
-                name.display()
-            )));
+    !Path::new(target).components().all(|part| match part {
+        Component::Normal(_) => {
+            place.push(part);
+            true
         }
-    }
-    let path = prepare(project, name)?;
-    std::os::unix::fs::symlink(target, &path).map_err(Error::at(&path))
+        Component::CurDir => true,
+        Component::ParentDir => place.pop().is_some(),
+        Component::RootDir | Component::Prefix(_) => false,
+    })
 }
 
 /// Makes the folders above a file, removes what is there, and returns its path.
@@ -337,7 +352,8 @@ mod tests {
         let target = to.path().join("project");
         fs::create_dir(&target).expect("made");
         for _ in 0..2 {
-            assert_eq!(unpack(&archive, &target).expect("unpacked"), 3);
+            let expected = Unpacked { files: 3, left_out: 0 };
+            assert_eq!(unpack(&archive, &target).expect("unpacked"), expected);
         }
         assert_eq!(fs::read_to_string(target.join("bin/lib/a.o")).expect("there"), "object");
         assert_eq!(fs::read_to_string(target.join("bin/link")).expect("there"), "program");
@@ -408,12 +424,20 @@ mod tests {
             ("a/../../x", None),
             (".git/hooks/post-checkout", None),
             ("etc/x", None),
-            ("evil", Some("/etc/passwd")),
-            ("a/evil", Some("../../x")),
+            ("etc/x", Some("y")),
         ] {
             let folder = project();
             let archive = hostile(name, link);
             assert!(unpack(archive.path(), folder.path()).is_err(), "{name} {link:?}");
+        }
+        for (name, target) in [("evil", "/etc/passwd"), ("a/evil", "../../x"), ("a", "b/../../x")] {
+            let folder = project();
+            let unpacked = unpack(hostile(name, Some(target)).path(), folder.path());
+            let unpacked = unpacked.expect("the archive is valid");
+            assert_eq!(unpacked, Unpacked { files: 0, left_out: 1 }, "{name} {target}");
+            assert!(fs::symlink_metadata(folder.path().join(name)).is_err(), "{name} {target}");
+            let said = unpacked.to_string();
+            assert_eq!(said, "0 files, without 1 links that lead out of the project");
         }
         let folder = project();
         assert!(unpack(&folder.path().join("README"), folder.path()).is_err());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::archive;
+use crate::archive::{self, Unpacked};
 use crate::error::Error;
 
 /// The caches of a runner.
@@ -20,10 +20,15 @@ impl Caches {
         Self(folder)
     }
 
-    /// Unpacks a cache into a project folder. Returns the number of files, or `None` if there is no such cache.
+    /// Unpacks a cache into a project folder. Returns `None` if there is no such cache.
     /// # Errors
     /// The cache cannot be unpacked.
-    pub fn restore(&self, project: i64, key: &str, folder: &Path) -> Result<Option<usize>, Error> {
+    pub fn restore(
+        &self,
+        project: i64,
+        key: &str,
+        folder: &Path,
+    ) -> Result<Option<Unpacked>, Error> {
         let file = self.file(project, key);
         if !file.exists() {
             return Ok(None);
@@ -74,7 +79,8 @@ mod tests {
         assert_eq!(caches.restore(1, "key/../x", &project).expect("none"), None);
         assert_eq!(caches.store(1, "key/../x", &project, &files, &|| true).expect("stored"), 1);
         fs::write(project.join("a"), "2").expect("written");
-        assert_eq!(caches.restore(1, "key/../x", &project).expect("restored"), Some(1));
+        let one = Unpacked { files: 1, left_out: 0 };
+        assert_eq!(caches.restore(1, "key/../x", &project).expect("restored"), Some(one));
         assert_eq!(fs::read_to_string(project.join("a")).expect("there"), "1");
         assert_eq!(caches.restore(2, "key/../x", &project).expect("none"), None);
         assert_eq!(caches.restore(1, "other", &project).expect("none"), None);

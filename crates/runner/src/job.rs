@@ -417,7 +417,7 @@ impl Job<'_> {
         let wanted = key.clone();
         let restored = blocking(move || caches.restore(project, &wanted, &folder)).await;
         self.log.line(&match restored {
-            Ok(Some(files)) => format!("Restored cache {key}: {files} files"),
+            Ok(Some(unpacked)) => format!("Restored cache {key}: {unpacked}"),
             Ok(None) => format!("There is no cache {key} yet"),
             Err(error) => format!("WARNING: cache {key} could not be restored: {error}"),
         });
@@ -468,9 +468,12 @@ impl Job<'_> {
                 Ok(()) => {
                     let (from, to) = (file.clone(), self.folders.project.clone());
                     let unpacked = blocking(move || archive::unpack(&from, &to)).await;
-                    unpacked.map_err(|error| {
+                    let unpacked = unpacked.map_err(|error| {
                         Error::step(format!("artifacts of {}: {error}", build.name))
                     })?;
+                    if unpacked.left_out > 0 {
+                        self.log.line(&format!("Artifacts of {}: {unpacked}", build.name));
+                    }
                     let _ = fs::remove_file(&file);
                 }
             }
