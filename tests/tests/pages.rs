@@ -29,6 +29,7 @@ mod pages {
     mod places;
     mod profile;
     mod prose;
+    mod query_counts;
     mod refs;
     mod search;
     mod sessions;

@@ -14,6 +14,7 @@ use hexforge_domain::policy::merge_request::MergeRequestAbility;
 use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
+use hexforge_domain::service::ISSUE_ID;
 
 use crate::access::tracker::Tracker;
 use crate::app::App;
@@ -34,9 +35,18 @@ pub struct ResolvedReferences {
     labels: Vec<Label>,
     milestones: Vec<Milestone>,
     commits: Vec<(Option<String>, ObjectId)>,
+    /// The template of the addresses of issues, if the project has an external issue tracker.
+    issue_template: Option<String>,
 }
 
 impl ResolvedReferences {
+    /// Returns the address of an issue of the project in its external issue tracker.
+    pub fn external_issue(&self, reference: &Reference) -> Option<String> {
+        let is_own = reference.kind == ReferenceKind::Issue && reference.project.is_none();
+        let template = self.issue_template.as_ref().filter(|_| is_own)?;
+        Some(template.replace(ISSUE_ID, &reference.iid.to_string()))
+    }
+
     /// Returns the title of an issue or merge request.
     pub fn thing(&self, reference: &Reference) -> Option<&str> {
         self.things.get(reference).map(String::as_str)
@@ -89,6 +99,11 @@ pub fn resolve(
             let Some(project) = tx.projects().find(named.as_ref().unwrap_or(home))? else {
                 continue;
             };
+            if path.is_none() && project.external_tracker {
+                let links = tx.services().links_of(project.id)?;
+                found.issue_template =
+                    links.iter().find_map(|link| link.issue_template().map(str::to_owned));
+            }
             if let Some(tracker) = visible_tracker(tx, requester, project)? {
                 find_things(tx, &tracker, references, &mut found)?;
             }

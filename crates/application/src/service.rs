@@ -2,12 +2,14 @@
 
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::tracker::TrackerAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::service::{ProjectService, Properties, ServiceKind};
 
 use crate::app::App;
 use crate::error::Error;
+use crate::project::page::ProjectPage;
 
 /// A service as a caller sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +35,26 @@ pub fn get(
         let shows_hidden = matches!(actor, Actor::Admin { .. });
         Ok(ServiceView { kind, service, shows_hidden })
     })
+}
+
+/// A link to a system that takes the place of a page of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceLink {
+    /// The title of the service.
+    pub title: String,
+    /// The address.
+    pub url: String,
+}
+
+/// Returns the links to the external issue tracker and the external wiki of a project that the caller has found.
+pub fn links(app: &App, page: &ProjectPage) -> Result<Vec<ServiceLink>, Error> {
+    let found = app.store.read(|tx| tx.services().links_of(page.placed.project.id))?;
+    let reads_issues = page.may_track(TrackerAbility::ReadIssues);
+    let seen = found.iter().filter(|service| reads_issues || !service.kind.is_tracker());
+    let links = seen.filter_map(|service| {
+        Some(ServiceLink { title: service.title().to_owned(), url: service.link()?.to_owned() })
+    });
+    Ok(links.collect())
 }
 
 /// Sets the given properties of a service and activates it.

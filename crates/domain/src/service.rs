@@ -14,6 +14,9 @@ use crate::id::{ProjectId, ServiceId};
 use crate::text::{limit, within};
 pub use table::{Property, ServiceKind};
 
+/// Stands for the number of an issue in the address of an issue tracker.
+pub const ISSUE_ID: &str = ":id";
+
 /// The settings of a service of a project, as they are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectService {
@@ -40,6 +43,23 @@ impl ProjectService {
         let url = self.properties.text(slack::WEBHOOK)?;
         let delivers = self.active && self.kind.is_chat();
         delivers.then(|| HookUrl::stored(url.trim().to_owned()))
+    }
+
+    /// The address of the tracker or wiki that takes the place of a page of the project; `None` for a service that is not
+    /// active, and for kinds that change no links.
+    pub fn link(&self) -> Option<&str> {
+        let names = ["project_url", "external_wiki_url", "url"];
+        let changes_links = self.active && self.kind.is_link();
+        let given = || names.into_iter().find_map(|name| self.properties.text(name));
+        changes_links.then(given).flatten().map(str::trim).filter(|url| is_http_url(url))
+    }
+
+    /// The address of an issue in the tracker, as a template that contains `:id`; `None` for a service that is not active,
+    /// and for kinds that have no such address.
+    pub fn issue_template(&self) -> Option<&str> {
+        let given = || self.properties.text("issues_url").map(str::trim);
+        let is_tracker = self.active && self.kind.is_tracker();
+        is_tracker.then(given).flatten().filter(|url| is_http_url(url) && url.contains(ISSUE_ID))
     }
 
     /// The title: the property `title` of an issue tracker, else that of the kind.

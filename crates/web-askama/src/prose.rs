@@ -149,6 +149,10 @@ impl ProseRenderer {
         };
         match named {
             Named::Thing(reference) => {
+                if let Some(address) = self.references.external_issue(reference) {
+                    let title = "Issue in the issue tracker".to_owned();
+                    return Some(Target { address, title, shown: None });
+                }
                 let title = self.references.thing(reference)?.to_owned();
                 let base = base(&reference.project);
                 let address = format!("{base}{}{}", reference.kind.folder(), reference.iid);

@@ -10,6 +10,7 @@ on_every_store!(
     raw_html_of_a_readme_is_cleaned,
     links_of_a_readme_lead_to_its_repository,
     release_notes_and_comments_are_cleaned,
+    links_lead_to_external_trackers_and_wikis,
 );
 
 const HOSTILE: &str = "<h1 align=\"center\" onclick=\"x()\">Ship</h1>\n\n\
@@ -139,4 +140,36 @@ fn pictures_of_other_hosts_are_loaded_if_the_operator_allows_it() {
     assert_eq!(page.attributes(".prose img", "src"), ["https://e.test/a.png"]);
     let policy = seen.0.header("Content-Security-Policy").unwrap_or_default();
     assert!(policy.contains("img-src 'self' data: https:;"), "{policy}");
+}
+
+fn links_lead_to_external_trackers_and_wikis(forge: &Forge) {
+    let (id, _) = project(forge, "ship", "20");
+    let form = [("title", "First"), ("description", "See #1, !1 and root/ship#1")];
+    forge.post(&format!("/projects/{id}/issues")).token(ROOT).form(&form).send().expect(201);
+    let set = |name: &str, form: &[(&str, &str)]| {
+        let service = forge.put(&format!("/projects/{id}/services/{name}")).token(ROOT);
+        service.form(form).send().expect(200);
+    };
+    let browser = Browser::stranger(forge);
+    let links =
+        |address: &str, selector: &str| browser.get(address).page(200).attributes(selector, "href");
+    let (outside, named) = ("main .bar a[rel='nofollow noopener']", ".prose a");
+    let issue = "/root/ship/issues/1";
+    assert_eq!(links("/root/ship", outside), [] as [&str; 0]);
+    assert_eq!(links(issue, named), [issue, issue]);
+    let tracker = [
+        ("title", "Bug <desk>"),
+        ("project_url", "https://bugs.test/ship"),
+        ("issues_url", "https://bugs.test/ship/:id?x=\"1"),
+        ("new_issue_url", "https://bugs.test/new"),
+    ];
+    set("custom-issue-tracker", &tracker);
+    set("external-wiki", &[("external_wiki_url", "https://wiki.test/ship")]);
+    assert_eq!(links("/root/ship", outside), ["https://bugs.test/ship", "https://wiki.test/ship"]);
+    let home = browser.get("/root/ship").page(200);
+    assert_eq!(home.all(outside), ["Bug <desk>", "External Wiki"]);
+    assert_eq!(links(issue, named), ["https://bugs.test/ship/1?x=%221", issue]);
+    forge.delete(&format!("/projects/{id}/services/custom-issue-tracker")).token(ROOT).send();
+    assert_eq!(links("/root/ship", outside), ["https://wiki.test/ship"]);
+    assert_eq!(links(issue, named), [issue, issue]);
 }

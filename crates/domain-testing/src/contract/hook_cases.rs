@@ -26,6 +26,7 @@ macro_rules! store_contract_of_hooks {
             services::services_are_stored_and_changed,
             services::receivers_are_active_and_have_a_url,
             services::active_trackers_are_found,
+            services::links_are_those_of_active_services,
             services::services_receive_deliveries,
             services::deliveries_to_services_without_a_url_are_left_out,
             services::deliveries_wait_for_the_removal_of_a_url,

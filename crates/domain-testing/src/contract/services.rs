@@ -67,6 +67,20 @@ pub fn receivers_are_active_and_have_a_url(store: &dyn Store) {
     assert_eq!(receivers(&[]), []);
 }
 
+/// Active trackers and wikis of the project change links.
+pub fn links_are_those_of_active_services(store: &dyn Store) {
+    let ((one, _), (other, _)) =
+        (a_project_with_owner(store, "ada"), a_project_with_owner(store, "bob"));
+    let links = || read(store, |tx| tx.services().links_of(one));
+    insert(store, one, "slack");
+    insert(store, other, "redmine");
+    assert_eq!(links(), []);
+    let (wiki, tracker) = (insert(store, one, "external_wiki"), insert(store, one, "redmine"));
+    assert_eq!(links(), [wiki.clone(), tracker.clone()]);
+    write(store, |tx| tx.services().update(&ProjectService { active: false, ..wiki.clone() }));
+    assert_eq!(links(), [tracker]);
+}
+
 /// A project knows whether one of its issue trackers is active.
 pub fn active_trackers_are_found(store: &dyn Store) {
     let (id, _) = a_project_with_owner(store, "ada");

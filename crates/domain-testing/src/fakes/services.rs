@@ -31,6 +31,11 @@ impl Services for FakeTx {
         Ok(of_projects.filter(|service| service.delivery_url().is_some()).cloned().collect())
     }
 
+    fn links_of(&mut self, project: ProjectId) -> Result<Vec<ProjectService>, StoreError> {
+        let of_project = self.tables.services.iter().filter(|one| one.project == project);
+        Ok(of_project.filter(|service| service.active && service.kind.is_link()).cloned().collect())
+    }
+
     fn insert(
         &mut self,
         project: ProjectId,

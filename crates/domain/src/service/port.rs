@@ -17,6 +17,9 @@ pub trait Services {
     /// The services of these projects that have a [delivery URL](ProjectService::delivery_url), by id.
     fn receivers_of(&mut self, projects: &[ProjectId]) -> Result<Vec<ProjectService>, StoreError>;
 
+    /// The active services of a project that [change links](ServiceKind::is_link), by id.
+    fn links_of(&mut self, project: ProjectId) -> Result<Vec<ProjectService>, StoreError>;
+
     /// Stores the settings of a service for the first time: whether it is active, and its properties.
     /// # Errors
     /// [`StoreError::Duplicate`]`("service")` when the project has the service.

@@ -54,6 +54,9 @@ const fn demanding(row: Row, demands: &'static [&'static str]) -> Row {
     Row { demands: Some(demands), ..row }
 }
 
+/// The service whose pages take the place of the wiki.
+const EXTERNAL_WIKI: &str = "external_wiki";
+
 /// The properties of an issue tracker, after its title.
 const TRACKER: &[Property] = &[
     optional("description"),
@@ -118,7 +121,7 @@ static SERVICES: [Row; 23] = [
         "Emails on push",
         &[optional("send_from_committer_email"), optional("disable_diffs"), required("recipients")],
     ),
-    row("external_wiki", "External Wiki", &[required("external_wiki_url")]),
+    row(EXTERNAL_WIKI, "External Wiki", &[required("external_wiki_url")]),
     row("flowdock", "Flowdock", &[required("token")]),
     demanding(
         row("gemnasium", "Gemnasium", &[required("api_key"), required("token")]),
@@ -274,6 +277,11 @@ impl ServiceKind {
         self.0.name == "slack"
     }
 
+    /// Returns whether the service changes the links of the project's pages.
+    pub fn is_link(self) -> bool {
+        self.is_tracker() || self.0.name == EXTERNAL_WIKI
+    }
+
     /// Returns whether the service replaces the issues of the project.
     pub fn is_tracker(self) -> bool {
         matches!(self.0.name, "bugzilla" | "custom_issue_tracker" | "jira" | "redmine")
@@ -311,6 +319,13 @@ mod tests {
         };
         assert_eq!(demands("drone_ci"), ["drone_url", "token"]);
         assert_eq!(demands("bamboo"), ["bamboo_url", "build_key", "username", "password"]);
+    }
+
+    #[test]
+    fn five_kinds_change_links() {
+        let names = ServiceKind::all().filter(|kind| kind.is_link()).map(ServiceKind::name);
+        let expected = ["bugzilla", "custom_issue_tracker", "external_wiki", "jira", "redmine"];
+        assert_eq!(names.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -134,6 +134,21 @@ impl Services for DieselTx<'_> {
         self.read_services(rows)
     }
 
+    fn links_of(&mut self, project: ProjectId) -> Result<Vec<ProjectService>, StoreError> {
+        let names = ServiceKind::all().filter(|kind| kind.is_link()).map(ServiceKind::name);
+        let names: Vec<&str> = names.collect();
+        let rows: Vec<ServiceRow> = self.run(|conn| {
+            services::table
+                .filter(services::project_id.eq(project.0))
+                .filter(services::name.eq_any(names))
+                .filter(services::active)
+                .order(services::id)
+                .select(ServiceRow::as_select())
+                .load(conn)
+        })?;
+        self.read_services(rows)
+    }
+
     fn insert(
         &mut self,
         project: ProjectId,

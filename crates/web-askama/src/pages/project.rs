@@ -7,6 +7,7 @@ use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::project::star;
 use hexforge_application::repository::{self, Readable, Revision};
+use hexforge_application::service::{self, ServiceLink};
 use hexforge_domain::ci::status::Status;
 use hexforge_domain::commit::Commit;
 use hexforge_domain::policy::ci::CiAbility;
@@ -118,6 +119,8 @@ struct Home {
     source: Option<String>,
     may_create_issue: bool,
     has_snippets: bool,
+    /// The external issue tracker and wiki.
+    links: Vec<ServiceLink>,
     /// The name and the address of the visitor, for the settings of git.
     user: Option<(String, String)>,
     path: String,
@@ -146,6 +149,7 @@ struct Contents {
     project: ProjectPage,
     tip: Option<Tip>,
     source: Option<String>,
+    links: Vec<ServiceLink>,
 }
 
 struct Tip {
@@ -170,14 +174,14 @@ pub(super) async fn home(visit: Visit) -> PageResult<HttpResponse> {
                 None
             };
             let source = project_page::fork_source(app, &project)?;
-            Ok(Contents { project, tip, source })
+            let links = service::links(app, &project)?;
+            Ok(Contents { project, tip, source, links })
         })
         .await?;
-    let Contents { project, tip, source } = contents;
-    if let Some(redirect) = other_spelling(&visit, &project) {
+    if let Some(redirect) = other_spelling(&visit, &contents.project) {
         return Ok(redirect);
     }
-    show(&visit, &viewer, &project, tip, source)
+    show(&visit, &viewer, contents)
 }
 
 fn read_tip(
@@ -205,15 +209,10 @@ fn read_tip(
     Ok(Tip { commit: commit.into_iter().next(), branch, branches, status, content, readme })
 }
 
-fn show(
-    visit: &Visit,
-    viewer: &Viewer,
-    project: &ProjectPage,
-    tip: Option<Tip>,
-    source: Option<String>,
-) -> PageResult<HttpResponse> {
+fn show(visit: &Visit, viewer: &Viewer, contents: Contents) -> PageResult<HttpResponse> {
+    let Contents { project, tip, source, links } = contents;
     let (row, path) = (&project.placed.project, project.path());
-    let mut frame = Frame::of_project(visit, viewer, &path, frame_of(project, "Overview"));
+    let mut frame = Frame::of_project(visit, viewer, &path, frame_of(&project, "Overview"));
     let base = format!("/{path}");
     // Activity is shown to signed-in visitors, as by the API.
     frame.feed = viewer.signed_in().map(|_| format!("{base}.atom"));
@@ -254,6 +253,7 @@ fn show(
             .map_or_else(|| "master".to_owned(), |name| name.as_str().to_owned()),
         source,
         may_create_issue: project.may_track(TrackerAbility::CreateIssues),
+        links,
         has_snippets: row.features.snippets && viewer.signed_in().is_some(),
         user: viewer.signed_in().map(|signed_in| {
             let user = &signed_in.user;

@@ -1,0 +1,116 @@
+//! The number of database queries per page, including the look-up of the session. It does not depend on the amount of
+//! data.
+
+use std::sync::atomic::Ordering;
+
+use hexforge_http_actix::Dialect;
+use hexforge_tests::forge::{ROOT, Restrictions};
+use hexforge_tests::{Backend, Forge, ForgeOptions};
+
+use super::support::{Browser, project, team};
+
+#[test]
+fn pages_send_as_many_queries_whatever_they_list_on_sqlite() {
+    pages_send_as_many_queries_whatever_they_list(Backend::Sqlite);
+}
+
+#[test]
+fn pages_send_as_many_queries_whatever_they_list_on_postgres() {
+    pages_send_as_many_queries_whatever_they_list(Backend::Postgres);
+}
+
+/// The pages, and their most queries when they are opened again.
+const PAGES: [(&str, u64); 30] = [
+    ("/", 99),
+    ("/explore/projects", 99),
+    ("/root/ship", 99),
+    ("/root/ship/tree/master/src", 99),
+    ("/root/ship/blob/master/README.md", 99),
+    ("/root/ship/blame/master/README.md", 99),
+    ("/root/ship/commits/master", 99),
+    ("/root/ship/commit/master", 99),
+    ("/root/ship/compare/master...topic", 99),
+    ("/root/ship/branches", 99),
+    ("/root/ship/tags", 99),
+    ("/root/ship/issues", 99),
+    ("/root/ship/issues/1", 99),
+    ("/root/ship/issues/new", 99),
+    ("/root/ship/merge_requests", 99),
+    ("/root/ship/merge_requests/1", 99),
+    ("/root/ship/merge_requests/1/diffs", 99),
+    ("/root/ship/milestones", 99),
+    ("/root/ship/labels", 99),
+    ("/root/ship/boards", 99),
+    ("/root/ship/pipelines", 99),
+    ("/root/ship/pipelines/1", 99),
+    ("/root/ship/builds", 99),
+    ("/root/ship/builds/1", 99),
+    ("/root/ship/project_members", 99),
+    ("/root/ship/edit", 99),
+    ("/root", 99),
+    ("/dashboard/issues", 99),
+    ("/admin/users", 99),
+    ("/search?search=thing", 99),
+];
+
+fn pages_send_as_many_queries_whatever_they_list(backend: Backend) {
+    let options = ForgeOptions { backend, dialect: Dialect::Specification };
+    let Some(forge) = Forge::start_restricted(options, Restrictions::default()) else { return };
+    let (id, tree) = project(&forge, "ship", "20");
+    tree.write(".gitlab-ci.yml", "build: {script: make}\n").commit("Build it");
+    tree.git(&["branch", "topic"]);
+    forge.fill(id, &tree);
+    team(&forge, &[id]);
+    let post = |path: &str, fields: &[(&str, &str)]| {
+        let made = forge.post(path).token(ROOT).form(fields).send();
+        assert!([200, 201].contains(&made.status), "{path}: {}", made.text());
+        made
+    };
+    let of = |part: &str| format!("/projects/{id}/{part}");
+    let add = |numbers: std::ops::Range<usize>| {
+        for number in numbers {
+            let name = format!("thing-{number}");
+            post("/projects", &[("name", &name), ("visibility_level", "20")]);
+            forge.new_user(&name, &[]);
+            post(&of("labels"), &[("name", &name), ("color", "#ff0000")]);
+            post(&of("milestones"), &[("title", &name)]);
+            let fields = [("title", name.as_str()), ("description", "See #1"), ("labels", &name)];
+            post(&of("issues"), &fields);
+            let note = [("body", "**Hm.** #1")];
+            post(&of("issues/1/notes"), &note);
+            post(&of("repository/tags"), &[("tag_name", &name), ("ref", "master")]);
+            let fields = [
+                ("file_path", name.as_str()),
+                ("branch_name", &name),
+                ("start_branch", "master"),
+                ("content", "text\n"),
+                ("commit_message", &name),
+            ];
+            post(&of("repository/branches"), &[("branch_name", &name), ("ref", "master")]);
+            post(&of("repository/files"), &fields);
+            let fields =
+                [("source_branch", name.as_str()), ("target_branch", "master"), ("title", &name)];
+            let made = post(&of("merge_requests"), &fields).json();
+            post(&of(&format!("merge_requests/{}/notes", made["id"])), &note);
+            post(&of("pipeline"), &[("ref", "master")]);
+        }
+    };
+    let browser = Browser::signed_in(&forge, "root");
+    let counts = || {
+        PAGES.map(|(address, _)| {
+            browser.get(address).page(200);
+            let before = forge.queries.load(Ordering::Relaxed);
+            browser.get(address).page(200);
+            (address, forge.queries.load(Ordering::Relaxed) - before)
+        })
+    };
+    add(0..3);
+    let few = counts();
+    add(3..15);
+    let many = counts();
+    for (((address, few), (_, many)), (_, most)) in few.into_iter().zip(many).zip(PAGES) {
+        println!("{address}: {few}, {many}");
+        assert!(many <= most, "{address}: {many} queries");
+    }
+    assert_eq!(few, many);
+}
