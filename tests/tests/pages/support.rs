@@ -242,7 +242,7 @@ pub fn team(forge: &Forge, projects: &[i64]) -> i64 {
 }
 
 /// Elements without an end tag.
-const VOID: [&str; 8] = ["br", "hr", "img", "input", "link", "meta", "circle", "path"];
+const VOID: [&str; 9] = ["br", "col", "hr", "img", "input", "link", "meta", "circle", "path"];
 
 /// Elements that end a paragraph.
 const BLOCKS: [&str; 14] = [

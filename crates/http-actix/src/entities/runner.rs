@@ -3,7 +3,7 @@
 use hexforge_application::runner::{Assignment, EarlierBuild, Registered, Server, variables};
 use hexforge_domain::Timestamp;
 use hexforge_domain::build::Build;
-use hexforge_domain::ci::config::Node;
+use hexforge_domain::ci::config::{Node, Options};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
@@ -41,7 +41,7 @@ pub struct AssignmentJson<'a> {
     #[schema(value_type = Value, required = false)]
     artifacts_expire_at: Option<Option<Iso>>,
     #[schema(value_type = Value)]
-    options: NodeJson<'a>,
+    options: OptionsJson<'a>,
     timeout: i32,
     variables: Vec<VariableJson>,
     depends_on_builds: Vec<BuildJson<'a>>,
@@ -67,12 +67,18 @@ impl<'a> AssignmentJson<'a> {
             before_sha: given.pipeline.before_sha.to_string(),
             allow_git_fetch: given.settings.git_fetch,
             artifacts_expire_at: artifacts.map(|file| file.expire_at.map(Iso)),
-            options: NodeJson(given.definition.options.as_node()),
+            options: OptionsJson { options: &given.definition.options, entries: false },
             timeout: given.settings.timeout.seconds(),
             variables: variables(given, server).into_iter().map(VariableJson::from).collect(),
             depends_on_builds: given.earlier.iter().map(|one| earlier(given, one, now)).collect(),
             credentials: [],
         }
+    }
+
+    /// Adds the entries of the scripts to the options.
+    pub fn with_entries(self, given: &'a Assignment) -> Self {
+        let options = OptionsJson { options: &given.definition.options, entries: true };
+        Self { options, ..self }
     }
 }
 
@@ -134,6 +140,19 @@ impl From<hexforge_application::runner::BuildVariable> for VariableJson {
 
 /// A node of a configuration, as JSON.
 struct NodeJson<'a>(&'a Node);
+
+/// The options of a build. Original runners do not get the entries of the scripts.
+struct OptionsJson<'a> {
+    options: &'a Options,
+    entries: bool,
+}
+
+impl Serialize for OptionsJson<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let keys = Options::KEYS.into_iter().filter(|key| self.entries || *key != Options::SCRIPT);
+        to.collect_map(keys.filter_map(|key| Some((key, NodeJson(self.options.get(key)?)))))
+    }
+}
 
 impl Serialize for NodeJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

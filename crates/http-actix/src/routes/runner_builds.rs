@@ -130,7 +130,7 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
     if let Some((given, _)) = &given {
         api.remember_runner_token(given.token.reveal());
     }
-    let Some((mut given, now)) = given else {
+    let Some((given, now)) = given else {
         let agent = request.headers().get(USER_AGENT).and_then(|agent| agent.to_str().ok());
         // Newer runners expect 204 if no build is waiting, older ones 404.
         return match agent.is_some_and(knows_no_content) {
@@ -138,11 +138,9 @@ async fn request(api: Api<(Token, Info)>, request: HttpRequest) -> ApiResult<Htt
             false => Err(Error::NotFound(Entity::Unnamed).into()),
         };
     };
-    if !entries {
-        given.definition.options.remove_entries();
-    }
     let version = (VERSION, api.revision());
-    respond::created(AssignmentJson::new(&given, now, api.links(), version))
+    let shown = AssignmentJson::new(&given, now, api.links(), version);
+    respond::created(if entries { shown.with_entries(&given) } else { shown })
 }
 
 /// How long the request of a runner may wait for a build. Not in the original: older runners do not ask for it.

@@ -42,13 +42,6 @@ impl Options {
         &self.0
     }
 
-    /// Removes the entries of the scripts, which original runners do not get.
-    pub fn remove_entries(&mut self) {
-        if let Node::Map(entries) = &mut self.0 {
-            entries.retain(|(key, _)| key != Options::SCRIPT);
-        }
-    }
-
     /// The value of an option.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.0.get(key)
@@ -121,10 +114,7 @@ mod tests {
         assert_eq!(Options::from_node(options.as_node()), options);
         let with_entries =
             Node::map([("image", Node::text("ruby")), ("script", Node::texts(["a", "b"]))]);
-        let mut options = Options::from_node(&with_entries);
-        assert_eq!(options.as_node(), &with_entries);
-        options.remove_entries();
-        assert_eq!(options.as_node(), &Node::map([("image", Node::text("ruby"))]));
+        assert_eq!(Options::from_node(&with_entries).as_node(), &with_entries);
         assert_eq!(Options::from_node(&Node::Null), Options::default());
     }
 }
