@@ -9,5 +9,7 @@ mod accessibility;
 mod chromium;
 #[path = "browser/journeys.rs"]
 mod journeys;
+#[path = "browser/keyboard.rs"]
+mod keyboard;
 #[path = "browser/site.rs"]
 mod site;

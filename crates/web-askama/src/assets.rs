@@ -19,7 +19,7 @@ pub(crate) struct Asset {
     address: OnceLock<String>,
 }
 
-static ASSETS: [Asset; 5] = [
+static ASSETS: [Asset; 6] = [
     Asset::new("style", "css", "text/css; charset=utf-8", include_bytes!("../assets/style.css")),
     Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
     Asset::new(
@@ -35,6 +35,7 @@ static ASSETS: [Asset; 5] = [
         "text/javascript; charset=utf-8",
         include_bytes!("../assets/folder.js"),
     ),
+    Asset::new("keys", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/keys.js")),
 ];
 
 impl Asset {
@@ -81,6 +82,11 @@ pub(crate) fn folder_script() -> &'static Asset {
     &ASSETS[4]
 }
 
+/// The script of the keyboard shortcuts.
+pub(crate) fn keys_script() -> &'static Asset {
+    &ASSETS[5]
+}
+
 /// Sends an embedded file. An address with another digest belongs to another version of the program.
 pub(crate) async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let address = format!("/-/assets/{}", visit.param("file"));
@@ -101,4 +107,19 @@ fn sent(asset: &Asset, cache: &'static str) -> HttpResponse {
         .insert_header((CACHE_CONTROL, cache))
         .insert_header((X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .body(asset.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages load fast on slow connections.
+    #[test]
+    fn scripts_and_styles_are_small() {
+        for extension in ["js", "css"] {
+            let files = ASSETS.iter().filter(|asset| asset.extension == extension);
+            let bytes: usize = files.map(|asset| asset.bytes.len()).sum();
+            assert!(bytes < 25_000, "{extension}: {bytes} bytes");
+        }
+    }
 }

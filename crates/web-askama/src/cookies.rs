@@ -1,4 +1,4 @@
-//! The cookies of the pages: the session, the form of strangers, the color scheme, and a message for the next page.
+//! The cookies of the pages: the session, the form of strangers, the preferences, and a message for the next page.
 
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration as CookieTime;
@@ -15,8 +15,8 @@ const FORM: CookieTime = CookieTime::hours(2);
 /// The lifetime of a message for the next page.
 const NOTICE: CookieTime = CookieTime::minutes(1);
 
-/// The lifetime of the choice of a color scheme.
-const SCHEME: CookieTime = CookieTime::days(365);
+/// The lifetime of a preference.
+const PREFERENCE: CookieTime = CookieTime::days(365);
 
 /// A color scheme, as the visitor chose it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -188,7 +188,17 @@ impl Jar {
     /// The cookie of a color scheme.
     pub(crate) fn new_scheme(self, scheme: Scheme) -> Cookie<'static> {
         let mut cookie = self.cookie(SCHEME_NAME, scheme.as_str().to_owned());
-        cookie.set_max_age(SCHEME);
+        cookie.set_max_age(PREFERENCE);
+        cookie
+    }
+
+    /// The cookie that switches the keyboard shortcuts on or off.
+    pub(crate) fn new_shortcuts(self, are_on: bool) -> Cookie<'static> {
+        if are_on {
+            return self.removal(SHORTCUTS_NAME);
+        }
+        let mut cookie = self.cookie(SHORTCUTS_NAME, OFF.to_owned());
+        cookie.set_max_age(PREFERENCE);
         cookie
     }
 
@@ -221,11 +231,20 @@ impl Jar {
 
 const NOTICE_NAME: &str = "hexforge_notice";
 const SCHEME_NAME: &str = "hexforge_color_scheme";
+const SHORTCUTS_NAME: &str = "hexforge_shortcuts";
+
+/// The value of the cookie of keyboard shortcuts that are switched off.
+const OFF: &str = "off";
 
 /// The color scheme that the visitor chose.
 pub(crate) fn scheme(request: &HttpRequest) -> Scheme {
     let cookie = request.cookie(SCHEME_NAME);
     cookie.and_then(|cookie| Scheme::parse(cookie.value())).unwrap_or_default()
+}
+
+/// Whether the visitor uses keyboard shortcuts.
+pub(crate) fn has_shortcuts(request: &HttpRequest) -> bool {
+    request.cookie(SHORTCUTS_NAME).is_none_or(|cookie| cookie.value() != OFF)
 }
 
 /// The message that the page before left.

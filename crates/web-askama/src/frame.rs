@@ -19,6 +19,8 @@ pub(crate) struct Frame {
     pub(crate) account: Option<Account>,
     /// The color scheme that the visitor chose.
     pub(crate) scheme: Scheme,
+    /// Whether the visitor uses keyboard shortcuts.
+    has_shortcuts: bool,
     /// The message of the page before.
     pub(crate) notice: Option<Notice>,
     /// The token for forms of a signed-in user.
@@ -70,6 +72,7 @@ impl Frame {
             title: format!("{what} · hexforge"),
             account,
             scheme: visit.scheme(),
+            has_shortcuts: visit.has_shortcuts(),
             notice: visit.notice(),
             token: token.unwrap_or_default(),
             here: address::value(&visit.here()),
@@ -120,6 +123,11 @@ impl Frame {
     /// The address of the icons.
     pub(crate) fn icon(&self) -> &str {
         assets::icon().address()
+    }
+
+    /// The address of the script of the keyboard shortcuts, unless they are switched off.
+    pub(crate) fn shortcuts(&self) -> Option<&str> {
+        self.has_shortcuts.then(|| assets::keys_script().address())
     }
 
     /// Describes a moment as seen now.

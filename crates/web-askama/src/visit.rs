@@ -395,6 +395,11 @@ impl Visit {
         cookies::scheme(&self.0.request)
     }
 
+    /// Whether the visitor uses keyboard shortcuts.
+    pub(crate) fn has_shortcuts(&self) -> bool {
+        cookies::has_shortcuts(&self.0.request)
+    }
+
     /// The message that the page before left.
     pub(crate) fn notice(&self) -> Option<Notice> {
         cookies::notice(&self.0.request)

@@ -131,6 +131,25 @@ impl Window {
         Ok(())
     }
 
+    /// Types into the element that has the focus.
+    pub async fn type_keys(&self, keys: &str) -> Result<()> {
+        self.driver.action_chain().send_keys(keys).perform().await?;
+        Ok(())
+    }
+
+    /// Waits until a script returns this.
+    pub async fn waits_for(&self, script: &str, expected: &Value) -> Result<()> {
+        let mut seen = Value::Null;
+        for _ in 0..PATIENCE.as_millis() / 50 {
+            seen = self.run(script, vec![]).await?;
+            if seen == *expected {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        bail!("{script} returns {seen} instead of {expected} at {}", self.address().await?)
+    }
+
     /// Sets a checkbox or a radio button.
     pub async fn set(&self, form: &str, label: &str) -> Result<()> {
         let field = self.field(form, label).await?;

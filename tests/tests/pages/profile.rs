@@ -13,6 +13,7 @@ on_every_store!(
     a_user_manages_email_addresses,
     a_new_access_token_is_shown_once,
     a_user_chooses_notifications_and_colors,
+    keyboard_shortcuts_are_switched_off,
     a_user_revokes_other_sessions,
     settings_of_others_are_out_of_reach,
 );
@@ -210,6 +211,29 @@ fn a_user_chooses_notifications_and_colors(forge: &Forge) {
     let page = ada.get(address).page(200);
     assert_eq!(page.attributes("html", "data-color-scheme"), ["dark"]);
     assert_eq!(page.all("#colors option[selected]"), ["Dark"]);
+}
+
+fn keyboard_shortcuts_are_switched_off(forge: &Forge) {
+    user(forge, "ada");
+    let (ada, address) = (Browser::signed_in(forge, "ada"), "/profile/preferences");
+    let has_script = |page: &Page| {
+        let scripts = page.attributes("head script", "src");
+        scripts.iter().any(|script| script.starts_with("/-/assets/keys."))
+    };
+    let page = ada.get(address).page(200);
+    assert!(has_script(&page), "{}", page.1);
+    assert_eq!(page.attributes("#shortcuts[checked]", "name"), ["shortcuts"]);
+    let off = [("colors", "system")];
+    ada.post_from(address, address, &off).redirects(303, address);
+    let page = ada.get(address).page(200);
+    assert!(!has_script(&page), "{}", page.1);
+    assert!(page.attributes("#shortcuts[checked]", "name").is_empty());
+    let help = ada.get("/help/shortcuts").page(200);
+    assert_eq!(help.all("main .notice"), ["Keyboard shortcuts are switched off in this browser."]);
+    let on = [("colors", "system"), ("shortcuts", "1")];
+    ada.post_from(address, address, &on).redirects(303, address);
+    assert!(has_script(&ada.get(address).page(200)));
+    assert!(has_script(&Browser::stranger(forge).get("/explore").page(200)));
 }
 
 fn a_user_revokes_other_sessions(forge: &Forge) {

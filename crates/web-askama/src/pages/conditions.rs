@@ -15,6 +15,7 @@ pub(super) struct Conditions {
     known: IfNoneMatch,
     address: String,
     scheme: &'static str,
+    has_shortcuts: bool,
     /// The forms of a page belong to a session.
     session: String,
     /// A message is shown once.
@@ -27,6 +28,7 @@ impl Conditions {
             known: visit.if_none_match(),
             address: visit.path_and_query(),
             scheme: visit.scheme().as_str(),
+            has_shortcuts: visit.has_shortcuts(),
             session: visit.session_token().map_or("", |token| token.reveal()).to_owned(),
             has_notice: visit.notice().is_some(),
         }
@@ -65,6 +67,7 @@ impl Conditions {
             commit.to_string().as_bytes(),
             self.address.as_bytes(),
             self.scheme.as_bytes(),
+            &[u8::from(self.has_shortcuts)],
             self.session.as_bytes(),
             rights.as_bytes(),
             messages.as_bytes(),

@@ -171,6 +171,7 @@ struct BlobPage {
     raw: String,
     blame: String,
     history: String,
+    find_file: String,
     permalink: String,
     /// The address of the other form of a markdown file, and its name.
     other_form: Option<(String, &'static str)>,
@@ -406,6 +407,7 @@ fn show_file(
         raw: format!("{base}/raw/{place}"),
         blame: format!("{base}/blame/{place}"),
         history: format!("{base}/commits/{place}"),
+        find_file: format!("{base}/find_file/{}", address::path(&name)),
         permalink: format!("{base}/blob/{}", address::path(joined(&commit, &path))),
         other_form,
         edit: (may_write && is_text).then(|| format!("{base}/edit/{place}")),

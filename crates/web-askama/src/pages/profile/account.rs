@@ -159,6 +159,7 @@ struct PreferencesPage {
     frame: Frame,
     faults: Faults,
     colors: Vec<Choice>,
+    has_shortcuts: bool,
 }
 
 async fn preferences(visit: Visit) -> PageResult<HttpResponse> {
@@ -169,6 +170,7 @@ async fn preferences(visit: Visit) -> PageResult<HttpResponse> {
         frame: Frame::new(&visit, &viewer, "Preferences"),
         faults: Faults::default(),
         colors: Scheme::ALL.map(choice).into(),
+        has_shortcuts: visit.has_shortcuts(),
     };
     render::page(&visit, &viewer, &page)
 }
@@ -177,7 +179,10 @@ async fn change_preferences(visit: Visit) -> PageResult<HttpResponse> {
     visit.run_signed_in(|_, _| Ok(())).await?;
     let scheme = Scheme::parse(visit.form().text("colors")).unwrap_or_default();
     let mut response = render::see_other_with(&visit, PREFERENCES, Notice::Saved);
-    // A cookie of fixed characters is always a valid header.
-    let _ = response.add_cookie(&visit.jar().new_scheme(scheme));
+    let has_shortcuts = visit.form().given("shortcuts").is_some();
+    for cookie in [visit.jar().new_scheme(scheme), visit.jar().new_shortcuts(has_shortcuts)] {
+        // A cookie of fixed characters is always a valid header.
+        let _ = response.add_cookie(&cookie);
+    }
     Ok(response)
 }
