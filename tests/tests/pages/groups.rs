@@ -10,6 +10,7 @@ on_every_store!(
     groups_are_seen_by_those_who_may_see_them,
     settings_of_a_group_are_for_its_owners,
     a_group_shows_the_issues_and_milestones_of_its_projects,
+    a_group_shows_the_merge_requests_of_its_projects,
     labels_of_a_group_are_changed_by_its_masters,
 );
 
@@ -197,11 +198,7 @@ fn a_group_shows_the_issues_and_milestones_of_its_projects(forge: &Forge) {
     user(forge, "other");
     for (who, expected) in [("other", 1), ("guest", 2), ("root", 2)] {
         let browser = Browser::signed_in(forge, who);
-        for (page, heading) in [
-            ("issues", "Issues"),
-            ("milestones", "Milestones"),
-            ("merge_requests", "Merge requests"),
-        ] {
+        for (page, heading) in [("issues", "Issues"), ("milestones", "Milestones")] {
             let page = browser.get(&format!("/groups/crew/{page}")).page(200);
             assert_eq!(page.heading(), heading);
             assert_eq!(page.all("title"), [format!("{heading} · crew · hexforge")]);
@@ -217,6 +214,58 @@ fn a_group_shows_the_issues_and_milestones_of_its_projects(forge: &Forge) {
         let seen = Browser::stranger(forge).get(&format!("/groups/crew/{page}"));
         assert_eq!(seen.0.status, 404, "strangers see no issues");
     }
+}
+
+fn a_group_shows_the_merge_requests_of_its_projects(forge: &Forge) {
+    let crew = group(forge, "crew", "20").to_string();
+    let guest = user(forge, "guest");
+    user(forge, "other");
+    for (name, level) in [("open", "20"), ("secret", "0")] {
+        let fields = [("name", name), ("namespace_id", crew.as_str()), ("visibility_level", level)];
+        let made = forge.post("/projects").token(ROOT).form(&fields).send().expect(201);
+        let id = made["id"].as_i64().expect("projects have ids");
+        let tree = forge.work_tree(id);
+        tree.write("README.md", "# Ship\n").commit("First");
+        for branch in ["one", "two"] {
+            tree.git(&["checkout", "-q", "-b", branch]);
+            tree.write(branch, "changed\n").commit(branch);
+        }
+        forge.fill(id, &tree);
+        for branch in ["one", "two"] {
+            let title = format!("{branch} of {name}");
+            let fields =
+                [("source_branch", branch), ("target_branch", "master"), ("title", title.as_str())];
+            let new = forge.post(&format!("/projects/{id}/merge_requests")).token(ROOT);
+            new.form(&fields).send().expect(201);
+        }
+        if level == "0" {
+            let (guest, add) =
+                (guest.to_string(), forge.post(&format!("/projects/{id}/members")).token(ROOT));
+            let fields = [("user_id", guest.as_str()), ("access_level", "10")];
+            add.form(&fields).send().expect(201);
+        }
+    }
+    let address = "/groups/crew/merge_requests";
+    // Guests of a private project do not read its merge requests.
+    for (who, expected) in [("other", 2), ("guest", 2), ("root", 4)] {
+        let browser = Browser::signed_in(forge, who);
+        let page = browser.get(address).page(200);
+        assert_eq!(page.heading(), "Merge requests");
+        assert_eq!(page.all("title"), ["Merge requests · crew · hexforge"]);
+        let titles = page.all("ul[aria-label='Merge requests'] .title");
+        assert_eq!(titles.len(), expected, "{who}: {titles:?}");
+        assert_eq!(titles.contains(&"two of secret".to_owned()), who == "root", "{titles:?}");
+        let tabs = page.all("main ul.tabs:not(nav ul) a");
+        assert_eq!(tabs[..2], [format!("Open {expected}"), "Merged 0".to_owned()]);
+        let links = page.attributes("ul[aria-label='Merge requests'] .title a", "href");
+        assert!(links.contains(&"/crew/open/merge_requests/1".to_owned()), "{links:?}");
+    }
+    let root = Browser::signed_in(forge, "root");
+    let found = root.get(&format!("{address}?search=ONE")).page(200);
+    assert_eq!(found.all("ul[aria-label='Merge requests'] > li").len(), 2);
+    let closed = root.get(&format!("{address}?state=closed")).page(200);
+    assert_eq!(closed.all(".empty"), ["There are no merge requests to show."]);
+    assert_eq!(Browser::stranger(forge).get(address).0.status, 404);
 }
 
 fn labels_of_a_group_are_changed_by_its_masters(forge: &Forge) {

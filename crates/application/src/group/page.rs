@@ -122,22 +122,6 @@ fn projects_inside(
     Ok(project_view::placed_page(tx, projects)?)
 }
 
-/// Returns a group, and the projects in it that have merge requests, for users.
-pub fn projects_with_requests(
-    app: &App,
-    actor: Actor,
-    named: &GroupRef,
-    page: Page,
-) -> Result<(GroupPage, Paged<PlacedProject>), Error> {
-    access::own_account(actor)?;
-    app.store.read(|tx| {
-        let found = GroupPage::load(app, tx, actor, named)?;
-        let mut projects = projects_inside(app, tx, &found, page)?;
-        projects.items.retain(|placed| placed.project.features.merge_requests);
-        Ok((found, projects))
-    })
-}
-
 /// Returns a group, and the milestones of the projects in it, newest first, each with the path of its project.
 pub fn milestones(
     app: &App,

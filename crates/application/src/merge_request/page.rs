@@ -1,5 +1,6 @@
 //! What the web pages of merge requests show: a list with its counters, and one request with its discussion.
 
+use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::{MergeRequestId, UserId};
 use hexforge_domain::label::Label;
 use hexforge_domain::merge_request::query::{
@@ -10,6 +11,7 @@ use hexforge_domain::merge_request::{MergeRequest, Version};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::pipeline::Pipeline;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::policy::merge_request::{MergeRequestAbility, RequestsAbility};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
@@ -144,6 +146,25 @@ pub fn list_own(
         OwnRequests::Written => RequestScope::AuthoredBy(user, audience, today),
     };
     app.store.read(|tx| {
+        let (found, counts) = list_and_count(tx, &query.filter(scope), page)?;
+        Ok((view::page(tx, user, None, found)?, counts))
+    })
+}
+
+/// Lists the merge requests into the projects of a group that the actor may read.
+pub fn list_of_group(
+    app: &App,
+    actor: Actor,
+    named: &GroupRef,
+    query: &RequestQuery,
+    page: Page,
+) -> Result<(Paged<MergeRequestView>, RequestCounts), Error> {
+    let user = access::own_account(actor)?;
+    // Members of the group see all of its projects, but guests of it do not see all merge requests.
+    let (audience, today) = (access::audience(actor)?, app.today());
+    app.store.read(|tx| {
+        let group = app.requester(actor).group(tx, GroupAbility::Read, named)?;
+        let scope = RequestScope::Group(group.id, audience, today);
         let (found, counts) = list_and_count(tx, &query.filter(scope), page)?;
         Ok((view::page(tx, user, None, found)?, counts))
     })

@@ -3,13 +3,14 @@
 use super::check::{assert_pages, read, write};
 use super::labels::a_project_with_owner;
 use crate::builders::{
-    a_day, a_group, a_label, a_merge_request, a_milestone, a_note, a_project, a_request_branch,
-    a_title, a_user, an_event, at, home_of, label_in,
+    a_day, a_group, a_label, a_member, a_merge_request, a_milestone, a_note, a_project,
+    a_request_branch, a_title, a_user, an_event, at, home_of, label_in,
 };
 use hexforge_domain::commit::ObjectId;
 use hexforge_domain::event::{EventAction, EventTarget, NewEvent};
 use hexforge_domain::id::{LabelId, MergeRequestId, MergeRequestVersionId, ProjectId, UserId};
 use hexforge_domain::issue::query::Clearance;
+use hexforge_domain::member::AccessLevel;
 use hexforge_domain::merge_request::query::{
     MergeRequestFilter, MergeRequestOrder, RequestConditions, RequestScope, StateFilter,
 };
@@ -24,6 +25,7 @@ use hexforge_domain::project::query::{ListAudience, Viewer};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::text::LongText;
+use hexforge_domain::visibility::Visibility;
 
 pub(super) fn insert(store: &dyn Store, new: NewMergeRequest) -> MergeRequest {
     write(store, |tx| tx.merge_requests().insert(new))
@@ -268,6 +270,49 @@ pub fn merge_requests_are_found_by_people_labels_and_text(store: &dyn Store) {
     ] {
         let filter = MergeRequestFilter::newest_first(scope);
         assert_eq!(read(store, |tx| tx.merge_requests().count(&filter)), count, "{filter:?}");
+    }
+}
+
+/// See [`RequestScope::Group`].
+pub fn merge_requests_of_a_group_are_those_that_the_viewer_may_read(store: &dyn Store) {
+    let [ada, guest, reporter] =
+        ["ada", "guest", "reporter"].map(|n| a_user(n).stored_in(store).id);
+    let [team, other] = ["team", "other"].map(|path| a_group(path).stored_in(store).id);
+    let [open, hidden, disabled] = write(store, |tx| {
+        let open = a_project("open", team, ada).visibility(Visibility::Public).insert(tx)?.id;
+        let hidden = a_project("hidden", team, ada).insert(tx)?.id;
+        let mut disabled = a_project("disabled", team, ada).insert(tx)?;
+        disabled.features.merge_requests = false;
+        tx.projects().update(&disabled)?;
+        for (user, level) in [(guest, AccessLevel::Guest), (reporter, AccessLevel::Reporter)] {
+            tx.project_members().insert(hidden, a_member(user, level))?;
+        }
+        let elsewhere = a_project("site", other, ada).visibility(Visibility::Public).insert(tx)?.id;
+        tx.merge_requests().insert(a_merge_request(elsewhere, ada, "elsewhere"))?;
+        Ok([open, hidden, disabled.id])
+    });
+    for (project, author, title) in [
+        (open, ada, "open"),
+        (hidden, ada, "hidden"),
+        (hidden, guest, "own"),
+        (disabled, ada, "disabled"),
+    ] {
+        insert(store, a_merge_request(project, author, title));
+    }
+    let viewer = |user| ListAudience::Viewer(Viewer { user, external: false });
+    for (audience, expected) in [
+        (ListAudience::Unrestricted, vec!["hidden", "open", "own"]),
+        (viewer(reporter), vec!["hidden", "open", "own"]),
+        (viewer(guest), vec!["open", "own"]),
+        (viewer(ada), vec!["open"]),
+    ] {
+        let filter = MergeRequestFilter::newest_first(RequestScope::Group(team, audience, a_day()));
+        let found = read(store, |tx| tx.merge_requests().list(&filter, Page::Whole));
+        let mut titles: Vec<_> = found.items.iter().map(|found| found.title.as_str()).collect();
+        titles.sort_unstable();
+        assert_eq!(titles, expected, "{audience:?}");
+        let count = read(store, |tx| tx.merge_requests().count(&filter));
+        assert_eq!(count, expected.len() as u64, "{audience:?}");
     }
 }
 

@@ -72,6 +72,7 @@ macro_rules! store_contract_of_trackers {
             merge_requests::merge_requests_are_listed_in_every_order,
             merge_requests::merge_requests_are_found_by_state_and_number,
             merge_requests::merge_requests_are_found_by_people_labels_and_text,
+            merge_requests::merge_requests_of_a_group_are_those_that_the_viewer_may_read,
             merge_requests::labels_of_merge_requests_come_by_title,
             merge_requests::open_merge_requests_with_a_label_are_counted,
             merge_requests::versions_come_newest_first_and_set_the_head,

@@ -12,6 +12,7 @@ use hexforge_domain::merge_request::{
     Ends, MergeRequest, MergeRequestState, MergeStatus, NewMergeRequest, NewVersion, RequestBranch,
     SeenVersions, Version,
 };
+use hexforge_domain::note::NoteReader;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
@@ -62,6 +63,17 @@ impl Tables {
             }
             RequestScope::AuthoredBy(user, audience, today) => {
                 request.author == user && sees(audience, today)
+            }
+            RequestScope::Group(group, audience, today) => {
+                let project = self.projects.get(&request.project());
+                let is_readable = |project| {
+                    audience.restricted_to().is_none_or(|viewer| {
+                        request.concerns(viewer.user)
+                            || self.sees_code(project, NoteReader { viewer, today })
+                    })
+                };
+                project.is_some_and(|project| project.namespace == group && is_readable(project))
+                    && sees(audience, today)
             }
         };
         is_in_scope

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use crate::id::{ProjectId, UserId};
+use crate::id::{NamespaceId, ProjectId, UserId};
 use crate::project::query::ListAudience;
 
 /// The filter and order of a list. All conditions are combined with AND.
@@ -46,6 +46,10 @@ pub enum RequestScope {
     AssignedTo(UserId, ListAudience, NaiveDate),
     /// Like [`AssignedTo`](Self::AssignedTo), for the requests that a user wrote.
     AuthoredBy(UserId, ListAudience, NaiveDate),
+    /// The requests into projects in a group that have merge requests enabled. A viewer gets those that the viewer may
+    /// read: all of projects whose code the viewer sees, and of other visible ones those that the viewer wrote or is
+    /// assigned to.
+    Group(NamespaceId, ListAudience, NaiveDate),
 }
 
 /// Conditions on people, labels and texts.

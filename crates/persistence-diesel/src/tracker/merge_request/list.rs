@@ -1,11 +1,14 @@
 //! Queries for lists of merge requests.
 
-use hexforge_domain::id::{MergeRequestId, ProjectId, UserId};
+use chrono::NaiveDate;
+use hexforge_domain::id::{MergeRequestId, NamespaceId, ProjectId, UserId};
+use hexforge_domain::issue::query::Clearance;
 use hexforge_domain::merge_request::port::BranchEnd;
 use hexforge_domain::merge_request::query::{
     MergeRequestFilter, MergeRequestOrder, RequestConditions, RequestScope, StateFilter,
 };
 use hexforge_domain::merge_request::{Ends, RequestBranch};
+use hexforge_domain::project::query::ListAudience;
 
 use crate::query::access;
 use crate::query::search::Search;
@@ -41,15 +44,16 @@ pub(super) fn matching(filter: &MergeRequestFilter) -> Sql {
 }
 
 /// Returns the common table expressions and the condition of a scope.
-fn scope(scope: RequestScope) -> (Option<(&'static str, Sql)>, Sql) {
+fn scope(scope: RequestScope) -> (Vec<(&'static str, Sql)>, Sql) {
     let (column, user, audience, today) = match scope {
         RequestScope::Project(project) => {
-            return (None, Sql::new("project_id = ").id(project.0));
+            return (vec![], Sql::new("project_id = ").id(project.0));
         }
         RequestScope::AssignedTo(user, audience, today) => {
             ("assignee_id = ", user, audience, today)
         }
         RequestScope::AuthoredBy(user, audience, today) => ("author_id = ", user, audience, today),
+        RequestScope::Group(group, audience, today) => return in_group(group, audience, today),
     };
     let viewer = audience.restricted_to();
     let projects = Sql::new("SELECT projects.id FROM projects").filter(
@@ -58,7 +62,33 @@ fn scope(scope: RequestScope) -> (Option<(&'static str, Sql)>, Sql) {
             .chain(viewer.map(access::visible)),
     );
     let condition = Sql::new(column).id(user.0).sql(" AND project_id IN (").then(projects).sql(")");
-    (viewer.map(|viewer| access::authorized_cte(viewer, today)), condition)
+    (viewer.map(|viewer| access::authorized_cte(viewer, today)).into_iter().collect(), condition)
+}
+
+/// Like [`scope`], for the requests into the projects of a group.
+fn in_group(
+    group: NamespaceId,
+    audience: ListAudience,
+    today: NaiveDate,
+) -> (Vec<(&'static str, Sql)>, Sql) {
+    let projects = |seen: Option<Sql>| {
+        let inside = Sql::new("projects.namespace_id = ").id(group.0);
+        let enabled = Sql::new("projects.merge_requests_enabled");
+        let selected = [inside, enabled].into_iter().chain(seen);
+        Sql::new("project_id IN (SELECT projects.id FROM projects").filter(selected).sql(")")
+    };
+    let Some(viewer) = audience.restricted_to() else { return (vec![], projects(None)) };
+    let condition = projects(Some(access::visible(viewer)))
+        .sql(" AND (+author_id = ")
+        .id(viewer.user.0)
+        .sql(" OR +assignee_id = ")
+        .id(viewer.user.0)
+        .sql(" OR +")
+        .then(projects(Some(access::code_visible(viewer))))
+        .sql(")");
+    let reported = access::reported_cte(Clearance::ByRole(viewer.user), today);
+    let ctes = [access::authorized_cte(viewer, today)].into_iter().chain(reported);
+    (ctes.collect(), condition)
 }
 
 /// The conditions on people, labels and texts. A unary plus keeps the order of the list: the page is read by the index

@@ -7,12 +7,14 @@ use hexforge_application::group::page::{self as group_page, GroupPage};
 use hexforge_application::issue::page as issue_page;
 use hexforge_application::label::group::{self as group_label, GroupLabelView};
 use hexforge_application::label::{LabelChanges, LabelFields};
+use hexforge_application::merge_request::page as request_page;
 use hexforge_domain::label::ColorRule;
 use hexforge_domain::milestone::MilestoneState;
 use hexforge_domain::paging::Paged;
 use hexforge_domain::policy::group::GroupAbility;
 
 use super::super::issues::{self, IssueRow};
+use super::super::merge_requests::{self, RequestRow};
 use super::super::milestones::MilestoneRow;
 use super::super::tracker::{Conditions, Tab};
 use super::{GroupFrame, frame_of, named, other_spelling, spelled};
@@ -79,28 +81,38 @@ async fn issues(visit: Visit) -> PageResult<HttpResponse> {
 struct RequestsPage {
     frame: Frame,
     group: GroupFrame,
-    /// The paths of the projects with merge requests.
-    paths: Vec<String>,
+    tabs: [Tab; 4],
+    search: String,
+    state: &'static str,
+    rows: Vec<RequestRow>,
     pager: Pager,
 }
 
-/// The projects of the group, each with its merge requests.
 async fn merge_requests(visit: Visit) -> PageResult<HttpResponse> {
-    let (named, page) = (named(&visit), visit.page());
-    let (viewer, (found, projects)) = visit
+    let (state, states) = merge_requests::state_of(&visit);
+    let (query, asked) = (merge_requests::query_of(&Conditions::of(&visit), states), visit.page());
+    let named = named(&visit);
+    let (viewer, (found, (requests, counts))) = visit
         .run(move |app, viewer| {
             let named = spelled(app, &named)?;
-            group_page::projects_with_requests(app, viewer.actor(), &named, page)
+            let found = group_page::get(app, viewer.actor(), &named)?;
+            let list = request_page::list_of_group(app, viewer.actor(), &named, &query, asked)?;
+            Ok((found, list))
         })
         .await?;
     if let Some(redirect) = other_spelling(&visit, &visit.param("path"), &found.group) {
         return Ok(redirect);
     }
+    let frame = frame_of(&visit, &viewer, "Merge requests", &found.group);
+    let row = |view| RequestRow::new(view, &[], &frame, true);
     let page = RequestsPage {
-        frame: frame_of(&visit, &viewer, "Merge requests", &found.group),
         group: GroupFrame::new(&found, "Merge requests"),
-        paths: projects.items.iter().map(|one| one.place.path_of(&one.project)).collect(),
-        pager: Pager::new(&visit, projects.total),
+        tabs: merge_requests::tabs(&visit, state, counts),
+        search: visit.query("search").unwrap_or_default().to_owned(),
+        state,
+        rows: requests.items.iter().map(row).collect(),
+        pager: Pager::new(&visit, requests.total),
+        frame,
     };
     render::page(&visit, &viewer, &page)
 }
