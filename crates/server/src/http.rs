@@ -48,6 +48,7 @@ pub fn server(
             .configure(configure)
             .configure(pages::configure(web_settings.clone()))
             .wrap(from_fn(limit))
+            .wrap(from_fn(pages::explain))
             .wrap(from_fn(pace))
             .wrap(from_fn(rewrite))
             .wrap(from_fn(observe));

@@ -217,6 +217,14 @@ impl PageError {
         Self::new(Kind::TooLarge, Viewer::default())
     }
 
+    pub(crate) fn throttled(seconds: u64) -> Self {
+        Self::new(Kind::Throttled(seconds), Viewer::default())
+    }
+
+    pub(crate) fn busy(seconds: u64) -> Self {
+        Self::new(Kind::Busy(seconds), Viewer::default())
+    }
+
     pub(crate) fn too_slow() -> Self {
         Self::new(Kind::TooSlow, Viewer::default())
     }

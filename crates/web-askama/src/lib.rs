@@ -7,6 +7,7 @@
 //! - `frame`: what all pages have in common;
 //! - `faults`: what is wrong with a form that was sent;
 //! - `error`: the only mapping from errors to pages;
+//! - `refusals`: pages for requests that middleware refused;
 //! - `prose`: comments and descriptions, with links to what they name;
 //! - `log`: logs of builds as HTML;
 //! - `markdown`, `address`, `moment`: texts of users, addresses, and times;
@@ -31,6 +32,7 @@ mod markdown;
 mod moment;
 mod pages;
 mod prose;
+mod refusals;
 mod render;
 mod table;
 mod visible;
@@ -38,6 +40,7 @@ mod visit;
 
 use actix_web::web;
 
+pub use refusals::explain;
 pub use table::list;
 pub use visit::WebSettings;
 
