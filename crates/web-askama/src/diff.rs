@@ -56,8 +56,8 @@ pub(crate) struct DiffOptions {
     blobs: Option<String>,
     /// The address of the form for a comment on a line.
     comments: Option<String>,
-    /// Whether only added lines have comments.
-    comments_on_added: bool,
+    /// Whether only added and removed lines have comments.
+    comments_on_changed: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl DiffOptions {
             others: others.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             blobs: None,
             comments: None,
-            comments_on_added: false,
+            comments_on_changed: false,
         }
     }
 
@@ -94,16 +94,16 @@ impl DiffOptions {
     }
 
     /// Links each line to a form for a comment on it. The form gets `path`, `old` and `new` in its query: the path of
-    /// the file, and the numbers of the line.
+    /// the file, and the numbers of the line. A removed line has the number of the next line of the new file in `next`.
     #[must_use]
     pub(crate) fn with_comments_at(self, address: String) -> Self {
         Self { comments: Some(address), ..self }
     }
 
-    /// Like [`with_comments_at`](Self::with_comments_at), for added lines only.
+    /// Like [`with_comments_at`](Self::with_comments_at), for added and removed lines only.
     #[must_use]
-    pub(crate) fn with_comments_on_added_lines_at(self, address: String) -> Self {
-        Self { comments: Some(address), comments_on_added: true, ..self }
+    pub(crate) fn with_comments_on_changed_lines_at(self, address: String) -> Self {
+        Self { comments: Some(address), comments_on_changed: true, ..self }
     }
 
     /// The address of the same page with other options.
@@ -270,13 +270,16 @@ impl FileChange {
             Layout::SideBySide => (vec![], Pair::side_by_side(lines)),
         };
         if let Some(form) = &options.comments {
-            let sides = pairs.iter_mut().filter_map(|pair| match pair {
-                Pair { right: Some(row), .. } | Pair { left: Some(row), .. } => Some(row),
-                Pair { left: None, right: None, .. } => None,
+            // A line that stays is on both sides, and has its link on the right one.
+            let sides = pairs.iter_mut().flat_map(|Pair { left, right, .. }| {
+                left.iter_mut().filter(|row| row.kind == "removed").chain(right)
             });
             let rows = rows.iter_mut().chain(sides);
-            rows.filter(|row| !options.comments_on_added || row.kind == "added")
-                .for_each(|row| row.link_comment(form, &diff.new_path));
+            let is_linked = |row: &&mut Row| match row.kind {
+                "added" | "removed" => true,
+                _ => !options.comments_on_changed,
+            };
+            rows.filter(is_linked).for_each(|row| row.link_comment(form, &diff.new_path));
         }
         // Removed files and submodules have no page.
         let is_file = diff.new_mode.is_some_and(|mode| matches!(mode >> 12, 0o10 | 0o12));

@@ -138,6 +138,17 @@ fn lines_of_the_changes_are_commented(forge: &Forge) {
     let page = ada.get(one).page(200);
     assert_eq!(page.all("article[aria-label='Comment by ada'] code"), ["src/a/main.rs:2"]);
     assert_eq!(page.all("article[aria-label='Comment by ada'] em"), ["this"]);
+    for layout in ["", "?view=parallel"] {
+        let page = ada.get(&format!("{one}/diffs{layout}")).page(200);
+        let links = page.attributes(&format!("{rows} a[href*='old=2&next=']"), "href");
+        let link = links.first().unwrap_or_else(|| panic!("{layout}: {}", page.1));
+        let form = ada.get(link).page(200);
+        assert_eq!(buttons(&form, "Comment on line 2"), ["Comment"]);
+        assert_eq!(ada.post_from(link, link, &[("note", "Gone")]).0.status, 303);
+    }
+    let page = ada.get(one).page(200);
+    let places = page.all("article[aria-label='Comment by ada'] code");
+    assert_eq!(places, ["src/a/main.rs:2", "src/a/main.rs", "src/a/main.rs"]);
     let text = ada.get(&format!("{one}.diff")).0;
     assert_eq!(text.header("Content-Type"), Some("text/plain; charset=utf-8"));
     assert!(text.text().contains("+    println!(\"<i>\");"), "{}", text.text());

@@ -268,6 +268,21 @@ fn comments_are_written_on_commits(forge: &Forge) {
     assert_eq!(page.all(&format!("{comments} strong")), ["Nice"]);
     assert!(!page.1.contains("<script>x"));
     assert_eq!(page.all(&format!("{comments} code")), ["new.txt:2"]);
+    // A removed line has its old number, and no number in the new file.
+    let commit = tree.write("new.txt", "one\nthree\n").commit("Replace a line");
+    forge.fill(id, &tree);
+    let address = format!("/root/ship/commit/{commit}");
+    let page = guest.get(&address).page(200);
+    let removed = page.attributes("tr[data-kind=removed] a.comment", "href");
+    let last = removed.last().expect("removed lines have links");
+    let of_line = guest.get(last).page(200);
+    assert_eq!(of_line.all("form[aria-label='Comment on line 2'] button"), ["Comment"]);
+    guest.post_from(last, last, &[("note", "Why not?")]);
+    let page = guest.get(&address).page(200);
+    assert_eq!(page.all(&format!("{comments} code")), ["new.txt"]);
+    assert_eq!(page.all(&format!("{comments} .prose")), ["Why not?"]);
+    let nowhere = address.clone() + "/comment?path=new.txt&old=2";
+    assert_eq!(guest.get(&nowhere).0.status, 404);
     let forged = stranger.post(&form, &[("note", "x")]);
     assert_eq!(forged.0.status, 403);
 }

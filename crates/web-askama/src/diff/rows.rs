@@ -46,6 +46,8 @@ pub(super) struct Line {
     pub(super) kind: Kind,
     pub(super) old: Option<u32>,
     pub(super) new: Option<u32>,
+    /// For a removed line, the number of the next line of the new file; 0 if the new file has no lines.
+    next: Option<u32>,
     /// The text, as far as it is shown.
     pub(super) text: String,
     /// The changed parts of the text.
@@ -59,7 +61,7 @@ impl Line {
     fn new(kind: Kind, old: Option<u32>, new: Option<u32>, text: &str) -> Self {
         let (text, missing) = visible::cut(text);
         let (text, marks) = (text.to_owned(), vec![]);
-        Self { kind, old, new, text, marks, missing, is_last_without_newline: false }
+        Self { kind, old, new, next: None, text, marks, missing, is_last_without_newline: false }
     }
 
     /// Reads a unified diff. If white space is ignored, lines that differ only in it are the same, and hunks without
@@ -102,7 +104,8 @@ fn parse(text: &str) -> Vec<Line> {
                 new += 1;
             }
             Some(b'-') => {
-                lines.push(Line::new(Kind::Removed, Some(old), None, &line[1..]));
+                let line = Line::new(Kind::Removed, Some(old), None, &line[1..]);
+                lines.push(Line { next: Some(new), ..line });
                 old += 1;
             }
             Some(b' ') => {
@@ -207,6 +210,7 @@ pub(super) struct Row {
     pub(super) kind: &'static str,
     pub(super) old: Option<u32>,
     pub(super) new: Option<u32>,
+    next: Option<u32>,
     pub(super) sign: &'static str,
     pub(super) parts: Vec<Part>,
     pub(super) missing: usize,
@@ -217,7 +221,7 @@ pub(super) struct Row {
 
 impl From<Line> for Row {
     fn from(line: Line) -> Self {
-        let Line { kind, old, new, text, marks, missing, is_last_without_newline } = line;
+        let Line { kind, old, new, next, text, marks, missing, is_last_without_newline } = line;
         let (mut parts, mut end) = (Vec::new(), 0);
         let mut push = |range: Range<usize>, is_changed| {
             if !range.is_empty() {
@@ -231,7 +235,7 @@ impl From<Line> for Row {
         }
         push(end..text.len(), false);
         let (kind, sign) = (kind.name(), kind.sign());
-        Self { kind, old, new, sign, parts, missing, is_last_without_newline, comment: None }
+        Self { kind, old, new, next, sign, parts, missing, is_last_without_newline, comment: None }
     }
 }
 
@@ -241,9 +245,12 @@ impl Row {
         if self.kind == "hunk" {
             return;
         }
-        let (old, new) = (self.old.map(|old| old.to_string()), self.new.map(|new| new.to_string()));
-        let numbers = [("old", old.as_deref()), ("new", new.as_deref())];
-        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?)));
+        let numbers = [("old", self.old), ("new", self.new), ("next", self.next)];
+        let numbers: Vec<(&str, String)> = numbers
+            .into_iter()
+            .filter_map(|(name, number)| Some((name, number?.to_string())))
+            .collect();
+        let numbers = numbers.iter().map(|(name, number)| (*name, number.as_str()));
         let query = address::query([("path", path)].into_iter().chain(numbers));
         let mark = if form.contains('?') { '&' } else { '?' };
         self.comment = Some(format!("{form}{mark}{query}"));

@@ -81,6 +81,25 @@ fn removed_lines_stand_beside_added_ones() {
 }
 
 #[test]
+fn changed_lines_of_both_sides_are_linked_to_comments() {
+    let text = "--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n a\n-b\n-c\n+d\n";
+    let links = |options: DiffOptions| -> Vec<String> {
+        let view = DiffView::new(&[diff("x", text)], &options);
+        let rows = view.files[0].rows.iter();
+        let pairs = view.files[0].pairs.iter();
+        let sides = pairs.flat_map(|pair| pair.left.iter().chain(&pair.right));
+        rows.chain(sides).filter_map(|row| row.comment.clone()).collect()
+    };
+    let changed = || DiffOptions::default().with_comments_on_changed_lines_at("/c".into());
+    let removed = ["/c?path=x&old=2&next=2", "/c?path=x&old=3&next=2"];
+    assert_eq!(links(changed()), [removed[0], removed[1], "/c?path=x&new=2"]);
+    let side_by_side = DiffOptions { layout: Layout::SideBySide, ..changed() };
+    assert_eq!(links(side_by_side.clone()), [removed[0], "/c?path=x&new=2", removed[1]]);
+    let all = DiffOptions { comments_on_changed: false, ..side_by_side };
+    assert_eq!(links(all)[0], "/c?path=x&old=1&new=1");
+}
+
+#[test]
 fn long_and_generated_files_are_folded_until_they_are_asked_for() {
     let long = format!("--- a/x\n+++ b/x\n@@ -0,0 +1,500 @@\n{}", "+x\n".repeat(500));
     let short = "--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+x\n";

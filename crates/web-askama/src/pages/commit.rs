@@ -219,7 +219,7 @@ async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
     let mut options = DiffOptions::of(visit).with_files_at(&base, at.commit());
     if may_comment {
         let form = format!("{base}/commit/{}/comment", at.commit());
-        options = options.with_comments_on_added_lines_at(form);
+        options = options.with_comments_on_changed_lines_at(form);
     }
     let read = move || {
         let view = commits::get(&at, None)?;

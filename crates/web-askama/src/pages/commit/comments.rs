@@ -61,11 +61,16 @@ struct CommentPage {
     faults: Faults,
 }
 
-/// The line in an address.
-fn line_of(visit: &Visit) -> Option<LineFields> {
-    let number = visit.query("new")?.parse::<u32>().ok()?;
+/// The line in an address: the fields of the comment, and the number of the line on its side. A removed line is found by
+/// the number of the next line of the new file.
+fn line_of(visit: &Visit) -> Option<(LineFields, u32)> {
+    let number = |name: &str| visit.query(name)?.parse::<u32>().ok();
     let path: String = visit.query("path")?.chars().take(MAX_PATH).collect();
-    Some(LineFields { path, number: number.into(), side: LineSide::New })
+    let (side, number, shown) = match number("new") {
+        Some(number) => (LineSide::New, number, number),
+        None => (LineSide::Old, number("next")?, number("old")?),
+    };
+    Some((LineFields { path, number: number.into(), side }, shown))
 }
 
 /// The form for a comment on a line.
@@ -81,7 +86,7 @@ async fn show_form(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
     if let Some(redirect) = other_spelling(visit, &project) {
         return Ok(redirect);
     }
-    let Some(LineFields { path, number, .. }) = line_of(visit) else {
+    let Some((LineFields { path, .. }, line)) = line_of(visit) else {
         return Err(PageError::not_found(viewer));
     };
     let page = CommentPage {
@@ -89,7 +94,7 @@ async fn show_form(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
         action: visit.path_and_query(),
         back: format!("/{}/commit/{}", project.path(), at.commit()),
         path: visible::name(&path),
-        line: u32::try_from(number).unwrap_or_default(),
+        line,
         text: visit.form().raw("note").to_owned(),
         faults,
     };
@@ -102,7 +107,7 @@ pub(super) async fn create(visit: Visit) -> PageResult<HttpResponse> {
     if viewer.signed_in().is_none() {
         return Err(PageError::ended());
     }
-    let (line, note) = (line_of(&visit), visit.form().raw("note").to_owned());
+    let (line, note) = (line_of(&visit).map(|(line, _)| line), visit.form().raw("note").to_owned());
     let page = format!("/{}/commit/{}", project.path(), at.commit());
     let wanted = line.clone();
     let search = move || comment::find_line(&at, wanted.as_ref());
