@@ -3,6 +3,7 @@
 pub mod release;
 
 use hexforge_domain::commit::Signature;
+use hexforge_domain::id::ProjectId;
 use hexforge_domain::limiter::Caller;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
@@ -16,7 +17,7 @@ use hexforge_domain::text::{limit, within_field};
 
 use crate::access;
 use crate::app::App;
-use crate::branch::{Conflict, conclude, project_to_push};
+use crate::branch::{self, Conflict, conclude, project_to_push};
 use crate::error::{Entity, Error, Missing, Refusal};
 use crate::project::page::ProjectPage;
 use crate::push::{self, PushOutcome};
@@ -55,8 +56,34 @@ pub fn list(
     let project =
         app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, code, named))?;
     let tags = open::open_by_header(app, &project, Caller::BACKGROUND)?.tags(page)?;
+    with_releases(app, project.id, tags)
+}
+
+/// Lists the tags of a project whose names contain a text, in any case of letters, in descending order of names.
+pub fn search(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    text: &str,
+    page: Page,
+) -> Result<Paged<TagView>, Error> {
+    let code = ProjectAbility::DownloadCode;
+    let project =
+        app.store.read_autocommit(|tx| app.requester(actor).project_header(tx, code, named))?;
+    let repository = open::open_by_header(app, &project, Caller::BACKGROUND)?;
+    let mut names = branch::matching(repository.refs(), TagName::FOLDER, text);
+    names.reverse();
+    let found = page.slice(names);
+    let mut items = Vec::new();
+    for name in found.items {
+        items.extend(repository.tag(&TagName::stored(name))?);
+    }
+    with_releases(app, project.id, Paged { items, total: found.total })
+}
+
+fn with_releases(app: &App, project: ProjectId, tags: Paged<Tag>) -> Result<Paged<TagView>, Error> {
     let names: Vec<&TagName> = tags.items.iter().map(|tag| &tag.name).collect();
-    let releases = app.store.read_autocommit(|tx| tx.releases().of_tags(project.id, &names))?;
+    let releases = app.store.read_autocommit(|tx| tx.releases().of_tags(project, &names))?;
     Ok(tags.map(|tag| {
         let release = releases.iter().find(|release| release.tag == tag.name).cloned();
         TagView { tag, release }

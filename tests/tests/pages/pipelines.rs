@@ -7,6 +7,7 @@ use super::support::{Browser, project, team, user};
 
 on_every_store!(
     pipelines_are_seen_by_those_who_may_read_them,
+    lists_of_commits_show_their_pipelines,
     a_pipeline_is_run_canceled_and_retried,
     a_configuration_that_is_wrong_is_said,
     badges_tell_nothing_of_hidden_projects,
@@ -78,6 +79,49 @@ fn pipelines_are_seen_by_those_who_may_read_them(forge: &Forge) {
         };
         assert_eq!(new, expected, "{who:?}");
     }
+}
+
+fn lists_of_commits_show_their_pipelines(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    let first = tree.git(&["rev-parse", "HEAD"]);
+    tree.git(&["checkout", "-q", "-b", "topic"]);
+    let second = tree.write("a", "a\n").commit("Second");
+    let third = tree.write("b", "b\n").commit("Third");
+    forge.fill(id, &tree);
+    let report = |commit: &str, state: &str| {
+        let report = forge.post(&format!("/projects/{id}/statuses/{commit}")).token(ROOT);
+        report.form(&[("state", state), ("name", "check")]).send().expect(201);
+    };
+    report(&second, "success");
+    report(&third, "failed");
+    let request = forge.post(&format!("/projects/{id}/merge_requests")).token(ROOT);
+    let fields = [("source_branch", "topic"), ("target_branch", "master"), ("title", "Second")];
+    request.form(&fields).send().expect(201);
+    user(forge, "other");
+    let list = "ul[aria-label=Commits] li";
+    let (stranger, other) = (Browser::stranger(forge), Browser::signed_in(forge, "other"));
+    for address in [
+        "/root/ship/commits/topic",
+        "/root/ship/compare/master...topic",
+        "/root/ship/merge_requests/1/commits",
+    ] {
+        let page = other.get(address).page(200);
+        assert_eq!(page.all(&format!("{list} .state")), ["failed", "success"], "{address}");
+        let builds = page.attributes(&format!("{list} .state"), "href").remove(0);
+        assert_eq!(builds, format!("/root/ship/commit/{third}/builds"));
+        assert_eq!(other.get(&builds).0.status, 200);
+        if !address.contains("merge_requests") {
+            let page = stranger.get(address).page(200);
+            assert!(page.all(&format!("{list} .state")).is_empty(), "{address}");
+        }
+    }
+    // A pipeline changes the page of a commit that stays the same.
+    let address = format!("/root/ship/commits/{first}");
+    let tag = other.get(&address).0.header("ETag").expect("it has a tag").to_owned();
+    let again = || other.send(forge.page("GET", &address).header("If-None-Match", &tag)).0.status;
+    assert_eq!(again(), 304);
+    report(&first, "running");
+    assert_eq!(again(), 200);
 }
 
 fn a_pipeline_is_run_canceled_and_retried(forge: &Forge) {

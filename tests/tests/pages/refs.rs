@@ -116,7 +116,14 @@ fn tags_are_listed_created_and_deleted(forge: &Forge) {
     assert_eq!(page.all("ul[aria-label=Tags] .title a"), ["v1", "rel/2"]);
     assert_eq!(page.all("ul[aria-label=Tags] pre"), ["First <tag>"]);
     assert_eq!(page.all("ul[aria-label=Tags] .prose strong"), ["Notes"]);
-    assert!(!page.1.contains("<script>") && page.all("main button").is_empty());
+    assert!(!page.1.contains("<script>"));
+    assert_eq!(page.all("main button"), ["Filter"]);
+    assert_eq!(page.all("form[aria-label=Filter] label"), ["Filter by name"]);
+    let found = root.get("/root/ship/tags?search=REL").page(200);
+    assert_eq!(found.all("ul[aria-label=Tags] .title a"), ["rel/2"]);
+    assert_eq!(found.attributes("#search", "value"), ["REL"]);
+    let none = root.get("/root/ship/tags?search=nope").page(200);
+    assert_eq!(none.all(".empty"), ["No tag has “nope” in its name."]);
     let tag = root.get("/root/ship/tags/rel/2").page(200);
     assert_eq!(tag.heading(), "rel/2");
     assert_eq!(tag.all("main button"), ["Delete rel/2"]);

@@ -1,5 +1,6 @@
 //! Reads commits: lists, single commits with their statistics and status, and diffs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hexforge_domain::Timestamp;
@@ -72,6 +73,24 @@ pub(crate) fn status_of(
     let pipelines = app.store.read_autocommit(|tx| tx.pipelines().of_commit(project, commit))?;
     let statuses: Vec<Status> = pipelines.iter().map(|pipeline| pipeline.status).collect();
     Ok(Status::of_pipelines(&statuses))
+}
+
+/// Returns the statuses of those commits of a project that have pipelines. It takes one query.
+pub fn statuses(
+    app: &App,
+    project: ProjectId,
+    commits: &[ObjectId],
+) -> Result<HashMap<ObjectId, Status>, Error> {
+    if commits.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let found = app.store.read_autocommit(|tx| tx.pipelines().of_commits(project, commits))?;
+    let mut of_commit: HashMap<ObjectId, Vec<Status>> = HashMap::new();
+    for pipeline in found {
+        of_commit.entry(pipeline.sha).or_default().push(pipeline.status);
+    }
+    let status = |(id, all): (ObjectId, Vec<Status>)| Some((id, Status::of_pipelines(&all)?));
+    Ok(of_commit.into_iter().filter_map(status).collect())
 }
 
 /// Returns the diff of a revision against the first parent of its commit.

@@ -110,6 +110,11 @@ pub fn the_newest_pipelines_of_refs_and_commits_are_found(store: &dyn Store) {
         let first = tx.pipelines().of_commit(project, a_commit_id(1))?;
         assert_eq!(first, [other.clone(), old.clone()]);
         assert_eq!(tx.pipelines().of_commit(project, a_commit_id(9))?, []);
+        let mut found = tx.pipelines().of_commits(project, &[1, 2, 9].map(a_commit_id))?;
+        found.sort_by_key(|pipeline| pipeline.id);
+        assert_eq!(found, [old.clone(), other.clone(), new.clone(), tag.clone()]);
+        assert_eq!(tx.pipelines().of_commits(ProjectId(99), &[a_commit_id(1)])?, []);
+        assert_eq!(tx.pipelines().of_commits(project, &[])?, []);
         Ok(())
     });
 }

@@ -99,6 +99,14 @@ impl Pipelines for FakeTx {
         Ok(self.pipelines_where(|one| one.project == project && one.sha == sha))
     }
 
+    fn of_commits(
+        &mut self,
+        project: ProjectId,
+        shas: &[ObjectId],
+    ) -> Result<Vec<Pipeline>, StoreError> {
+        Ok(self.pipelines_where(|one| one.project == project && shas.contains(&one.sha)))
+    }
+
     fn commits(
         &mut self,
         ids: &[PipelineId],

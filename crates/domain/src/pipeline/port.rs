@@ -54,6 +54,13 @@ pub trait Pipelines {
     fn of_commit(&mut self, project: ProjectId, sha: ObjectId)
     -> Result<Vec<Pipeline>, StoreError>;
 
+    /// Returns the pipelines of these commits of a project, in no particular order.
+    fn of_commits(
+        &mut self,
+        project: ProjectId,
+        shas: &[ObjectId],
+    ) -> Result<Vec<Pipeline>, StoreError>;
+
     /// Returns the stored commit copies of these pipelines, in no particular order.
     fn commits(&mut self, ids: &[PipelineId])
     -> Result<Vec<(PipelineId, CommitFacts)>, StoreError>;

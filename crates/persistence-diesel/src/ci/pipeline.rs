@@ -239,6 +239,23 @@ impl Pipelines for DieselTx<'_> {
         })
     }
 
+    fn of_commits(
+        &mut self,
+        project: ProjectId,
+        shas: &[ObjectId],
+    ) -> Result<Vec<Pipeline>, StoreError> {
+        let shas: Vec<String> = shas.iter().map(ToString::to_string).collect();
+        let shas: Vec<&str> = shas.iter().map(String::as_str).collect();
+        let rows: Vec<PipelineRow> = self.by_ids(&shas, |conn, shas| {
+            pipelines::table
+                .filter(pipelines::project_id.eq(project.0))
+                .filter(pipelines::sha.among(shas))
+                .select(columns())
+                .load(conn)
+        })?;
+        self.convert_rows(rows)
+    }
+
     fn commits(
         &mut self,
         ids: &[PipelineId],

@@ -14,7 +14,7 @@ use hexforge_domain::commit::Commit;
 use hexforge_domain::policy::merge_request::RequestsAbility;
 use hexforge_domain::policy::project::ProjectAbility;
 
-use super::project::{CommitLine, frame_of, missing, other_spelling};
+use super::project::{self, CommitLine, Statuses, frame_of, missing, other_spelling};
 use crate::address;
 use crate::diff::{DiffHtml, DiffOptions, DiffView};
 use crate::error::PageResult;
@@ -162,9 +162,15 @@ async fn show_range(
         (Some(from), Some(to)) => {
             let options = DiffOptions::of(visit).with_files_at(&base, to.commit());
             let since_merge_base = range.since_merge_base;
-            let work = move || compare(&from, &to, since_merge_base, &options);
-            let compared = visit.run_costly(|limiter| &limiter.comparisons, viewer, work).await?;
-            Some(compared.shown(&frame, create))
+            let app = visit.shared_app();
+            let work = move || {
+                let compared = compare(&from, &to, since_merge_base, &options)?;
+                let statuses = project::statuses(&app, &project, &compared.commits)?;
+                Ok::<_, Error>((compared, statuses))
+            };
+            let (compared, statuses) =
+                visit.run_costly(|limiter| &limiter.comparisons, viewer, work).await?;
+            Some(compared.shown(&frame, create, &statuses))
         }
         _ => None,
     };
@@ -224,10 +230,11 @@ fn compare(
 }
 
 impl Compared {
-    fn shown(self, frame: &Frame, create: Option<String>) -> Shown {
+    fn shown(self, frame: &Frame, create: Option<String>, statuses: &Statuses) -> Shown {
+        let line = |commit| CommitLine::with_status(commit, frame, statuses);
         let is_empty = self.commits.is_empty() && self.diff.is_none();
         Shown {
-            commits: self.commits.iter().map(|commit| CommitLine::new(commit, frame)).collect(),
+            commits: self.commits.iter().map(line).collect(),
             more_commits: self.more_commits,
             create: create.filter(|_| !self.commits.is_empty()),
             diff: self.diff,

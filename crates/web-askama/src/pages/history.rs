@@ -5,15 +5,17 @@ use askama::Template;
 use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::limiter::Limiter;
+use hexforge_application::project::page::ProjectPage;
 use hexforge_application::repository::commits::{self, CommitFilter};
 use hexforge_application::repository::ref_path::Located;
 use hexforge_domain::commit::Commit;
 use hexforge_domain::limiter::PermitPool;
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::ci::CiAbility;
 
 use super::conditions::{self, Conditions};
 use super::file::{Address, Place, find_place, joined, run_at};
-use super::project::{CommitLine, frame_of, other_spelling};
+use super::project::{self, CommitLine, Statuses, frame_of, other_spelling};
 use crate::address;
 use crate::error::PageResult;
 use crate::feed::{self, Feed, FeedEntry};
@@ -54,11 +56,11 @@ struct Day {
 }
 
 /// Groups commits that follow each other.
-fn by_day(commits: &[Commit], frame: &Frame) -> Vec<Day> {
+fn by_day(commits: &[Commit], frame: &Frame, statuses: &Statuses) -> Vec<Day> {
     let mut days: Vec<Day> = Vec::new();
     for commit in commits {
         let date = commit.author.at.format("%Y-%m-%d").to_string();
-        let line = CommitLine::new(commit, frame);
+        let line = CommitLine::with_status(commit, frame, statuses);
         match days.last_mut().filter(|day| day.date == date) {
             Some(day) => day.commits.push(line),
             None => days.push(Day { date, commits: vec![line] }),
@@ -70,14 +72,16 @@ fn by_day(commits: &[Commit], frame: &Frame) -> Vec<Day> {
 pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     let place = Address::of(&visit);
     let conditions = Conditions::of(&visit);
+    let known = conditions.clone();
     let read = move |app: &App, viewer: &Viewer| {
         let (found, is_feed) = find(app, viewer.actor(), &place)?;
         let Located { at, name, .. } = &found.located;
         let tag = match is_feed {
             true => None,
-            false => conditions.tag(app, viewer, &found.project, name, at.commit()),
+            false => known.tag(app, viewer, &found.project, name, at.commit()),
         };
-        let is_known = conditions.has(tag.as_ref());
+        // Pipelines change the page, and are known once its commits are.
+        let is_known = known.has(tag.as_ref()) && !shows_pipelines(&found.project);
         Ok((found, is_feed, tag, is_known))
     };
     let (viewer, (Place { project, located }, is_feed, tag, is_known)) =
@@ -89,6 +93,7 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
         return Ok(redirect);
     }
     let Located { at, name, path } = located;
+    let named = name.clone();
     let base = format!("/{}", project.path());
     let here = format!("{base}/commits/{}", address::path(joined(&name, &path)));
     let given = |name: &str| -> String {
@@ -99,8 +104,15 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     let is_costly = !path.is_empty() || !search.is_empty() || !author.is_empty();
     let (texts, of_path) = ((search.clone(), author.clone()), path.clone());
     let wanted = Wanted { path: of_path, search: texts.0, author: texts.1, skip, limit };
-    let walk = move || wanted.list(&at);
-    let mut found = run(&visit, &viewer, is_costly, walk).await?;
+    let commit = at.commit();
+    let (app, of_project) = (visit.shared_app(), project.clone());
+    let walk = move || {
+        let found = wanted.list(&at)?;
+        let shown = found.iter().take(if is_feed { 0 } else { COMMITS });
+        let statuses = project::statuses(&app, &of_project, shown)?;
+        Ok::<_, Error>((found, statuses))
+    };
+    let (mut found, statuses) = run(&visit, &viewer, is_costly, walk).await?;
     let place = if path.is_empty() { name } else { format!("{path} at {name}") };
     let place = visible::name(&place);
     if is_feed {
@@ -108,6 +120,18 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     }
     let has_more = found.len() > COMMITS;
     found.truncate(COMMITS);
+    let tag = match tag {
+        Some(_) if shows_pipelines(&project) => {
+            let states = found.iter().map(|commit| statuses.get(&commit.id));
+            let states = format!("{:?}", states.collect::<Vec<_>>());
+            let at = (named.as_str(), commit);
+            conditions.tag_with(visit.app(), &viewer, &project, at, states.as_bytes())
+        }
+        tag => tag,
+    };
+    if conditions.has(tag.as_ref()) {
+        return Ok(conditions::unchanged(tag));
+    }
     let mut frame = Frame::of_project(&visit, &viewer, "Commits", frame_of(&project, "Commits"));
     let feed = format!("{here}{FEED}");
     frame.feed = Some(feed.clone());
@@ -116,12 +140,17 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
         search,
         author,
         feed,
-        days: by_day(&found, &frame),
+        days: by_day(&found, &frame, &statuses),
         pager: Pager::uncounted(&visit, has_more),
         base,
         frame,
     };
     Ok(conditions::tagged(render::page(&visit, &viewer, &page)?, tag))
+}
+
+/// Whether the list shows the statuses of pipelines.
+fn shows_pipelines(project: &ProjectPage) -> bool {
+    project.may_build(CiAbility::ReadPipelines)
 }
 
 /// The number of commits before the page.

@@ -1,15 +1,17 @@
 //! The home of a project, and what all its pages have in common.
 
+use std::collections::HashMap;
+
 use actix_web::HttpResponse;
 use askama::Template;
 use hexforge_application::app::App;
 use hexforge_application::error::{Entity, Error};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::project::star;
-use hexforge_application::repository::{self, Readable, Revision};
+use hexforge_application::repository::{self, Readable, Revision, commits};
 use hexforge_application::service::{self, ServiceLink};
 use hexforge_domain::ci::status::Status;
-use hexforge_domain::commit::Commit;
+use hexforge_domain::commit::{Commit, ObjectId};
 use hexforge_domain::policy::ci::CiAbility;
 use hexforge_domain::policy::merge_request::RequestsAbility;
 use hexforge_domain::policy::project::ProjectAbility;
@@ -76,6 +78,24 @@ pub(super) struct CommitLine {
     pub(super) title: String,
     pub(super) author: String,
     pub(super) at: crate::moment::Moment,
+    /// The status of its pipelines, if the list shows it.
+    pub(super) status: Option<&'static str>,
+}
+
+/// The statuses of the commits of a list.
+pub(super) type Statuses = HashMap<ObjectId, Status>;
+
+/// Reads the statuses of commits, if the visitor may see the pipelines of the project.
+pub(super) fn statuses<'a>(
+    app: &App,
+    project: &ProjectPage,
+    commits: impl IntoIterator<Item = &'a Commit>,
+) -> Result<Statuses, Error> {
+    if !project.may_build(CiAbility::ReadPipelines) {
+        return Ok(Statuses::new());
+    }
+    let ids: Vec<ObjectId> = commits.into_iter().map(|commit| commit.id).collect();
+    commits::statuses(app, project.placed.project.id, &ids)
 }
 
 impl CommitLine {
@@ -90,8 +110,15 @@ impl CommitLine {
             },
             author: visible::name(&commit.author.name),
             at: frame.moment(commit.author.at),
+            status: None,
             id,
         }
+    }
+
+    /// Like [`new`](Self::new), with the status of the pipelines of the commit.
+    pub(super) fn with_status(commit: &Commit, frame: &Frame, statuses: &Statuses) -> Self {
+        let status = statuses.get(&commit.id).map(|status| status.as_str());
+        Self { status, ..Self::new(commit, frame) }
     }
 }
 

@@ -38,6 +38,9 @@ pub(super) fn declare(pages: &mut Pages) {
 const MAX_NOTES_IN_LIST: usize = 16 * 1024;
 const MAX_NOTES: usize = 512 * 1024;
 
+/// The longest text that is searched for.
+const MAX_SEARCH: usize = 255;
+
 /// The end of the address of the form for release notes.
 const EDIT: &str = "/release/edit";
 
@@ -109,6 +112,7 @@ impl Row {
 struct Tags {
     frame: Frame,
     base: String,
+    search: String,
     rows: Vec<Row>,
     total: u64,
     pager: Pager,
@@ -118,10 +122,16 @@ struct Tags {
 
 async fn list(visit: Visit) -> PageResult<HttpResponse> {
     let (named, page) = (visit.project(), visit.page());
+    let search: String =
+        visit.query("search").unwrap_or_default().chars().take(MAX_SEARCH).collect();
+    let text = search.clone();
     let (viewer, (project, tags, may_delete)) = visit
         .run(move |app, viewer| {
             let project = project_page::get(app, viewer.actor(), &named)?;
-            let tags = tag::list(app, viewer.actor(), &named, page)?;
+            let tags = match text.as_str() {
+                "" => tag::list(app, viewer.actor(), &named, page)?,
+                text => tag::search(app, viewer.actor(), &named, text, page)?,
+            };
             let tags: Paged<Found> = tags.map(|view| Found::new(app, view, MAX_NOTES_IN_LIST));
             let may_delete = tag::may_delete(app, &project);
             Ok((project, tags, may_delete))
@@ -136,6 +146,7 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
     let total = tags.total;
     let page = Tags {
         rows: tags.items.into_iter().map(|found| Row::new(found, &base, &frame)).collect(),
+        search,
         total,
         pager: Pager::new(&visit, total),
         may_push: project.may(ProjectAbility::PushCode),

@@ -2,6 +2,7 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
+use hexforge_application::error::Error;
 use hexforge_application::merge_request::page as request_page;
 use hexforge_application::merge_request::version::{self, OpenVersion};
 use hexforge_application::project::page::{self as project_page, ProjectPage};
@@ -12,7 +13,7 @@ use hexforge_domain::policy::ci::CiAbility;
 use super::show::Head;
 use crate::error::PageResult;
 use crate::frame::Frame;
-use crate::pages::project::{CommitLine, frame_of, other_spelling};
+use crate::pages::project::{CommitLine, frame_of, other_spelling, statuses};
 use crate::pages::tracker::number;
 use crate::render;
 use crate::visit::{Viewer, Visit};
@@ -55,15 +56,23 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
-    let read = move || version.commits();
-    let commits = visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?;
+    let (app, of_project) = (visit.shared_app(), project.clone());
+    // The pipelines of forks have rights of their own.
+    let is_from_fork = view.request.ends.is_from_fork();
+    let read = move || {
+        let commits = version.commits()?;
+        let shown = commits.iter().take(if is_from_fork { 0 } else { MAX_COMMITS });
+        let statuses = statuses(&app, &of_project, shown)?;
+        Ok::<_, Error>((commits, statuses))
+    };
+    let (commits, statuses) = visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?;
     let base = format!("/{}", project.path());
     let head = Head::new(&base, &view.request, "Commits", false);
     let section = frame_of(&project, "Merge requests");
     let frame = Frame::of_project(&visit, &viewer, &head.what(), section);
     let shown = commits.iter().take(MAX_COMMITS);
     let page = CommitsPage {
-        commits: shown.map(|commit| CommitLine::new(commit, &frame)).collect(),
+        commits: shown.map(|commit| CommitLine::with_status(commit, &frame, &statuses)).collect(),
         shown_of_more: (commits.len() > MAX_COMMITS).then_some(MAX_COMMITS),
         head,
         base,
