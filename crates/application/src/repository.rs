@@ -140,7 +140,11 @@ pub fn head_at(at: &Revision, path: &str, length: usize) -> Result<Option<Vec<u8
     read_head(at.repository.as_ref(), blob.id, length).map(Some)
 }
 
-fn read_head(repository: &dyn Repository, id: ObjectId, length: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_head(
+    repository: &dyn Repository,
+    id: ObjectId,
+    length: usize,
+) -> Result<Vec<u8>, Error> {
     let mut head = Head { bytes: Vec::new(), length };
     match repository.write_blob(id, &mut head) {
         Ok(()) => Ok(head.bytes),

@@ -19,7 +19,7 @@ pub(crate) struct Asset {
     address: OnceLock<String>,
 }
 
-static ASSETS: [Asset; 6] = [
+static ASSETS: [Asset; 7] = [
     Asset::new("style", "css", "text/css; charset=utf-8", include_bytes!("../assets/style.css")),
     Asset::new("icon", "svg", "image/svg+xml", include_bytes!("../assets/icon.svg")),
     Asset::new(
@@ -36,6 +36,12 @@ static ASSETS: [Asset; 6] = [
         include_bytes!("../assets/folder.js"),
     ),
     Asset::new("keys", "js", "text/javascript; charset=utf-8", include_bytes!("../assets/keys.js")),
+    Asset::new(
+        "lines",
+        "js",
+        "text/javascript; charset=utf-8",
+        include_bytes!("../assets/lines.js"),
+    ),
 ];
 
 impl Asset {
@@ -85,6 +91,11 @@ pub(crate) fn folder_script() -> &'static Asset {
 /// The script of the keyboard shortcuts.
 pub(crate) fn keys_script() -> &'static Asset {
     &ASSETS[5]
+}
+
+/// The script that marks ranges of lines.
+pub(crate) fn lines_script() -> &'static Asset {
+    &ASSETS[6]
 }
 
 /// Sends an embedded file. An address with another digest belongs to another version of the program.

@@ -3,11 +3,13 @@
 //! A page reads [`DiffOptions`] from its address, makes a [`DiffView`] of the changed files and renders it, all in the
 //! lane for comparisons, and inserts the [`DiffHtml`] into its template.
 
+mod expand;
 mod patch;
 mod rows;
 mod words;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use askama::filters::HtmlSafe;
@@ -20,8 +22,9 @@ use crate::moment::count;
 use crate::visible;
 use crate::visit::Visit;
 
+use expand::Numbers;
 pub(crate) use patch::{plain_diff, write_email};
-use rows::{Line, Pair, Row};
+use rows::{Expansion, Line, Pair, Row};
 
 /// A file with more changed lines than this is folded.
 const MAX_CHANGED: usize = 400;
@@ -38,6 +41,9 @@ const MAX_LINES: usize = 3_000;
 /// The lines of a file that is shown by itself.
 const MAX_LINES_OF_FILE: usize = 20_000;
 
+/// The part of a file in which lines between its hunks are found, in bytes.
+const MAX_CONTENT: usize = 1024 * 1024;
+
 /// The time in which changed words are found. Lines after that have no marked words.
 const TIME_FOR_WORDS: Duration = Duration::from_millis(100);
 
@@ -48,6 +54,12 @@ pub(crate) struct DiffOptions {
     ignores_white_space: bool,
     /// The path of the only file that is shown.
     file: Option<String>,
+    /// The lines between the hunks that are shown of this file.
+    between: Vec<Numbers>,
+    /// Whether lines between the hunks can be shown, and the new text of the only file.
+    expands: bool,
+    content: Option<Arc<str>>,
+    wraps: bool,
     /// The address of the page without its query.
     path: String,
     /// The other parameters in its query.
@@ -68,9 +80,9 @@ enum Layout {
 }
 
 impl DiffOptions {
-    /// Reads the options: `view=parallel`, `w=1`, `file=PATH`.
+    /// Reads the options: `view=parallel`, `w=1`, `wrap=1`, `file=PATH` and, for this file, `lines=11-30`.
     pub(crate) fn of(visit: &Visit) -> Self {
-        let is_option = |name: &str| matches!(name, "view" | "w" | "file");
+        let is_option = |name: &str| matches!(name, "view" | "w" | "file" | "lines" | "wrap");
         let others = visit.query_pairs().filter(|(name, _)| !is_option(name));
         Self {
             layout: match visit.query("view") {
@@ -79,6 +91,10 @@ impl DiffOptions {
             },
             ignores_white_space: visit.query("w") == Some("1"),
             file: visit.query("file").map(str::to_owned),
+            between: expand::ranges(visit.query_all("lines")),
+            expands: false,
+            content: None,
+            wraps: visit.query("wrap") == Some("1"),
             path: visit.request().uri().path().to_owned(),
             others: others.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
             blobs: None,
@@ -106,15 +122,50 @@ impl DiffOptions {
         Self { comments: Some(address), comments_on_changed: true, ..self }
     }
 
+    /// Links hunks to the lines around them. `read` returns the first bytes of a file after the change; it is called for
+    /// the only file that is shown.
+    pub(crate) fn with_content(
+        self,
+        read: impl FnOnce(&str, usize) -> Result<Option<Vec<u8>>, Error>,
+    ) -> Result<Self, Error> {
+        let content = match &self.file {
+            Some(path) => read(path, MAX_CONTENT)?,
+            None => None,
+        };
+        let content = content.map(|mut bytes| {
+            if bytes.len() == MAX_CONTENT {
+                // The last line may be incomplete.
+                let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+                bytes.truncate(end);
+            }
+            Arc::from(String::from_utf8_lossy(&bytes))
+        });
+        Ok(Self { expands: true, content, ..self })
+    }
+
+    /// The address of the same page with more lines between the hunks of a file.
+    fn address_with_lines(&self, file: &str, lines: &Numbers) -> String {
+        let is_same = self.file.as_deref() == Some(file);
+        let between = self.between.iter().filter(|_| is_same).chain([lines]).cloned().collect();
+        let options = Self { between, file: Some(file.to_owned()), ..self.clone() };
+        options.address(self.layout, self.ignores_white_space, Some(file))
+    }
+
     /// The address of the same page with other options.
     fn address(&self, layout: Layout, ignores_white_space: bool, file: Option<&str>) -> String {
+        let of_file =
+            self.between.iter().filter(|_| file.is_some() && self.file.as_deref() == file);
+        let of_file: Vec<String> =
+            of_file.map(|lines| format!("{}-{}", lines.start(), lines.end())).collect();
+        let of_file = of_file.iter().map(|lines| ("lines", lines.as_str()));
         let others = self.others.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let options = [
             (layout == Layout::SideBySide).then_some(("view", "parallel")),
             ignores_white_space.then_some(("w", "1")),
+            self.wraps.then_some(("wrap", "1")),
             file.map(|file| ("file", file)),
         ];
-        let query = address::query(others.chain(options.into_iter().flatten()));
+        let query = address::query(others.chain(options.into_iter().flatten()).chain(of_file));
         let mark = if query.is_empty() { "" } else { "?" };
         format!("{}{mark}{query}", self.path)
     }
@@ -135,6 +186,8 @@ struct FileChange {
     unfold: Option<String>,
     /// The page of the file after the change.
     file: Option<String>,
+    /// Links to lines after the last hunk.
+    more_lines: Vec<Expansion>,
     /// The number of lines that are shown, if there are more.
     cut_at: Option<usize>,
     additions: usize,
@@ -164,6 +217,8 @@ pub(crate) struct DiffView {
     other_white_space: String,
     /// The address of the page with all files, if it shows a single one.
     all_files: Option<String>,
+    wraps: bool,
+    other_wrapping: String,
 }
 
 /// The HTML of a diff.
@@ -217,6 +272,9 @@ impl DiffView {
             other_layout: options.address(other, ignores, file),
             other_white_space: options.address(layout, !ignores, file),
             all_files: file.map(|_| options.address(layout, ignores, None)),
+            wraps: options.wraps,
+            other_wrapping: DiffOptions { wraps: !options.wraps, ..options.clone() }
+                .address(layout, ignores, file),
         }
     }
 
@@ -262,6 +320,16 @@ impl FileChange {
             true => Vec::new(),
             false => Line::parse(&diff.text, options.ignores_white_space),
         };
+        // Removed files and submodules have no page, and nothing around their hunks.
+        let is_file = diff.new_mode.is_some_and(|mode| matches!(mode >> 12, 0o10 | 0o12));
+        let mut more_lines = Vec::new();
+        let more = |lines: &Numbers| options.address_with_lines(&diff.new_path, lines);
+        if options.expands && is_file && !lines.is_empty() {
+            let content = options.content.as_deref().filter(|_| is_alone);
+            let expanded = expand::expand(lines, content, &options.between);
+            lines = expanded.lines;
+            more_lines = expanded.end.map_or(vec![], |end| Expansion::all(&end, more));
+        }
         let cut_at = (lines.len() > left).then_some(left);
         lines.truncate(left);
         words::mark(&mut lines, deadline);
@@ -281,8 +349,8 @@ impl FileChange {
             };
             rows.filter(is_linked).for_each(|row| row.link_comment(form, &diff.new_path));
         }
-        // Removed files and submodules have no page.
-        let is_file = diff.new_mode.is_some_and(|mode| matches!(mode >> 12, 0o10 | 0o12));
+        let headers = pairs.iter_mut().filter_map(|pair| pair.left.as_mut());
+        rows.iter_mut().chain(headers).for_each(|row| row.link_expansions(more));
         let blobs = options.blobs.as_ref().filter(|_| is_file);
         Self {
             name: shown_name(diff),
@@ -293,6 +361,7 @@ impl FileChange {
             file: blobs.map(|blobs| format!("{blobs}/{}", address::path(&diff.new_path))),
             rows,
             pairs,
+            more_lines: if cut_at.is_some() { vec![] } else { more_lines },
             cut_at,
             additions,
             deletions,

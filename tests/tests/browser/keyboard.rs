@@ -1,4 +1,4 @@
-//! Keyboard shortcuts, as the page `/help/shortcuts` lists them.
+//! Scripts for readers of code and lists: keyboard shortcuts, as `/help/shortcuts` lists them, and ranges of lines.
 
 use anyhow::{Context, Result};
 use serde_json::json;
@@ -24,6 +24,7 @@ async fn journey() -> Result<()> {
     let Some(window) = Window::open(&site.base, Scripts::On).await? else { return Ok(()) };
     let project = prepare(&site, &window).await?;
     read_files(&window).await?;
+    mark_lines(&window).await?;
     walk_through_lists(&window).await?;
     let path = format!("/projects/{project}/repository/commits");
     let commits = site.call("GET", &path, &json!({})).expect(200);
@@ -54,6 +55,18 @@ async fn read_files(window: &Window) -> Result<()> {
     window.go("/root/ship/blob/master/src/main.rs").await?;
     window.type_keys("e").await?;
     window.find("//h1[.='Edit file']").await.map(drop)
+}
+
+async fn mark_lines(window: &Window) -> Result<()> {
+    let marked = "return [...document.querySelectorAll('tr.marked')].map((row) => row.id).join()";
+    window.go("/root/ship/blob/master/src/main.rs#L1-2").await?;
+    window.waits_for(marked, &json!("L1,L2")).await?;
+    window.run("location.hash = '#L3'", vec![]).await?;
+    window.waits_for(marked, &json!("")).await?;
+    let click = "document.querySelector('#L2 a').dispatchEvent(\
+                 new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true }))";
+    window.run(click, vec![]).await?;
+    window.waits_for(marked, &json!("L2,L3")).await
 }
 
 async fn walk_through_lists(window: &Window) -> Result<()> {

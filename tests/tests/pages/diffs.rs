@@ -2,11 +2,12 @@
 
 use hexforge_tests::{Forge, on_every_store};
 
-use super::support::{Browser, project};
+use super::support::{Browser, Page, project};
 
 on_every_store!(
     a_commit_has_its_links_and_refs,
     changed_words_are_marked_in_both_layouts,
+    lines_around_hunks_are_shown_by_links,
     long_diffs_are_folded,
     diffs_are_available_as_text,
 );
@@ -63,6 +64,57 @@ fn changed_words_are_marked_in_both_layouts(forge: &Forge) {
     let without = browser.get(&format!("{address}?w=1")).page(200);
     assert_eq!(without.all(&format!("{region} tr[data-kind=added] .line")), ["one 2 three"]);
     assert!(without.all("main .bar a").contains(&"Show white space".to_owned()));
+}
+
+fn lines_around_hunks_are_shown_by_links(forge: &Forge) {
+    let (id, tree) = project(forge, "ship", "20");
+    let text = |changed: &str| -> String {
+        (1..=100)
+            .map(|number| match number {
+                50 => format!("{changed}\n"),
+                _ => format!("line {number}\n"),
+            })
+            .collect()
+    };
+    tree.write("a.txt", text("old")).commit("Before");
+    let changed = tree.write("a.txt", text("new")).commit("After");
+    tree.git(&["branch", "topic"]);
+    forge.fill(id, &tree);
+    let browser = Browser::stranger(forge);
+    let links = |page: &Page| page.all("section[aria-label='a.txt'] a.expand");
+    for address in
+        [format!("/root/ship/commit/{changed}"), "/root/ship/compare/master~1...topic".to_owned()]
+    {
+        for layout in ["", "?view=parallel"] {
+            let page = browser.get(&format!("{address}{layout}")).page(200);
+            assert_eq!(links(&page), ["Show lines 27 to 46", "Show lines 54 to 73"], "{address}");
+            assert_eq!(page.faults(), [""; 0]);
+            let follow = |page: &Page, place: usize| {
+                let link = page.attributes("a.expand", "href").remove(place);
+                browser.get(link.split('#').next().unwrap_or_default()).page(200)
+            };
+            let above = follow(&page, 0);
+            assert_eq!(links(&above), ["Show lines 7 to 26", "Show lines 54 to 73"]);
+            assert!(above.1.contains("line 27") && !above.1.contains("line 26"));
+            assert_eq!(above.all("tr#N27 .number"), ["27", "27"]);
+            let below = follow(&above, 1);
+            assert_eq!(links(&below), ["Show lines 7 to 26", "Show lines 74 to 93"]);
+            assert!(below.1.contains("line 27") && below.1.contains("line 73"));
+            let all = follow(&follow(&follow(&below, 0), 0), 0);
+            assert!(links(&all).is_empty(), "{:?}", links(&all));
+            assert_eq!(all.all("tr[data-kind=same] > .line:last-child").len(), 99);
+            assert!(all.all("tr[data-kind=hunk]").is_empty());
+            assert_eq!(all.faults(), [""; 0]);
+        }
+    }
+    let address = format!("/root/ship/commit/{changed}");
+    let page = browser.get(&address).page(200);
+    assert!(page.all("main .bar a").contains(&"Wrap lines".to_owned()));
+    let wrapped = browser.get(&format!("{address}?wrap=1")).page(200);
+    assert_eq!(wrapped.all(".code.wrapped").len(), 1);
+    assert!(wrapped.all("main .bar a").contains(&"Do not wrap lines".to_owned()));
+    let odd = browser.get(&format!("{address}?file=nothing&lines=1-2&lines=x")).page(200);
+    assert!(odd.all("section.diff").is_empty());
 }
 
 fn long_diffs_are_folded(forge: &Forge) {

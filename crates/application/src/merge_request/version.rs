@@ -25,7 +25,7 @@ use super::update::has_source;
 use crate::access;
 use crate::app::App;
 use crate::error::{Entity, Error, Refusal};
-use crate::repository::{hidden, open, packs};
+use crate::repository::{self, hidden, open, packs};
 use crate::view::merge_request::{self as view, MergeRequestView};
 
 /// The maximum number of commits of a version that are listed.
@@ -57,6 +57,14 @@ impl OpenVersion {
             Some(version) => read_diffs(&*self.repository, version),
             None => Ok(vec![]),
         }
+    }
+
+    /// Reads the first bytes of a file after the changes; `None` when there is no such file.
+    pub fn head_of_file(&self, path: &str, length: usize) -> Result<Option<Vec<u8>>, Error> {
+        let head = self.version.as_ref().and_then(|version| version.commits.head);
+        let Some(head) = head else { return Ok(None) };
+        let Some(blob) = self.repository.blob_at(head, path)? else { return Ok(None) };
+        repository::read_head(&*self.repository, blob.id, length).map(Some)
     }
 }
 

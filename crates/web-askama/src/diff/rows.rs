@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
+use super::expand::{Hidden, Numbers};
 use crate::{address, visible};
 
 /// The time in which lines that differ only in white space are found, for each file.
@@ -48,6 +49,12 @@ pub(super) struct Line {
     pub(super) new: Option<u32>,
     /// For a removed line, the number of the next line of the new file; 0 if the new file has no lines.
     next: Option<u32>,
+    /// For the header of a hunk of the diff, the first line numbers of the hunk.
+    pub(super) start: Option<(u32, u32)>,
+    /// For a header, the lines above it that are not shown.
+    pub(super) hidden: Option<Hidden>,
+    /// Whether the line is between the hunks of the diff.
+    is_between: bool,
     /// The text, as far as it is shown.
     pub(super) text: String,
     /// The changed parts of the text.
@@ -61,7 +68,34 @@ impl Line {
     fn new(kind: Kind, old: Option<u32>, new: Option<u32>, text: &str) -> Self {
         let (text, missing) = visible::cut(text);
         let (text, marks) = (text.to_owned(), vec![]);
-        Self { kind, old, new, next: None, text, marks, missing, is_last_without_newline: false }
+        Self {
+            kind,
+            old,
+            new,
+            next: None,
+            start: None,
+            hidden: None,
+            is_between: false,
+            text,
+            marks,
+            missing,
+            is_last_without_newline: false,
+        }
+    }
+
+    /// The header above lines that begin with these numbers.
+    pub(super) fn header(old: u32, new: u32) -> Self {
+        Self::new(Kind::Hunk, None, None, &format!("@@ -{old} +{new} @@"))
+    }
+
+    /// The same header below lines that are not shown.
+    pub(super) fn below(self, hidden: Option<Hidden>) -> Self {
+        Self { hidden, ..self }
+    }
+
+    /// A line between the hunks of the diff.
+    pub(super) fn shown_between(old: u32, new: u32, text: &str) -> Self {
+        Self { is_between: true, ..Self::new(Kind::Same, Some(old), Some(new), text) }
     }
 
     /// Reads a unified diff. If white space is ignored, lines that differ only in it are the same, and hunks without
@@ -95,7 +129,8 @@ fn parse(text: &str) -> Vec<Line> {
             Some(b'@') => {
                 is_in_hunk = true;
                 (old, new) = starts(line);
-                lines.push(Line::new(Kind::Hunk, None, None, line));
+                let header = Line::new(Kind::Hunk, None, None, line);
+                lines.push(Line { start: Some((old, new)), ..header });
             }
             // The names of the files come before the first hunk.
             _ if !is_in_hunk => (),
@@ -217,11 +252,39 @@ pub(super) struct Row {
     pub(super) is_last_without_newline: bool,
     /// The address of the form for a comment on the line.
     pub(super) comment: Option<String>,
+    /// For a header, the lines above it that are not shown, and the links that show some of them.
+    hidden: Option<Hidden>,
+    pub(super) expansions: Vec<Expansion>,
+    /// The anchor of a line between the hunks.
+    pub(super) anchor: Option<String>,
+}
+
+/// A link that shows lines between the hunks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Expansion {
+    pub(super) address: String,
+    /// `lines 11 to 30`.
+    pub(super) lines: String,
+}
+
+impl Expansion {
+    /// The links for hidden lines. `address` makes the address of a page that shows more lines.
+    pub(super) fn all(hidden: &Hidden, address: impl Fn(&Numbers) -> String) -> Vec<Self> {
+        let expansion = |lines: Numbers| Self {
+            address: format!("{}#N{}", address(&lines), lines.start()),
+            lines: match lines.start() == lines.end() {
+                true => format!("line {}", lines.start()),
+                false => format!("lines {} to {}", lines.start(), lines.end()),
+            },
+        };
+        hidden.steps().into_iter().map(expansion).collect()
+    }
 }
 
 impl From<Line> for Row {
     fn from(line: Line) -> Self {
-        let Line { kind, old, new, next, text, marks, missing, is_last_without_newline } = line;
+        let Line { kind, old, new, next, text, marks, missing, .. } = line;
+        let Line { hidden, is_between, is_last_without_newline, .. } = line;
         let (mut parts, mut end) = (Vec::new(), 0);
         let mut push = |range: Range<usize>, is_changed| {
             if !range.is_empty() {
@@ -235,11 +298,30 @@ impl From<Line> for Row {
         }
         push(end..text.len(), false);
         let (kind, sign) = (kind.name(), kind.sign());
-        Self { kind, old, new, next, sign, parts, missing, is_last_without_newline, comment: None }
+        Self {
+            kind,
+            old,
+            new,
+            next,
+            sign,
+            parts,
+            missing,
+            is_last_without_newline,
+            comment: None,
+            hidden,
+            expansions: vec![],
+            anchor: new.filter(|_| is_between).map(|number| format!("N{number}")),
+        }
     }
 }
 
 impl Row {
+    /// Links a header to pages that show lines above it.
+    pub(super) fn link_expansions(&mut self, address: impl Fn(&Numbers) -> String) {
+        self.expansions =
+            self.hidden.as_ref().map_or(vec![], |hidden| Expansion::all(hidden, address));
+    }
+
     /// Links the line to a form for a comment on it.
     pub(super) fn link_comment(&mut self, form: &str, path: &str) {
         if self.kind == "hunk" {

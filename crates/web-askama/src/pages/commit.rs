@@ -224,6 +224,7 @@ async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
     let read = move || {
         let view = commits::get(&at, None)?;
         let changes = commits::changes(&at)?;
+        let options = options.with_content(|path, max| repository::head_at(&at, path, max))?;
         let diff = DiffView::of_comparison(&changes, &options);
         let diff = diff.with_stats(changes.diffs.len(), &view.stats).to_html()?;
         Ok::<_, Error>((diff, browse::refs_containing(&at)?))

@@ -164,6 +164,8 @@ async fn show_range(
             let since_merge_base = range.since_merge_base;
             let app = visit.shared_app();
             let work = move || {
+                let options =
+                    options.with_content(|path, max| repository::head_at(&to, path, max))?;
                 let compared = compare(&from, &to, since_merge_base, &options)?;
                 let statuses = project::statuses(&app, &project, &compared.commits)?;
                 Ok::<_, Error>((compared, statuses))

@@ -175,6 +175,9 @@ struct BlobPage {
     permalink: String,
     /// The address of the other form of a markdown file, and its name.
     other_form: Option<(String, &'static str)>,
+    /// Whether long lines are wrapped, and the address of the same page without or with it. Only code has it.
+    wraps: bool,
+    other_wrapping: Option<String>,
     edit: Option<String>,
     delete: Option<Delete>,
     last: Option<CommitLine>,
@@ -389,6 +392,13 @@ fn show_file(
         true => (here.clone(), "Rendered"),
         false => (format!("{here}?plain=1"), "Source"),
     });
+    let wraps = visit.query("wrap") == Some("1");
+    let other_wrapping = || {
+        let plain = visit.query("plain").map(|_| ("plain", "1"));
+        let wrap = (!wraps).then_some(("wrap", "1"));
+        let query = address::query(plain.into_iter().chain(wrap));
+        if query.is_empty() { here.clone() } else { format!("{here}?{query}") }
+    };
     // Forms can write files whose names are text.
     let is_named = matches!(path::shown(&path), Cow::Borrowed(_));
     let may_write = is_branch && is_named && project.may(ProjectAbility::PushCode);
@@ -410,6 +420,8 @@ fn show_file(
         find_file: format!("{base}/find_file/{}", address::path(&name)),
         permalink: format!("{base}/blob/{}", address::path(joined(&commit, &path))),
         other_form,
+        other_wrapping: code.map(|_| other_wrapping()),
+        wraps,
         edit: (may_write && is_text).then(|| format!("{base}/edit/{place}")),
         delete: may_write.then(delete),
         last: last.map(|commit| CommitLine::new(&commit, &frame)),

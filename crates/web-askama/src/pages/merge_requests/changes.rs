@@ -47,7 +47,10 @@ pub(super) async fn diffs(visit: Visit) -> PageResult<HttpResponse> {
     if let Some(commit) = view.request.head {
         options = options.with_files_at(&base, commit);
     }
-    let read = move || DiffView::new(&version.diffs()?, &options).to_html();
+    let read = move || {
+        let options = options.with_content(|path, max| version.head_of_file(path, max))?;
+        DiffView::new(&version.diffs()?, &options).to_html()
+    };
     let diff = visit.run_long(|limiter| &limiter.comparisons, &viewer, read).await?;
     let section = frame_of(&project, "Merge requests");
     let frame = Frame::of_project(&visit, &viewer, &head.what(), section);
