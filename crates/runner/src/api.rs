@@ -73,11 +73,12 @@ pub enum Appended {
 }
 
 impl Api {
-    /// Connects to a server, at the first call.
+    /// Connects to a server, at the first call. The address may end in `/ci`, as `gitlab-ci-multi-runner` wants it.
     /// # Errors
     /// The address is invalid, or the TLS library cannot be used.
     pub fn new(url: &str) -> Result<Self, Error> {
-        let url = url.trim_end_matches('/').to_owned();
+        let url = url.trim_end_matches('/');
+        let url = url.strip_suffix("/ci").unwrap_or(url).to_owned();
         let unusable = |problem: String| Error::Unreachable { url: url.clone(), problem };
         let parsed = url::Url::parse(&url).map_err(|error| unusable(error.to_string()))?;
         if !matches!(parsed.scheme(), "http" | "https") {
@@ -447,6 +448,13 @@ mod tests {
         let error = wait(api.finish(1, "token", &Final::of(true, b""))).expect_err("it is refused");
         assert_eq!(error.status(), Some(403));
         assert!(error.to_string().len() < 5000);
+    }
+
+    #[test]
+    fn an_address_may_end_in_ci() {
+        for given in ["http://forge:80/ci", "http://forge:80/ci/", "http://forge:80/"] {
+            assert_eq!(Api::new(given).expect("a valid address").url, "http://forge:80", "{given}");
+        }
     }
 
     #[test]

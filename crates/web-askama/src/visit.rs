@@ -453,6 +453,11 @@ impl Visit {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// The token that a feed reader sends in the address. Only feeds accept it.
+    pub(crate) fn feed_token(&self) -> Option<String> {
+        self.query("private_token").map(str::to_owned)
+    }
+
     /// All parameters in the query, as they came.
     pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))

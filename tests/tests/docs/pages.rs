@@ -8,9 +8,10 @@ use crate::{all_pages, code_spans, files, page, prose, root};
 const LONGEST_LINE: usize = 120;
 
 /// Names that look like files of the repository but are not.
-const ELSEWHERE: [&str; 3] = [
-    // A settings file in the data folder.
+const ELSEWHERE: [&str; 4] = [
+    // Settings files in the data folder.
     "hexforge.toml",
+    "built-in-runner.toml",
     // The configuration that `hexforge runner register` writes.
     "runner.toml",
     // The example of docs/adding-an-endpoint.md.

@@ -104,6 +104,20 @@ fn feeds_show_what_their_reader_may_see(forge: &Forge) {
     assert!(by_token.text().contains("root/hidden"), "{}", by_token.text());
     assert_eq!(stranger.get("/dashboard.atom?private_token=wrong").0.status, 302);
     assert_eq!(stranger.get(&format!("/dashboard/activity?private_token={ROOT}")).0.status, 302);
+    let hidden = "/root/hidden";
+    for feed in [".atom", "/commits/master.atom", "/commits/master/src.atom", "/tags.atom"] {
+        let feed = format!("{hidden}{feed}");
+        assert_eq!(stranger.get(&feed).0.status, 404, "{feed}");
+        assert_eq!(stranger.get(&format!("{feed}?private_token=wrong")).0.status, 404, "{feed}");
+        let by_token = stranger.get(&format!("{feed}?private_token={ROOT}")).0;
+        assert_eq!(by_token.status, 200, "{feed}");
+        let media_type = Some("application/atom+xml; charset=utf-8");
+        assert_eq!(by_token.header("Content-Type"), media_type, "{feed}");
+    }
+    for page in ["", "/commits/master", "/tags", "/activity"] {
+        let page = format!("{hidden}{page}?private_token={ROOT}");
+        assert_eq!(stranger.get(&page).0.status, 404, "{page}");
+    }
 
     user(forge, "ada");
     let ada = Browser::signed_in(forge, "ada");

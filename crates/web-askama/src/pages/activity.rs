@@ -129,7 +129,7 @@ pub(super) fn may_have_more<T>(items: &[T]) -> bool {
 }
 
 async fn dashboard_feed(visit: Visit) -> PageResult<HttpResponse> {
-    let token = visit.query("private_token").map(str::to_owned);
+    let token = visit.feed_token();
     let first = Page::Numbered { number: 1, size: PER_PAGE };
     let (_, events) = visit
         .run(move |app, viewer| {

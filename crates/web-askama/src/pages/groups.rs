@@ -265,7 +265,7 @@ async fn show_activity(visit: Visit) -> PageResult<HttpResponse> {
 
 async fn feed(visit: Visit) -> PageResult<HttpResponse> {
     let named = named(&visit);
-    let token = visit.query("private_token").map(str::to_owned);
+    let token = visit.feed_token();
     let first = hexforge_domain::paging::Page::Numbered { number: 1, size: PER_PAGE };
     let (_, (found, events)) = visit
         .run(move |app, viewer| {

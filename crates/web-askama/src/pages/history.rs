@@ -10,9 +10,9 @@ use hexforge_application::repository::commits::{self, CommitFilter};
 use hexforge_application::repository::ref_path::Located;
 use hexforge_domain::commit::Commit;
 use hexforge_domain::limiter::PermitPool;
-use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::ci::CiAbility;
 
+use super::activity::feed_reader;
 use super::conditions::{self, Conditions};
 use super::file::{Address, Place, find_place, joined, run_at};
 use super::project::{self, CommitLine, Statuses, frame_of, other_spelling};
@@ -73,8 +73,9 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     let place = Address::of(&visit);
     let conditions = Conditions::of(&visit);
     let known = conditions.clone();
+    let token = visit.feed_token();
     let read = move |app: &App, viewer: &Viewer| {
-        let (found, is_feed) = find(app, viewer.actor(), &place)?;
+        let (found, is_feed) = find(app, viewer, token.as_deref(), &place)?;
         let Located { at, name, .. } = &found.located;
         let tag = match is_feed {
             true => None,
@@ -160,16 +161,22 @@ fn first(visit: &Visit) -> u64 {
     number.saturating_mul(COMMITS as u64)
 }
 
-/// Finds the place, and whether its feed is meant: `.atom` belongs to the ref if there is such a ref.
-fn find(app: &App, actor: Actor, place: &Address) -> Result<(Place, bool), Error> {
+/// Finds the place, and whether its feed is meant: `.atom` belongs to the ref if there is such a ref. A token opens only
+/// the feed.
+fn find(
+    app: &App,
+    viewer: &Viewer,
+    token: Option<&str>,
+    place: &Address,
+) -> Result<(Place, bool), Error> {
     let Some(rest) = place.rest.strip_suffix(FEED) else {
-        return Ok((find_place(app, actor, place)?, false));
+        return Ok((find_place(app, viewer.actor(), place)?, false));
     };
-    match find_place(app, actor, place) {
+    match find_place(app, viewer.actor(), place) {
         Ok(found) if found.located.name.ends_with(FEED) => Ok((found, false)),
         Ok(_) | Err(Error::NotFound(_)) => {
             let place = Address { rest: rest.to_owned(), ..place.clone() };
-            Ok((find_place(app, actor, &place)?, true))
+            Ok((find_place(app, feed_reader(app, viewer, token)?, &place)?, true))
         }
         Err(error) => Err(error),
     }

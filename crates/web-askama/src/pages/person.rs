@@ -148,7 +148,7 @@ async fn keys(visit: Visit) -> PageResult<HttpResponse> {
 /// The activity of a person or in a group, as a feed.
 async fn feed(visit: Visit) -> PageResult<HttpResponse> {
     let username = visit.param("username");
-    let token = visit.query("private_token").map(str::to_owned);
+    let token = visit.feed_token();
     let first = hexforge_domain::paging::Page::Numbered { number: 1, size: PER_PAGE };
     let (_, (title, page, events)) = visit
         .run(move |app, viewer| {

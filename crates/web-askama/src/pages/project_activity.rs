@@ -8,6 +8,7 @@ use hexforge_application::view::event::EventView;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::paging::Paged;
 
+use super::activity::feed_reader;
 use super::project::{frame_of, other_spelling};
 use crate::error::PageResult;
 use crate::feed::{self, Feed, FeedEntry};
@@ -39,12 +40,17 @@ struct ActivityPage {
     pager: Pager,
 }
 
-async fn load(visit: &Visit) -> PageResult<(Viewer, (ProjectPage, Paged<EventView>))> {
+/// The events for the visitor, or for the user of the token of a feed.
+async fn load(
+    visit: &Visit,
+    feed_token: Option<String>,
+) -> PageResult<(Viewer, (ProjectPage, Paged<EventView>))> {
     let (named, page) = (visit.project(), visit.page());
     visit
         .run(move |app, viewer| {
-            let project = project_page::get(app, viewer.actor(), &named)?;
-            Ok((project, event::list_of_project(app, viewer.actor(), &named, page)?))
+            let actor = feed_reader(app, viewer, feed_token.as_deref())?;
+            let project = project_page::get(app, actor, &named)?;
+            Ok((project, event::list_of_project(app, actor, &named, page)?))
         })
         .await
 }
@@ -88,7 +94,7 @@ fn link_of(view: &EventView, base: &str) -> Option<String> {
 }
 
 async fn show(visit: Visit) -> PageResult<HttpResponse> {
-    let (viewer, (project, events)) = load(&visit).await?;
+    let (viewer, (project, events)) = load(&visit, None).await?;
     if let Some(redirect) = other_spelling(&visit, &project) {
         return Ok(redirect);
     }
@@ -108,7 +114,7 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
 }
 
 async fn show_feed(visit: Visit) -> PageResult<HttpResponse> {
-    let (_, (project, events)) = load(&visit).await?;
+    let (_, (project, events)) = load(&visit, visit.feed_token()).await?;
     if let Some(redirect) = other_spelling_of_feed(&visit, &project) {
         return Ok(redirect);
     }

@@ -10,6 +10,7 @@ use hexforge_application::tag::{self, NewTag, TagView, release};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::project::ProjectAbility;
 
+use super::activity::feed_reader;
 use super::project::{CommitLine, frame_of, missing, other_spelling};
 use super::pushing::{self, Pushable};
 use crate::address;
@@ -159,12 +160,13 @@ async fn list(visit: Visit) -> PageResult<HttpResponse> {
 
 /// The feed of the first tags of the list.
 async fn feed(visit: Visit) -> PageResult<HttpResponse> {
-    let named = visit.project();
+    let (named, token) = (visit.project(), visit.feed_token());
     let page = Page::Numbered { number: 1, size: feed::ENTRIES as u64 };
     let (_, (project, tags)) = visit
         .run(move |app, viewer| {
-            let project = project_page::get(app, viewer.actor(), &named)?;
-            Ok((project, tag::list(app, viewer.actor(), &named, page)?))
+            let actor = feed_reader(app, viewer, token.as_deref())?;
+            let project = project_page::get(app, actor, &named)?;
+            Ok((project, tag::list(app, actor, &named, page)?))
         })
         .await?;
     if let Some(redirect) = other_spelling(&visit, &project) {

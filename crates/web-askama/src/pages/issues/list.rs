@@ -156,7 +156,7 @@ pub(super) async fn list(visit: Visit) -> PageResult<HttpResponse> {
 
 /// The newest issues that match the query, as a feed.
 pub(super) async fn feed(visit: Visit) -> PageResult<HttpResponse> {
-    let (named, token) = (visit.project(), visit.query("private_token").map(str::to_owned));
+    let (named, token) = (visit.project(), visit.feed_token());
     let query = query_of(&Conditions::of(&visit), state_of(&visit).1);
     let first = Page::Numbered { number: 1, size: ENTRIES as u64 };
     let (_, (path, found)) = visit
