@@ -12,7 +12,7 @@ use hexforge_domain::merge_request::{
     Ends, MergeRequest, MergeRequestState, MergeStatus, NewMergeRequest, NewVersion, RequestBranch,
     SeenVersions, Version,
 };
-use hexforge_domain::note::NoteReader;
+use hexforge_domain::note::port::NoteReader;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::project::Project;
