@@ -8,6 +8,8 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat, openat2, readlinkat};
+use rustix::io::Errno;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -33,11 +35,12 @@ const MAX_LINK: u64 = 4096;
 /// Finds the files that belong to a selection, relative to the project folder. `tracked` are the files and submodules
 /// that git checked out; all others are untracked. Without it, no file counts as untracked.
 /// # Errors
-/// A folder cannot be read, or there are too many files.
+/// A folder cannot be read, there are too many files, or `goes_on` is false.
 pub fn select(
     project: &Path,
     chosen: &Selection,
     tracked: Option<&BTreeSet<PathBuf>>,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<BTreeSet<PathBuf>, Error> {
     let mut found = BTreeSet::new();
     let tracked = tracked.filter(|_| chosen.untracked);
@@ -47,12 +50,13 @@ pub fn select(
     };
     if !chosen.patterns.is_empty() || tracked.is_some() {
         walk(project, &mut Vec::new(), &mut |parts| {
+            check(goes_on)?;
             let path: PathBuf = parts.iter().collect();
             let matches = chosen.patterns.iter().any(|pattern| pattern.matches(parts));
             if matches || is_untracked(&path) {
                 found.insert(path);
             }
-            found.len() <= MAX_FILES
+            Ok(found.len() <= MAX_FILES)
         })?;
     }
     if found.len() > MAX_FILES {
@@ -65,7 +69,7 @@ pub fn select(
 fn walk(
     folder: &Path,
     parts: &mut Vec<String>,
-    visit: &mut dyn FnMut(&[&str]) -> bool,
+    visit: &mut dyn FnMut(&[&str]) -> Result<bool, Error>,
 ) -> Result<bool, Error> {
     if parts.len() > MAX_DEPTH {
         return Err(Error::step(format!("more than {MAX_DEPTH} folders are in one another")));
@@ -82,7 +86,7 @@ fn walk(
         let goes_on = if kind.is_dir() {
             walk(folder, parts, visit)?
         } else if kind.is_file() || kind.is_symlink() {
-            visit(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+            visit(&parts.iter().map(String::as_str).collect::<Vec<_>>())?
         } else {
             // Sockets, pipes and devices.
             true
@@ -102,38 +106,42 @@ fn walk(
 pub fn pack(
     project: &Path,
     files: &BTreeSet<PathBuf>,
-    archive: &Path,
+    archive: File,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<usize, Error> {
-    let out = File::create(archive).map_err(Error::at(archive))?;
-    let mut zip = ZipWriter::new(BufWriter::with_capacity(256 << 10, out));
+    let folder = File::open(project).map_err(Error::at(project))?;
+    let mut zip = ZipWriter::new(BufWriter::with_capacity(256 << 10, archive));
     let (mut packed, mut left) = (0, MAX_UNPACKED);
     for file in files {
-        packed += usize::from(pack_one(project, file, &mut zip, &mut left, goes_on)?);
+        packed += usize::from(pack_one(&folder, file, &mut zip, &mut left, goes_on)?);
     }
-    let broken = |error: zip::result::ZipError| {
-        Error::step(format!("the archive cannot be written: {error}"))
-    };
-    zip.finish()
-        .map_err(broken)?
-        .into_inner()
-        .map_err(|error| Error::at(archive)(error.into_error()))?;
+    let broken =
+        |error: &dyn fmt::Display| Error::step(format!("the archive cannot be written: {error}"));
+    zip.finish().map_err(|error| broken(&error))?.flush().map_err(|error| broken(&error))?;
     Ok(packed)
 }
 
+/// Opens a file or link below a folder. A part of the path may have been replaced by a link since it was listed, so no
+/// link is followed: `None` if there is one, and if the file is gone.
+fn open_below(folder: &File, file: &Path, flags: OFlags) -> Result<Option<File>, Error> {
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    // A pipe must not be waited for.
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    match openat2(folder, file, flags, Mode::empty(), resolve) {
+        Ok(opened) => Ok(Some(opened.into())),
+        Err(Errno::NOENT | Errno::LOOP | Errno::XDEV | Errno::NOTDIR | Errno::NXIO) => Ok(None),
+        Err(error) => Err(Error::at(file)(error.into())),
+    }
+}
+
 fn pack_one(
-    project: &Path,
+    folder: &File,
     file: &Path,
     zip: &mut ZipWriter<BufWriter<File>>,
     left: &mut u64,
     goes_on: &dyn Fn() -> bool,
 ) -> Result<bool, Error> {
-    let path = project.join(file);
-    // A folder on the way may have been replaced by a link.
-    if !has_plain_parents(project, file) {
-        return Ok(false);
-    }
-    let Ok(metadata) = fs::symlink_metadata(&path) else { return Ok(false) };
+    let Some((metadata, is_link)) = kind_of(folder, file)? else { return Ok(false) };
     let name = file.to_string_lossy().into_owned();
     let broken =
         |error: zip::result::ZipError| Error::step(format!("{name} cannot be packed: {error}"));
@@ -142,19 +150,18 @@ fn pack_one(
         .compression_level(Some(3))
         .large_file(metadata.len() >= 1 << 31)
         .unix_permissions(metadata.permissions().mode() & 0o777);
-    if metadata.is_symlink() {
-        let target = fs::read_link(&path).map_err(Error::at(&path))?;
-        zip.add_symlink(name.clone(), target.to_string_lossy(), options).map_err(broken)?;
+    if let Some(target) = is_link {
+        zip.add_symlink(name.clone(), target, options).map_err(broken)?;
         return Ok(true);
     }
     if !metadata.is_file() {
         return Ok(false);
     }
-    let input = File::open(&path).map_err(Error::at(&path))?;
+    let Some(input) = open_below(folder, file, OFlags::RDONLY)? else { return Ok(false) };
     zip.start_file(name.clone(), options).map_err(broken)?;
     // A file without content may be of any size.
     loop {
-        let copied = io::copy(&mut (&input).take(BLOCK), zip).map_err(Error::at(&path))?;
+        let copied = io::copy(&mut (&input).take(BLOCK), zip).map_err(Error::at(file))?;
         if copied == 0 {
             return Ok(true);
         }
@@ -162,10 +169,41 @@ fn pack_one(
         if *left == 0 {
             return Err(Error::step(format!("the files have more than {MAX_UNPACKED} bytes")));
         }
-        if !goes_on() {
-            return Err(Error::step("it took too long, or the build was canceled"));
-        }
+        check(goes_on)?;
     }
+}
+
+fn check(goes_on: &dyn Fn() -> bool) -> Result<(), Error> {
+    match goes_on() {
+        true => Ok(()),
+        false => Err(Error::step("it took too long, or the build was canceled")),
+    }
+}
+
+/// What is at a path, and the target if it is a link.
+fn kind_of(folder: &File, file: &Path) -> Result<Option<(fs::Metadata, Option<String>)>, Error> {
+    let parent = match file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => open_below(folder, parent, OFlags::PATH | OFlags::DIRECTORY)?,
+        None => Some(folder.try_clone().map_err(Error::at(file))?),
+    };
+    let (Some(parent), Some(name)) = (parent, file.file_name()) else { return Ok(None) };
+    // Without following it, a link is opened itself.
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = match openat(&parent, name, flags, Mode::empty()) {
+        Ok(found) => File::from(found),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(Error::at(file)(error.into())),
+    };
+    let metadata = found.metadata().map_err(Error::at(file))?;
+    let target = match metadata.is_symlink() {
+        true => {
+            let target = readlinkat(&found, "", Vec::new());
+            let target = target.map_err(|error| Error::at(file)(error.into()))?;
+            Some(target.to_string_lossy().into_owned())
+        }
+        false => None,
+    };
+    Ok(Some((metadata, target)))
 }
 
 /// The result of [`unpack`].
@@ -190,11 +228,10 @@ impl fmt::Display for Unpacked {
 /// Unpacks an archive into a project folder. Existing files are replaced. Links that lead out of the folder are left out.
 /// # Errors
 /// The archive is damaged or too large, contains a path outside of the folder, or a file cannot be written.
-pub fn unpack(archive: &Path, project: &Path) -> Result<Unpacked, Error> {
-    let file = File::open(archive).map_err(Error::at(archive))?;
+pub fn unpack(archive: File, project: &Path) -> Result<Unpacked, Error> {
     let damaged =
         |error: zip::result::ZipError| Error::step(format!("the archive is damaged: {error}"));
-    let mut zip = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
+    let mut zip = ZipArchive::new(BufReader::new(archive)).map_err(damaged)?;
     if zip.len() > MAX_FILES {
         return Err(Error::step(format!("the archive has more than {MAX_FILES} files")));
     }
@@ -300,16 +337,6 @@ fn make_folder(project: &Path, name: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether all folders above the file are real folders.
-fn has_plain_parents(project: &Path, file: &Path) -> bool {
-    let mut path = project.to_owned();
-    let parents = file.parent().into_iter().flat_map(Path::components);
-    parents.into_iter().all(|part| {
-        path.push(part);
-        fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_dir())
-    })
-}
-
 /// Whether a path stays below its folder.
 fn is_below(path: &Path) -> bool {
     let mut parts = path.components().peekable();
@@ -346,14 +373,16 @@ mod tests {
     fn files_are_packed_and_unpacked() {
         let (from, to) = (project(), tempfile::tempdir().expect("a folder"));
         let archive = to.path().join("a.zip");
-        let files = select(from.path(), &chosen(&["bin"]), None).expect("readable");
+        let files = select(from.path(), &chosen(&["bin"]), None, &|| true).expect("readable");
         assert_eq!(files.len(), 3);
-        assert_eq!(pack(from.path(), &files, &archive, &|| true).expect("packed"), 3);
+        let out = File::create(&archive).expect("made");
+        assert_eq!(pack(from.path(), &files, out, &|| true).expect("packed"), 3);
         let target = to.path().join("project");
         fs::create_dir(&target).expect("made");
         for _ in 0..2 {
             let expected = Unpacked { files: 3, left_out: 0 };
-            assert_eq!(unpack(&archive, &target).expect("unpacked"), expected);
+            let archive = File::open(&archive).expect("opened");
+            assert_eq!(unpack(archive, &target).expect("unpacked"), expected);
         }
         assert_eq!(fs::read_to_string(target.join("bin/lib/a.o")).expect("there"), "object");
         assert_eq!(fs::read_to_string(target.join("bin/link")).expect("there"), "program");
@@ -364,11 +393,16 @@ mod tests {
     #[test]
     fn links_are_not_followed() {
         let from = project();
-        let files = select(from.path(), &chosen(&["etc/passwd"]), None).expect("readable");
-        assert_eq!(files, BTreeSet::new());
-        let files = BTreeSet::from(["etc/passwd", "README"].map(PathBuf::from));
-        let archive = from.path().join("a.zip");
-        assert_eq!(pack(from.path(), &files, &archive, &|| true).expect("packed"), 1);
+        let found = select(from.path(), &chosen(&["etc/passwd"]), None, &|| true);
+        assert_eq!(found.expect("readable"), BTreeSet::new());
+        let files = BTreeSet::from(["etc/passwd", "README", "etc", "gone"].map(PathBuf::from));
+        let archive = tempfile::tempfile().expect("a file");
+        let out = archive.try_clone().expect("cloned");
+        assert_eq!(pack(from.path(), &files, out, &|| true).expect("packed"), 2);
+        let mut zip = ZipArchive::new(archive).expect("an archive");
+        let names: Vec<_> = zip.file_names().map(|name| name.to_string()).collect();
+        assert_eq!(names, ["README", "etc"]);
+        assert!(zip.by_name("etc").expect("packed").is_symlink());
     }
 
     #[test]
@@ -376,9 +410,12 @@ mod tests {
         let from = project();
         let wanted = Selection { untracked: true, ..Selection::default() };
         let tracked = BTreeSet::from(["README", "bin/lib", "gone"].map(PathBuf::from));
-        let files = select(from.path(), &wanted, Some(&tracked)).expect("readable");
+        let files = select(from.path(), &wanted, Some(&tracked), &|| true).expect("readable");
         assert_eq!(files, BTreeSet::from(["bin/app", "bin/link", "etc"].map(PathBuf::from)));
-        assert_eq!(select(from.path(), &wanted, None).expect("readable"), BTreeSet::new());
+        let found = select(from.path(), &wanted, None, &|| true);
+        assert_eq!(found.expect("readable"), BTreeSet::new());
+        let found = select(from.path(), &chosen(&["bin"]), None, &|| false);
+        assert!(found.is_err_and(|error| error.to_string().contains("took too long")));
     }
 
     #[test]
@@ -388,14 +425,13 @@ mod tests {
             .and_then(|file| file.set_len(1 << 40))
             .expect("made");
         let files = BTreeSet::from([PathBuf::from("huge")]);
-        let archive = tempfile::NamedTempFile::new().expect("a file");
+        let archive = tempfile::tempfile().expect("a file");
         let asked = std::cell::Cell::new(0);
         let goes_on = || {
             asked.set(asked.get() + 1);
             asked.get() < 3
         };
-        let error =
-            pack(from.path(), &files, archive.path(), &goes_on).expect_err("it is too much");
+        let error = pack(from.path(), &files, archive, &goes_on).expect_err("it is too much");
         assert!(error.to_string().contains("took too long"), "{error}");
     }
 
@@ -428,11 +464,11 @@ mod tests {
         ] {
             let folder = project();
             let archive = hostile(name, link);
-            assert!(unpack(archive.path(), folder.path()).is_err(), "{name} {link:?}");
+            assert!(unpack(archive.into_file(), folder.path()).is_err(), "{name} {link:?}");
         }
         for (name, target) in [("evil", "/etc/passwd"), ("a/evil", "../../x"), ("a", "b/../../x")] {
             let folder = project();
-            let unpacked = unpack(hostile(name, Some(target)).path(), folder.path());
+            let unpacked = unpack(hostile(name, Some(target)).into_file(), folder.path());
             let unpacked = unpacked.expect("the archive is valid");
             assert_eq!(unpacked, Unpacked { files: 0, left_out: 1 }, "{name} {target}");
             assert!(fs::symlink_metadata(folder.path().join(name)).is_err(), "{name} {target}");
@@ -440,6 +476,7 @@ mod tests {
             assert_eq!(said, "0 files, without 1 links that lead out of the project");
         }
         let folder = project();
-        assert!(unpack(&folder.path().join("README"), folder.path()).is_err());
+        let text = File::open(folder.path().join("README")).expect("opened");
+        assert!(unpack(text, folder.path()).is_err());
     }
 }

@@ -1,13 +1,12 @@
 //! Caches of builds: one archive per project and key, replaced at once, so that builds that run at the same time
 //! neither see half a cache nor wait for each other.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use crate::archive::{self, Unpacked};
 use crate::error::Error;
 
 /// The caches of a runner.
@@ -20,38 +19,32 @@ impl Caches {
         Self(folder)
     }
 
-    /// Unpacks a cache into a project folder. Returns `None` if there is no such cache.
+    /// Opens the archive of a cache. Returns `None` if there is no such cache.
     /// # Errors
-    /// The cache cannot be unpacked.
-    pub fn restore(
-        &self,
-        project: i64,
-        key: &str,
-        folder: &Path,
-    ) -> Result<Option<Unpacked>, Error> {
+    /// The archive cannot be opened.
+    pub fn open(&self, project: i64, key: &str) -> Result<Option<File>, Error> {
         let file = self.file(project, key);
-        if !file.exists() {
-            return Ok(None);
+        match File::open(&file) {
+            Ok(archive) => Ok(Some(archive)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::at(&file)(error)),
         }
-        archive::unpack(&file, folder).map(Some)
     }
 
-    /// Replaces a cache by files of a project folder. Returns the number of files.
+    /// Replaces a cache by the archive that `pack` writes. Returns the number of files, which `pack` counts.
     /// # Errors
-    /// The cache cannot be written; then the old one stays.
+    /// The archive cannot be written; then the old one stays.
     pub fn store(
         &self,
         project: i64,
         key: &str,
-        folder: &Path,
-        files: &BTreeSet<PathBuf>,
-        goes_on: &dyn Fn() -> bool,
+        pack: impl FnOnce(File) -> Result<usize, Error>,
     ) -> Result<usize, Error> {
         let file = self.file(project, key);
         let parent = file.parent().unwrap_or(&self.0);
         fs::create_dir_all(parent).map_err(Error::at(parent))?;
         let new = tempfile::NamedTempFile::new_in(parent).map_err(Error::at(parent))?;
-        let packed = archive::pack(folder, files, new.path(), goes_on)?;
+        let packed = pack(new.reopen().map_err(Error::at(parent))?)?;
         new.persist(&file).map_err(|error| Error::at(&file)(error.error))?;
         Ok(packed)
     }
@@ -66,23 +59,28 @@ impl Caches {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
     fn a_cache_is_restored_for_its_project_and_key() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (caches, project) =
-            (Caches::new(folder.path().join("cache")), folder.path().join("project"));
-        fs::create_dir_all(&project).expect("made");
-        fs::write(project.join("a"), "1").expect("written");
-        let files = BTreeSet::from([PathBuf::from("a")]);
-        assert_eq!(caches.restore(1, "key/../x", &project).expect("none"), None);
-        assert_eq!(caches.store(1, "key/../x", &project, &files, &|| true).expect("stored"), 1);
-        fs::write(project.join("a"), "2").expect("written");
-        let one = Unpacked { files: 1, left_out: 0 };
-        assert_eq!(caches.restore(1, "key/../x", &project).expect("restored"), Some(one));
-        assert_eq!(fs::read_to_string(project.join("a")).expect("there"), "1");
-        assert_eq!(caches.restore(2, "key/../x", &project).expect("none"), None);
-        assert_eq!(caches.restore(1, "other", &project).expect("none"), None);
+        let caches = Caches::new(folder.path().join("cache"));
+        let open = |project, key| caches.open(project, key).expect("it can be opened");
+        assert!(open(1, "key/../x").is_none());
+        for text in ["1", "2"] {
+            let write = |mut out: File| {
+                out.write_all(text.as_bytes()).expect("written");
+                Ok(1)
+            };
+            assert_eq!(caches.store(1, "key/../x", write).expect("stored"), 1);
+            let stored =
+                open(1, "key/../x").map(|file| std::io::read_to_string(file).expect("text"));
+            assert_eq!(stored.as_deref(), Some(text));
+        }
+        assert!(caches.store(1, "key/../x", |_| Err(Error::step("full"))).is_err());
+        assert!(open(1, "key/../x").is_some() && open(2, "key/../x").is_none());
+        assert!(open(1, "other").is_none());
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::cgroup::Limits;
 use crate::error::Error;
@@ -78,6 +79,17 @@ fn on() -> bool {
 }
 
 impl Runner {
+    /// Names the server in paths and names on this machine. Servers give the same ids to their projects and builds.
+    pub fn server_key(&self) -> String {
+        let hash = Sha256::digest(self.url.trim_end_matches('/').as_bytes());
+        hash.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Names the runner in paths and names on this machine.
+    pub fn key(&self) -> String {
+        format!("{}-{}", self.id, self.server_key())
+    }
+
     /// The limits of a build.
     pub fn limits(&self) -> Limits {
         let memory = self.memory_mb.map(|limit| limit << 20);

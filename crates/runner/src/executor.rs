@@ -87,6 +87,14 @@ impl Executor {
         }
     }
 
+    /// What is run after each step of the job, whatever its result.
+    pub fn end_of_step(&self) -> Option<Spec> {
+        match self {
+            Executor::Shell(_) | Executor::Sandbox(_) => None,
+            Executor::Container(container) => Some(container.end_of_step()),
+        }
+    }
+
     /// What is run after the build, whatever its result.
     pub fn cleanup(&self) -> Vec<Spec> {
         match self {

@@ -13,7 +13,7 @@ impl Pattern {
         }
         let parts = text.split('/').filter(|part| !part.is_empty() && *part != ".");
         let mut parts: Vec<String> = parts.map(str::to_owned).collect();
-        // Two in a row mean the same as one and would cost much more.
+        // Two in a row mean the same as one.
         parts.dedup_by(|one, other| one == "**" && other == "**");
         // `.` alone is the whole project folder.
         let leaves = parts.iter().any(|part| part == "..");
@@ -21,22 +21,25 @@ impl Pattern {
     }
 
     /// Returns whether the pattern matches the path, or a folder that contains it: a folder stands for all its files.
+    ///
+    /// Takes time in proportion to the parts of the pattern times those of the path.
     pub fn matches(&self, path: &[&str]) -> bool {
-        matches_parts(&self.0, path)
-    }
-}
-
-fn matches_parts(pattern: &[String], path: &[&str]) -> bool {
-    match (pattern.split_first(), path.split_first()) {
+        // Whether the parts of the pattern so far match the first `n` parts of the path, for each `n`.
+        let mut reached = vec![false; path.len() + 1];
+        reached[0] = true;
+        for part in &self.0 {
+            if part == "**" {
+                let first = reached.iter().position(|is_reached| *is_reached);
+                reached.iter_mut().skip(first.unwrap_or(usize::MAX)).for_each(|it| *it = true);
+                continue;
+            }
+            for (at, name) in path.iter().enumerate().rev() {
+                reached[at + 1] = reached[at] && matches_name(part.as_bytes(), name.as_bytes());
+            }
+            reached[0] = false;
+        }
         // What is left of the path is inside of the folder that matched.
-        (None, _) => true,
-        (Some((first, rest)), _) if first == "**" => {
-            rest.is_empty() || (0..path.len()).any(|at| matches_parts(rest, &path[at..]))
-        }
-        (Some((first, rest)), Some((name, below))) => {
-            matches_name(first.as_bytes(), name.as_bytes()) && matches_parts(rest, below)
-        }
-        (Some(_), None) => false,
+        reached.contains(&true)
     }
 }
 
@@ -147,5 +150,11 @@ mod tests {
         let pattern = "*a".repeat(200);
         let name = "a".repeat(5_000) + "b";
         assert!(!Pattern::parse(&pattern).expect("valid").matches(&[&name]));
+        let pattern = Pattern::parse(&("**/*/".repeat(20) + "z")).expect("valid");
+        let mut deep = vec!["a"; 200];
+        assert!(!pattern.matches(&deep));
+        deep.push("z");
+        assert!(pattern.matches(&deep));
+        assert!(!pattern.matches(&deep[190..]), "20 folders are needed");
     }
 }

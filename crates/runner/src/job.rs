@@ -150,8 +150,10 @@ async fn run_logged(
         })
     };
     let (group, is_limited) = group(context, given.id);
-    let folders =
-        Folders { project: slot.folder.join(&plan.folder), private: private.path().to_owned() };
+    let folders = Folders {
+        project: slot.project(given.project_id).join(&plan.folder),
+        private: private.path().to_owned(),
+    };
     let deadline = Instant::now() + plan.timeout;
     let mut job = Job {
         context,
@@ -164,6 +166,7 @@ async fn run_logged(
         deadline,
         group: group.as_ref(),
         is_limited,
+        user: None,
         tracked: None,
     };
     let verdict = job.run().await;
@@ -232,6 +235,9 @@ struct Job<'a> {
     group: Option<&'a Group>,
     /// Whether the group has the limits of the build, so that single processes need none.
     is_limited: bool,
+    /// The user as whom the job runs, if it is not that of the runner. Files of the working copy are read and written
+    /// with the rights of this user.
+    user: Option<User>,
     /// The files that were checked out, if untracked files are wanted.
     tracked: Option<BTreeSet<PathBuf>>,
 }
@@ -258,14 +264,11 @@ impl Job<'_> {
             config: &self.context.config,
         };
         let executor = Executor::new(runner, &self.folders, &facts)?;
+        self.user = executor.user().cloned();
         self.log.line(&executor.describe());
         let result = self.run_with(&executor).await;
         for spec in executor.cleanup() {
-            let quiet: Output = Arc::new(|_| ());
-            let (_open, mut never) = watch::channel(false);
-            let _ =
-                process::run(&spec, quiet, Instant::now() + Duration::from_secs(60), &mut never)
-                    .await;
+            self.run_quietly(&spec).await;
         }
         result
     }
@@ -280,10 +283,6 @@ impl Job<'_> {
         self.get_sources(executor).await?;
         self.restore_cache().await;
         self.get_dependencies().await?;
-        if let Some(user) = executor.user() {
-            let (user, project) = (user.clone(), self.folders.project.clone());
-            blocking(move || user.own_all(&project)).await?;
-        }
         let result = self.run_script(executor).await;
         if *self.halted.borrow() {
             return result;
@@ -303,16 +302,10 @@ impl Job<'_> {
         for folder in self.slot.folder.ancestors().skip(1).take(1) {
             user::open_folder(folder)?;
         }
-        let below = self.folders.project.strip_prefix(&self.slot.folder).unwrap_or(Path::new(""));
-        let mut folder = self.slot.folder.clone();
-        for part in std::iter::once(Path::new(""))
-            .chain(below.parent().into_iter().flatten().map(Path::new))
-        {
-            folder.push(part);
-            fs::create_dir_all(&folder).map_err(Error::at(&folder))?;
-            user.own(&folder)?;
-        }
-        Ok(())
+        // The folder above it belongs to the runner, so this one is none that a build put there.
+        let folder = &self.slot.folder;
+        fs::create_dir_all(folder).map_err(Error::at(folder))?;
+        user.own(folder)
     }
 
     async fn get_sources(&mut self, executor: &Executor) -> Result<(), Error> {
@@ -322,7 +315,7 @@ impl Job<'_> {
         }
         let project = self.folders.project.clone();
         let parent = project.parent().unwrap_or(&project);
-        fs::create_dir_all(parent).map_err(Error::at(parent))?;
+        user::run_as(self.user.as_ref(), || fs::create_dir_all(parent).map_err(Error::at(parent)))?;
         let mirror = (executor.history() == History::Mirror).then(|| self.folders.mirror());
         let mirror = mirror.as_deref().map(Path::to_string_lossy);
         let mut pauses = Pauses::default();
@@ -387,7 +380,24 @@ impl Job<'_> {
         let project = self.folders.project.clone();
         let text = script::job(executor.shell(), &project.to_string_lossy(), &self.plan.script);
         let spec = self.job_step(executor, "script", &text)?;
-        check(self.execute(&spec, self.deadline).await?)
+        let ended = self.execute(&spec, self.deadline).await;
+        self.end_step(executor).await;
+        check(ended?)
+    }
+
+    /// Ends what a step of the job may have left running, before its files are read and before the next step.
+    async fn end_step(&self, executor: &Executor) {
+        if let Some(spec) = executor.end_of_step() {
+            self.run_quietly(&spec).await;
+        }
+    }
+
+    /// Runs a command of the runner, whatever its result.
+    async fn run_quietly(&self, spec: &Spec) {
+        let quiet: Output = Arc::new(|_| ());
+        let (_open, mut never) = watch::channel(false);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let _ = process::run(spec, quiet, deadline, &mut never).await;
     }
 
     /// Runs `after_script`. Its result does not change that of the build.
@@ -404,6 +414,7 @@ impl Job<'_> {
             }
             Err(error) => Err(error),
         };
+        self.end_step(executor).await;
         if let Err(error) = outcome {
             self.log.line(&format!("WARNING: after_script failed: {error}"));
         }
@@ -414,8 +425,14 @@ impl Job<'_> {
         let Some(CachePlan { key, .. }) = &self.plan.cache else { return };
         let (caches, project, folder) =
             (self.caches(), self.given.project_id, self.folders.project.clone());
-        let wanted = key.clone();
-        let restored = blocking(move || caches.restore(project, &wanted, &folder)).await;
+        let (wanted, user) = (key.clone(), self.user.clone());
+        let restored = blocking(move || {
+            let archive = caches.open(project, &wanted)?;
+            let unpack =
+                |archive| user::run_as(user.as_ref(), || archive::unpack(archive, &folder));
+            archive.map(unpack).transpose()
+        });
+        let restored = restored.await;
         self.log.line(&match restored {
             Ok(Some(unpacked)) => format!("Restored cache {key}: {unpacked}"),
             Ok(None) => format!("There is no cache {key} yet"),
@@ -430,8 +447,11 @@ impl Job<'_> {
             Ok(files) => {
                 let (caches, project, folder) =
                     (self.caches(), self.given.project_id, self.folders.project.clone());
-                let key = key.clone();
-                blocking(move || caches.store(project, &key, &folder, &files, &goes_on)).await
+                let (key, user) = (key.clone(), self.user.clone());
+                let pack = move |out| {
+                    user::run_as(user.as_ref(), || archive::pack(&folder, &files, out, &goes_on))
+                };
+                blocking(move || caches.store(project, &key, pack)).await
             }
             Err(error) => Err(error),
         };
@@ -442,7 +462,7 @@ impl Job<'_> {
     }
 
     fn caches(&self) -> Caches {
-        Caches::new(self.context.builds_dir.join("cache"))
+        Caches::new(self.context.builds_dir.join("cache").join(self.context.runner.server_key()))
     }
 
     async fn get_dependencies(&self) -> Result<(), Error> {
@@ -467,7 +487,12 @@ impl Job<'_> {
                 }
                 Ok(()) => {
                     let (from, to) = (file.clone(), self.folders.project.clone());
-                    let unpacked = blocking(move || archive::unpack(&from, &to)).await;
+                    let user = self.user.clone();
+                    let unpacked = blocking(move || {
+                        let archive = fs::File::open(&from).map_err(Error::at(&from))?;
+                        user::run_as(user.as_ref(), || archive::unpack(archive, &to))
+                    });
+                    let unpacked = unpacked.await;
                     let unpacked = unpacked.map_err(|error| {
                         Error::step(format!("artifacts of {}: {error}", build.name))
                     })?;
@@ -495,9 +520,10 @@ impl Job<'_> {
         }
         let (folder, file) =
             (self.folders.project.clone(), self.folders.private.join("artifacts.zip"));
-        let target = file.clone();
-        let goes_on = self.goes_on();
-        let packed = blocking(move || archive::pack(&folder, &found, &target, &goes_on)).await?;
+        let out = fs::File::create(&file).map_err(Error::at(&file))?;
+        let (goes_on, user) = (self.goes_on(), self.user.clone());
+        let pack = move || archive::pack(&folder, &found, out, &goes_on);
+        let packed = blocking(move || user::run_as(user.as_ref(), pack)).await?;
         self.log.line(&format!("Uploading artifacts {file_name}: {packed} files"));
         let upload = Upload { file: &file, name: file_name, expire_in: expire_in.as_deref() };
         let sending =
@@ -512,7 +538,7 @@ impl Job<'_> {
     }
 
     /// Returns a function that tells whether there is time left and the build is not canceled.
-    fn goes_on(&self) -> impl Fn() -> bool + Send + 'static {
+    fn goes_on(&self) -> impl Fn() -> bool + Send + Sync + 'static {
         let (halted, end) = (self.halted.clone(), self.end());
         move || !*halted.borrow() && Instant::now() < end
     }
@@ -541,8 +567,9 @@ impl Job<'_> {
             self.log.line(&format!("WARNING: `{path}` is not a path below the project"));
         }
         let (folder, chosen) = (self.folders.project.clone(), chosen.clone());
-        let tracked = self.tracked.clone();
-        blocking(move || archive::select(&folder, &chosen, tracked.as_ref())).await
+        let (tracked, user, goes_on) = (self.tracked.clone(), self.user.clone(), self.goes_on());
+        let select = move || archive::select(&folder, &chosen, tracked.as_ref(), &goes_on);
+        blocking(move || user::run_as(user.as_ref(), select)).await
     }
 
     /// A step of the job itself.

@@ -1,6 +1,7 @@
 //! Numbers about this runner, for Prometheus.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -143,12 +144,16 @@ fn escaped(label: &str) -> String {
     label.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// Serves the numbers over HTTP until the task is aborted.
+/// Listens at the address of the numbers.
 /// # Errors
 /// The address cannot be used.
-pub async fn serve(metrics: Arc<Metrics>, address: SocketAddr) -> Result<(), Error> {
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
     let unusable = |error| Error::step(format!("metrics cannot be served on {address}: {error}"));
-    let listener = TcpListener::bind(address).await.map_err(unusable)?;
+    TcpListener::bind(address).await.map_err(unusable)
+}
+
+/// Serves the numbers over HTTP until the task is aborted.
+pub async fn serve(metrics: Arc<Metrics>, listener: TcpListener) -> Infallible {
     if let Ok(address) = listener.local_addr() {
         tracing::info!(%address, "serving metrics");
     }

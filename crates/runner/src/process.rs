@@ -134,12 +134,13 @@ pub async fn run(
     Ok(reason)
 }
 
-/// Waits for the end of a supervisor. If it was killed, kills the processes that it left.
+/// Waits for the end of a supervisor. If it was killed or panicked, kills the processes that it left.
 fn wait_for(mut child: Child) -> Option<ExitStatus> {
     let pid = Pid::from_child(&child).as_raw_nonzero().get();
     let status = child.wait().ok();
     supervisors().remove(&pid);
-    if status.is_some_and(|status| status.signal().is_some()) {
+    let is_abnormal = |status: ExitStatus| status.signal().is_some() || status.code() == Some(101);
+    if status.is_none_or(is_abnormal) {
         kill_orphans();
     }
     status

@@ -20,6 +20,13 @@ pub struct Slot {
     _lock: File,
 }
 
+impl Slot {
+    /// The folder of the working copies of a project. A project at the path of a removed one gets nothing of it.
+    pub fn project(&self, id: i64) -> PathBuf {
+        self.folder.join(id.to_string())
+    }
+}
+
 /// Takes the free slot with the lowest number, so that working copies are used again.
 /// # Errors
 /// The folder cannot be written.

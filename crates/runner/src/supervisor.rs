@@ -10,6 +10,7 @@ use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, flock};
@@ -117,19 +118,21 @@ fn supervise() -> std::io::Result<u8> {
         // A process of root that does so also leaves its other groups.
         command.uid(user).gid(group);
     }
+    // Started before the command: where no thread can be started, no command must be left without it. It ends with the
+    // process.
+    let (tell_group, group_of_thread) = mpsc::channel();
+    std::thread::Builder::new().spawn(move || {
+        let _ = std::io::copy(&mut stdin, &mut std::io::sink());
+        terminate(group_of_thread.recv().ok().flatten().as_ref());
+    })?;
     // The command is in the group from its beginning. This process is not, because the group is killed as a whole.
     let group = spec.group.filter(|group| group.enter().is_ok());
     let child = command.spawn();
     let group = group.filter(|group| group.leave().is_ok());
+    let _ = tell_group.send(group.clone());
     let child = child
         .map_err(|error| std::io::Error::other(format!("{}: {error}", spec.program.display())))?;
     let main = Pid::from_child(&child);
-    // Ends with the process.
-    let of_thread = group.clone();
-    std::thread::spawn(move || {
-        let _ = std::io::copy(&mut stdin, &mut std::io::sink());
-        terminate(of_thread.as_ref());
-    });
     let status = wait_for(main);
     if let Some(group) = &group {
         group.kill();

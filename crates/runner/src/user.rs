@@ -1,8 +1,11 @@
 //! The users of this machine.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
+use std::os::unix::fs::{PermissionsExt, lchown};
 use std::path::Path;
+
+use rustix::process::{Gid, Uid};
+use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use crate::error::Error;
 
@@ -39,24 +42,36 @@ impl User {
         lchown(path, Some(self.id), Some(self.group)).map_err(Error::at(path))
     }
 
-    /// Makes this user the owner of a folder and of everything in it that belongs to the runner. Follows no links.
-    /// # Errors
-    /// The runner may not do so.
-    pub fn own_all(&self, folder: &Path) -> Result<(), Error> {
-        let mut next = vec![folder.to_owned()];
-        while let Some(path) = next.pop() {
-            let metadata = fs::symlink_metadata(&path).map_err(Error::at(&path))?;
-            if metadata.uid() != self.id {
-                self.own(&path)?;
-            }
-            if metadata.is_dir() {
-                for entry in fs::read_dir(&path).map_err(Error::at(&path))? {
-                    next.push(entry.map_err(Error::at(&path))?.path());
-                }
-            }
-        }
-        Ok(())
+    /// Gives this thread the rights of this user, for files. The real user stays that of the runner, so processes of
+    /// this user cannot send signals to the thread.
+    fn act(&self) -> rustix::io::Result<()> {
+        set_thread_groups(&[])?;
+        set_thread_res_gid(None::<Gid>, Some(Gid::from_raw(self.group)), None::<Gid>)?;
+        set_thread_res_uid(None::<Uid>, Some(Uid::from_raw(self.id)), None::<Uid>)
     }
+}
+
+/// Runs work with the rights of a user, if there is one. Everything in a working copy may be a link that a build of this
+/// user made, and the runner must not follow it with its own rights.
+/// # Errors
+/// The runner may not do so, or the work fails.
+pub fn run_as<T: Send>(
+    user: Option<&User>,
+    work: impl FnOnce() -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    let Some(user) = user else { return work() };
+    let refused = |error: &dyn std::fmt::Display| {
+        Error::step(format!("the runner cannot act as `{}`: {error}", user.name))
+    };
+    // The thread has these rights until its end.
+    std::thread::scope(|scope| {
+        let working = std::thread::Builder::new().spawn_scoped(scope, || {
+            user.act().map_err(|error| refused(&error))?;
+            work()
+        });
+        let ended = working.map_err(|error| refused(&error))?.join();
+        ended.unwrap_or_else(|_| Err(refused(&"it panicked")))
+    })
 }
 
 /// Lets every user pass through a folder, without listing it.
@@ -78,6 +93,21 @@ fn parse(line: &str) -> Option<User> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_has_the_rights_of_the_user_and_later_work_those_of_the_runner() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("skipped: only root can act as others");
+            return;
+        }
+        let nobody = User::find("nobody").expect("every machine has it");
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("secret");
+        fs::write(&file, "secret").expect("written");
+        let read = || fs::read(&file).map_err(Error::at(&file));
+        assert!(run_as(Some(&nobody), read).is_err(), "the folder is private");
+        assert_eq!(run_as(None, read).expect("readable"), b"secret");
+    }
 
     #[test]
     fn users_are_found_by_name() {

@@ -68,6 +68,11 @@ pub async fn run(config: Config, mut settings: Settings) -> Result<(), Error> {
     let builds_dir = std::fs::canonicalize(builds_dir).map_err(Error::at(builds_dir))?;
     let metrics = Arc::new(Metrics::default());
     metrics.set_slots(settings.concurrent);
+    // Before builds are taken: without the address the runner ends.
+    let listener = match settings.metrics {
+        Some(address) => Some(metrics::bind(address).await?),
+        None => None,
+    };
     let mut recovering = JoinSet::new();
     for left in recovery::abandoned(&builds_dir, &config.runners) {
         recovering.spawn(left.report());
@@ -105,14 +110,14 @@ pub async fn run(config: Config, mut settings: Settings) -> Result<(), Error> {
     }
     let pollers = async { while pollers.join_next().await.is_some() {} };
     let serving = async {
-        match settings.metrics {
-            Some(address) => metrics::serve(metrics, address).await,
+        match listener {
+            Some(listener) => metrics::serve(metrics, listener).await,
             None => std::future::pending().await,
         }
     };
     tokio::select! {
         () = pollers => (),
-        failed = serving => return failed,
+        never = serving => match never {},
     }
     let recovering = async { while recovering.join_next().await.is_some() {} };
     let _ = timeout(RECOVERY_TIMEOUT, recovering).await;
@@ -235,7 +240,7 @@ async fn run_build(
     let (build, name, begun) = (given.id, given.name.clone(), Instant::now());
     tracing::info!(build, job = name, "build started");
     context.metrics.begun(&context.runner.name);
-    let folder = context.builds_dir.join(format!("runner-{}", context.runner.id));
+    let folder = context.builds_dir.join(format!("runner-{}", context.runner.key()));
     let outcome = match slot::take(&folder) {
         Ok(slot) => job::run(&context, &slot, given, stopping).await,
         Err(error) => job::refuse(&context, &given, &error).await,

@@ -80,14 +80,17 @@ refused:
         "--memory=512m",
         "--pids-limit=90",
         "--cpus=1.5",
-        "-v hexforge-1-1-0:/root/.cargo",
+        "-v hexforge-1-",
+        "-1-0:/root/.cargo",
         "--label hexforge-runner",
     ] {
         assert!(plain.contains(part), "`{part}` is missing: {plain}");
     }
     assert!(!plain.contains("--network"), "{plain}");
     line("network create hexforge-1-");
-    assert!(line("mysql:5.7").contains("--network-alias mysql "), "{lines}");
+    let service = line("mysql:5.7");
+    assert!(service.contains("--network-alias mysql "), "{lines}");
+    assert!(service.contains("--memory=512m") && service.contains("--pids-limit=90"), "{service}");
     let other = line("tutum/wordpress");
     let aliases = "--network-alias tutum__wordpress --network-alias tutum-wordpress";
     assert!(other.starts_with("run -d --rm") && other.contains(aliases), "{other}");

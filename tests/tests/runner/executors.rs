@@ -89,6 +89,41 @@ fn builds_run_as_the_chosen_user() {
     }
 }
 
+/// The job replaces its working copy by a link. The runner is root, but packs and unpacks as the user of the job.
+#[test]
+fn a_job_that_moves_its_working_copy_gets_no_rights_of_the_runner() {
+    let scene = Scene::new();
+    if !scene.is_root() {
+        return;
+    }
+    let builds = tempfile::tempdir().expect("a folder for temporary files exists");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(builds.path(), open.clone()).expect("it is ours");
+    let secrets = builds.path().join("secrets");
+    std::fs::create_dir(&secrets).expect("it is ours");
+    std::fs::set_permissions(&secrets, open).expect("it is ours");
+    let secret = secrets.join("secret");
+    std::fs::write(&secret, "SECRET").expect("written");
+    let private = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(&secret, private).expect("it is ours");
+    scene.register(&["--user", "nobody"]);
+    let place = secrets.display();
+    scene.push(&format!(
+        "stages: [one, two, three]\n\
+         store:\n  stage: one\n  script: [touch planted]\n  artifacts: {{paths: [planted]}}\n\
+         move:\n  stage: two\n  dependencies: []\n  script:\n    - here=$PWD; cd ..; mv \"$here\" moved; ln -s {place} \"$here\"\n  \
+         artifacts: {{paths: [secret]}}\n\
+         unpack:\n  stage: three\n  when: always\n  variables: {{GIT_STRATEGY: none}}\n  dependencies: [store]\n  script: [echo]\n"
+    ));
+    let folder = builds.path().join("builds").display().to_string();
+    let _runner = scene.start_runner(&["--builds-dir", &folder]);
+    scene.wait_for_status("store", "success");
+    scene.wait_for_status("move", "failed");
+    assert!(scene.trace("move").contains("secret"), "{}", scene.trace("move"));
+    scene.wait_for_status("unpack", "failed");
+    assert!(!secrets.join("planted").exists(), "{}", scene.trace("unpack"));
+}
+
 /// The error names what has to be installed.
 #[test]
 fn a_missing_program_fails_the_build_with_a_reason() {

@@ -54,7 +54,7 @@ impl ContainerExecutor {
             pull: runner.pull,
             volumes: volumes(runner, build.project)?,
             network: runner.network,
-            prefix: format!("hexforge-{}-{}", runner.id, build.id),
+            prefix: format!("hexforge-{}-{}", runner.key(), build.id),
             folders: folders.clone(),
             memory_mb: runner.memory_mb,
             processes: runner.processes,
@@ -70,7 +70,13 @@ impl ContainerExecutor {
     pub(super) fn preparation(&self) -> Vec<Spec> {
         let mut steps = Vec::new();
         if !self.services.is_empty() {
-            steps.push(self.spec(["network", "create", &self.prefix].map(str::to_owned).into()));
+            let mut create = ["network", "create"].map(str::to_owned).to_vec();
+            if !self.network {
+                // Its containers reach each other and nothing else.
+                create.push("--internal".to_owned());
+            }
+            create.push(self.prefix.clone());
+            steps.push(self.spec(create));
         }
         for (at, service) in self.services.iter().enumerate() {
             let name = format!("{}-service-{at}", self.prefix);
@@ -78,6 +84,7 @@ impl ContainerExecutor {
                 .map(str::to_owned)
                 .to_vec();
             run.push(format!("--pull={}", self.pull.as_str()));
+            run.extend(self.limits());
             for alias in aliases(service) {
                 run.extend(["--network-alias".to_owned(), alias]);
             }
@@ -123,20 +130,12 @@ impl ContainerExecutor {
             "--entrypoint".to_owned(),
             String::new(),
         ]);
-        match (self.network, self.services.is_empty()) {
-            (false, _) => run.extend(["--network".to_owned(), "none".to_owned()]),
-            (true, false) => run.extend(["--network".to_owned(), self.prefix.clone()]),
+        match (self.services.is_empty(), self.network) {
+            (false, _) => run.extend(["--network".to_owned(), self.prefix.clone()]),
+            (true, false) => run.extend(["--network".to_owned(), "none".to_owned()]),
             (true, true) => (),
         }
-        if let Some(limit) = self.memory_mb {
-            run.push(format!("--memory={limit}m"));
-        }
-        if let Some(limit) = self.processes {
-            run.push(format!("--pids-limit={limit}"));
-        }
-        if let Some(limit) = self.cpus {
-            run.push(format!("--cpus={limit}"));
-        }
+        run.extend(self.limits());
         for (volume, place) in &self.volumes {
             run.extend(["-v".to_owned(), format!("{volume}:{place}")]);
         }
@@ -151,7 +150,20 @@ impl ContainerExecutor {
         Ok(self.spec(run))
     }
 
-    /// Removes everything of the build. Killing the client of docker does not end its container.
+    /// The limits of a container, of the job as of a service.
+    fn limits(&self) -> impl Iterator<Item = String> {
+        let memory = self.memory_mb.map(|limit| format!("--memory={limit}m"));
+        let processes = self.processes.map(|limit| format!("--pids-limit={limit}"));
+        let cpus = self.cpus.map(|limit| format!("--cpus={limit}"));
+        [memory, processes, cpus].into_iter().flatten()
+    }
+
+    /// Removes the container of a step. Killing the client of docker does not end it.
+    pub(super) fn end_of_step(&self) -> Spec {
+        self.spec(["rm", "-f", &self.prefix].map(str::to_owned).into())
+    }
+
+    /// Removes everything of the build.
     pub(super) fn cleanup(&self) -> Vec<Spec> {
         let services = (0..self.services.len()).map(|at| format!("{}-service-{at}", self.prefix));
         let mut remove = vec!["rm".to_owned(), "-f".to_owned(), self.prefix.clone()];
@@ -178,7 +190,7 @@ impl ContainerExecutor {
 fn volumes(runner: &Runner, project: i64) -> Result<Vec<(String, String)>, Error> {
     let volume = |(at, place): (usize, &String)| {
         let is_valid = place.starts_with('/') && !place.contains([':', ',', '\0']);
-        let name = format!("hexforge-{}-{project}-{at}", runner.id);
+        let name = format!("hexforge-{}-{project}-{at}", runner.key());
         is_valid.then(|| (name, place.clone())).ok_or_else(|| {
             Error::step(format!("`{place}` in `volumes` is not an absolute path without colons"))
         })
@@ -238,10 +250,38 @@ mod tests {
     }
 
     #[test]
+    fn without_a_network_services_are_reached_and_nothing_else() {
+        let of = |network, services: &[&str]| ContainerExecutor {
+            engine: "podman".into(),
+            image: "debian".into(),
+            services: services.iter().map(|&service| service.to_owned()).collect(),
+            pull: Pull::Missing,
+            volumes: vec![],
+            network,
+            prefix: "hexforge-1".into(),
+            folders: Folders { project: "/p".into(), private: "/q".into() },
+            memory_mb: None,
+            processes: None,
+            cpus: None,
+        };
+        for (network, services, expected) in [
+            (true, &["mysql"][..], vec!["network create hexforge-1"]),
+            (false, &["mysql"], vec!["network create --internal hexforge-1"]),
+            (false, &[], vec![]),
+        ] {
+            let steps = of(network, services).preparation();
+            let created = steps.iter().map(|step| step.arguments.join(" "));
+            let created: Vec<_> = created.filter(|line| line.starts_with("network")).collect();
+            assert_eq!(created, expected, "{network} {services:?}");
+        }
+    }
+
+    #[test]
     fn volumes_belong_to_a_project() {
         let mut runner = Runner { id: 3, volumes: vec!["/cache".into()], ..Runner::default() };
         let found = volumes(&runner, 7).expect("valid");
-        assert_eq!(found, [("hexforge-3-7-0".to_owned(), "/cache".to_owned())]);
+        let name = format!("hexforge-{}-7-0", runner.key());
+        assert_eq!(found, [(name, "/cache".to_owned())]);
         for wrong in ["cache", "/a:/b", "/a,b"] {
             runner.volumes = vec![wrong.to_owned()];
             assert!(volumes(&runner, 7).is_err(), "{wrong}");
