@@ -150,7 +150,7 @@ fn links_lead_to_external_trackers_and_wikis(forge: &Forge) {
         let service = forge.put(&format!("/projects/{id}/services/{name}")).token(ROOT);
         service.form(form).send().expect(200);
     };
-    let browser = Browser::stranger(forge);
+    let browser = Browser::signed_in(forge, "root");
     let links =
         |address: &str, selector: &str| browser.get(address).page(200).attributes(selector, "href");
     let (outside, named) = ("main .bar a[rel='nofollow noopener']", ".prose a");

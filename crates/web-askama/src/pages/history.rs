@@ -173,13 +173,14 @@ fn find(
         return Ok((find_place(app, viewer.actor(), place)?, false));
     };
     match find_place(app, viewer.actor(), place) {
-        Ok(found) if found.located.name.ends_with(FEED) => Ok((found, false)),
-        Ok(_) | Err(Error::NotFound(_)) => {
-            let place = Address { rest: rest.to_owned(), ..place.clone() };
-            Ok((find_place(app, feed_reader(app, viewer, token)?, &place)?, true))
-        }
-        Err(error) => Err(error),
+        Ok(found) if found.located.name.ends_with(FEED) => return Ok((found, false)),
+        Ok(_) | Err(Error::NotFound(_)) => (),
+        // The user of the token may see what the visitor may not.
+        Err(_) if token.is_some() => (),
+        Err(error) => return Err(error),
     }
+    let place = Address { rest: rest.to_owned(), ..place.clone() };
+    Ok((find_place(app, feed_reader(app, viewer, token)?, &place)?, true))
 }
 
 /// The commits that a page lists.
