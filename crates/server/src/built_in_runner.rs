@@ -80,7 +80,8 @@ impl BuiltInRunner {
             }
         }
         if let Some(user) = &user {
-            user.own_all(folder.path())?;
+            user.own(folder.path())?;
+            user.own(&file)?;
             command.uid(user.id).gid(user.group);
         }
         // Signals of the terminal are for the server, which stops the runner.
