@@ -49,6 +49,22 @@ pub(crate) fn return_to(text: Option<&str>) -> &str {
     text.filter(is_own).unwrap_or("/")
 }
 
+/// The parameter by which feed readers send their token.
+pub(crate) const TOKEN: &str = "private_token";
+
+/// An address without a token in its query. The rest stays as it was written.
+pub(crate) fn without_token(address: &str) -> String {
+    let Some((path, query)) = address.split_once('?') else { return address.to_owned() };
+    let is_token = |pair: &&str| {
+        form_urlencoded::parse(pair.as_bytes()).next().is_some_and(|(name, _)| name == TOKEN)
+    };
+    if !query.split('&').any(|pair| is_token(&pair)) {
+        return address.to_owned();
+    }
+    let others: Vec<_> = query.split('&').filter(|pair| !is_token(pair)).collect();
+    if others.is_empty() { path.to_owned() } else { format!("{path}?{}", others.join("&")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +84,20 @@ mod tests {
             (Some(" /x"), "/"),
         ] {
             assert_eq!(return_to(given), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_dropped() {
+        for (given, expected) in [
+            ("/a", "/a"),
+            ("/a?", "/a?"),
+            ("/a?b=%20&&c", "/a?b=%20&&c"),
+            ("/a?private_token=x", "/a"),
+            ("/a?b=1&private%5Ftoken=x&c=2&private_token", "/a?b=1&c=2"),
+            ("/a?private_tokens=1&b=private_token", "/a?private_tokens=1&b=private_token"),
+        ] {
+            assert_eq!(without_token(given), expected, "{given}");
         }
     }
 

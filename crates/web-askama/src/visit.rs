@@ -60,7 +60,9 @@ struct State {
     settings: web::Data<WebSettings>,
     request: HttpRequest,
     in_path: InPath,
+    /// The parameters in the query, without the token of a feed reader.
     query: Vec<(String, String)>,
+    feed_token: Option<String>,
     jar: Jar,
     session: Option<Secret>,
     stranger: Option<Secret>,
@@ -93,11 +95,24 @@ impl Visit {
         };
         let jar = Jar::new(&settings.external_url);
         let query = form_urlencoded::parse(request.query_string().as_bytes());
-        let query =
-            query.map(|(name, value)| (name.into_owned(), forms::without_nul(value))).collect();
+        let query = query.map(|(name, value)| (name.into_owned(), forms::without_nul(value)));
+        let (tokens, query): (Vec<_>, Vec<_>) = query.partition(|(name, _)| name == address::TOKEN);
+        let feed_token = tokens.into_iter().next().map(|(_, value)| value.trim().to_owned());
+        let feed_token = feed_token.filter(|value| !value.is_empty());
         let (session, stranger) = (jar.session(request), jar.form(request));
         let (request, form) = (request.clone(), Form::default());
-        let state = State { edge, settings, request, in_path, query, jar, session, stranger, form };
+        let state = State {
+            edge,
+            settings,
+            request,
+            in_path,
+            query,
+            feed_token,
+            jar,
+            session,
+            stranger,
+            form,
+        };
         Ok(Self(Rc::new(state)))
     }
 
@@ -387,7 +402,7 @@ impl Visit {
             let path = address.strip_prefix(self.0.settings.external_url.as_str())?;
             Some(address::return_to(Some(path))).filter(|path| *path != "/")
         });
-        page.map_or_else(|| self.path_and_query(), str::to_owned)
+        page.map_or_else(|| self.path_and_query(), address::without_token)
     }
 
     /// The color scheme that the visitor chose.
@@ -405,10 +420,11 @@ impl Visit {
         cookies::notice(&self.0.request)
     }
 
-    /// The path and query of the request, as they came.
+    /// The path and query of the request, as they came, but without a token: pages and feeds write this address, and
+    /// what they show is copied and passed on.
     pub(crate) fn path_and_query(&self) -> String {
-        let uri = self.0.request.uri();
-        uri.path_and_query().map_or_else(|| "/".to_owned(), ToString::to_string)
+        let address = self.0.request.uri().path_and_query();
+        address.map_or_else(|| "/".to_owned(), |address| address::without_token(address.as_str()))
     }
 
     /// The URL of an address of this service, for readers outside of a browser.
@@ -455,10 +471,10 @@ impl Visit {
 
     /// The token that a feed reader sends in the address. Only feeds accept it.
     pub(crate) fn feed_token(&self) -> Option<String> {
-        self.query("private_token").map(str::to_owned)
+        self.0.feed_token.clone()
     }
 
-    /// All parameters in the query, as they came.
+    /// All parameters in the query but the token of a feed reader, as they came.
     pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.query.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -10,6 +10,7 @@ on_every_store!(
     parts_of_a_person_show_what_the_visitor_may_see,
     old_addresses_lead_to_a_person,
     feeds_show_what_their_reader_may_see,
+    tokens_are_written_into_no_answer,
     strangers_see_nobody_if_public_visibility_is_restricted,
     hostile_addresses_name_nobody,
 );
@@ -126,6 +127,28 @@ fn feeds_show_what_their_reader_may_see(forge: &Forge) {
     let root = Browser::signed_in(forge, "root");
     let lines = root.get("/dashboard/activity").page(200).all("ul[aria-label=Activity] li");
     assert!(lines.iter().any(|line| line.contains("root/hidden")), "{lines:?}");
+}
+
+fn tokens_are_written_into_no_answer(forge: &Forge) {
+    project(forge, "ship", "0");
+    let stranger = Browser::stranger(forge);
+    for (address, status) in [
+        ("/dashboard.atom?private_token=", 200),
+        ("/root/ship/issues.atom?state=opened&private%5Ftoken=", 200),
+        ("/root/missing.atom?private_token=", 404),
+        ("/dashboard/activity?page=1&private_token=", 302),
+        ("/root/ship/issues.atom/?private_token=", 301),
+    ] {
+        let answer = stranger.get(&format!("{address}{ROOT}")).0;
+        assert_eq!(answer.status, status, "{address}");
+        assert!(!answer.text().contains(ROOT), "{address}: {}", answer.text());
+        assert!(!format!("{:?}", answer.headers).contains(ROOT), "{address}: {:?}", answer.headers);
+    }
+    // A token that opens nothing is not written into the link that leads back either.
+    let answer = stranger.get("/dashboard.atom?private_token=wrong-secret").0;
+    assert_eq!(answer.header("Location"), Some("/users/sign_in?return_to=%2Fdashboard.atom"));
+    let feed = stranger.get(&format!("/root/ship/issues.atom?private_token={ROOT}&state=all")).0;
+    assert!(feed.text().contains("/root/ship/issues.atom?state=all\""), "{}", feed.text());
 }
 
 fn strangers_see_nobody_if_public_visibility_is_restricted(forge: &Forge) {
