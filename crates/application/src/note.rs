@@ -8,6 +8,7 @@ use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward};
 use hexforge_domain::event::EventAction;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::{NoteId, UserId};
+use hexforge_domain::issue::IssueCommand;
 use hexforge_domain::issue::mention::mentioned_usernames;
 use hexforge_domain::note::commands::{Command, extract};
 use hexforge_domain::note::port::NoteReader;
@@ -107,9 +108,23 @@ impl Draft {
         Ok(Self { emoji, whole: text, body, commands })
     }
 
+    /// The same text with another command, which replaces those in the text that close or reopen.
+    fn with_state(self, command: IssueCommand) -> Self {
+        let is_other = |command: &Command| !matches!(command, Command::Close | Command::Reopen);
+        let others = self.commands.into_iter().filter(is_other);
+        Self { commands: [state_command(command)].into_iter().chain(others).collect(), ..self }
+    }
+
     /// The same text, all of which is the note.
     fn without_commands(self) -> Self {
         Self { body: Some(self.whole.clone()), commands: vec![], ..self }
+    }
+}
+
+fn state_command(command: IssueCommand) -> Command {
+    match command {
+        IssueCommand::Close => Command::Close,
+        IssueCommand::Reopen => Command::Reopen,
     }
 }
 
@@ -123,7 +138,22 @@ pub fn create(
     on: Noteable,
     fields: &NoteFields,
 ) -> Result<NoteOutcome, Error> {
-    create_at(app, actor, named, on, fields, None)
+    NewNoteOn::new(app, actor, named, on, fields)?.create()
+}
+
+/// Like [`create`], and closes or reopens the issue or merge request in the same transaction.
+/// # Errors
+/// Without the permission to change the state, nothing is written.
+pub fn create_with_state(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: Noteable,
+    fields: &NoteFields,
+    command: IssueCommand,
+) -> Result<NoteOutcome, Error> {
+    let new = NewNoteOn::new(app, actor, named, on, fields)?;
+    NewNoteOn { command: Some(command), ..new }.create()
 }
 
 /// Like [`create`], for a note on a line of a diff.
@@ -135,18 +165,8 @@ pub fn create_at(
     fields: &NoteFields,
     position: Option<NotePosition>,
 ) -> Result<NoteOutcome, Error> {
-    let author = access::own_account(actor)?;
-    let body = NoteBody::parse(&fields.body);
-    let text = body.as_ref().ok().map(NoteBody::as_str);
-    let mentioned = find_mentioned(app, actor, named, on, text)?;
-    let draft = body.and_then(|body| Draft::read(body, app.today()));
-    let new = NewNoteOn { app, actor, author, named, on, fields, position, mentioned };
-    let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
-    let (outcome, refs) = retry::while_busy(TRIES, is_busy, || new.write(&draft))?;
-    for refs in refs {
-        refs.publish(app);
-    }
-    Ok(outcome)
+    let new = NewNoteOn::new(app, actor, named, on, fields)?;
+    NewNoteOn { position, ..new }.create()
 }
 
 /// Finds what the text of a note mentions. Notes on snippets mention nothing, and those on a merge request do not mention
@@ -175,10 +195,42 @@ struct NewNoteOn<'a> {
     on: Noteable,
     fields: &'a NoteFields,
     position: Option<NotePosition>,
+    /// What happens to the state of the subject.
+    command: Option<IssueCommand>,
     mentioned: NamedObjects,
+    body: Result<NoteBody, FieldErrors>,
 }
 
-impl NewNoteOn<'_> {
+impl<'a> NewNoteOn<'a> {
+    fn new(
+        app: &'a App,
+        actor: Actor,
+        named: &'a ProjectRef,
+        on: Noteable,
+        fields: &'a NoteFields,
+    ) -> Result<Self, Error> {
+        let author = access::own_account(actor)?;
+        let body = NoteBody::parse(&fields.body);
+        let text = body.as_ref().ok().map(NoteBody::as_str);
+        let mentioned = find_mentioned(app, actor, named, on, text)?;
+        let (position, command) = (None, None);
+        Ok(Self { app, actor, author, named, on, fields, position, command, mentioned, body })
+    }
+
+    fn create(self) -> Result<NoteOutcome, Error> {
+        let draft = self.body.clone().and_then(|body| Draft::read(body, self.app.today()));
+        let draft = draft.map(|draft| match self.command {
+            Some(command) => draft.with_state(command),
+            None => draft,
+        });
+        let is_busy = |error: &Error| matches!(error, Error::Store(StoreError::Busy));
+        let (outcome, refs) = retry::while_busy(TRIES, is_busy, || self.write(&draft))?;
+        for refs in refs {
+            refs.publish(self.app);
+        }
+        Ok(outcome)
+    }
+
     fn write(
         &self,
         draft: &Result<Draft, FieldErrors>,
@@ -190,6 +242,9 @@ impl NewNoteOn<'_> {
             let requester = app.requester(actor);
             let (tracker, mentions) = Mentions::lock(tx, requester, named, &self.mentioned)?;
             let subject = Subject::find(tx, &tracker, on, Entity::Note)?;
+            if self.command.is_some() {
+                subject.require_update(&tracker)?;
+            }
             let draft = draft.clone()?;
             let now = app.clock.now();
             let (content, mentions) = (&content, &mentions);
@@ -202,7 +257,11 @@ impl NewNoteOn<'_> {
                 if let Some(of_todos) = subject.todo_subject() {
                     writer.todos().finish(tx, of_todos)?;
                 }
-                return Ok((NoteOutcome::Award(Box::new(award)), vec![]));
+                let refs = match self.command {
+                    Some(command) => writer.apply(tx, subject, &[state_command(command)])?,
+                    None => vec![],
+                };
+                return Ok((NoteOutcome::Award(Box::new(award)), refs));
             }
             let draft =
                 if subject.takes_commands(&tracker) { draft } else { draft.without_commands() };

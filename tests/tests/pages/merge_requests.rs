@@ -8,6 +8,7 @@ use super::support::{Browser, project, user};
 
 on_every_store!(
     a_merge_request_is_created_discussed_and_merged,
+    a_comment_is_stored_only_with_its_change_of_the_state,
     lines_of_the_changes_are_commented,
     conflicts_are_told,
     people_see_merge_requests_by_their_role,
@@ -31,6 +32,31 @@ fn request(forge: &Forge, project: i64, more: &[(&str, &str)]) {
     let fields: Vec<_> = fields.iter().chain(more).copied().collect();
     let new = forge.post(&format!("/projects/{project}/merge_requests")).token(ROOT);
     new.form(&fields).send().expect(201);
+}
+
+fn a_comment_is_stored_only_with_its_change_of_the_state(forge: &Forge) {
+    let (id, _) = with_topic(forge, "ship", "20");
+    issue(forge, id, &[("title", "One")]);
+    request(forge, id, &[]);
+    member(forge, id, "bob", "10");
+    let (bob, root) = (Browser::signed_in(forge, "bob"), Browser::signed_in(forge, "root"));
+    for one in ["/root/ship/issues/1", "/root/ship/merge_requests/1"] {
+        let notes = format!("{one}/notes");
+        let fields = [("note", "his"), ("state_event", "close")];
+        let refused = bob.post_from(one, &notes, &fields).page(403);
+        assert!(refused.1.contains("Nothing was changed"), "{}", refused.1);
+        let comments = || root.get(one).page(200).all("ol[aria-label=Discussion] .prose");
+        assert!(comments().is_empty(), "{one}: {:?}", comments());
+        let fields = [("note", "hers"), ("state_event", "close")];
+        let done = root.post_from(one, &notes, &fields).0;
+        assert_eq!(done.status, 303);
+        assert!(done.header("Location").unwrap_or_default().contains("#note_"), "{one}");
+        assert_eq!(comments()[0], "hers", "{one}");
+        assert_eq!(root.get(one).page(200).all(".state"), ["Closed"], "{one}");
+        root.post_from(one, &notes, &[("note", " "), ("state_event", "reopen")])
+            .redirects(303, one);
+        assert_eq!(root.get(one).page(200).all(".state"), ["Open"], "{one}");
+    }
 }
 
 fn a_merge_request_is_created_discussed_and_merged(forge: &Forge) {

@@ -2,7 +2,7 @@
 //! as the actor has permission.
 
 use hexforge_domain::id::ProjectId;
-use hexforge_domain::issue::{IssueCommand, label_list};
+use hexforge_domain::issue::label_list;
 use hexforge_domain::label::LabelTitle;
 use hexforge_domain::merge_request::{MergeRequest, MergeRequestCommand, Title, wip};
 use hexforge_domain::note::commands::Command;
@@ -72,10 +72,7 @@ fn into_fields(values: CommandValues, given: MergeRequestFields) -> MergeRequest
         Some(Err(wrong)) => Some(Err(wrong)),
         labels => values.labels.map(label_list::sort_and_limit).or(labels),
     };
-    let command = values.state.map(|state| match state {
-        IssueCommand::Close => MergeRequestCommand::Close,
-        IssueCommand::Reopen => MergeRequestCommand::Reopen,
-    });
+    let command = values.state.map(MergeRequestCommand::from);
     MergeRequestFields {
         command: command.or(given.command),
         title: values.title.map(Ok).or(given.title),

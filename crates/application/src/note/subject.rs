@@ -10,7 +10,7 @@ use hexforge_domain::note::{Note, Noteable};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::merge_request::MergeRequestAbility;
 use hexforge_domain::policy::snippet::SnippetAbility;
-use hexforge_domain::policy::tracker::{NoteSubject, TrackerAbility};
+use hexforge_domain::policy::tracker::{IssueAbility, NoteSubject, TrackerAbility};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::snippet::Snippet;
@@ -152,6 +152,19 @@ impl Subject {
                 tracker.allows_on(MergeRequestAbility::Update, request)
             }
             Subject::Snippet(..) => false,
+        }
+    }
+
+    /// Requires the permission to change the subject, such as closing it. The state of a snippet cannot change.
+    pub(crate) fn require_update(&self, tracker: &Tracker) -> Result<(), Error> {
+        match self {
+            Subject::Issue(issue) => {
+                tracker.authorize(IssueAbility::Update, issue).map_err(|_| Error::Forbidden(None))
+            }
+            Subject::MergeRequest(request) => {
+                tracker.require_on(MergeRequestAbility::Update, request)
+            }
+            Subject::Snippet(..) => Err(Error::Forbidden(None)),
         }
     }
 

@@ -14,6 +14,7 @@ mod events;
 mod keys;
 mod limiter;
 mod packs;
+mod notes;
 mod public_key;
 mod pushes;
 mod runners;

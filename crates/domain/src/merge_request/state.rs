@@ -4,6 +4,7 @@
 //! reader sees a merge that has begun and not ended.
 
 use crate::change::Change;
+use crate::issue::IssueCommand;
 
 /// The state of a merge request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,15 @@ pub enum MergeRequestCommand {
     Reopen,
     /// Record that the target branch contains the head of the request.
     Merge,
+}
+
+impl From<IssueCommand> for MergeRequestCommand {
+    fn from(command: IssueCommand) -> Self {
+        match command {
+            IssueCommand::Close => MergeRequestCommand::Close,
+            IssueCommand::Reopen => MergeRequestCommand::Reopen,
+        }
+    }
 }
 
 impl MergeRequestState {

@@ -5,19 +5,23 @@ use hexforge_application::app::App;
 use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::discussion::{Discussion, DiscussionNote};
 use hexforge_application::error::Error;
+use hexforge_application::note::{self, NoteFields, NoteOutcome};
 use hexforge_application::todo;
 use hexforge_application::view::award::AwardView;
 use hexforge_domain::award::EmojiName;
 use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
 use hexforge_domain::id::{NoteId, UserId};
 use hexforge_domain::issuable::Issuable;
+use hexforge_domain::issue::IssueCommand;
+use hexforge_domain::note::Noteable;
+use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 
 use super::tracker::{Person, number};
 use crate::cookies::Notice;
 use crate::error::PageResult;
-use crate::forms::Choice;
+use crate::forms::{Choice, Form};
 use crate::frame::{Frame, Pager};
 use crate::moment::Moment;
 use crate::prose::{Prose, ProseRenderer};
@@ -188,6 +192,50 @@ impl RenderedTexts {
 
 /// Finds the issue or merge request of a form by the number in its address.
 pub(super) type FindIssuable = fn(&App, Actor, &ProjectRef, i64) -> Result<Issuable, Error>;
+
+/// The change of the state that a form asks for.
+pub(super) fn state_event(form: &Form) -> Option<IssueCommand> {
+    match form.text("state_event") {
+        "close" => Some(IssueCommand::Close),
+        "reopen" => Some(IssueCommand::Reopen),
+        _ => None,
+    }
+}
+
+/// Stores a comment, and closes or reopens its subject with it. Returns the part of the address that leads to the
+/// comment.
+pub(super) fn comment(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: Noteable,
+    text: &str,
+    command: Option<IssueCommand>,
+) -> Result<String, Error> {
+    let fields = NoteFields { body: text.to_owned(), created_at: None };
+    let written = match command {
+        Some(command) => note::create_with_state(app, actor, named, on, &fields, command),
+        None => note::create(app, actor, named, on, &fields),
+    }?;
+    Ok(anchor_of(app, actor, named, on, &written))
+}
+
+/// The page of the discussion that has a new comment, and the comment on it. An error is ignored: the comment is stored,
+/// and another attempt would store it again.
+pub(super) fn anchor_of(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    on: Noteable,
+    written: &NoteOutcome,
+) -> String {
+    let NoteOutcome::Note(view) = written else { return String::new() };
+    let one = Page::Numbered { number: 1, size: 1 };
+    let total = note::list(app, actor, named, on, one).map_or(0, |notes| notes.total);
+    let last = total.div_ceil(NOTES_PER_PAGE);
+    let page = if last > 1 { format!("?page={last}") } else { String::new() };
+    format!("{page}#note_{}", view.note.id)
+}
 
 /// Gives an emoji to a comment, or takes it back, and returns to the discussion at `address`.
 pub(super) async fn award_note(

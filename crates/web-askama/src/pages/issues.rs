@@ -7,7 +7,6 @@ mod show;
 
 use crate::table::Pages;
 
-pub(super) use actions::anchor_of;
 pub(super) use list::{IssueRow, query_of, state_of, tabs};
 pub(super) use show::CommentForm;
 

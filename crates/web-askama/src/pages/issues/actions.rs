@@ -6,12 +6,9 @@ use hexforge_application::app::App;
 use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::issue::fields::IssueFields;
 use hexforge_application::issue::{self, movement, page, subscription, update};
-use hexforge_application::note::{self, NoteFields, NoteOutcome};
+use hexforge_application::note;
 use hexforge_application::project::page as project_page;
 use hexforge_domain::id::{IssueId, NoteId};
-use hexforge_domain::issue::IssueCommand;
-use hexforge_domain::note::Noteable;
-use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::subscription::SubscriptionCommand;
@@ -20,7 +17,7 @@ use super::show::{Typed, show_with};
 use crate::cookies::Notice;
 use crate::error::PageResult;
 use crate::faults::Faults;
-use crate::pages::discussion::{self, NOTES_PER_PAGE};
+use crate::pages::discussion::{self, state_event};
 use crate::pages::tracker::number;
 use crate::render;
 use crate::visit::Visit;
@@ -40,26 +37,17 @@ pub(super) async fn comment(visit: Visit) -> PageResult<HttpResponse> {
     if form.given("preview").is_some() {
         return show_with(&visit, StatusCode::OK, Typed { is_preview: true, ..typed }).await;
     }
-    let command = match form.text("state_event") {
-        "close" => Some(IssueCommand::Close),
-        "reopen" => Some(IssueCommand::Reopen),
-        _ => None,
-    };
+    let command = state_event(form);
     let (_, done) = visit
         .submit(move |app, signed_in| {
             let actor = signed_in.actor;
             let id = page::find_id(app, actor, &named, iid)?;
-            let mut anchor = String::new();
-            if !text.trim().is_empty() || command.is_none() {
-                let fields = NoteFields { body: text.clone(), created_at: None };
-                let written = note::create(app, actor, &named, id.into(), &fields)?;
-                anchor = anchor_of(app, actor, &named, id.into(), &written)?;
-            }
-            if command.is_some() {
+            if command.is_some() && text.trim().is_empty() {
                 let fields = IssueFields { command, ..IssueFields::default() };
                 update::update(app, actor, &named, id, &fields)?;
+                return Ok(String::new());
             }
-            Ok(anchor)
+            discussion::comment(app, actor, &named, id.into(), &text, command)
         })
         .await?;
     match done {
@@ -72,22 +60,6 @@ pub(super) async fn comment(visit: Visit) -> PageResult<HttpResponse> {
             show_with(&visit, StatusCode::UNPROCESSABLE_ENTITY, typed).await
         }
     }
-}
-
-/// The page of the discussion that has a new comment, and the comment on it.
-pub(in crate::pages) fn anchor_of(
-    app: &App,
-    actor: Actor,
-    named: &ProjectRef,
-    on: Noteable,
-    written: &NoteOutcome,
-) -> Result<String, hexforge_application::error::Error> {
-    let NoteOutcome::Note(view) = written else { return Ok(String::new()) };
-    let one = Page::Numbered { number: 1, size: 1 };
-    let total = note::list(app, actor, named, on, one)?.total;
-    let last = total.div_ceil(NOTES_PER_PAGE);
-    let page = if last > 1 { format!("?page={last}") } else { String::new() };
-    Ok(format!("{page}#note_{}", view.note.id))
 }
 
 /// Changes the text of a comment.

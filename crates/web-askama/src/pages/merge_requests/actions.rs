@@ -7,10 +7,9 @@ use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::merge_request::fields::MergeRequestFields;
 use hexforge_application::merge_request::merge::{self as merging, MergeWishes};
 use hexforge_application::merge_request::{self, automatic, page, subscription, update};
-use hexforge_application::note::{self, NoteFields};
+use hexforge_application::note;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::id::NoteId;
-use hexforge_domain::merge_request::MergeRequestCommand;
 use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 use hexforge_domain::subscription::SubscriptionCommand;
@@ -20,8 +19,7 @@ use super::show::{Typed, show_with};
 use crate::address;
 use crate::cookies::Notice;
 use crate::error::PageResult;
-use crate::pages::discussion;
-use crate::pages::issues::anchor_of;
+use crate::pages::discussion::{self, state_event};
 use crate::pages::tracker::number;
 use crate::render;
 use crate::visit::Visit;
@@ -45,26 +43,20 @@ pub(super) async fn comment(visit: Visit) -> PageResult<HttpResponse> {
     if form.given("preview").is_some() {
         return show_with(&visit, StatusCode::OK, Typed { is_preview: true, ..typed }).await;
     }
-    let command = match form.text("state_event") {
-        "close" => Some(MergeRequestCommand::Close),
-        "reopen" => Some(MergeRequestCommand::Reopen),
-        _ => None,
-    };
+    let command = state_event(form);
     let (_, done) = visit
         .submit(move |app, signed_in| {
             let actor = signed_in.actor;
             let id = page::find_id(app, actor, &named, iid)?;
-            let mut anchor = String::new();
-            if !text.trim().is_empty() || command.is_none() {
-                let fields = NoteFields { body: text.clone(), created_at: None };
-                let written = note::create(app, actor, &named, id.into(), &fields)?;
-                anchor = anchor_of(app, actor, &named, id.into(), &written)?;
-            }
-            if command.is_some() {
+            if let Some(command) = command
+                && text.trim().is_empty()
+            {
+                let command = Some(command.into());
                 let fields = MergeRequestFields { command, ..MergeRequestFields::default() };
                 update::update(app, actor, &named, id, &fields)?;
+                return Ok(String::new());
             }
-            Ok(anchor)
+            discussion::comment(app, actor, &named, id.into(), &text, command)
         })
         .await?;
     match done {

@@ -15,7 +15,7 @@ use crate::diff::{DiffHtml, DiffOptions, DiffView, plain_diff as diff_text, writ
 use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::frame::Frame;
-use crate::pages::issues::anchor_of;
+use crate::pages::discussion::anchor_of;
 use crate::pages::project::{frame_of, other_spelling};
 use crate::pages::tracker::number;
 use crate::render;
@@ -153,7 +153,7 @@ pub(super) async fn comment(visit: Visit) -> PageResult<HttpResponse> {
             let fields = NoteFields { body: text.clone(), created_at: None };
             let position = Some(position.clone());
             let written = note::create_at(app, actor, &named, id.into(), &fields, position)?;
-            anchor_of(app, actor, &named, id.into(), &written)
+            Ok(anchor_of(app, actor, &named, id.into(), &written))
         })
         .await?;
     match done {

@@ -6,7 +6,7 @@ use askama::Template;
 use hexforge_application::app::App;
 use hexforge_application::award::{self, AwardTarget, AwardedThing};
 use hexforge_application::error::Error;
-use hexforge_application::note::{self, NoteFields};
+use hexforge_application::note;
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::snippet::page::{self, SnippetList, SnippetPage};
 use hexforge_application::snippet::{self};
@@ -22,7 +22,7 @@ use crate::faults::Faults;
 use crate::frame::{Frame, Pager};
 use crate::moment::count;
 use crate::pages::discussion::{self, NOTES_PER_PAGE, RenderedTexts, Thread};
-use crate::pages::issues::{CommentForm, anchor_of};
+use crate::pages::issues::CommentForm;
 use crate::pages::project::{frame_of, other_spelling};
 use crate::pages::tracker::number;
 use crate::render;
@@ -273,11 +273,7 @@ async fn comment(visit: Visit) -> PageResult<HttpResponse> {
     }
     let body = text.clone();
     let (_, done) = visit
-        .submit(move |app, who| {
-            let fields = NoteFields { body: body.clone(), created_at: None };
-            let written = note::create(app, who.actor, &named, id.into(), &fields)?;
-            anchor_of(app, who.actor, &named, id.into(), &written)
-        })
+        .submit(move |app, who| discussion::comment(app, who.actor, &named, id.into(), &body, None))
         .await?;
     match done {
         Ok(anchor) => {
