@@ -3,6 +3,8 @@
 //! The cookie of the browser has a random token, and the database has its digest. The row alone decides whether the
 //! session is valid. It is in another table than access tokens, so the API and Git do not accept the token.
 
+use std::net::IpAddr;
+
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
 use hexforge_domain::browser_session::{
@@ -60,18 +62,31 @@ pub fn create(
         if let Some(previous) = previous {
             tx.browser_sessions().remove_by_hash(&app.secrets.digest(previous.reveal()))?;
         }
-        let now = app.clock.now();
-        let user = note_sign_in(tx, user, now)?;
-        let session = tx.browser_sessions().insert(NewBrowserSession {
-            user: user.id,
-            hash: app.secrets.digest(token.reveal()),
-            address: attempt.address,
-            browser: domain::shortened_browser(browser),
-            remembered: remember,
-            at: now,
-        })?;
-        Ok(NewSession { token, signed_in: SignedIn::new(SessionHolder { session, user }) })
+        Ok(start(app, tx, user, token, attempt.address, remember, browser)?)
     })
+}
+
+/// Creates the session of a user who has signed in.
+pub(crate) fn start(
+    app: &App,
+    tx: &mut dyn Tx,
+    user: User,
+    token: Secret,
+    address: Option<IpAddr>,
+    remember: bool,
+    browser: &str,
+) -> Result<NewSession, StoreError> {
+    let now = app.clock.now();
+    let user = note_sign_in(tx, user, now)?;
+    let session = tx.browser_sessions().insert(NewBrowserSession {
+        user: user.id,
+        hash: app.secrets.digest(token.reveal()),
+        address,
+        browser: domain::shortened_browser(browser),
+        remembered: remember,
+        at: now,
+    })?;
+    Ok(NewSession { token, signed_in: SignedIn::new(SessionHolder { session, user }) })
 }
 
 /// Stores the times of the last two sign-ins.

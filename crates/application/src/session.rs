@@ -27,12 +27,10 @@ pub struct Attempt {
     pub address: Option<IpAddr>,
 }
 
-impl Attempt {
-    /// Returns the address of the client unless it is a loopback address. All programs on the server's machine share
-    /// the loopback address, so throttling or remembering it would affect them all.
-    fn remote(&self) -> Option<IpAddr> {
-        self.address.filter(|ip| !ip.to_canonical().is_loopback())
-    }
+/// Returns the address of the client unless it is a loopback address. All programs on the server's machine share the
+/// loopback address, so throttling or remembering it would affect them all.
+fn remote(address: Option<IpAddr>) -> Option<IpAddr> {
+    address.filter(|ip| !ip.to_canonical().is_loopback())
 }
 
 /// The time that a session row is kept after its end, so that the owner still sees it in the list and a client learns
@@ -71,8 +69,8 @@ pub(crate) fn end_all(
 
 /// Returns the stored form of the network from which a user signs in: a token derived by the vault, so that the
 /// database does not reveal the network.
-fn network_of(app: &App, user: UserId, attempt: &Attempt) -> Option<String> {
-    let network = caller_network(attempt.remote()?);
+fn network_of(app: &App, user: UserId, address: Option<IpAddr>) -> Option<String> {
+    let network = caller_network(remote(address)?);
     let token = app.vault.token(&format!("sign-in of user {user} from {network}"));
     Some(token.reveal().to_owned())
 }
@@ -140,12 +138,21 @@ pub(crate) fn verify<T: Send>(
         if current.is_none_or(|(_, current)| current != hash) {
             return Err(Error::Unauthenticated);
         }
-        if let Some(network) = network_of(app, user.id, attempt) {
-            let since = networks_valid_since(now);
-            tx.sign_in_addresses().remember(user.id, &network, now, since)?;
-        }
+        remember_network(app, tx, user.id, attempt.address)?;
         work(tx, user)
     })
+}
+
+/// Stores the network from which a user signed in.
+pub(crate) fn remember_network(
+    app: &App,
+    tx: &mut dyn Tx,
+    user: UserId,
+    address: Option<IpAddr>,
+) -> Result<(), StoreError> {
+    let Some(network) = network_of(app, user, address) else { return Ok(()) };
+    let now = app.clock.now();
+    tx.sign_in_addresses().remember(user, &network, now, networks_valid_since(now))
 }
 
 /// The keys under which failed attempts are counted.
@@ -162,7 +169,7 @@ impl Subjects {
         attempt: &Attempt,
     ) -> Result<Self, StoreError> {
         let since = networks_valid_since(app.clock.now());
-        let known = match user.and_then(|id| Some((id, network_of(app, id, attempt)?))) {
+        let known = match user.and_then(|id| Some((id, network_of(app, id, attempt.address)?))) {
             Some((id, network)) if tx.sign_in_addresses().is_known(id, &network, since)? => {
                 Some(network)
             }
@@ -180,7 +187,7 @@ impl Subjects {
             ),
         };
         // IPv6 clients own a whole network and could use a new address for each guess.
-        let address = attempt.remote().map(|ip| format!("address:{}", caller_network(ip)));
+        let address = remote(attempt.address).map(|ip| format!("address:{}", caller_network(ip)));
         Ok(Self { account, address })
     }
 

@@ -1,12 +1,16 @@
 //! Registration: strangers create their own accounts, if the operator and the administrators allow it.
 
+use std::net::IpAddr;
+
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::user::{NewUser, Privileges, User, UserState};
 
 use super::fields::UserFields;
 use super::{Claims, map_duplicate, store_new};
 use crate::app::{App, SignUp};
+use crate::browser_session::{self, NewSession};
 use crate::error::{Entity, Error};
+use crate::session;
 
 /// Returns whether strangers may register now.
 pub fn is_open(app: &App) -> Result<bool, Error> {
@@ -16,11 +20,16 @@ pub fn is_open(app: &App) -> Result<bool, Error> {
     app.store.read_autocommit(|tx| Ok(app.current_settings(tx)?.signup_enabled))
 }
 
-/// Creates an account for a stranger, without any privileges. With [`SignUp::Approval`] it is blocked until an
-/// administrator unblocks it.
+/// Creates an account for a stranger, without any privileges, and signs in. With [`SignUp::Approval`] the account is
+/// blocked until an administrator unblocks it, and there is no session. `browser` is the `User-Agent`.
 /// # Errors
 /// Not found when nobody may register.
-pub fn register(app: &App, fields: &UserFields) -> Result<User, Error> {
+pub fn register(
+    app: &App,
+    fields: &UserFields,
+    address: Option<IpAddr>,
+    browser: &str,
+) -> Result<Option<NewSession>, Error> {
     if !is_open(app)? {
         return Err(Error::NotFound(Entity::Record));
     }
@@ -66,11 +75,15 @@ pub fn register(app: &App, fields: &UserFields) -> Result<User, Error> {
         })?;
         let user = store_new(tx, new, now).map_err(map_duplicate)?;
         match app.settings.signup {
-            SignUp::Open => Ok(user),
+            SignUp::Open => {
+                session::remember_network(app, tx, user.id, address)?;
+                let token = app.secrets.session_token();
+                let new = browser_session::start(app, tx, user, token, address, false, browser)?;
+                Ok(Some(new))
+            }
             SignUp::Approval | SignUp::Off => {
-                let blocked = User { state: UserState::Blocked, ..user };
-                tx.users().update(&blocked)?;
-                Ok(blocked)
+                tx.users().update(&User { state: UserState::Blocked, ..user })?;
+                Ok(None)
             }
         }
     })

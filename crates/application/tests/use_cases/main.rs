@@ -18,6 +18,7 @@ mod notes;
 mod public_key;
 mod pushes;
 mod runners;
+mod registration;
 mod session;
 mod session_brake;
 mod setup;

@@ -3,13 +3,10 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use askama::Template;
-use hexforge_application::browser_session;
 use hexforge_application::error::{Entity, Error};
-use hexforge_application::session::Attempt;
 use hexforge_application::user::fields::UserFields;
 use hexforge_application::user::register;
 use hexforge_domain::text::Secret;
-use hexforge_domain::user::UserState;
 
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
@@ -74,28 +71,16 @@ fn show(visit: &Visit, status: StatusCode, faults: Faults, is_waiting: bool) -> 
 async fn create(visit: Visit) -> PageResult<HttpResponse> {
     let form = visit.form();
     let text = |name: &str| Some(form.text(name).to_owned());
-    let password = Secret::new(form.raw("password").to_owned());
     let fields = UserFields {
         name: text("name"),
         username: text("username"),
         email: text("email"),
-        password: Some(password.clone()),
+        password: Some(Secret::new(form.raw("password").to_owned())),
         ..UserFields::default()
     };
-    let attempt =
-        Attempt { login: form.text("username").to_owned(), password, address: visit.address() };
-    let browser = visit.browser();
-    let made = visit
-        .run_sign_in(move |app| {
-            let user = register::register(app, &fields)?;
-            match user.state {
-                UserState::Active => {
-                    browser_session::create(app, &attempt, false, &browser, None).map(Some)
-                }
-                UserState::Blocked | UserState::DirectoryBlocked => Ok(None),
-            }
-        })
-        .await?;
+    let (address, browser) = (visit.address(), visit.browser());
+    let made =
+        visit.run_sign_in(move |app| register::register(app, &fields, address, &browser)).await?;
     match made.map_err(Faults::of) {
         Ok(Some(new)) => {
             let jar = visit.jar();
