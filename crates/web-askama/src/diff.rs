@@ -326,7 +326,7 @@ impl FileChange {
         let more = |lines: &Numbers| options.address_with_lines(&diff.new_path, lines);
         if options.expands && is_file && !lines.is_empty() {
             let content = options.content.as_deref().filter(|_| is_alone);
-            let expanded = expand::expand(lines, content, &options.between);
+            let expanded = expand::expand(lines, content, &options.between, left);
             lines = expanded.lines;
             more_lines = expanded.end.map_or(vec![], |end| Expansion::all(&end, more));
         }

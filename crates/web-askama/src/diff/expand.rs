@@ -2,6 +2,7 @@
 //! of the page says which of them are shown, and links add more.
 
 use std::ops::RangeInclusive;
+use std::str::Lines;
 
 use super::rows::{Kind, Line};
 
@@ -77,15 +78,24 @@ impl Position {
 }
 
 /// Adds the wanted lines of the new file between the hunks. Its text is `None` while it is not read: then only the lines
-/// that are hidden are known.
-pub(super) fn expand(lines: Vec<Line>, content: Option<&str>, wanted: &[Numbers]) -> Expanded {
-    let content: Option<Vec<&str>> = content.map(|text| text.lines().collect());
-    let is_wanted = |number: u32| wanted.iter().any(|range| range.contains(&number));
-    let mut to = Vec::with_capacity(lines.len());
+/// that are hidden are known. Stops after one line more than `limit`, which shows that the diff is cut: memory must not
+/// grow with the file.
+pub(super) fn expand(
+    lines: Vec<Line>,
+    content: Option<&str>,
+    wanted: &[Numbers],
+    limit: usize,
+) -> Expanded {
+    let mut to = Vec::new();
     let mut at = Position { old: 1, new: 1 };
     let mut trailing = 0;
-    let filler = Filler { content: content.as_deref(), is_wanted: &is_wanted };
+    let length = content.map(|text| u32::try_from(text.lines().count()).unwrap_or(u32::MAX - 1));
+    let content = content.map(|text| Content { lines: text.lines(), next: 1 });
+    let mut filler = Filler { content, wanted, limit };
     for line in lines {
+        if to.len() > limit {
+            return Expanded { lines: to, end: None };
+        }
         if let Some((old, new)) = line.start {
             let start = Position { old: old.max(1), new: new.max(1) };
             let hidden = filler.fill(at, start.new, start, &mut to);
@@ -103,11 +113,10 @@ pub(super) fn expand(lines: Vec<Line>, content: Option<&str>, wanted: &[Numbers]
         at.pass(line.kind);
         to.push(line);
     }
-    let end = match &content {
+    let end = match length {
         _ if to.is_empty() => None,
-        Some(content) => {
-            let length = u32::try_from(content.len()).unwrap_or(u32::MAX);
-            let hidden = filler.fill(at, length.saturating_add(1), at, &mut to);
+        Some(length) => {
+            let hidden = filler.fill(at, length + 1, at, &mut to);
             hidden.map(|hidden| Hidden { is_at_end: true, ..hidden })
         }
         None if trailing >= CONTEXT => {
@@ -118,46 +127,65 @@ pub(super) fn expand(lines: Vec<Line>, content: Option<&str>, wanted: &[Numbers]
     Expanded { lines: to, end }
 }
 
+/// The lines of a file, which are read once and in order.
+struct Content<'a> {
+    lines: Lines<'a>,
+    /// The number of the next line.
+    next: u32,
+}
+
+impl<'a> Content<'a> {
+    /// The line with this number. Lines before it are not read again.
+    fn line(&mut self, number: u32) -> Option<&'a str> {
+        let skipped = number.checked_sub(self.next)?;
+        self.next = number + 1;
+        self.lines.nth(skipped as usize)
+    }
+}
+
 struct Filler<'a> {
-    content: Option<&'a [&'a str]>,
-    is_wanted: &'a dyn Fn(u32) -> bool,
+    content: Option<Content<'a>>,
+    wanted: &'a [Numbers],
+    limit: usize,
 }
 
 impl Filler<'_> {
+    /// The first wanted line from this one on.
+    fn next_wanted(&self, from: u32) -> Option<u32> {
+        let ahead = self.wanted.iter().filter(|range| *range.end() >= from);
+        ahead.map(|range| (*range.start()).max(from)).min()
+    }
+
     /// Adds the wanted lines from a position up to the line `end` of the new file, with a header before each line that
     /// does not follow the one above. Returns the hidden lines before `end`. `anchor` is a position whose distance
     /// between the two files is that of the lines.
     fn fill(
-        &self,
+        &mut self,
         from: Position,
         end: u32,
         anchor: Position,
         to: &mut Vec<Line>,
     ) -> Option<Hidden> {
-        let mut hidden_from = None;
         let hidden = |first: u32, last: u32| Hidden {
             first,
             last: Some(last),
             is_at_start: first == 1,
             is_at_end: false,
         };
-        let Some(content) = self.content else {
-            return (from.new < end).then(|| hidden(from.new, end - 1));
-        };
-        for number in from.new..end {
-            let text = content.get(number as usize - 1).filter(|_| (self.is_wanted)(number));
-            let Some(text) = text else {
-                hidden_from.get_or_insert(number);
-                continue;
-            };
+        let mut next = from.new;
+        while to.len() <= self.limit {
+            let Some(number) = self.next_wanted(next).filter(|number| *number < end) else { break };
+            let line = self.content.as_mut().and_then(|content| content.line(number));
+            let Some(text) = line else { break };
             let old = (number + anchor.old).saturating_sub(anchor.new);
-            if let Some(first) = hidden_from.take() {
-                let hidden = hidden(first, number - 1);
+            if next < number {
+                let hidden = hidden(next, number - 1);
                 to.push(Line::header(old, number).below(Some(hidden)));
             }
             to.push(Line::shown_between(old, number, text));
+            next = number + 1;
         }
-        hidden_from.map(|first| hidden(first, end - 1))
+        (next < end).then(|| hidden(next, end - 1))
     }
 }
 
@@ -172,7 +200,7 @@ mod tests {
     }
 
     fn shown(wanted: &[Numbers], content: Option<&str>) -> (Vec<String>, Option<Vec<Numbers>>) {
-        let expanded = expand(Line::parse(DIFF, false), content, wanted);
+        let expanded = expand(Line::parse(DIFF, false), content, wanted, 1000);
         let line = |line: &Line| match (&line.hidden, line.kind) {
             (Some(hidden), _) => format!("{} {:?}", line.text, hidden.steps()),
             (None, Kind::Hunk) => line.text.clone(),
@@ -218,6 +246,21 @@ mod tests {
         let (lines, _) = shown(&[10..=11], Some(&content));
         assert_eq!(lines[..3], ["@@ -10 +10 @@ [1..=9]", "10 10", "11 11"]);
         assert_eq!(lines[3], "@@ -41 +41 @@ [12..=31, 21..=40]");
+    }
+
+    #[test]
+    fn long_files_are_not_read_beyond_what_is_shown() {
+        let content = "x\n".repeat(1_000_000);
+        let diff = "--- a/x\n+++ b/x\n@@ -999998,3 +999998,3 @@\n x\n x\n-y\n+x\n";
+        let kept = |wanted, limit| {
+            let expanded = expand(Line::parse(diff, false), Some(&content), &[wanted], limit);
+            (expanded.lines.len(), expanded.lines.capacity(), expanded.end)
+        };
+        let (lines, capacity, end) = kept(1..=1_048_576, 100);
+        assert_eq!((lines, end), (101, None));
+        assert!(capacity < 1000, "{capacity}");
+        assert_eq!(kept(1..=3, 100).0, 8, "three lines, a header, and the hunk");
+        assert_eq!(kept(1..=3, 1).0, 2);
     }
 
     #[test]
