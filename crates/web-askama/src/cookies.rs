@@ -1,5 +1,7 @@
 //! The cookies of the pages: the session, the form of strangers, the preferences, and a message for the next page.
 
+use std::borrow::Cow;
+
 use actix_web::HttpRequest;
 use actix_web::cookie::time::Duration as CookieTime;
 use actix_web::cookie::{Cookie, SameSite};
@@ -67,6 +69,11 @@ pub(crate) enum Notice {
     Sent,
     /// A delivery to a hook was queued.
     Queued,
+    /// Only some of the chosen things were changed, because of an error.
+    Partly {
+        changed: u8,
+        chosen: u8,
+    },
 }
 
 impl Notice {
@@ -82,8 +89,11 @@ impl Notice {
         Notice::Queued,
     ];
 
-    fn word(self) -> &'static str {
-        match self {
+    fn word(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Notice::Partly { changed, chosen } => {
+                return Cow::Owned(format!("partly-{changed}-{chosen}"));
+            }
             Notice::SignedOut => "signed-out",
             Notice::Saved => "saved",
             Notice::Created => "created",
@@ -93,17 +103,32 @@ impl Notice {
             Notice::Requested => "requested",
             Notice::Sent => "sent",
             Notice::Queued => "queued",
+        })
+    }
+
+    fn parse(word: &str) -> Option<Self> {
+        if let Some(numbers) = word.strip_prefix("partly-") {
+            let (changed, chosen) = numbers.split_once('-')?;
+            let (changed, chosen) = (changed.parse().ok()?, chosen.parse().ok()?);
+            return Some(Notice::Partly { changed, chosen });
         }
+        Self::ALL.into_iter().find(|notice| notice.word() == word)
     }
 
     /// Whether something went wrong.
     pub(crate) fn is_alert(self) -> bool {
-        self == Notice::Refused
+        matches!(self, Notice::Refused | Notice::Partly { .. })
     }
 
     /// The text that a visitor sees.
-    pub(crate) fn text(self) -> &'static str {
-        match self {
+    pub(crate) fn text(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Notice::Partly { changed, chosen } => {
+                return Cow::Owned(format!(
+                    "{changed} of {chosen} were changed, then something went wrong. Choose the others, and try \
+                     again."
+                ));
+            }
             Notice::SignedOut => "You are signed out.",
             Notice::Saved => "Your changes were saved.",
             Notice::Created => "It was created.",
@@ -113,7 +138,7 @@ impl Notice {
             Notice::Sent => "A sample was sent to the hook.",
             Notice::Refused => "Nothing was changed: it is not possible any more.",
             Notice::Queued => "It is sent in a moment. Reload the page to see the answer.",
-        }
+        })
     }
 }
 
@@ -175,7 +200,7 @@ impl Jar {
 
     /// The cookie of a message.
     pub(crate) fn new_notice(self, notice: Notice) -> Cookie<'static> {
-        let mut cookie = self.cookie(NOTICE_NAME, notice.word().to_owned());
+        let mut cookie = self.cookie(NOTICE_NAME, notice.word().into_owned());
         cookie.set_max_age(NOTICE);
         cookie
     }
@@ -250,7 +275,7 @@ pub(crate) fn has_shortcuts(request: &HttpRequest) -> bool {
 /// The message that the page before left.
 pub(crate) fn notice(request: &HttpRequest) -> Option<Notice> {
     let cookie = request.cookie(NOTICE_NAME)?;
-    Notice::ALL.into_iter().find(|notice| notice.word() == cookie.value())
+    Notice::parse(cookie.value())
 }
 
 fn token(request: &HttpRequest, name: &str) -> Option<Secret> {
@@ -262,6 +287,18 @@ fn token(request: &HttpRequest, name: &str) -> Option<Secret> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notices_are_words() {
+        let partly = Notice::Partly { changed: 3, chosen: 10 };
+        for notice in Notice::ALL.into_iter().chain([partly]) {
+            assert_eq!(Notice::parse(&notice.word()), Some(notice));
+        }
+        for word in ["", "other", "partly-1", "partly-1-x", "partly-<b>-1", "partly-1-999"] {
+            assert_eq!(Notice::parse(word), None, "{word}");
+        }
+        assert!(partly.text().starts_with("3 of 10 were changed"), "{}", partly.text());
+    }
 
     #[test]
     fn cookies_of_a_service_with_https_are_bound_to_its_host() {

@@ -2,12 +2,11 @@
 
 use actix_web::HttpResponse;
 use askama::Template;
-use hexforge_application::issue::bulk::{self, BulkChange};
+use hexforge_application::issue::bulk::{self, BulkChange, BulkOutcome};
 use hexforge_application::issue::page::{self, IssueList, IssueQuery};
 use hexforge_application::project::page as project_page;
 use hexforge_application::view::issue::IssueView;
 use hexforge_domain::id;
-use hexforge_domain::issue::IssueCommand;
 use hexforge_domain::issue::query::IssueOrder;
 use hexforge_domain::label::{Label, LabelTitle};
 use hexforge_domain::paging::Page;
@@ -21,6 +20,7 @@ use crate::feed::{self, ENTRIES, Feed, FeedEntry};
 use crate::frame::{Frame, Pager};
 use crate::moment::{Moment, count};
 use crate::pages::activity::feed_reader;
+use crate::pages::discussion::state_event;
 use crate::pages::project::{frame_of, other_spelling};
 use crate::pages::tracker::{Conditions, Filter, LabelChip, Person, Tab};
 use crate::render;
@@ -190,14 +190,10 @@ pub(super) async fn change_several(visit: Visit) -> PageResult<HttpResponse> {
         "" => Ok(None),
         title => LabelTitle::parse(title).map(Some),
     };
-    let command = match form.text("state_event") {
-        "close" => Some(IssueCommand::Close),
-        "reopen" => Some(IssueCommand::Reopen),
-        _ => None,
-    };
+    let command = state_event(form);
     let change = label("add_label")
         .and_then(|added| Ok(BulkChange { command, added, removed: label("remove_label")? }));
-    let is_empty = iids.is_empty();
+    let chosen = iids.len();
     let (_, done) = visit
         .submit(move |app, signed_in| {
             bulk::change(app, signed_in.actor, &named, &iids, &change.clone()?)
@@ -205,6 +201,14 @@ pub(super) async fn change_several(visit: Visit) -> PageResult<HttpResponse> {
         .await?;
     let [namespace, project] = ["namespace", "project"].map(|name| visit.param(name));
     let address = address::path(format!("/{namespace}/{project}/issues"));
-    let notice = if done.is_ok() && !is_empty { Notice::Saved } else { Notice::Refused };
+    let notice = match done {
+        Ok(BulkOutcome { changed, error: Some(cause) }) => {
+            tracing::error!(%cause, changed, chosen, "not all chosen issues were changed");
+            let [changed, chosen] = [changed, chosen].map(|n| u8::try_from(n).unwrap_or(u8::MAX));
+            Notice::Partly { changed, chosen }
+        }
+        Ok(_) if chosen > 0 => Notice::Saved,
+        Ok(_) | Err(_) => Notice::Refused,
+    };
     Ok(render::see_other_with(&visit, &address, notice))
 }
