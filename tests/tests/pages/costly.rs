@@ -13,13 +13,15 @@ use super::support::{Browser, project, user};
 
 on_every_store!(strangers_wait_for_few_permits, links_and_robots_keep_crawlers_away);
 
-const COSTLY: [&str; 6] = [
+const COSTLY: [&str; 8] = [
     "/root/ship/blame/master/README.md",
     "/root/ship/compare/master...master~0",
     "/root/ship/commits/master/README.md",
     "/root/ship/commits/master?search=x",
     "/root/ship/graphs/master",
     "/root/ship/network/master",
+    "/search?search=x&scope=blobs&project_id=root/ship",
+    "/search?search=x&scope=commits&project_id=root/ship",
 ];
 
 fn strangers_wait_for_few_permits(forge: &Forge) {

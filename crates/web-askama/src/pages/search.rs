@@ -169,7 +169,7 @@ fn show_empty(visit: &Visit, viewer: &Viewer) -> PageResult<HttpResponse> {
     render::page(visit, viewer, &page)
 }
 
-/// Searches the default branch of a project, with a permit for long work.
+/// Searches the default branch of a project. That is costly, so strangers share few permits for it.
 async fn search_code<T: Send + 'static>(
     visit: &Visit,
     viewer: &Viewer,
@@ -185,7 +185,7 @@ async fn search_code<T: Send + 'static>(
             None => Ok(Hits { items: vec![], is_complete: true }),
         }
     };
-    visit.run_long(|limiter| &limiter.comparisons, viewer, work).await
+    visit.run_costly(|limiter| &limiter.comparisons, viewer, work).await
 }
 
 /// The parts of the page that all scopes have.
