@@ -111,6 +111,25 @@ pub fn list_of_project(
     })
 }
 
+/// Returns a specific runner that is assigned to a project, for users who may change both.
+pub fn find_of_project(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    id: RunnerId,
+) -> Result<Runner, Error> {
+    app.store.read(|tx| {
+        let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
+        let missing = || Error::NotFound(Entity::Runner);
+        let runner = tx.runners().find(id)?.filter(|runner| !runner.shared).ok_or_else(missing)?;
+        if !tx.runners().is_assigned(id, project.id)? {
+            return Err(missing());
+        }
+        require(app, tx, actor, RunnerAbility::Update, &runner)?;
+        Ok(runner)
+    })
+}
+
 /// Returns a runner with its details. Every user may read a shared runner. A specific runner is visible to administrators
 /// and to users with [access](hexforge_domain::runner::port::Runners::is_accessible) to it.
 pub fn get(app: &App, actor: Actor, id: RunnerId) -> Result<RunnerDetails, Error> {

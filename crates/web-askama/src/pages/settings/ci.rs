@@ -353,10 +353,8 @@ async fn load_runner(visit: &Visit) -> PageResult<(Viewer, (ProjectPage, Runner)
     visit
         .run(move |app, viewer| {
             let project = administered(app, viewer.actor(), &named)?;
-            let page = Page::Numbered { number: 1, size: MAX_OTHERS };
-            let own = administer::list_of_project(app, viewer.actor(), &named, None, page)?;
-            let found = own.items.into_iter().find(|one| one.id == id && !one.shared);
-            Ok((project, found.ok_or(Error::NotFound(Entity::Runner))?))
+            let runner = administer::find_of_project(app, viewer.actor(), &named, id)?;
+            Ok((project, runner))
         })
         .await
 }
