@@ -12,6 +12,7 @@ use hexforge_application::view::snippet::SnippetView;
 use super::explore::visibility_name;
 use super::new_project::visibility_choices;
 use super::tracker::Person;
+use crate::error::PageResult;
 use crate::faults::Faults;
 use crate::forms::Choice;
 use crate::frame::Frame;
@@ -73,19 +74,25 @@ struct Content {
 
 impl Content {
     /// The content of a snippet, highlighted if there is a free place for that.
-    async fn new(view: &SnippetView, text: String, one: String, frame: &Frame) -> Self {
+    async fn new(
+        (visit, viewer): (&Visit, &Viewer),
+        view: &SnippetView,
+        text: String,
+        one: String,
+        frame: &Frame,
+    ) -> PageResult<Self> {
         let snippet = &view.snippet;
         let (title, file_name) = (snippet.title.as_str(), snippet.file_name.as_str());
         let name = if file_name.is_empty() { title } else { file_name };
         let code = match text.len() <= MAX_SHOWN {
             true => {
                 let (name, place) = (name.to_owned(), highlight::place().await);
-                let rows = move || highlight::rows(&name, &text, place);
-                tokio::task::spawn_blocking(rows).await.ok()
+                let rows = move || Ok(highlight::rows(&name, &text, place));
+                Some(visit.run_long(|limiter| &limiter.blobs, viewer, rows).await?)
             }
             false => None,
         };
-        Self {
+        Ok(Self {
             one,
             title: title.to_owned(),
             name: name.to_owned(),
@@ -93,7 +100,7 @@ impl Content {
             visibility: visibility_name(snippet.visibility),
             at: frame.moment(snippet.created_at),
             code,
-        }
+        })
     }
 }
 

@@ -143,9 +143,10 @@ async fn show_with(
     let pager = Pager::of_page(visit, asked, discussion.notes.total);
     let people = (viewer.actor().user(), view.snippet.author);
     let RenderedTexts { notes, preview, .. } = texts;
+    let text = content.as_str().to_owned();
     let page = ShowPage {
         thread: Thread::new(&frame, &discussion, notes, pager, people),
-        content: Content::new(&view, content.as_str().to_owned(), one, &frame).await,
+        content: Content::new((visit, &viewer), &view, text, one, &frame).await?,
         comment: CommentForm { text: typed, faults, preview },
         may_update,
         frame,

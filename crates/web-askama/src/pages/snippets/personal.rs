@@ -96,7 +96,8 @@ async fn show(visit: Visit) -> PageResult<HttpResponse> {
     let (viewer, PersonalPage { view, content, is_own }) = load(&visit).await?;
     let frame = Frame::new(&visit, &viewer, &what_of(&view));
     let one = format!("/snippets/{}", view.snippet.id);
-    let content = Content::new(&view, content.as_str().to_owned(), one, &frame).await;
+    let text = content.as_str().to_owned();
+    let content = Content::new((&visit, &viewer), &view, text, one, &frame).await?;
     render::page(&visit, &viewer, &ShowPage { frame, content, is_own })
 }
 
