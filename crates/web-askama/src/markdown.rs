@@ -13,8 +13,8 @@ use askama::FastWritable;
 use askama::filters::HtmlSafe;
 use comrak::Options;
 
-pub(crate) use links::Place;
 use links::Rules;
+pub(crate) use links::{FOREIGN, Place};
 
 /// HTML that this module made and cleaned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

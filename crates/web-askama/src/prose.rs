@@ -9,7 +9,7 @@ use hexforge_domain::policy::Actor;
 use hexforge_domain::project::ProjectRef;
 
 use crate::address;
-use crate::markdown::{self, CleanHtml};
+use crate::markdown::{self, CleanHtml, FOREIGN};
 use crate::visible;
 
 /// The bytes of markdown that one page renders. What comes after that is shown as plain text.
@@ -128,9 +128,13 @@ impl ProseRenderer {
                 Piece::Named(text, named) => (text, self.target(&named)),
             };
             match named {
-                Some(Target { address, title, shown }) => {
+                Some(Target { address, title, shown, is_foreign }) => {
                     out.push_str("<a href=\"");
                     push_escaped(out, &address);
+                    if is_foreign {
+                        out.push_str("\" rel=\"");
+                        out.push_str(FOREIGN);
+                    }
                     out.push_str("\" title=\"");
                     push_escaped(out, &title);
                     out.push_str("\">");
@@ -151,44 +155,52 @@ impl ProseRenderer {
             Named::Thing(reference) => {
                 if let Some(address) = self.references.external_issue(reference) {
                     let title = "Issue in the issue tracker".to_owned();
-                    return Some(Target { address, title, shown: None });
+                    return Some(Target { is_foreign: true, ..Target::new(address, title) });
                 }
                 let title = self.references.thing(reference)?.to_owned();
                 let base = base(&reference.project);
                 let address = format!("{base}{}{}", reference.kind.folder(), reference.iid);
-                Some(Target { address, title, shown: None })
+                Some(Target::new(address, title))
             }
             Named::Commit(reference) => {
                 let id = self.references.commit(reference)?.to_string();
                 let address = format!("{}/commit/{id}", base(&reference.project));
-                Some(Target { address, title: id, shown: None })
+                Some(Target::new(address, id))
             }
-            Named::User(name) => self.references.has_user(name).then(|| Target {
-                address: format!("/{}", address::value(name)),
-                title: (*name).to_owned(),
-                shown: None,
-            }),
+            Named::User(name) => self
+                .references
+                .has_user(name)
+                .then(|| Target::new(format!("/{}", address::value(name)), (*name).to_owned())),
             Named::Label(named) => {
                 let title = self.references.label(named)?.title.as_str().to_owned();
                 let query = address::query([("label_name[]", title.as_str())]);
                 let address = format!("{}/issues?{query}", self.base);
-                Some(Target { address, shown: Some(format!("~{title}")), title })
+                Some(Target { shown: Some(format!("~{title}")), ..Target::new(address, title) })
             }
             Named::Milestone(named) => {
                 let milestone = self.references.milestone(named)?;
                 let title = milestone.title.as_str().to_owned();
                 let address = format!("{}/milestones/{}", self.base, milestone.id);
-                Some(Target { address, shown: Some(format!("%{title}")), title })
+                Some(Target { shown: Some(format!("%{title}")), ..Target::new(address, title) })
             }
         }
     }
 }
 
-/// The target of a link, and its text if that is not the one that was written.
+/// The target of a link.
 struct Target {
     address: String,
     title: String,
+    /// The text of the link, if it is not the one that was written.
     shown: Option<String>,
+    /// Whether it leads to another host.
+    is_foreign: bool,
+}
+
+impl Target {
+    fn new(address: String, title: String) -> Self {
+        Self { address, title, shown: None, is_foreign: false }
+    }
 }
 
 /// Stands for the `&` of an entity that stays.

@@ -5,7 +5,7 @@ use percent_encoding::percent_decode_str;
 use crate::address;
 
 /// What is said of links to other hosts.
-pub(super) const FOREIGN: &str = "nofollow noopener";
+pub(crate) const FOREIGN: &str = "nofollow noopener";
 
 /// The prefix of all ids in texts of users, so that they do not look like those of the page.
 pub(super) const ID_PREFIX: &str = "user-content-";
