@@ -6,10 +6,14 @@ use hexforge_domain::Timestamp;
 use hexforge_domain::event::query::EventFeed;
 use hexforge_domain::group::{GroupFilter, GroupOrder, GroupScope};
 use hexforge_domain::id::NamespaceId;
+use hexforge_domain::member::AccessLevel;
 use hexforge_domain::namespace::{Namespace, NamespacePath};
 use hexforge_domain::paging::{Page, Paged};
-use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::group::{GroupAbility, GroupFacts};
+use hexforge_domain::policy::snippet::PersonalSnippetFacts;
+use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::user::AccountAbility;
+use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectOrder, ProjectScope};
 use hexforge_domain::snippet::Snippet;
@@ -162,9 +166,9 @@ fn personal_projects(
     person: &Person,
     page: Page,
 ) -> Result<Paged<PlacedProject>, Error> {
-    let viewer = match actor {
-        Actor::Admin { .. } => ListAudience::Unrestricted,
-        Actor::User { .. } | Actor::Anonymous => ListAudience::Viewer(access::page_viewer(actor)),
+    let viewer = match Service.allows(actor, ServiceAbility::Administer) {
+        true => ListAudience::Unrestricted,
+        false => ListAudience::Viewer(access::page_viewer(actor)),
     };
     let scope = ProjectScope::InGroup { group: person.namespace, viewer };
     let filter = ProjectFilter {
@@ -190,19 +194,19 @@ pub fn groups(app: &App, actor: Actor, username: &str) -> Result<(Person, Vec<Na
         let person = find(app, tx, actor, username)?;
         let joined = of(GroupScope::MemberOf(person.user.id));
         let mut groups = tx.groups().list(&joined, today, page)?.items;
-        if !matches!(actor, Actor::Admin { .. }) && actor.user() != Some(person.user.id) {
-            let own = of(GroupScope::MemberOf(viewer.user));
-            let page = Page::Numbered { number: 1, size: 5 * LOOKED_THROUGH };
-            let own = tx.groups().list(&own, today, page)?.items;
-            groups.retain(|group| {
-                let is_open = match group.visibility {
-                    Visibility::Public => true,
-                    Visibility::Internal => !viewer.external,
-                    Visibility::Private => false,
-                };
-                is_open || own.iter().any(|known| known.id == group.id)
-            });
+        if actor.user() == Some(person.user.id) {
+            return Ok((person, groups));
         }
+        let own = of(GroupScope::MemberOf(viewer.user));
+        let page = Page::Numbered { number: 1, size: 5 * LOOKED_THROUGH };
+        let own = tx.groups().list(&own, today, page)?.items;
+        groups.retain(|group| {
+            let is_member = own.iter().any(|known| known.id == group.id);
+            let level = is_member.then_some(AccessLevel::Guest);
+            // The projects of a group do not make it visible here: looking at them takes too long.
+            let facts = GroupFacts { visibility: group.visibility, level, sees_a_project: false };
+            facts.allows(actor, GroupAbility::Read)
+        });
         Ok((person, groups))
     })
 }
@@ -231,12 +235,10 @@ pub fn snippets(app: &App, actor: Actor, username: &str) -> Result<(Person, Vec<
         let person = find(app, tx, actor, username)?;
         let page = Page::Numbered { number: 1, size: LOOKED_THROUGH };
         let mut snippets = tx.snippets().personal(person.user.id, page)?.items;
-        let lowest = match actor {
-            actor if actor.user() == Some(person.user.id) => Visibility::Private,
-            actor if access::page_viewer(actor).external => Visibility::Public,
-            _ => Visibility::Internal,
-        };
-        snippets.retain(|snippet| snippet.visibility >= lowest);
+        let written_by_actor = actor.user() == Some(person.user.id);
+        snippets.retain(|&Snippet { visibility, .. }| {
+            PersonalSnippetFacts { visibility, written_by_actor }.is_read_by(actor)
+        });
         Ok((person, snippets))
     })
 }

@@ -3,6 +3,7 @@
 use hexforge_domain::policy::ci::{CiAbility, CiFacts};
 use hexforge_domain::policy::merge_request::{RequestsAbility, RequestsFacts};
 use hexforge_domain::policy::project::{ProjectAbility, ProjectFacts};
+use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::tracker::{TrackerAbility, TrackerFacts};
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::project::ProjectRef;
@@ -42,6 +43,21 @@ impl ProjectPage {
     /// Returns whether the actor may do this with the pipelines and builds.
     pub fn may_build(&self, ability: CiAbility) -> bool {
         self.ci_facts().allows(self.actor, ability)
+    }
+
+    /// Returns whether the actor may fork it.
+    pub fn may_fork(&self) -> bool {
+        self.may(ProjectAbility::DownloadCode) && Service.allows(self.actor, ServiceAbility::Use)
+    }
+
+    /// Returns whether the actor may comment on its commits.
+    pub fn may_comment_on_commits(&self) -> bool {
+        self.may(ProjectAbility::DownloadCode) && Service.allows(self.actor, ServiceAbility::Use)
+    }
+
+    /// Returns whether the actor may move it into a group.
+    pub fn may_transfer(&self) -> bool {
+        Service.allows(self.actor, ServiceAbility::Administer)
     }
 
     /// Returns whether badges show the actor the state of the pipelines.

@@ -215,7 +215,7 @@ async fn show_with(visit: &Visit, status: StatusCode, faults: Faults) -> PageRes
         return Ok(redirect);
     }
     let base = format!("/{}", project.path());
-    let may_comment = viewer.signed_in().is_some();
+    let may_comment = project.may_comment_on_commits();
     let mut options = DiffOptions::of(visit).with_files_at(&base, at.commit());
     if may_comment {
         let form = format!("{base}/commit/{}/comment", at.commit());

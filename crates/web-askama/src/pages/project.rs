@@ -263,7 +263,7 @@ fn show(visit: &Visit, viewer: &Viewer, contents: Contents) -> PageResult<HttpRe
         is_archived: row.archived == Archived::Yes,
         starred: project.starred,
         may_star: project.may(ProjectAbility::Star),
-        may_fork: project.may(ProjectAbility::DownloadCode) && viewer.signed_in().is_some(),
+        may_fork: project.may_fork(),
         importing: row
             .import_url
             .as_ref()

@@ -11,7 +11,6 @@ use hexforge_application::project::page::ProjectPage;
 use hexforge_application::project::{self, archive, fork_link};
 use hexforge_application::repository;
 use hexforge_domain::group::GroupRef;
-use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
 use hexforge_domain::project::{ArchiveCommand, Archived, Features};
 
@@ -147,7 +146,7 @@ fn page(visit: &Visit, viewer: &Viewer, (project, names): Loaded, faulty: Faulty
         is_owner: project.may(ProjectAbility::Own),
         is_fork: row.forked_from.is_some(),
         is_archived: row.archived == Archived::Yes,
-        may_transfer: matches!(viewer.actor(), Actor::Admin { .. }),
+        may_transfer: project.may_transfer(),
         avatar: row.avatar.as_ref().map(|_| format!("/{path}/avatar")),
         group: form.text("group").to_owned(),
         project: path,
