@@ -78,8 +78,8 @@ impl Position {
 }
 
 /// Adds the wanted lines of the new file between the hunks. Its text is `None` while it is not read: then only the lines
-/// that are hidden are known. Stops after one line more than `limit`, which shows that the diff is cut: memory must not
-/// grow with the file.
+/// that are hidden are known. Stops soon after `limit` lines: memory must not grow with the file, and the caller cuts the
+/// rest.
 pub(super) fn expand(
     lines: Vec<Line>,
     content: Option<&str>,
@@ -257,10 +257,10 @@ mod tests {
             (expanded.lines.len(), expanded.lines.capacity(), expanded.end)
         };
         let (lines, capacity, end) = kept(1..=1_048_576, 100);
-        assert_eq!((lines, end), (101, None));
-        assert!(capacity < 1000, "{capacity}");
+        assert_eq!(end, None);
+        assert!(lines > 100 && capacity < 1000, "{lines} {capacity}");
         assert_eq!(kept(1..=3, 100).0, 8, "three lines, a header, and the hunk");
-        assert_eq!(kept(1..=3, 1).0, 2);
+        assert!((2..5).contains(&kept(1..=3, 1).0));
     }
 
     #[test]
