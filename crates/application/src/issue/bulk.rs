@@ -57,6 +57,11 @@ pub fn change(
     iids: &[i64],
     change: &BulkChange,
 ) -> Result<BulkOutcome, Error> {
+    // Also without issues, a hidden project looks like a missing one.
+    app.store.read(|tx| {
+        let tracker = app.requester(actor).tracker(tx, named)?;
+        tracker.require(TrackerAbility::AdministerIssues)
+    })?;
     let mut outcome = BulkOutcome::default();
     for iid in &iids[..iids.len().min(MAX_ISSUES)] {
         let attempt = || change_one(app, actor, named, *iid, change);

@@ -107,6 +107,8 @@ fn an_error_in_between_says_what_was_changed() {
 fn others_may_not_change_issues() {
     let (world, _, project, [one, _]) = poem();
     let eve = actor(&world.user(a_user("eve")));
-    assert!(change(&world, eve, project, &[1]).is_err());
+    for iids in [&[1][..], &[]] {
+        assert_error!(change(&world, eve, project, iids), Err(Error::NotFound(_)));
+    }
     assert!(labels(&world, one).is_empty());
 }
