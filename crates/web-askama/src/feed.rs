@@ -60,14 +60,14 @@ pub(crate) fn send(visit: &Visit, feed: Feed) -> PageResult<HttpResponse> {
     let newest = feed.entries.iter().map(|entry| entry.updated).max();
     let entry = |entry: FeedEntry| Entry {
         id: visit.external(&entry.page),
-        title: allowed(&entry.title),
-        author: allowed(&entry.author),
+        title: xml_text(&entry.title),
+        author: xml_text(&entry.author),
         updated: time(entry.updated),
-        summary: allowed(&entry.summary),
+        summary: xml_text(&entry.summary),
     };
     let xml = FeedXml {
         id: visit.external(&visit.path_and_query()),
-        title: allowed(&feed.title),
+        title: xml_text(&feed.title),
         page: visit.external(&feed.page),
         updated: time(newest.unwrap_or(DateTime::UNIX_EPOCH)),
         entries: feed.entries.into_iter().map(entry).collect(),
@@ -86,8 +86,8 @@ fn time<Z: TimeZone>(at: DateTime<Z>) -> String {
     at.with_timezone(&Utc).format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Removes the characters that XML does not allow.
-fn allowed(text: &str) -> String {
+/// A text without the characters that XML does not allow.
+pub(crate) fn xml_text(text: &str) -> String {
     let is_allowed = |c: &char| {
         matches!(c, '\t' | '\n' | '\r') || !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
     };

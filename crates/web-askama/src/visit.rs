@@ -469,6 +469,11 @@ impl Visit {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// A parameter in the query that is searched for, without what is too long.
+    pub(crate) fn search(&self, name: &str) -> Option<String> {
+        self.query(name).map(search_text)
+    }
+
     /// The token that a feed reader sends in the address. Only feeds accept it.
     pub(crate) fn feed_token(&self) -> Option<String> {
         self.0.feed_token.clone()
@@ -513,6 +518,14 @@ impl Visit {
         let pairs = pairs.chain([("page", number.as_str())]);
         format!("{}?{}", self.0.request.uri().path(), address::query(pairs))
     }
+}
+
+/// The longest text that is searched for, in characters.
+const MAX_SEARCH: usize = 255;
+
+/// The start of a text that is searched for.
+pub(crate) fn search_text(text: &str) -> String {
+    text.chars().take(MAX_SEARCH).collect()
 }
 
 fn origin_of(url: &str) -> String {

@@ -6,6 +6,7 @@ use hexforge_application::app::App;
 use hexforge_application::error::Error;
 use hexforge_application::event::{self, FeedEntry};
 use hexforge_application::sign_in::{self, Credentials};
+use hexforge_application::view::event::EventView;
 use hexforge_domain::event::EventAction;
 use hexforge_domain::paging::Page;
 use hexforge_domain::policy::Actor;
@@ -13,7 +14,7 @@ use hexforge_domain::policy::Actor;
 use crate::error::{PageError, PageResult};
 use crate::feed as atom;
 use crate::frame::{Frame, Pager};
-use crate::moment::Moment;
+use crate::moment::{Moment, count};
 use crate::render;
 use crate::table::Pages;
 use crate::visit::{PER_PAGE, Viewer, Visit};
@@ -44,7 +45,7 @@ impl Entry {
             username: author.username.as_str().to_owned(),
             text: text_of(entry),
             project: entry.project.clone(),
-            title: printable(&title_of(entry)),
+            title: atom::xml_text(&title_of(entry)),
             at: frame.moment(event.created_at),
         }
     }
@@ -55,33 +56,46 @@ impl Entry {
 }
 
 fn text_of(entry: &FeedEntry) -> String {
-    let event = &entry.view.event;
-    let verb = event.action.as_str();
-    match (event.action, &event.push, &event.target) {
-        (EventAction::PushedNew | EventAction::PushedTo | EventAction::Deleted, Some(push), _) => {
-            let named = push.reference.strip_prefix("refs/tags/").map(|name| ("tag", name));
-            let (kind, name) = named
-                .unwrap_or_else(|| ("branch", push.reference.trim_start_matches("refs/heads/")));
-            format!("{verb} {kind} {name} at")
-        }
-        (EventAction::Created | EventAction::Imported, _, None) => format!("{verb} project"),
-        (EventAction::Joined | EventAction::Left | EventAction::Expired, _, _) => {
-            format!("{verb} project")
-        }
-        (_, _, Some(target)) => format!("{verb} {} at", kind_name(&target.kind)),
-        (_, _, None) => format!("{verb} in"),
+    let verb = entry.view.event.action.as_str();
+    match (words_of_object(&entry.view), entry.view.event.action) {
+        (Some(words), _) => format!("{words} at"),
+        (
+            None,
+            EventAction::Created
+            | EventAction::Imported
+            | EventAction::Joined
+            | EventAction::Left
+            | EventAction::Expired,
+        ) => format!("{verb} project"),
+        (None, _) => format!("{verb} in"),
     }
 }
 
-/// The name of a kind of object for people.
-fn kind_name(kind: &str) -> &str {
-    match kind {
-        "Issue" => "issue",
-        "MergeRequest" => "merge request",
-        "Milestone" => "milestone",
-        "Note" | "LegacyDiffNote" => "a comment",
-        other => other,
+/// What was done with which object: `pushed 2 commits to branch master`, `opened issue`. `None` if the event has no object
+/// in the project.
+pub(super) fn words_of_object(view: &EventView) -> Option<String> {
+    let event = &view.event;
+    let verb = event.action.as_str();
+    if let Some(push) = &event.push {
+        let (kind, name) = match push.reference.strip_prefix("refs/tags/") {
+            Some(tag) => ("tag", tag),
+            None => {
+                ("branch", push.reference.strip_prefix("refs/heads/").unwrap_or(&push.reference))
+            }
+        };
+        return Some(match event.action {
+            EventAction::PushedTo => {
+                format!("pushed {} to {kind} {name}", count(push.total_commits, "commit"))
+            }
+            _ => format!("{verb} {kind} {name}"),
+        });
     }
+    let kind = match event.target.as_ref()?.kind.as_str() {
+        "MergeRequest" => "merge request".to_owned(),
+        "Note" | "LegacyDiffNote" => "a thread".to_owned(),
+        kind => kind.to_lowercase(),
+    };
+    Some(format!("{verb} {kind}"))
 }
 
 fn title_of(entry: &FeedEntry) -> String {
@@ -90,12 +104,6 @@ fn title_of(entry: &FeedEntry) -> String {
     let commit = event.push.as_ref().and_then(|push| push.commits.last());
     let of_commit = commit.and_then(|commit| commit.message.lines().next().map(str::to_owned));
     of_target.or(of_commit).unwrap_or_default()
-}
-
-/// A text without characters that XML does not allow.
-fn printable(text: &str) -> String {
-    let is_allowed = |c: &char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
-    text.chars().filter(is_allowed).collect()
 }
 
 #[derive(Template)]

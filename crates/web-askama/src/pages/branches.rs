@@ -34,9 +34,6 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.post("/{namespace}/{project}/branches/delete_merged", delete_merged);
 }
 
-/// The longest text that is searched for.
-const MAX_SEARCH: usize = 255;
-
 struct Row {
     name: String,
     /// The name as readers see it.
@@ -73,8 +70,7 @@ struct Found {
 
 async fn list(visit: Visit) -> PageResult<HttpResponse> {
     let (named, client, page) = (visit.project(), visit.address(), visit.page());
-    let search: String =
-        visit.query("search").unwrap_or_default().chars().take(MAX_SEARCH).collect();
+    let search = visit.search("search").unwrap_or_default();
     let text = search.clone();
     let (viewer, found) = visit
         .run(move |app, viewer| {

@@ -61,9 +61,6 @@ enum Tab {
     Explored,
 }
 
-/// The longest text that is searched for.
-const MAX_SEARCH: usize = 255;
-
 /// The name of a visibility level.
 pub(super) fn visibility_name(visibility: Visibility) -> &'static str {
     match visibility {
@@ -148,12 +145,12 @@ fn sort_of(visit: &Visit) -> Sort {
 
 /// The filter and order in the query.
 pub(super) fn listing(visit: &Visit) -> ProjectListing {
-    let search = visit.query("search").or(visit.query("name"));
+    let search = visit.search("search").or_else(|| visit.search("name"));
     let (_, _, order, descending) = sort_of(visit);
     ProjectListing {
         archived: None,
         visibility: None,
-        search: search.map(|text| text.chars().take(MAX_SEARCH).collect()),
+        search,
         order,
         descending,
         builds_first: false,

@@ -37,9 +37,6 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/groups/{path}", home);
 }
 
-/// The longest text that is searched for.
-const MAX_SEARCH: usize = 255;
-
 /// A group in a list.
 pub(super) struct GroupRow {
     pub(super) path: String,
@@ -91,7 +88,7 @@ async fn visible(visit: Visit) -> PageResult<HttpResponse> {
 }
 
 pub(super) fn search_of(visit: &Visit) -> Option<String> {
-    visit.query("search").map(|text| text.chars().take(MAX_SEARCH).collect())
+    visit.search("search")
 }
 
 fn show_list(

@@ -33,9 +33,6 @@ const SEARCHED: usize = 5_000;
 /// The ending of the address of a feed.
 const FEED: &str = ".atom";
 
-/// The longest text that is searched for.
-const MAX_SEARCH: usize = 255;
-
 #[derive(Template)]
 #[template(path = "commits.html")]
 struct Commits {
@@ -97,9 +94,7 @@ pub(super) async fn commits(visit: Visit) -> PageResult<HttpResponse> {
     let named = name.clone();
     let base = format!("/{}", project.path());
     let here = format!("{base}/commits/{}", address::path(joined(&name, &path)));
-    let given = |name: &str| -> String {
-        visit.query(name).unwrap_or_default().chars().take(MAX_SEARCH).collect()
-    };
+    let given = |name: &str| visit.search(name).unwrap_or_default();
     let (search, author) = (given("search"), given("author"));
     let (skip, limit) = if is_feed { (0, feed::ENTRIES) } else { (first(&visit), COMMITS + 1) };
     let is_costly = !path.is_empty() || !search.is_empty() || !author.is_empty();

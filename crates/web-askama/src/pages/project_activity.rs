@@ -5,15 +5,14 @@ use askama::Template;
 use hexforge_application::event;
 use hexforge_application::project::page::{self as project_page, ProjectPage};
 use hexforge_application::view::event::EventView;
-use hexforge_domain::event::EventAction;
 use hexforge_domain::paging::Paged;
 
-use super::activity::feed_reader;
+use super::activity::{feed_reader, words_of_object};
 use super::project::{frame_of, other_spelling};
 use crate::error::PageResult;
 use crate::feed::{self, Feed, FeedEntry};
 use crate::frame::{Frame, Pager};
-use crate::moment::{Moment, count};
+use crate::moment::Moment;
 use crate::render;
 use crate::table::Pages;
 use crate::visit::{Viewer, Visit};
@@ -57,33 +56,11 @@ async fn load(
 
 /// What happened, in words that follow the name of the author.
 fn words(view: &EventView) -> String {
-    let event = &view.event;
-    let action = event.action.as_str();
-    if let Some(push) = &event.push {
-        let name = push.reference.trim_start_matches("refs/heads/");
-        let (kind, name) = match name.strip_prefix("refs/tags/") {
-            Some(tag) => ("tag", tag),
-            None => ("branch", name),
-        };
-        let commits = count(push.total_commits, "commit");
-        return match event.action {
-            EventAction::PushedTo => format!("pushed {commits} to {kind} {name}"),
-            _ => format!("{action} {kind} {name}"),
-        };
-    }
-    match (&event.target, event.action) {
-        (Some(target), _) => {
-            let kind = match target.kind.as_str() {
-                "MergeRequest" => "merge request".to_owned(),
-                "LegacyDiffNote" | "Note" => "a thread".to_owned(),
-                kind => kind.to_lowercase(),
-            };
-            match &target.title {
-                Some(title) => format!("{action} {kind} “{title}”"),
-                None => format!("{action} {kind}"),
-            }
-        }
-        (None, _) => format!("{action} the project"),
+    let title = view.event.target.as_ref().and_then(|target| target.title.as_ref());
+    match (words_of_object(view), title) {
+        (Some(words), Some(title)) => format!("{words} “{title}”"),
+        (Some(words), None) => words,
+        (None, _) => format!("{} the project", view.event.action.as_str()),
     }
 }
 

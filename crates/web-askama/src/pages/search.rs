@@ -29,9 +29,6 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/search/autocomplete", autocomplete);
 }
 
-/// The longest text that is searched for.
-const MAX_SEARCH: usize = 255;
-
 /// The number of suggestions.
 const SUGGESTIONS: u64 = 10;
 
@@ -108,7 +105,7 @@ struct SearchPage {
 }
 
 fn text_of(visit: &Visit) -> String {
-    visit.query("search").unwrap_or_default().chars().take(MAX_SEARCH).collect()
+    visit.search("search").unwrap_or_default()
 }
 
 async fn show(visit: Visit) -> PageResult<HttpResponse> {
@@ -320,8 +317,7 @@ fn show_commits(
 
 /// Suggestions for a script, as JSON.
 async fn autocomplete(visit: Visit) -> PageResult<HttpResponse> {
-    let text = visit.query("term").or(visit.query("search")).unwrap_or_default();
-    let text: String = text.chars().take(MAX_SEARCH).collect();
+    let text = visit.search("term").or_else(|| visit.search("search")).unwrap_or_default();
     let (_, projects) = visit
         .run(move |app, viewer| match text.as_str() {
             "" => Ok(vec![]),

@@ -39,9 +39,6 @@ pub(super) fn declare(pages: &mut Pages) {
 const MAX_NOTES_IN_LIST: usize = 16 * 1024;
 const MAX_NOTES: usize = 512 * 1024;
 
-/// The longest text that is searched for.
-const MAX_SEARCH: usize = 255;
-
 /// The end of the address of the form for release notes.
 const EDIT: &str = "/release/edit";
 
@@ -123,8 +120,7 @@ struct Tags {
 
 async fn list(visit: Visit) -> PageResult<HttpResponse> {
     let (named, page) = (visit.project(), visit.page());
-    let search: String =
-        visit.query("search").unwrap_or_default().chars().take(MAX_SEARCH).collect();
+    let search = visit.search("search").unwrap_or_default();
     let text = search.clone();
     let (viewer, (project, tags, may_delete)) = visit
         .run(move |app, viewer| {

@@ -12,7 +12,7 @@ use crate::address;
 use crate::error::{PageError, PageResult};
 use crate::faults::Faults;
 use crate::forms::Choice;
-use crate::visit::{Viewer, Visit};
+use crate::visit::{Viewer, Visit, search_text};
 
 /// A label with its color.
 #[derive(Clone, Debug)]
@@ -88,8 +88,7 @@ pub(crate) struct Conditions {
     pub(crate) sort: &'static str,
 }
 
-/// The longest text that is searched for, and the maximum number of labels.
-const MAX_SEARCH: usize = 255;
+/// The maximum number of labels.
 const MAX_LABELS: usize = 20;
 
 /// The orders of a list: the word in the query, and the name.
@@ -103,18 +102,17 @@ pub(crate) const ORDERS: [(&str, &str); 4] = [
 impl Conditions {
     /// Reads the query.
     pub(crate) fn of(visit: &Visit) -> Self {
-        let cut = |text: &str| text.chars().take(MAX_SEARCH).collect::<String>();
         let user = |name: &str| visit.query(name).and_then(id::parse).map(UserId);
-        let mut labels: Vec<String> = visit.query_all("label_name[]").map(cut).collect();
-        labels.extend(visit.query("label_name").map(cut));
+        let mut labels: Vec<String> = visit.query_all("label_name[]").map(search_text).collect();
+        labels.extend(visit.query("label_name").map(search_text));
         labels.truncate(MAX_LABELS);
         let sort = visit.query("sort").unwrap_or_default();
         Self {
             author: user("author_id"),
             assignee: user("assignee_id"),
-            milestone: visit.query("milestone_title").map(cut),
+            milestone: visit.query("milestone_title").map(search_text),
             labels,
-            search: visit.query("search").map(cut),
+            search: visit.query("search").map(search_text),
             sort: match sort {
                 "id_asc" => "created_asc",
                 sort => ORDERS.iter().find(|(word, _)| *word == sort).unwrap_or(&ORDERS[0]).0,

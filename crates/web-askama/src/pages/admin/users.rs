@@ -33,9 +33,6 @@ pub(super) fn declare(pages: &mut Pages) {
     pages.get("/admin/users/{username}", show);
 }
 
-/// The longest text that is searched for.
-const MAX_SEARCH: usize = 255;
-
 struct Row {
     username: String,
     name: String,
@@ -89,7 +86,7 @@ struct UsersPage {
 }
 
 async fn list(visit: Visit) -> PageResult<HttpResponse> {
-    let search = visit.query("search").map(|text| text.chars().take(MAX_SEARCH).collect());
+    let search = visit.search("search");
     let chosen = visit.query("filter").unwrap_or_default().to_owned();
     let filter = UserFilter {
         active: chosen == "active",
