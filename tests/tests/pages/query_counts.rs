@@ -21,36 +21,36 @@ fn pages_send_as_many_queries_whatever_they_list_on_postgres() {
 
 /// The pages, and their most queries when they are opened again.
 const PAGES: [(&str, u64); 30] = [
-    ("/", 99),
-    ("/explore/projects", 99),
-    ("/root/ship", 99),
-    ("/root/ship/tree/master/src", 99),
-    ("/root/ship/blob/master/README.md", 99),
-    ("/root/ship/blame/master/README.md", 99),
-    ("/root/ship/commits/master", 99),
-    ("/root/ship/commit/COMMIT", 99),
-    ("/root/ship/compare/master...topic", 99),
-    ("/root/ship/branches", 99),
-    ("/root/ship/tags", 99),
-    ("/root/ship/issues", 99),
-    ("/root/ship/issues/1", 99),
-    ("/root/ship/issues/new", 99),
-    ("/root/ship/merge_requests", 99),
-    ("/root/ship/merge_requests/1", 99),
-    ("/root/ship/merge_requests/1/diffs", 99),
-    ("/root/ship/milestones", 99),
-    ("/root/ship/labels", 99),
-    ("/root/ship/boards", 99),
-    ("/root/ship/pipelines", 99),
-    ("/root/ship/pipelines/1", 99),
-    ("/root/ship/builds", 99),
-    ("/root/ship/builds/1", 99),
-    ("/root/ship/project_members", 99),
-    ("/root/ship/edit", 99),
-    ("/root", 99),
-    ("/dashboard/issues", 99),
-    ("/admin/users", 99),
-    ("/search?search=thing", 99),
+    ("/", 7),
+    ("/explore/projects", 7),
+    ("/root/ship", 9),
+    ("/root/ship/tree/master/src", 7),
+    ("/root/ship/blob/master/README.md", 7),
+    ("/root/ship/blame/master/README.md", 7),
+    ("/root/ship/commits/master", 8),
+    ("/root/ship/commit/COMMIT", 10),
+    ("/root/ship/compare/master...topic", 7),
+    ("/root/ship/branches", 9),
+    ("/root/ship/tags", 8),
+    ("/root/ship/issues", 26),
+    ("/root/ship/issues/1", 29),
+    ("/root/ship/issues/new", 17),
+    ("/root/ship/merge_requests", 26),
+    ("/root/ship/merge_requests/1", 42),
+    ("/root/ship/merge_requests/1/diffs", 18),
+    ("/root/ship/milestones", 10),
+    ("/root/ship/labels", 11),
+    ("/root/ship/boards", 25),
+    ("/root/ship/pipelines", 13),
+    ("/root/ship/pipelines/1", 11),
+    ("/root/ship/builds", 13),
+    ("/root/ship/builds/1", 12),
+    ("/root/ship/project_members", 17),
+    ("/root/ship/edit", 7),
+    ("/root", 26),
+    ("/dashboard/issues", 5),
+    ("/admin/users", 7),
+    ("/search?search=thing", 27),
 ];
 
 fn pages_send_as_many_queries_whatever_they_list(backend: Backend) {
@@ -112,7 +112,6 @@ fn pages_send_as_many_queries_whatever_they_list(backend: Backend) {
     let many = counts();
     for (((address, few), (_, many)), (_, most)) in few.iter().zip(&many).zip(PAGES) {
         println!("{address}: {few}, {many}");
-        assert!(*many <= most, "{address}: {many} queries");
+        assert!(many <= few && *few <= most, "{address}: {few}, {many} queries");
     }
-    assert_eq!(few, many);
 }
