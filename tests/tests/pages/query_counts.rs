@@ -111,7 +111,6 @@ fn pages_send_as_many_queries_whatever_they_list(backend: Backend) {
     add(3..15);
     let many = counts();
     for (((address, few), (_, many)), (_, most)) in few.iter().zip(&many).zip(PAGES) {
-        println!("{address}: {few}, {many}");
         assert!(many <= few && *few <= most, "{address}: {few}, {many} queries");
     }
 }
