@@ -125,8 +125,7 @@ pub fn pack(
 /// link is followed: `None` if there is one, and if the file is gone.
 fn open_below(folder: &File, file: &Path, flags: OFlags) -> Result<Option<File>, Error> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    // A pipe must not be waited for.
-    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     match openat2(folder, file, flags, Mode::empty(), resolve) {
         Ok(opened) => Ok(Some(opened.into())),
         Err(Errno::NOENT | Errno::LOOP | Errno::XDEV | Errno::NOTDIR | Errno::NXIO) => Ok(None),
@@ -157,7 +156,9 @@ fn pack_one(
     if !metadata.is_file() {
         return Ok(false);
     }
-    let Some(input) = open_below(folder, file, OFlags::RDONLY)? else { return Ok(false) };
+    // A pipe must not be waited for.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let Some(input) = open_below(folder, file, flags)? else { return Ok(false) };
     zip.start_file(name.clone(), options).map_err(broken)?;
     // A file without content may be of any size.
     loop {

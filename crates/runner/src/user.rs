@@ -104,8 +104,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("secret");
         fs::write(&file, "secret").expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("it is ours");
         let read = || fs::read(&file).map_err(Error::at(&file));
-        assert!(run_as(Some(&nobody), read).is_err(), "the folder is private");
+        assert!(run_as(Some(&nobody), read).is_err(), "the file is private");
         assert_eq!(run_as(None, read).expect("readable"), b"secret");
     }
 
