@@ -28,14 +28,16 @@ pub(crate) struct Call {
     aliases: Vec<&'static str>,
     route: Box<dyn Fn() -> Route>,
     pub(crate) summary: &'static str,
-    pub(crate) takes: Vec<Param>,
+    /// Adds the description of each parameter. Only OpenAPI needs it, not the routes that each thread makes.
+    describe: fn(&mut Vec<Param>),
     pub(crate) body: Option<&'static str>,
     pub(crate) headers: Vec<&'static str>,
     /// The number of the first page, if the call takes `page` and `per_page`.
     pub(crate) first_page: Option<u8>,
     pub(crate) is_open: bool,
     pub(crate) answers: Vec<Answer>,
-    pub(crate) schemas: Schemas,
+    /// Each adds a schema with all schemas that it refers to.
+    schemas: Vec<fn(&mut Schemas)>,
 }
 
 pub(crate) struct Answer {
@@ -90,8 +92,6 @@ impl Call {
         F: Handler<Args, Output: Responder + 'static>,
         Args: FromRequest + Takes + 'static,
     {
-        let mut takes = Vec::new();
-        Args::describe(&mut takes);
         let by_method = method.clone();
         let route = move || web::method(by_method.clone()).to(handler.clone());
         Self {
@@ -100,13 +100,13 @@ impl Call {
             aliases: Vec::new(),
             route: Box::new(route),
             summary,
-            takes,
+            describe: Args::describe,
             body: None,
             headers: Vec::new(),
             first_page: None,
             is_open: false,
             answers: Vec::new(),
-            schemas: Schemas::new(),
+            schemas: Vec::new(),
         }
     }
 
@@ -129,6 +129,20 @@ impl Call {
             None => segment.to_owned(),
         });
         segments.collect::<Vec<_>>().join("/")
+    }
+
+    /// The parameters that are not in the path.
+    pub(crate) fn takes(&self) -> Vec<Param> {
+        let mut takes = Vec::new();
+        (self.describe)(&mut takes);
+        takes
+    }
+
+    /// Adds the schemas of the responses.
+    pub(crate) fn add_schemas(&self, to: &mut Schemas) {
+        for add in &self.schemas {
+            add(to);
+        }
     }
 
     /// The names of the parameters in the path.
@@ -257,13 +271,13 @@ impl Call {
         self
     }
 
-    /// Stores the schema of a type with all schemas that it refers to, and returns a reference to it.
+    /// Notes the schema of a type, and returns a reference to it.
     fn schema<T: ToSchema>(&mut self) -> Value {
-        let mut all = vec![(T::name().into_owned(), T::schema())];
-        T::schemas(&mut all);
-        for (name, schema) in all {
-            self.schemas.insert(name, json!(schema));
-        }
+        self.schemas.push(|schemas| {
+            let mut all = vec![(T::name().into_owned(), T::schema())];
+            T::schemas(&mut all);
+            schemas.extend(all.into_iter().map(|(name, schema)| (name, json!(schema))));
+        });
         json!({ "$ref": format!("#/components/schemas/{}", T::name()) })
     }
 }

@@ -16,21 +16,22 @@ impl Call {
         if path.starts_with(RUNNERS) { path } else { format!("{INTERFACE}{path}") }
     }
 
-    pub(super) fn into_operation(mut self, section: &str, schemas: &mut Schemas) -> Value {
-        schemas.append(&mut self.schemas);
+    pub(super) fn into_operation(self, section: &str, schemas: &mut Schemas) -> Value {
+        self.add_schemas(schemas);
+        let takes = self.takes();
         let in_query = matches!(self.method, Method::GET | Method::DELETE);
         let mut operation = json!({
             "tags": [section],
             "summary": self.summary,
             "operationId": self.id(),
-            "parameters": self.parameters(in_query),
+            "parameters": self.parameters(in_query, &takes),
             "responses": self.responses(),
         });
         if let Some(media_type) = self.body {
             let schema = json!({ "type": "string", "format": "binary" });
             operation["requestBody"] = json!({ "content": { media_type: { "schema": schema } } });
-        } else if !in_query && !self.takes.is_empty() {
-            operation["requestBody"] = self.request_body();
+        } else if !in_query && !takes.is_empty() {
+            operation["requestBody"] = self.request_body(&takes);
         }
         if self.is_open {
             operation["security"] = json!([{}, { "private_token": [] }]);
@@ -45,7 +46,7 @@ impl Call {
         [method.as_str()].into_iter().chain(words).collect::<Vec<_>>().join("_")
     }
 
-    fn parameters(&self, in_query: bool) -> Vec<Value> {
+    fn parameters(&self, in_query: bool, takes: &[Param]) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
         for name in &self.names_in_path() {
             let (schema, example) = if self.is_number(name) {
@@ -64,7 +65,7 @@ impl Call {
             all.push(json!({ "name": name, "in": "header", "required": false, "schema": schema }));
         }
         if in_query {
-            all.extend(self.takes.iter().filter_map(Param::in_query));
+            all.extend(takes.iter().filter_map(Param::in_query));
         }
         if let Some(first) = self.first_page {
             for (name, minimum) in [("page", first), ("per_page", 1)] {
@@ -87,17 +88,17 @@ impl Call {
     }
 
     /// The request body, with the same schema for every accepted content type.
-    fn request_body(&self) -> Value {
+    fn request_body(&self, takes: &[Param]) -> Value {
         let properties: Map<String, Value> =
-            self.takes.iter().map(|param| (param.name().to_owned(), param.schema())).collect();
+            takes.iter().map(|param| (param.name().to_owned(), param.schema())).collect();
         let required: Vec<&str> =
-            self.takes.iter().filter(|param| param.required).map(Param::name).collect();
+            takes.iter().filter(|param| param.required).map(Param::name).collect();
         let mut schema = json!({ "type": "object", "properties": properties });
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
         let content = json!({ "schema": schema });
-        let forms: &[&str] = match self.takes.iter().any(Param::is_file) {
+        let forms: &[&str] = match takes.iter().any(Param::is_file) {
             true => &["multipart/form-data"],
             false => &["application/json", "application/x-www-form-urlencoded"],
         };
