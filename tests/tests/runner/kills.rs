@@ -78,6 +78,8 @@ fn kills_lose_no_line_leave_no_process_and_stop_no_build() {
         unfinished(&scene).is_empty()
     });
     assert!(ended, "builds are stuck: {:#?}", unfinished(&scene));
+    // The last look was before the last build ended.
+    seen.look(&scene);
     let expected: Vec<String> = (1..=LINES).map(|line| format!("line-{line}-")).collect();
     for build in builds(&scene) {
         let id = build["id"].as_i64().expect("a number");
