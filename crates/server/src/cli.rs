@@ -241,7 +241,7 @@ pub enum RunnerCommand {
 /// `hexforge runner register`.
 #[derive(Args)]
 pub struct RegisterRunner {
-    /// The address of the server, such as https://forge.example.com.
+    /// The address of the server, such as `https://forge.example.com`.
     #[arg(long)]
     pub url: String,
     /// The registration token: of the instance for all projects, or of one project.
