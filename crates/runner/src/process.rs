@@ -1,4 +1,4 @@
-//! Runs commands under a [`supervisor`](crate::supervisor), with their output as a stream of bytes.
+//! Runs commands under a [`supervisor`], with their output as a stream of bytes.
 
 use std::collections::BTreeSet;
 use std::io::Read;
