@@ -69,7 +69,12 @@ fn check_pairs(seeds: std::ops::Range<u64>) -> (u64, Vec<String>) {
             let found = merge(&repo, &ids[0], &ids[1]);
             clean += u64::from(found.is_some() && one == "ours");
             if found != expected && !(found.is_none() && forgets_conflict(&scratch, &ids)) {
-                let git = scratch.try_git(&["merge-tree", "--write-tree", &ids[0], &ids[1]], b"").1;
+                let arguments = ["merge-tree", "--write-tree", &ids[0], &ids[1]];
+                let (_, git, why) = scratch.try_git(&arguments, b"");
+                // Git says nothing about a merge in which one of its assertions fails.
+                if String::from_utf8_lossy(&why).contains("Assertion") {
+                    continue;
+                }
                 let git = String::from_utf8_lossy(&git).into_owned();
                 differences.push(format!(
                     "seed {seed}, {one}: {found:?} instead of {expected:?}\n{}{git}",
@@ -110,7 +115,7 @@ fn merge_with_git(folder: &Path, ours: &str, theirs: &str) -> Option<ObjectId> {
         Some(128) if why.contains("unrelated histories") => None,
         Some(0) => Some(id(text.lines().next().expect("git prints the tree"))),
         Some(1) => None,
-        // An assertion of git fails in some merges with renamed folders, which are conflicts.
+        // An assertion of git fails in some merges with renamed folders.
         None if why.contains("Assertion") => None,
         code => panic!("{code:?} {why}"),
     }
