@@ -321,7 +321,7 @@ fn run_build(server: &Program) -> Result<i64> {
     let line = "\u{1b}[32mok\u{1b}[0m compiled a file with some words in a line\n";
     let log = line.repeat(LOG / line.len());
     let path = format!("/ci/api/v1/builds/{id}.json");
-    let done = json!({ "token": build["token"], "state": "success", "trace": log });
+    let done = json!({ "token": runner["token"], "state": "success", "trace": log });
     hexforge_tests::Request::new(server.address, "PUT", &path).json(&done).send().expect(200);
     Ok(id)
 }
