@@ -66,7 +66,7 @@ pub fn create(
     })
 }
 
-/// Creates the session of a user who has signed in.
+/// Inserts a browser session for a user whose sign-in was accepted.
 pub(crate) fn start(
     app: &App,
     tx: &mut dyn Tx,

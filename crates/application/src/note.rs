@@ -143,7 +143,7 @@ pub fn create(
 
 /// Like [`create`], and closes or reopens the issue or merge request in the same transaction.
 /// # Errors
-/// Without the permission to change the state, nothing is written.
+/// The actor lacks the permission to change the state. The transaction then writes neither the note nor the state.
 pub fn create_with_state(
     app: &App,
     actor: Actor,

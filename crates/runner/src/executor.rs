@@ -87,7 +87,7 @@ impl Executor {
         }
     }
 
-    /// What is run after each step of the job, whatever its result.
+    /// The command that runs after each step of the job, whatever the exit code of the step.
     pub fn end_of_step(&self) -> Option<Spec> {
         match self {
             Executor::Shell(_) | Executor::Sandbox(_) => None,

@@ -38,7 +38,7 @@ impl Pattern {
             }
             reached[0] = false;
         }
-        // What is left of the path is inside of the folder that matched.
+        // The pattern matched the path, or a folder that contains it.
         reached.contains(&true)
     }
 }

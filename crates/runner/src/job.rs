@@ -302,7 +302,7 @@ impl Job<'_> {
         for folder in self.slot.folder.ancestors().skip(1).take(1) {
             user::open_folder(folder)?;
         }
-        // The folder above it belongs to the runner, so this one is none that a build put there.
+        // Its parent folder belongs to the runner, so no build can have replaced the folder of the slot.
         let folder = &self.slot.folder;
         fs::create_dir_all(folder).map_err(Error::at(folder))?;
         user.own(folder)

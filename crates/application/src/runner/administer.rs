@@ -111,7 +111,7 @@ pub fn list_of_project(
     })
 }
 
-/// Returns a specific runner that is assigned to a project, for users who may change both.
+/// Returns a specific runner of a project, for users who may change the runner and the project.
 pub fn find_of_project(
     app: &App,
     actor: Actor,

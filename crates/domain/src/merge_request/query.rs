@@ -46,9 +46,9 @@ pub enum RequestScope {
     AssignedTo(UserId, ListAudience, NaiveDate),
     /// Like [`AssignedTo`](Self::AssignedTo), for the requests that a user wrote.
     AuthoredBy(UserId, ListAudience, NaiveDate),
-    /// The requests into projects in a group that have merge requests enabled. A viewer gets those that the viewer may
-    /// read: all of projects whose code the viewer sees, and of other visible ones those that the viewer wrote or is
-    /// assigned to.
+    /// The merge requests whose target project is in a group and has merge requests enabled. The list has those that
+    /// the viewer may read: all of a project whose code the viewer sees; of other visible projects, those that the
+    /// viewer wrote or is assigned to.
     Group(NamespaceId, ListAudience, NaiveDate),
 }
 
