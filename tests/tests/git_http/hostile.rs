@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 
+use hexforge_tests::forge::PASSWORD;
 use hexforge_tests::{Forge, on_every_store};
 use sha1::{Digest, Sha1};
 
@@ -22,6 +23,7 @@ on_every_store!(
     objects_with_errors_of_git_fsck_are_refused,
     refs_to_nothing_are_refused,
     pushes_that_lead_to_unreachable_objects_are_refused,
+    entries_of_unknown_modes_lead_to_no_object,
     deltas_on_unreachable_objects_are_refused,
     commits_and_tags_that_nobody_reads_are_refused,
     a_push_ends_when_its_client_hangs_up,
@@ -264,6 +266,49 @@ fn pushes_that_lead_to_unreachable_objects_are_refused(forge: &Forge) {
     let again = [format!("{with_blob}:refs/heads/y"), format!("{secret}:refs/heads/secret")];
     scene.push("ada", &[&again[0], &again[1]]).ok();
     scene.assert_sound();
+}
+
+/// Git takes an entry whose mode has an unknown type for a submodule, so a push may name any id in it. Whoever reads the
+/// tree must not take the id for an object of this repository.
+fn entries_of_unknown_modes_lead_to_no_object(forge: &Forge) {
+    let scene = Scene::filled(forge);
+    let base = scene.tree.git(&["rev-parse", "HEAD"]);
+    scene.tree.write("secret", "a secret\n").commit("Secret\n");
+    let secret = scene.tree.git(&["rev-parse", "HEAD:secret"]);
+    scene.push("ada", &["HEAD:refs/heads/secret"]).ok();
+    scene.push("ada", &[":refs/heads/secret"]).ok();
+    let missing = "12".repeat(20);
+    let push_entry = |mode: &str, id: &str, old: &str, name: &str| {
+        let text = [mode.as_bytes(), b" odd\0", &id_bytes(id)].concat();
+        let tree = store_object(&scene, "tree", &text);
+        let commit = store_commit(&scene, &tree, Some(&base));
+        let answer =
+            Push::new(old, &commit, name).pack(pack(&scene, &[&commit, &tree])).send(&scene);
+        assert!(answer.contains(&format!("ok {name}")), "{mode}: {answer}");
+    };
+    for mode in ["1", "777", "10644", "20000", "60000", "170000"] {
+        push_entry(mode, &secret, ZERO, &format!("refs/heads/secret-{mode}"));
+        push_entry(mode, &missing, ZERO, &format!("refs/heads/missing-{mode}"));
+    }
+    push_entry("777", &missing, &base, "refs/heads/master");
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    for (name, more) in
+        [("all", &[][..]), ("shallow", &["--depth", "1"]), ("one", &["--single-branch"])]
+    {
+        let clone = folder.path().join(name).to_string_lossy().into_owned();
+        let address = scene.address("ada", PASSWORD);
+        scene.git(&[&["clone", "-q", "--bare"], more, &[&address, &clone]].concat()).ok();
+        let found = scene.git(&["--git-dir", &clone, "cat-file", "-e", &secret]);
+        assert!(!found.success, "{name}: the object of a deleted branch was sent");
+    }
+    let project = scene.project;
+    for call in ["contributors", "tree", "commits"] {
+        let path = format!("/projects/{project}/repository/{call}");
+        forge.get(&path).token(&scene.ada).send().expect(200);
+    }
+    let raw = forge.get(&format!("/projects/{project}/repository/raw_blobs/{secret}"));
+    let developer = scene.member("dev", "30");
+    raw.token(&developer).send().expect(404);
 }
 
 /// A push could show what an unreachable object contains by a delta on it.

@@ -140,6 +140,27 @@ fn a_hundred_thousand_haves_are_read() {
     }
 }
 
+/// The ids begin alike, so that a hash of their first bytes would make them collide.
+#[test]
+fn a_hundred_thousand_wants_that_do_not_exist_cost_little() {
+    let server = Server::of(&history());
+    let wants = || (1..=100_000).map(|number| format!("want {number:040x}"));
+    for (version, begin, end) in [
+        (ProtocolVersion::V2, &["command=fetch", "0001"][..], &["done", "0000"][..]),
+        (ProtocolVersion::V0, &[], &["0000", "done"]),
+    ] {
+        let mut lines = packets(begin);
+        wants().for_each(|want| lines.extend(packets(&[&want])));
+        lines.extend(packets(end));
+        let started = std::time::Instant::now();
+        let (result, answered) = server.ask(version, &lines);
+        assert!(matches!(result, Err(GitError::Protocol(_))), "{result:?}");
+        let first = format!("not our ref {:040x}", 1);
+        assert!(text(&answered).contains(&first), "{}", text(&answered));
+        assert!(started.elapsed().as_secs() < 15);
+    }
+}
+
 /// Such requests would be small when compressed.
 #[test]
 fn no_request_is_longer_than_the_command_needs() {

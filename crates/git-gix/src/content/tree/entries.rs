@@ -2,6 +2,7 @@
 
 use gix::ObjectId;
 use gix::object::Kind;
+use gix::objs::tree::{EntryKind, EntryMode};
 use gix::objs::{Find, TreeRefIter};
 use hexforge_domain::ports::git::GitError;
 
@@ -12,6 +13,12 @@ use crate::error::failed;
 pub(crate) enum Entry {
     Tree(ObjectId),
     Blob(ObjectId),
+}
+
+/// Whether an entry is a submodule: its id names a commit of another repository. Like git, this takes every mode of an
+/// unknown type for one. `EntryMode::is_commit` does not, so an object that no push has checked would be sent.
+pub(crate) fn is_submodule(mode: EntryMode) -> bool {
+    mode.kind() == EntryKind::Commit
 }
 
 /// The id of a commit's root tree.
@@ -44,10 +51,12 @@ pub(crate) fn entries_in(
     for entry in TreeRefIter::from_bytes(data, gix::hash::Kind::Sha1) {
         let entry =
             entry.map_err(|_| GitError::Corrupt(format!("the tree {tree} is malformed")))?;
-        if entry.mode.is_tree() {
-            each(Entry::Tree(entry.oid.to_owned()))?;
-        } else if !entry.mode.is_commit() {
-            each(Entry::Blob(entry.oid.to_owned()))?;
+        match entry.mode.kind() {
+            EntryKind::Tree => each(Entry::Tree(entry.oid.to_owned()))?,
+            EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => {
+                each(Entry::Blob(entry.oid.to_owned()))?;
+            }
+            EntryKind::Commit => (),
         }
     }
     Ok(())

@@ -10,6 +10,7 @@ use hexforge_domain::ports::git::GitError;
 
 use super::lines::{self, Lines};
 use super::read;
+use crate::content::tree::entries::is_submodule;
 
 /// As in git, larger files count as binary.
 const BIGGEST_TEXT: u64 = 512 << 20;
@@ -168,7 +169,7 @@ fn content<'a>(
 
 impl From<EntryRef<'_>> for File {
     fn from(entry: EntryRef<'_>) -> Self {
-        Self { id: entry.oid.into(), is_submodule: entry.mode.is_commit() }
+        Self { id: entry.oid.into(), is_submodule: is_submodule(entry.mode) }
     }
 }
 

@@ -18,6 +18,7 @@ use gix::objs::tree::EntryRef;
 use gix::objs::{Find, TreeRefIter};
 use hexforge_domain::ports::git::GitError;
 
+use crate::content::tree::entries::is_submodule;
 use crate::error::failed;
 
 /// The budget of tree entries that one comparison may read in addition to the first read of each sent tree: a fixed
@@ -183,7 +184,7 @@ impl Comparison<'_> {
             for entry in entries(*tree, data) {
                 let entry = entry?;
                 let name = (entry.filename.to_owned(), entry.mode.is_tree());
-                if let Some(&at) = names.get(&name).filter(|_| !entry.mode.is_commit()) {
+                if let Some(&at) = names.get(&name).filter(|_| !is_submodule(entry.mode)) {
                     paths[at].1.known.push(entry.oid.to_owned());
                 }
             }
@@ -225,7 +226,7 @@ impl Comparison<'_> {
                     self.charge_entry()?;
                 }
                 let id = entry.oid.to_owned();
-                if entry.mode.is_commit() || self.known.ids.contains(&id) || !seen.insert(id) {
+                if is_submodule(entry.mode) || self.known.ids.contains(&id) || !seen.insert(id) {
                     continue;
                 }
                 let is_tree = entry.mode.is_tree();
@@ -249,7 +250,7 @@ impl Comparison<'_> {
             let entry = entry?;
             self.charge_entry()?;
             // A submodule's commit belongs to another repository.
-            if is_new && !entry.mode.is_commit() && self.known.ids.insert(entry.oid.to_owned()) {
+            if is_new && !is_submodule(entry.mode) && self.known.ids.insert(entry.oid.to_owned()) {
                 self.unread.extend(entry.mode.is_tree().then(|| entry.oid.to_owned()));
             }
         }

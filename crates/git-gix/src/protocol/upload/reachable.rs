@@ -14,6 +14,11 @@ pub(super) fn check(
     listing: &Listing,
     wants: &[ObjectId],
 ) -> Result<(), GitError> {
+    // The first object that does not exist ends the request, so that ids which the client made up cost nothing. It also
+    // ends the search: the answer names the first object that is not reachable, which is not after it.
+    let exists = |want: &ObjectId| source.repo.as_ref().is_some_and(|repo| repo.has_object(want));
+    let missing = wants.iter().position(|want| !exists(want));
+    let wants = missing.map_or(wants, |at| &wants[..=at]);
     let unreachable = unreachable(source, listing, wants.iter().copied())?;
     // Objects are checked in the order of the request, so that equal requests get equal answers.
     match wants.iter().find(|want| unreachable.contains(*want)) {

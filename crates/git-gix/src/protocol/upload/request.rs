@@ -1,6 +1,6 @@
 //! The parsed fetch request of a client.
 
-use std::collections::BTreeMap;
+use std::collections::{self, BTreeMap};
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
@@ -16,7 +16,8 @@ use super::wire::{parse_id, printable};
 #[derive(Default)]
 pub(super) struct Request {
     pub(super) wants: Vec<ObjectId>,
-    wanted: HashSet<ObjectId>,
+    /// The client chooses these ids. gix hashes an id by its first bytes, so they could all collide.
+    wanted: collections::HashSet<ObjectId>,
     /// Refs requested by name (`want-ref`), with their targets at that time.
     pub(super) refs: BTreeMap<BString, ObjectId>,
     /// Commits that both the client and the repository have.
