@@ -7,6 +7,7 @@ use hexforge_domain::issuable::Issuable;
 use hexforge_domain::note::{Note, Noteable};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::award::AwardFacts;
 use hexforge_domain::ports::store::Tx;
 use hexforge_domain::project::ProjectRef;
 
@@ -130,12 +131,8 @@ pub fn delete(
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let shown = find(tx, &tracker, on, id)?;
-        let may = match actor {
-            Actor::Admin { .. } => true,
-            Actor::User { id, .. } => shown.award.user == id,
-            Actor::Anonymous => false,
-        };
-        if !may {
+        let facts = AwardFacts { given_by_actor: actor.user() == Some(shown.award.user) };
+        if !facts.may_be_deleted_by(actor) {
             return Err(Error::Unauthenticated);
         }
         tx.awards().delete(id)?;

@@ -12,6 +12,7 @@ use hexforge_domain::namespace::Namespace;
 use hexforge_domain::outbox::{GroupFacts, GroupMemberFacts, MemberFacts, SystemEvent};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::group::GroupAbility;
+use hexforge_domain::policy::user::may_create_groups;
 use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::query::{ListAudience, ProjectFilter, ProjectScope};
@@ -124,7 +125,7 @@ pub fn create(app: &App, actor: Actor, fields: &GroupFields) -> Result<Namespace
     let now = app.clock.now();
     app.store.write(|tx| {
         let creator = tx.users().lock(user)?.ok_or(Error::Unauthenticated)?;
-        if !creator.privileges.can_create_group {
+        if !may_create_groups(&creator) {
             return Err(Error::Forbidden(None));
         }
         let settings = app.current_settings(tx)?;

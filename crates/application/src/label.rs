@@ -74,6 +74,38 @@ pub struct LabelChanges {
     pub priority: Option<Option<i64>>,
 }
 
+/// Title, color and description of a label after a change. `None` is an invalid value, whose error was recorded.
+struct ParsedLabelChanges {
+    title: Option<LabelTitle>,
+    color: Option<Color>,
+    description: Option<Option<LabelDescription>>,
+}
+
+impl LabelChanges {
+    /// Parses the changes of title, color and description. Values that are not given are those before the change.
+    fn parse(
+        &self,
+        (title, color, description): (&LabelTitle, &Color, &Option<LabelDescription>),
+        rule: ColorRule,
+        errors: &mut FieldErrors,
+    ) -> ParsedLabelChanges {
+        let new_color = self.color.as_deref().map(|color| Color::parse(color, rule));
+        let new_color = errors.check_optional("color", new_color);
+        // A blank name leaves the title unchanged.
+        let new_title = match self.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
+            None => Some(title.clone()),
+            Some(name) => errors.merge(LabelTitle::parse(name)),
+        };
+        let new_description = self.description.as_deref().map(LabelDescription::parse);
+        let new_description = errors.check_optional("description", new_description);
+        ParsedLabelChanges {
+            title: new_title,
+            color: new_color.map(|new| new.unwrap_or_else(|| color.clone())),
+            description: new_description.map(|new| new.or_else(|| description.clone())),
+        }
+    }
+}
+
 /// Lists the labels of a project by title. The list is empty when both issues and merge requests are disabled.
 pub fn list(
     app: &App,
@@ -171,15 +203,8 @@ fn changed(
     changes: &LabelChanges,
 ) -> Result<Label, Error> {
     let mut errors = FieldErrors::default();
-    let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
-    let color = errors.check_optional("color", color);
-    // A blank name leaves the title unchanged.
-    let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
-        None => Some(label.title.clone()),
-        Some(name) => errors.merge(LabelTitle::parse(name)),
-    };
-    let description = changes.description.as_deref().map(LabelDescription::parse);
-    let description = errors.check_optional("description", description);
+    let before = (&label.title, &label.color, &label.description);
+    let ParsedLabelChanges { title, color, description } = changes.parse(before, rule, &mut errors);
     let priority = match changes.priority {
         None => Some(label.priority),
         Some(None) => Some(None),
@@ -196,8 +221,8 @@ fn changed(
     let after = errors.into_result_with(|| {
         Some(Label {
             title: title?,
-            color: color?.unwrap_or_else(|| label.color.clone()),
-            description: description?.or_else(|| label.description.clone()),
+            color: color?,
+            description: description?,
             priority: priority?,
             ..label.clone()
         })

@@ -1,8 +1,9 @@
 //! Services of projects: their settings. Those of a chat receive the events of the project, like hooks.
 
-use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::project::ProjectAbility;
+use hexforge_domain::policy::system::{Service, ServiceAbility};
 use hexforge_domain::policy::tracker::TrackerAbility;
+use hexforge_domain::policy::{Actor, Protected};
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::service::{ProjectService, Properties, ServiceKind};
@@ -32,7 +33,7 @@ pub fn get(
     app.store.read(|tx| {
         let project = app.requester(actor).project(tx, ProjectAbility::Administer, named)?;
         let service = tx.services().find(project.id, kind)?;
-        let shows_hidden = matches!(actor, Actor::Admin { .. });
+        let shows_hidden = Service.allows(actor, ServiceAbility::Administer);
         Ok(ServiceView { kind, service, shows_hidden })
     })
 }

@@ -1,6 +1,7 @@
 //! The access policy. Every permission check is made here, on facts that were already loaded. Access is denied unless a
 //! rule allows it.
 
+pub mod award;
 pub mod ci;
 pub mod group;
 pub mod merge_request;

@@ -60,8 +60,9 @@ impl ApiRequest {
         if self.asks_for_page() { self.page() } else { Page::Whole }
     }
 
+    /// Whether the request names a page. A blank value counts as not given.
     fn asks_for_page(&self) -> bool {
-        self.params().has("page") || self.params().has("per_page")
+        ["page", "per_page"].iter().any(|name| self.params().any_text(name).is_some())
     }
 
     /// Adds the headers of a page to a response. A whole list has none.

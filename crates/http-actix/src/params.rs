@@ -284,6 +284,7 @@ impl Params {
     /// A single value as text; null counts as not given.
     fn scalar(&self, name: &str) -> ApiResult<Option<Cow<'_, str>>> {
         let text = match self.values.get(name) {
+            None if self.has_member_of(name) => return Err(invalid(name)),
             None | Some(Value::Null) => return Ok(None),
             Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
             Some(Value::Bool(value)) => Cow::Borrowed(if *value { "true" } else { "false" }),
@@ -292,6 +293,17 @@ impl Params {
         };
         // PostgreSQL cannot store NUL characters.
         if text.contains('\0') { Err(invalid(name)) } else { Ok(Some(text)) }
+    }
+
+    /// Whether a query or form gives the parameter as an object, `name[key]=value`. An object that were ignored in the
+    /// place of a filter would make a call act on everything.
+    fn has_member_of(&self, name: &str) -> bool {
+        let is_member = |given: &String| {
+            given
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('[') && rest.ends_with(']'))
+        };
+        self.values.keys().any(is_member)
     }
 }
 
@@ -318,6 +330,15 @@ mod tests {
     fn params(values: Value) -> Params {
         let Value::Object(values) = values else { panic!("an object") };
         Params { values: values.into_iter().collect(), query: vec![] }
+    }
+
+    #[test]
+    fn a_member_of_an_object_is_no_single_value() {
+        let params = params(json!({"type[a]": "x", "typed": "y", "other[": "z"}));
+        assert!(params.text("type").is_err());
+        for name in ["typ", "typed[a", "other", "missing"] {
+            assert_eq!(params.text(name).expect("not given"), None, "{name}");
+        }
     }
 
     #[test]

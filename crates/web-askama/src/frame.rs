@@ -1,7 +1,9 @@
 //! What all pages have in common: title, navigation, messages, and the token for forms.
 
 use hexforge_domain::paging::Page;
-use hexforge_domain::policy::Actor;
+use hexforge_domain::policy::Protected;
+use hexforge_domain::policy::system::{Service, ServiceAbility};
+use hexforge_domain::policy::user::may_create_groups;
 use hexforge_domain::text::Secret;
 
 use crate::address;
@@ -63,8 +65,8 @@ impl Frame {
         let account = viewer.signed_in().map(|signed_in| Account {
             username: signed_in.user.username.as_str().to_owned(),
             name: signed_in.user.name.as_str().to_owned(),
-            is_admin: matches!(signed_in.actor, Actor::Admin { .. }),
-            may_create_group: signed_in.user.privileges.can_create_group,
+            is_admin: Service.allows(signed_in.actor, ServiceAbility::Administer),
+            may_create_group: may_create_groups(&signed_in.user),
         });
         let masked = |token: &Secret| forms::masked_token(visit.app(), token);
         let token = account.as_ref().and(visit.session_token()).map(masked);

@@ -17,6 +17,8 @@ mod proxies;
 mod query_counts;
 mod rate_limits;
 mod rest_of_v3;
+mod rest_of_v3_details;
+mod rest_of_v3_input;
 mod routes;
 mod text_limits;
 mod version;

@@ -133,3 +133,27 @@ fn every_row_of_the_dialects_has_its_function() {
     let sentence = format!("all {} rows", rows.len());
     assert!(changelog.contains(&sentence), "docs/changelog.md does not say: {sentence}");
 }
+
+/// rest_of_v3.md 17: the 14 calls that are left out, each with the reason.
+#[test]
+fn the_calls_that_are_left_out_are_listed_with_the_reason() {
+    let text = page("docs/api.md");
+    let (_, rest) =
+        text.split_once("## Calls that are left out\n").expect("the page has the section");
+    let section = rest.split("\n## ").next().unwrap_or(rest);
+    assert!(section.contains("had 14 more calls"), "{section}");
+    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    let calls = [
+        "seven below `/internal`",
+        "`GET /sidekiq/queue_metrics`, `process_metrics`, `job_stats` and `compound_metrics`",
+        "`POST /ci/api/v1/builds/:id/artifacts/authorize`",
+        "`POST /ci/api/v1/projects/:id/refs/:ref/trigger`",
+        "`POST /projects/:id/services/:name/trigger`",
+    ];
+    for call in calls {
+        let row = rows.iter().find(|row| row.starts_with(&format!("| {call} | ")));
+        let reason = row.and_then(|row| row.split(" | ").nth(1)).unwrap_or_default();
+        assert!(reason.len() > 20, "{call} is not listed with the reason");
+    }
+    assert_eq!(rows.len(), calls.len(), "7 + 4 + 1 + 1 + 1 calls");
+}

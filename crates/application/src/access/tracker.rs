@@ -81,8 +81,8 @@ impl Tracker {
         authorize(self.actor(), ability, &self.issue_facts(issue))
     }
 
-    /// Returns an error unless the actor has this ability on a note. The caller has checked that the actor sees the
-    /// subject of the note.
+    /// Returns an error unless the actor has this ability on a note. `on` describes the issue, merge request or snippet
+    /// of the project that the note is on.
     pub fn require_for_note(
         &self,
         ability: NoteAbility,

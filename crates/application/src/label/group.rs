@@ -5,16 +5,14 @@ use std::collections::HashMap;
 use hexforge_domain::field_errors::FieldErrors;
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::LabelId;
-use hexforge_domain::label::{
-    Color, ColorRule, GroupLabel, LabelDescription, LabelTitle, VisibleCounts,
-};
+use hexforge_domain::label::{ColorRule, GroupLabel, LabelTitle, VisibleCounts};
 use hexforge_domain::namespace::Namespace;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::group::GroupAbility;
 use hexforge_domain::ports::store::{StoreError, Tx};
 
-use super::{EXISTS, LabelChanges, LabelFields, creation_error, title_taken};
+use super::{EXISTS, LabelChanges, LabelFields, ParsedLabelChanges, creation_error, title_taken};
 use crate::access::{self, Requester};
 use crate::app::App;
 use crate::error::{Entity, Error};
@@ -96,15 +94,8 @@ fn changed(
     changes: &LabelChanges,
 ) -> Result<GroupLabel, Error> {
     let mut errors = FieldErrors::default();
-    let color = changes.color.as_deref().map(|color| Color::parse(color, rule));
-    let color = errors.check_optional("color", color);
-    // A blank name leaves the title unchanged.
-    let title = match changes.new_name.as_deref().filter(|name| !name.trim().is_empty()) {
-        None => Some(label.title.clone()),
-        Some(name) => errors.merge(LabelTitle::parse(name)),
-    };
-    let description = changes.description.as_deref().map(LabelDescription::parse);
-    let description = errors.check_optional("description", description);
+    let before = (&label.title, &label.color, &label.description);
+    let ParsedLabelChanges { title, color, description } = changes.parse(before, rule, &mut errors);
     if let Some(title) = title.as_ref().filter(|title| **title != label.title)
         && (tx.group_labels().find_by_title(label.group, title.as_str())?.is_some()
             || tx.group_labels().is_title_used_in_projects(label.group, title.as_str())?)
@@ -114,8 +105,8 @@ fn changed(
     let after = errors.into_result_with(|| {
         Some(GroupLabel {
             title: title?,
-            color: color?.unwrap_or_else(|| label.color.clone()),
-            description: description?.or_else(|| label.description.clone()),
+            color: color?,
+            description: description?,
             ..label.clone()
         })
     })?;

@@ -27,7 +27,7 @@ pub(crate) fn without(
     let (request, version) = match version::find_newest(app, actor, home, id) {
         Ok(found) => found,
         Err(Error::Store(error)) => return Err(error.into()),
-        // The transaction reports why the actor may not see the request.
+        // The actor may not see the request. The transaction reports that, unless the actor changes an own note.
         Err(_) => return Ok(named),
     };
     let Some(version) = version else { return Ok(named) };

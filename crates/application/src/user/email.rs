@@ -63,6 +63,8 @@ fn remove(app: &App, actor: Actor, owner: Owner, id: EmailId) -> Result<Option<E
     app.store.write(|tx| {
         owner.lock(tx, user, Entity::User)?;
         let Some(email) = tx.emails().find(user, id)? else { return Ok(None) };
+        // If the user adds the address again, notifications still go to the primary address.
+        tx.notification_settings().forget_address(user, &email.address)?;
         tx.emails().delete(id)?;
         Ok(Some(email))
     })

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use hexforge_domain::id::UserId;
 use hexforge_domain::paging::Paged;
+use hexforge_domain::policy::user::may_create_groups;
 use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::text::Secret;
 use hexforge_domain::unique::sorted_unique;
@@ -23,7 +24,7 @@ pub struct FullUser {
 impl FullUser {
     /// Returns whether the user may currently create groups.
     pub fn can_create_group(&self) -> bool {
-        self.user.privileges.can_create_group && self.user.state.may_act()
+        may_create_groups(&self.user)
     }
 
     /// Returns whether the project limit allows another project.

@@ -2,7 +2,7 @@
 
 use super::check::{read, write};
 use super::labels::a_project_with_owner;
-use crate::builders::{a_group, a_user};
+use crate::builders::{a_group, a_user, an_address};
 use hexforge_domain::id::{NamespaceId, ProjectId, UserId};
 use hexforge_domain::notification::NotificationEvent::{NewIssue, NewNote, SuccessPipeline};
 use hexforge_domain::notification::{
@@ -85,6 +85,25 @@ pub fn the_address_for_notifications_is_stored(store: &dyn Store) {
             change(store, ada, NotificationScope::Global, &to_level(NotificationLevel::Watch));
         assert_eq!(after.address, address(text));
     }
+}
+
+/// Forgetting an address changes the settings of one user, and only those with this address.
+pub fn a_forgotten_address_is_removed_from_the_settings(store: &dyn Store) {
+    let (_, ada) = a_project_with_owner(store, "ada");
+    let bob = a_user("bob").stored_in(store).id;
+    let [chosen, other] = ["chosen@example.com", "other@example.com"].map(an_address);
+    let forget = |address: &EmailAddress| {
+        write(store, |tx| tx.notification_settings().forget_address(ada, address));
+        get(store, ada, NotificationScope::Global)
+    };
+    let default = NotificationSetting::default_of(NotificationScope::Global);
+    assert_eq!(forget(&chosen), default, "nothing is stored yet");
+    let choice = NotificationChange { address: Some(chosen.clone()), ..events(&[NewNote], &[]) };
+    let [of_ada, of_bob] =
+        [ada, bob].map(|user| change(store, user, NotificationScope::Global, &choice));
+    assert_eq!(forget(&other), of_ada);
+    assert_eq!(forget(&chosen), NotificationSetting { address: None, ..of_ada });
+    assert_eq!(get(store, bob, NotificationScope::Global), of_bob);
 }
 
 /// Settings go with their user, group or project.

@@ -114,6 +114,7 @@ macro_rules! store_contract_of_users {
             browser_sessions::a_token_is_stored_for_one_session,
             notification_settings::settings_change_one_by_one,
             notification_settings::the_address_for_notifications_is_stored,
+            notification_settings::a_forgotten_address_is_removed_from_the_settings,
             notification_settings::settings_go_with_everything_that_they_refer_to,
             notification_settings::settings_for_something_unknown_are_refused,
             outbox::every_system_event_is_stored_unchanged,

@@ -5,6 +5,7 @@ use hexforge_domain::id::UserId;
 use hexforge_domain::notification::port::NotificationSettings;
 use hexforge_domain::notification::{NotificationChange, NotificationScope, NotificationSetting};
 use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::user::EmailAddress;
 
 impl NotificationSettings for FakeTx {
     fn get(
@@ -31,5 +32,13 @@ impl NotificationSettings for FakeTx {
         let after = change.apply(self.get(user, scope)?);
         self.tables.notification_settings.insert((user, scope), after.clone());
         Ok(after)
+    }
+
+    fn forget_address(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError> {
+        let stored = self.tables.notification_settings.get_mut(&(user, NotificationScope::Global));
+        if let Some(setting) = stored.filter(|setting| setting.address.as_ref() == Some(address)) {
+            setting.address = None;
+        }
+        Ok(())
     }
 }

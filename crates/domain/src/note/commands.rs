@@ -86,7 +86,7 @@ impl Block {
             let inner = line.strip_prefix(open).and_then(|rest| rest.strip_suffix('>'));
             inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(['<', '>']))
         };
-        let (is_fence, is_quote) = (line.starts_with("```"), line == ">>>");
+        let (is_fence, is_quote) = (is_code_fence(line), line == ">>>");
         match block {
             Some(Block::Code) => block.filter(|_| !is_fence),
             Some(Block::Quote) => block.filter(|_| !is_quote),
@@ -97,6 +97,11 @@ impl Block {
             None => None,
         }
     }
+}
+
+/// Whether a line begins or ends a block of code.
+pub(crate) fn is_code_fence(line: &str) -> bool {
+    line.starts_with("```")
 }
 
 /// Parses a line as a command.

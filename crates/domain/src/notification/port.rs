@@ -3,6 +3,7 @@
 use super::{NotificationChange, NotificationScope, NotificationSetting};
 use crate::id::UserId;
 use crate::ports::store_error::StoreError;
+use crate::user::EmailAddress;
 
 /// The notification settings of all users. They are deleted together with their user, and with their group or project.
 pub trait NotificationSettings {
@@ -22,4 +23,7 @@ pub trait NotificationSettings {
         scope: NotificationScope,
         change: &NotificationChange,
     ) -> Result<NotificationSetting, StoreError>;
+
+    /// Removes the address from the settings of a user for everything, if it is this one.
+    fn forget_address(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError>;
 }

@@ -2,7 +2,7 @@
 
 use super::merge_request::{MergeRequestAbility, MergeRequestFacts};
 use super::project::ProjectFacts;
-use super::snippet::{SnippetAbility, SnippetFacts};
+use super::snippet::{SnippetAbility, SnippetFacts, SnippetsAbility};
 use super::{Actor, Protected};
 use crate::member::AccessLevel;
 
@@ -137,6 +137,19 @@ pub enum NoteSubject {
 }
 
 impl NoteSubject {
+    /// Returns whether the actor sees the project of the subject.
+    fn is_project_seen_by(&self, actor: Actor) -> bool {
+        match self {
+            NoteSubject::Issue(issue) => issue.tracker.allows(actor, TrackerAbility::SeeProject),
+            NoteSubject::MergeRequest(request) => {
+                request.allows(actor, MergeRequestAbility::SeeProject)
+            }
+            NoteSubject::Snippet(snippet) => {
+                snippet.snippets.allows(actor, SnippetsAbility::SeeProject)
+            }
+        }
+    }
+
     /// Returns whether the actor sees the subject, and therefore its notes.
     fn is_seen_by(&self, actor: Actor) -> bool {
         match self {
@@ -185,11 +198,12 @@ impl Protected for NoteFacts {
     fn allows(&self, actor: Actor, ability: NoteAbility) -> bool {
         let (seen, moderates) = (self.on.is_seen_by(actor), self.on.is_moderated_by(actor));
         // A system note names the acting user as its author, but does not belong to that user.
-        let own = self.written_by_actor && !self.system;
+        // Authors keep their rights when they do not see the subject any more, for example a confidential issue.
+        let own = self.written_by_actor && !self.system && self.on.is_project_seen_by(actor);
         match ability {
             NoteAbility::Read => seen,
-            NoteAbility::Update => seen && !self.system && (own || moderates),
-            NoteAbility::Delete => seen && (own || moderates),
+            NoteAbility::Update => own || (seen && moderates && !self.system),
+            NoteAbility::Delete => own || (seen && moderates),
         }
     }
 }

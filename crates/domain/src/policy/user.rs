@@ -1,6 +1,12 @@
 //! The rules for accounts. They are the same for all accounts, so no facts are needed.
 
 use super::{Actor, Protected};
+use crate::user::User;
+
+/// Returns whether a user may create groups.
+pub fn may_create_groups(user: &User) -> bool {
+    user.privileges.can_create_group && user.state.may_act()
+}
 
 /// All accounts of the service.
 pub struct Accounts;

@@ -96,4 +96,11 @@ impl NotificationSettings for DieselTx<'_> {
         self.execute(upsert(user, scope, change))?;
         self.get(user, scope)
     }
+
+    fn forget_address(&mut self, user: UserId, address: &EmailAddress) -> Result<(), StoreError> {
+        let update = "UPDATE notification_settings SET address = NULL \
+                      WHERE project_id IS NULL AND group_id IS NULL AND user_id = ";
+        let update = Sql::new(update).id(user.0).sql(" AND address = ");
+        self.execute(update.text(address.as_str().to_owned()))
+    }
 }

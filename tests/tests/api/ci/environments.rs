@@ -4,7 +4,7 @@ use hexforge_tests::forge::ROOT;
 use hexforge_tests::{Forge, on_every_store};
 use serde_json::{Value, json};
 
-use crate::api::groups::group_support::{error, forbidden};
+use crate::api::groups::group_support::{error, fields_of, forbidden};
 use crate::api::repositories::refs_support::{ProjectFixture, empty_fixture};
 use crate::api::support::{MISSING, assert_only_for_users, field_error, id_of, ids, message};
 
@@ -50,6 +50,12 @@ fn environments_are_made_listed_changed_and_removed(forge: &Forge) {
         "project": project,
     });
     assert_eq!(made, expected);
+    assert_eq!(fields_of(&made), ["id", "name", "external_url", "project"]);
+    let shown = forge.get(&fixture.cast.path).token(master).send().expect(200);
+    let hidden = ["permissions", "runners_token"];
+    let order: Vec<&str> =
+        fields_of(&shown).into_iter().filter(|field| !hidden.contains(field)).collect();
+    assert_eq!(fields_of(&made["project"]), order);
     let second = create(forge, &fixture, &[("name", "a review")], 201);
     assert_eq!(second["external_url"], Value::Null);
     let listed = forge.get(&list).token(fixture.token("reporter")).send();

@@ -39,9 +39,14 @@ on_every_store!(
     a_runner_keeps_its_last_project,
     a_runner_keeps_one_of_two_projects_that_disable_it_at_once,
     the_calls_are_for_users,
+    parameters_are_checked_before_the_runner_and_the_permission,
 );
 
 const NOT_FOUND: &str = "404 Not found";
+
+/// The error text of a change without any parameter.
+const NOTHING_GIVEN: &str = "description, active, tag_list, run_untagged, locked are missing, at \
+                             least one parameter must be provided";
 
 /// The text of a refusal, with two blanks.
 fn refused(reason: &str) -> Value {
@@ -218,9 +223,7 @@ fn invalid_changes_have_their_texts(forge: &Forge) {
     let runner = ship.runner(&[("tag_list", "a")]);
     let path = format!("/runners/{}", runner.id);
     let put = |fields: Value| forge.put(&path).token(&ship.owner).json(&fields).send().expect(400);
-    let none = "description, active, tag_list, run_untagged, locked are missing, at least one \
-                parameter must be provided";
-    assert_eq!(put(json!({})), error(none));
+    assert_eq!(put(json!({})), error(NOTHING_GIVEN));
     let empty = json!({"message": {"tags_list": [
         "can not be empty when runner is not allowed to pick untagged jobs"
     ]}});
@@ -232,7 +235,7 @@ fn invalid_changes_have_their_texts(forge: &Forge) {
     assert_eq!(put(json!({"tag_list": many})), too_many);
     // The parameters are checked before the runner.
     let missing = format!("/runners/{MISSING}");
-    assert_eq!(forge.put(&missing).token(ROOT).send().expect(400), error(none));
+    assert_eq!(forge.put(&missing).token(ROOT).send().expect(400), error(NOTHING_GIVEN));
     let missing = forge.put(&missing).token(ROOT).form(&[("active", "true")]).send();
     assert_eq!(missing.expect(404), message(NOT_FOUND));
     let shown = forge.get(&path).token(&ship.owner).send().expect(200);
@@ -488,4 +491,23 @@ fn the_calls_are_for_users(forge: &Forge) {
         let refused = forge.request(method, path).token(&developers).send().expect(403);
         assert_eq!(refused, forbidden(), "{method} {path}");
     }
+}
+
+/// 1.2: "declared parameters 400; runner 404; refusal 403 with its reason". PUT /runners/:id
+fn parameters_are_checked_before_the_runner_and_the_permission(forge: &Forge) {
+    let ship = CiProject::new(forge, "ada", TWO_STAGES);
+    let (_, stranger) = forge.user("stranger");
+    let (own, shared) = (ship.runner(&[]).id, shared_runner(forge, &[]).id);
+    let put = |id: i64, form: &[(&str, &str)]| {
+        forge.put(&format!("/runners/{id}")).token(&stranger).form(form).send()
+    };
+    for id in [own, shared, MISSING] {
+        assert_eq!(put(id, &[]).expect(400), error(NOTHING_GIVEN), "{id}");
+        let wrong = put(id, &[("active", "maybe")]).expect(400);
+        assert_eq!(wrong, error("active is invalid"), "{id}");
+    }
+    let active = [("active", "true")];
+    assert_eq!(put(MISSING, &active).expect(404), message(NOT_FOUND));
+    assert_eq!(put(own, &active).expect(403), refused("No access granted"));
+    assert_eq!(put(shared, &active).expect(403), refused("Runner is shared"));
 }

@@ -152,6 +152,8 @@ fn wrong_types_are_refused(forge: &Forge) {
         let name = format!("{field}[]");
         let put = forge.put("/users/1").token(ROOT).form(&[(&name, "x"), (&name, "y")]);
         assert_error(&put.send(), 400, &format!("{field} is invalid"));
+        let put = forge.put("/users/1").token(ROOT).form(&[(&format!("{field}[x]"), "y")]);
+        assert_error(&put.send(), 400, &format!("{field} is invalid"));
     }
     for field in ["admin", "external", "can_create_group"] {
         let post = forge.post("/users").token(ROOT).json(&user_with(field, json!(["true"])));

@@ -16,7 +16,9 @@ use crate::api::groups::group_support::{
 use crate::api::merge_requests::requests_support::{new_request, path_of_request, put_request};
 use crate::api::projects::project_support::{a_cast, assert_unchanged};
 use crate::api::repositories::refs_support::filled_fixture;
-use crate::api::support::{MISSING, assert_only_for_users, id_of, ids, message, read_store};
+use crate::api::support::{
+    MISSING, assert_only_for_users, id_of, ids, message, no_route, read_store,
+};
 use crate::api::tracker::todo_support::todos_with;
 use crate::api::tracker::tracker_support::{new_issue, path_of_issue};
 
@@ -33,6 +35,7 @@ on_every_store!(
     three_licences_are_popular,
     every_licence_has_all_of_its_fields,
     calls_that_are_left_out_are_not_served,
+    calls_of_later_releases_are_not_served,
 );
 
 /// Creates a snippet of a project.
@@ -324,6 +327,26 @@ fn calls_that_are_left_out_are_not_served(forge: &Forge) {
             };
             let answer = request.form(&[("token", "x")]).send();
             assert_eq!(answer.status, 404, "{method} {path}");
+        }
+    }
+}
+
+/// 12 and 17: Dockerfile templates, and what has "no call in this release".
+fn calls_of_later_releases_are_not_served(forge: &Forge) {
+    let ship = CiProject::new(forge, "ada", TWO_STAGES);
+    let of_project = ["/import", "/issues/1/time_stats", "/merge_requests/1/time_stats", "/badges"];
+    let of_project = of_project.map(|rest| ship.path(rest));
+    let others = [
+        "/templates/dockerfiles",
+        "/dockerfiles",
+        "/personal_access_tokens",
+        "/users/1/impersonation_tokens",
+        "/groups/1/milestones",
+    ];
+    for path in of_project.iter().map(String::as_str).chain(others) {
+        for method in ["GET", "POST"] {
+            let answer = forge.request(method, path).token(ROOT).send();
+            assert_eq!(answer.expect(404), no_route(), "{method} {path}");
         }
     }
 }

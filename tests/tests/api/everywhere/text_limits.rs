@@ -753,7 +753,7 @@ fn the_longest_texts_are_stored_and_longer_ones_are_refused(forge: &Forge) {
     for (name, fields) in NOT_STORED.iter().chain(ELSEWHERE) {
         tested.extend(fields.iter().map(|field| ((*name).to_owned(), (*field).to_owned())));
     }
-    // The properties of services are tested in `projects/services.rs`.
+    // The properties of services are tested in `projects/services_table.rs`.
     let service = "PUT /api/v3/projects/{id}/services/{name}";
     let properties = ServiceKind::all().flat_map(ServiceKind::properties);
     tested.extend(properties.map(|property| (service.to_owned(), property.name.to_owned())));

@@ -1,9 +1,11 @@
 //! Messages to a chat: reference section 14.1 of rest_of_v3.md.
 
 use chrono::TimeDelta;
+use hexforge_delivery_reqwest::Guard;
 use hexforge_domain::ci::status::Transition;
+use hexforge_http_actix::Dialect;
 use hexforge_tests::forge::ROOT;
-use hexforge_tests::{Answer, Forge, Received, Receiver, on_every_store};
+use hexforge_tests::{Answer, Backend, Forge, ForgeOptions, Received, Receiver, on_every_store};
 use serde_json::{Value, json};
 
 use crate::api::ci::ci_support::{ci_fixture, push, run, step};
@@ -25,6 +27,7 @@ on_every_store!(
     notes_are_told_with_their_subject,
     failures_of_builds_and_pipelines_are_told,
     success_is_told_on_request,
+    pushes_have_display_names_and_the_others_usernames,
     channels_and_names_are_those_of_the_properties,
     plain_updates_and_confidential_issues_are_not_told,
     texts_of_users_cannot_write_links_and_mentions,
@@ -32,6 +35,7 @@ on_every_store!(
     a_chat_that_fails_is_tried_again,
     a_service_without_activity_is_told_nothing,
     messages_go_with_their_project,
+    every_kind_of_event_has_its_own_channel,
 );
 
 const PAGE: &str = "http://forge.test/ada/ship";
@@ -290,6 +294,35 @@ fn success_is_told_on_request(forge: &Forge) {
     }
 }
 
+/// "Pushes name the display name, the others the username."
+fn pushes_have_display_names_and_the_others_usernames(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let developer = fixture.token("developer");
+    let id = id_of(&forge.get("/user").token(developer).send().expect(200));
+    let named = [("name", "Dev Eloper")];
+    forge.put(&format!("/users/{id}")).token(ROOT).form(&named).send().expect(200);
+    let receiver = activate(forge, &fixture.cast.path, &[]);
+    let begins = |expected: &str| {
+        let told = only_message(forge, &receiver);
+        let text = told["text"].as_str().expect("a text").to_owned();
+        assert!(text.starts_with(expected), "{text}");
+    };
+    new_branch(forge, &fixture, "topic", "feature/x");
+    begins("Dev Eloper pushed new branch ");
+    let issue = new_issue(forge, developer, &fixture.cast.path, "An issue", &[]);
+    let told = only_message(forge, &receiver);
+    assert!(told["text"].as_str().is_some_and(|text| text.ends_with("Issue opened by developer")));
+    let notes = format!("{}/notes", path_of_issue(&issue));
+    forge.post(&notes).token(developer).form(&[("body", "A note")]).send().expect(201);
+    begins("developer <");
+    new_request(forge, &fixture, "feature/x", "A request");
+    let told = messages(forge, &receiver);
+    let is_opened = |told: &Value| {
+        told["text"].as_str().is_some_and(|text| text.starts_with("developer opened <"))
+    };
+    assert!(told.iter().any(is_opened), "{told:?}");
+}
+
 /// "if set `channel` (`<event>_channel`, else `channel`) and `username`"
 fn channels_and_names_are_those_of_the_properties(forge: &Forge) {
     let fixture = filled_fixture(forge);
@@ -387,4 +420,46 @@ fn messages_go_with_their_project(forge: &Forge) {
     new_issue(forge, ROOT, &cast.path, "One", &[]);
     forge.delete(&cast.path).token(ROOT).send().expect(200);
     assert_eq!(messages(forge, &receiver), [json!(null); 0]);
+}
+
+/// "`<event>_channel`, else `channel`": a property for each kind of event in the table.
+fn every_kind_of_event_has_its_own_channel(forge: &Forge) {
+    let fixture = ci_fixture(forge, "test: {script: x}");
+    let kinds = ["push", "tag_push", "issue", "merge_request", "note", "build", "pipeline"];
+    let properties = kinds.map(|kind| (format!("{kind}_channel"), format!("#{kind}")));
+    let more: Vec<(&str, &str)> =
+        properties.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let receiver = activate(forge, &fixture.cast.path, &more);
+    let channels = || -> Vec<Value> {
+        messages(forge, &receiver).iter().map(|message| message["channel"].clone()).collect()
+    };
+    new_branch(forge, &fixture, "topic", "master");
+    commit_file(forge, &fixture, "topic", "new", "text");
+    assert_eq!(channels(), ["#push", "#push"]);
+    new_tag(forge, &fixture, &[("tag_name", "v9"), ("ref", "master")]);
+    assert_eq!(channels(), ["#tag_push"]);
+    let issue = new_issue(forge, ROOT, &fixture.cast.path, "An issue", &[]);
+    assert_eq!(channels(), ["#issue"]);
+    new_request(forge, &fixture, "topic", "A request");
+    assert_eq!(channels(), ["#merge_request"]);
+    let notes = format!("{}/notes", path_of_issue(&issue));
+    forge.post(&notes).token(ROOT).form(&[("body", "A note")]).send().expect(201);
+    assert_eq!(channels(), ["#note"]);
+    run(forge, &fixture, "test", Transition::Fail);
+    assert_eq!(channels(), ["#build", "#pipeline"]);
+}
+
+/// "Through the outbox and the address guard of the hooks": a webhook on this machine is not called.
+#[test]
+fn a_webhook_at_a_guarded_address_is_not_called() {
+    for backend in [Backend::Fake, Backend::Sqlite, Backend::Postgres] {
+        let options = ForgeOptions { backend, dialect: Dialect::Specification };
+        let guard = Guard::public_only([]);
+        let Some(forge) = Forge::start_guarded(options, guard) else { continue };
+        let cast = a_cast(&forge, "0");
+        let receiver = activate(&forge, &cast.path, &[]);
+        new_issue(&forge, ROOT, &cast.path, "An issue", &[]);
+        assert_eq!(forge.deliver(), 1);
+        assert_eq!(receiver.count(), 0);
+    }
 }

@@ -13,7 +13,7 @@ use crate::api::groups::group_support::{error, forbidden, no_project};
 use crate::api::hooks::hook_support::{clear_outbox, deliver_payloads, hook_of};
 use crate::api::projects::project_support::not_given;
 use crate::api::repositories::refs_support::filled_fixture;
-use crate::api::support::{MISSING, field_error, id_of, message};
+use crate::api::support::{MISSING, field_error, id_of, ids, message};
 use crate::api::tracker::tracker_support::{field_values, new_issue, note_bodies, user_summary};
 
 on_every_store!(
@@ -28,6 +28,8 @@ on_every_store!(
     commands_in_notes_change_the_request,
     who_may_not_change_the_request_writes_plain_text,
     an_emoji_is_an_award,
+    notes_require_read_access_to_the_request,
+    notes_are_paged,
 );
 
 fn notes_path(request: &Value) -> String {
@@ -291,4 +293,50 @@ fn an_emoji_is_an_award(forge: &Forge) {
     let now = request_now(forge, &made);
     assert_eq!((&now["upvotes"], &now["user_notes_count"]), (&json!(1), &json!(0)));
     assert_eq!(write("developer")["body"], ":thumbsup:", "no votes on one's own request");
+}
+
+/// GET /projects/:id/merge_requests/:noteable_id/notes,
+/// GET /projects/:id/merge_requests/:noteable_id/notes/:note_id,
+/// POST /projects/:id/merge_requests/:noteable_id/notes: rest_of_v3.md section 3.1, "Without it: GET list 404
+/// `404 Notes Not Found`, GET one and POST 404 `404 Note Not Found`", "A target that does not exist in this project".
+fn notes_require_read_access_to_the_request(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let note = write_note(forge, fixture.token("reporter"), &made, "text").expect(201);
+    let (path, guest) = (notes_path(&made), fixture.token("guest"));
+    let form = [("body", "x")];
+    let list = forge.get(&path).token(guest).send().expect(404);
+    assert_eq!(list, message("404 Notes Not Found"));
+    let hidden = message("404 Note Not Found");
+    for id in [id_of(&note), MISSING] {
+        let one = forge.get(&format!("{path}/{id}")).token(guest).send();
+        assert_eq!(one.expect(404), hidden, "{id}");
+    }
+    assert_eq!(forge.post(&path).token(guest).form(&form).send().expect(404), hidden);
+    let missing = format!("{}/merge_requests/{MISSING}/notes", fixture.cast.path);
+    let not_found = message("404 Not found");
+    for token in [guest, ROOT] {
+        assert_eq!(forge.get(&missing).token(token).send().expect(404), not_found);
+        let one = forge.get(&format!("{missing}/{}", id_of(&note))).token(token).send();
+        assert_eq!(one.expect(404), not_found);
+        let posted = forge.post(&missing).token(token).form(&form).send();
+        assert_eq!(posted.expect(404), not_found);
+    }
+}
+
+/// GET /projects/:id/merge_requests/:noteable_id/notes: rest_of_v3.md section 1.4.
+fn notes_are_paged(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let made = new_request(forge, &fixture, "feature/x", "t");
+    let write = |number: i32| {
+        let note = write_note(forge, fixture.token("reporter"), &made, &format!("note {number}"));
+        id_of(&note.expect(201))
+    };
+    let all: Vec<i64> = (0..21).map(write).collect();
+    let path = notes_path(&made);
+    let first = forge.get(&path).token(ROOT).send();
+    assert_eq!(ids(&first.expect(200)), all[..20], "oldest first, 20 by default");
+    assert_eq!(first.header("X-Total"), Some("21"));
+    let page = forge.get(&format!("{path}?per_page=2&page=2")).token(ROOT).send();
+    assert_eq!(ids(&page.expect(200)), all[2..4]);
 }

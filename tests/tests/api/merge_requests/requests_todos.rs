@@ -27,6 +27,7 @@ on_every_store!(
     commands_make_and_finish_todos,
     a_failed_build_makes_a_todo_of_the_author,
     a_failed_status_makes_a_todo_of_the_author,
+    changed_and_deleted_notes_create_and_delete_todos,
 );
 
 fn todo_path(request: &Value) -> String {
@@ -214,4 +215,27 @@ fn a_failed_status_makes_a_todo_of_the_author(forge: &Forge) {
     assert_eq!(actions(forge, developer), ["build_failed"]);
     post(head, "feature/x");
     assert_eq!(actions(forge, developer), ["build_failed"]);
+}
+
+/// PUT /projects/:id/merge_requests/:noteable_id/notes/:note_id,
+/// DELETE /projects/:id/merge_requests/:noteable_id/notes/:note_id: rest_of_v3.md section 6.2, "in a note (created or
+/// edited)", "`@all` the team", "They are deleted with … their note".
+fn changed_and_deleted_notes_create_and_delete_todos(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let request = new_request(forge, &fixture, "feature/x", "t");
+    let master = fixture.token("master");
+    let notes = format!("{}/notes", path_of_request(&request));
+    let note = forge.post(&notes).token(master).form(&[("body", "well")]).send().expect(201);
+    assert_eq!(todos(forge, fixture.token("reporter")), json!([]));
+    let one = format!("{notes}/{}", id_of(&note));
+    forge.put(&one).token(master).form(&[("body", "@all: look")]).send().expect(200);
+    // A guest of a private project reads no merge requests.
+    for (who, expected) in [("reporter", 1), ("developer", 1), ("guest", 0), ("stranger", 0)] {
+        assert_eq!(actions(forge, fixture.token(who)).len(), expected, "{who}");
+    }
+    assert_eq!(todos(forge, fixture.token("reporter"))[0]["body"], "@all: look");
+    forge.delete(&one).token(master).send().expect(200);
+    for who in ["reporter", "developer"] {
+        assert_eq!(todos(forge, fixture.token(who)), json!([]), "{who}");
+    }
 }

@@ -15,6 +15,8 @@ on_every_store!(
     gitignores_are_listed_and_read,
     configurations_are_listed_read_and_valid,
     template_lists_come_whole_unless_a_page_is_asked_for,
+    names_of_configurations_are_case_sensitive,
+    all_licences_are_filled_in_by_both_paths,
 );
 
 const PREFIXES: [&str; 2] = ["/templates", ""];
@@ -205,9 +207,65 @@ fn template_lists_come_whole_unless_a_page_is_asked_for(forge: &Forge) {
         let whole = forge.get(path).send();
         let all = whole.expect(200);
         assert_eq!(whole.header("X-Total"), None);
+        let blank = forge.get(&format!("{path}?per_page=&page=")).send();
+        assert_eq!(blank.expect(200), all, "a blank value counts as not given");
         let page = forge.get(&format!("{path}?per_page=2&page=2")).send();
         assert_eq!(page.expect(200), json!([all[2], all[3]]), "{path}");
         let total = all.as_array().expect("a list").len().to_string();
         assert_eq!(page.header("X-Total"), Some(total.as_str()));
     }
+}
+
+/// GET /templates/gitlab_ci_ymls/:name, GET /gitlab_ci_ymls/:name: "as gitignores", whose names have an exact case.
+fn names_of_configurations_are_case_sensitive(forge: &Forge) {
+    for prefix in PREFIXES {
+        let path = format!("{prefix}/gitlab_ci_ymls");
+        forge.get(&format!("{path}/Ruby")).send().expect(200);
+        for name in ["ruby", "RUBY", "Ruby.yml"] {
+            let missing = forge.get(&format!("{path}/{name}")).send().expect(404);
+            assert_eq!(missing, message("404 gitlab_ci_yml Not Found"), "{name}");
+        }
+    }
+}
+
+/// GET /templates/licenses/:name, GET /licenses/:name: every placeholder of every text.
+fn all_licences_are_filled_in_by_both_paths(forge: &Forge) {
+    let query = "?project=Ship%20It&fullname=Ada%20Lovelace";
+    let list = forge.get("/licenses").send().expect(200);
+    let mut filled = Vec::new();
+    for licence in list.as_array().expect("a list") {
+        let key = licence["key"].as_str().expect("a key");
+        let [one, other] = PREFIXES
+            .map(|prefix| forge.get(&format!("{prefix}/licenses/{key}{query}")).send().expect(200));
+        assert_eq!(one, other, "{key}");
+        let text = one["content"].as_str().expect("a text");
+        for placeholder in [
+            "<year>",
+            "<yyyy>",
+            "[yyyy]",
+            "<owner>",
+            "<copyright holders>",
+            "<name of author>",
+            "[name of copyright owner]",
+            "<one line to give",
+        ] {
+            assert!(!text.contains(placeholder), "{key}: {placeholder}");
+        }
+        if text.contains("2016") && text.contains("Ada Lovelace") {
+            filled.push(key);
+        }
+    }
+    let expected = [
+        "agpl-3.0",
+        "apache-2.0",
+        "bsd-2-clause",
+        "bsd-3-clause",
+        "gpl-2.0",
+        "gpl-3.0",
+        "isc",
+        "lgpl-2.1",
+        "lgpl-3.0",
+        "mit",
+    ];
+    assert_eq!(filled, expected);
 }

@@ -26,6 +26,7 @@ on_every_store!(
     votes_and_subscriptions_follow_awards,
     awards_cause_nothing_else,
     only_users_use_awards,
+    aliases_are_replaced_by_main_names,
 );
 
 /// What can be awarded: its path, and the values that an award shows of it.
@@ -347,4 +348,25 @@ fn only_users_use_awards(forge: &Forge) {
         }
     }
     assert_only_for_users(forge, &calls);
+}
+
+/// POST /projects/:id/issues/:issue_id/award_emoji and its twins: "Aliases are replaced before anything else", "the
+/// stored and shown name is the main one".
+fn aliases_are_replaced_by_main_names(forge: &Forge) {
+    let fixture = filled_fixture(forge);
+    let reporter = fixture.token("reporter");
+    let taken = message("404 Award Emoji {:name=>[\"has already been taken\"]} Not Found");
+    for Target { path, .. } in targets(forge, &fixture) {
+        for (alias, name) in
+            [("+1", "thumbsup"), ("-1", "thumbsdown"), ("archery", "bow_and_arrow")]
+        {
+            let award = give(forge, reporter, &path, alias).expect(201);
+            assert_eq!(award["name"], name, "{path}");
+            let shown = forge.get(&award_path(&path, &award)).token(reporter).send();
+            assert_eq!(shown.expect(200)["name"], name, "{path}");
+            for again in [alias, name] {
+                assert_eq!(give(forge, reporter, &path, again).expect(404), taken, "{again}");
+            }
+        }
+    }
 }

@@ -21,6 +21,7 @@ on_every_store!(
     a_note_is_removed_by_its_author_and_moderators,
     notes_are_changed_and_removed_in_the_whole_project,
     what_the_service_wrote_stays,
+    authors_change_their_notes_on_a_hidden_issue,
 );
 
 #[track_caller]
@@ -217,4 +218,27 @@ fn what_the_service_wrote_stays(forge: &Forge) {
     }
     forge.delete(&path).token(reporter).send().expect(403);
     forge.delete(&path).token(cast.token("master")).send().expect(200);
+}
+
+/// PUT /projects/:id/issues/:noteable_id/notes/:note_id,
+/// DELETE /projects/:id/issues/:noteable_id/notes/:note_id: rest_of_v3.md section 3.1, "then ask for its author": also
+/// one who does not see the issue any more.
+fn authors_change_their_notes_on_a_hidden_issue(forge: &Forge) {
+    let cast = a_cast(forge, "20");
+    let issue = new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[]);
+    let note = write_note(forge, cast.token("guest"), &issue, "a note");
+    update_issue(forge, cast.token("owner"), &issue, &[("confidential", "true")]);
+    let path = format!("{}/notes/{}", path_of_issue(&issue), id_of(&note));
+    for who in ["stranger", "external"] {
+        let answer = forge.put(&path).token(cast.token(who)).form(&[("body", "x")]).send();
+        assert_eq!(answer.expect(403), forbidden(), "{who}");
+        let answer = forge.delete(&path).token(cast.token(who)).send();
+        assert_eq!(answer.expect(403), forbidden(), "{who}");
+    }
+    let guest = cast.token("guest");
+    let changed = forge.put(&path).token(guest).form(&[("body", "mine")]).send();
+    assert_eq!(changed.expect(200)["body"], "mine");
+    let read = forge.get(&path).token(guest).send().expect(404);
+    assert_eq!(read, message("404 Note Not Found"));
+    assert_eq!(forge.delete(&path).token(guest).send().expect(200)["body"], "mine");
 }

@@ -25,6 +25,7 @@ on_every_store!(
     a_deleted_snippet_is_shown_once_more,
     snippets_of_other_projects_are_not_found,
     the_calls_are_for_users_who_see_the_project,
+    changing_and_deleting_a_snippet_causes_no_event_and_no_hook,
 );
 
 const NOT_FOUND: &str = "404 Not found";
@@ -141,7 +142,8 @@ fn each_level_has_its_readers(forge: &Forge) {
     }
 }
 
-/// 2.2, ruling. GET /projects/:id/snippets, POST /projects/:id/snippets
+/// 2.2, ruling. GET /projects/:id/snippets, POST /projects/:id/snippets, GET /projects/:id/snippets/:snippet_id,
+/// PUT /projects/:id/snippets/:snippet_id, DELETE /projects/:id/snippets/:snippet_id
 fn snippets_are_hidden_while_they_are_off(forge: &Forge) {
     let (_, ada) = forge.user("ada");
     let (project, shown) = project(forge, &ada, "20");
@@ -157,6 +159,8 @@ fn snippets_are_hidden_while_they_are_off(forge: &Forge) {
         }
         let refused = forge.post(&path).token(token).form(&form("t", "0")).send();
         assert_eq!(refused.expect(403), forbidden());
+        let put = forge.put(&format!("{path}/{id}")).token(token).form(&[("title", "x")]).send();
+        assert_eq!(put.expect(404), message(NOT_FOUND));
         let deleted = forge.delete(&format!("{path}/{id}")).token(token).send().expect(404);
         assert_eq!(deleted, message("404 Snippet Not Found"));
     }
@@ -357,4 +361,21 @@ fn the_calls_are_for_users_who_see_the_project(forge: &Forge) {
         let hidden = forge.request(method, &path).token(&stranger).send().expect(404);
         assert_eq!(hidden, no_project(), "{method} {path}");
     }
+}
+
+/// 2.3: "No activity event, no hook." PUT /projects/:id/snippets/:snippet_id,
+/// DELETE /projects/:id/snippets/:snippet_id
+fn changing_and_deleting_a_snippet_causes_no_event_and_no_hook(forge: &Forge) {
+    let (_, ada) = forge.user("ada");
+    let (project, _) = project(forge, &ada, "20");
+    let one = format!("{project}/snippets/{}", id_of(&create(forge, &ada, &project, "t", "20")));
+    let feed = format!("{project}/events");
+    let events = || {
+        let shown = forge.get(&feed).token(&ada).send().expect(200);
+        (shown, queued_events(forge).len())
+    };
+    let before = events();
+    forge.put(&one).token(&ada).form(&[("title", "New")]).send().expect(200);
+    forge.delete(&one).token(&ada).send().expect(200);
+    assert_eq!(events(), before);
 }

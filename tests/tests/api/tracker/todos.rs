@@ -204,6 +204,7 @@ fn filtered_todos_are_marked_as_done_and_counted(forge: &Forge) {
     let (owner, guest) = (cast.token("owner"), cast.token("guest"));
     new_issue(forge, owner, &cast.path, "an issue", &[("description", "@guest @ada")]);
     let delete = |query: &str| forge.delete(&format!("/todos{query}")).token(guest).send();
+    assert_eq!(delete("?type[a]=MergeRequest").expect(400), json!({"error": "type is invalid"}));
     assert_eq!(delete("?action=assigned").expect(200), json!(0));
     assert_eq!(delete("?action=mentioned").expect(200), json!(1));
     assert_eq!(actions(forge, guest), ["marked", "marked", "marked"]);
@@ -238,7 +239,7 @@ fn assignees_get_a_todo(forge: &Forge) {
 /// GET /todos: section 6.2, the second row.
 fn mentioned_readers_get_a_todo(forge: &Forge) {
     let cast = a_cast(forge, "0");
-    let everyone = "@ada @guest @reporter, @stranger @nobody and guest@example.com";
+    let everyone = "@ada @guest @reporter, @stranger @nobody and guest@example.com, `@developer`";
     let issue =
         new_issue(forge, cast.token("owner"), &cast.path, "an issue", &[("description", everyone)]);
     for (who, expected) in [("owner", 1), ("guest", 1), ("reporter", 1), ("developer", 0)] {

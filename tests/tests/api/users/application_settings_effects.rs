@@ -22,6 +22,7 @@ on_every_store!(
     gravatars_can_be_switched_off,
     uploads_have_the_size_limit_of_the_settings,
     artifacts_have_the_size_limit_of_the_settings,
+    sessions_ignore_the_switches_for_registration_and_sign_in,
 );
 
 #[track_caller]
@@ -212,4 +213,12 @@ fn artifacts_have_the_size_limit_of_the_settings(forge: &Forge) {
         let refused = send((megabytes << 20) + 1).expect(413);
         assert_eq!(refused, message("413 Request Entity Too Large"), "{megabytes}");
     }
+}
+
+/// POST /session: "`signup_enabled`, `signin_enabled` … kept; … POST /session works regardless".
+fn sessions_ignore_the_switches_for_registration_and_sign_in(forge: &Forge) {
+    forge.new_user("ada", &[]);
+    set(forge, &json!({"signup_enabled": false, "signin_enabled": false}));
+    let token = forge.sign_in("ada");
+    assert_eq!(forge.get("/user").token(&token).send().expect(200)["username"], "ada");
 }

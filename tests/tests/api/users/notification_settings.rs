@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::api::everywhere::concurrent_calls::{at_once, statuses};
 use crate::api::groups::group_support::{
-    add_member, error, new_group, new_project, no_group, no_project, path_of_group, path_of_project,
+    add_member, error, fields_of, new_group, new_project, no_group, no_project, path_of_group,
+    path_of_project,
 };
 use crate::api::support::{assert_only_for_users, field_error, id_of, message};
 
@@ -21,6 +22,8 @@ on_every_store!(
     permissions_show_the_number_of_the_level,
     settings_of_one_user_are_changed_at_once,
     only_users_have_settings,
+    fields_have_the_order_of_the_reference,
+    a_removed_address_that_is_added_again_is_not_chosen,
 );
 
 const EVENTS: [&str; 12] = [
@@ -116,7 +119,7 @@ fn events_are_shown_with_custom_only(forge: &Forge) {
     }
 }
 
-/// PUT /notification_settings and its twins: declared parameters come before the project.
+/// PUT /notification_settings and its twins: declared parameters come before the project or group.
 fn events_are_booleans(forge: &Forge) {
     let (ada, scopes) = a_user_with_scopes(forge);
     for below in &scopes {
@@ -126,8 +129,10 @@ fn events_are_booleans(forge: &Forge) {
         }
         assert_ne!(get(forge, &ada, below)["level"], "watch");
     }
-    let unknown = put(forge, &ada, "/projects/987654", &[("new_note", "x")]);
-    assert_eq!(unknown.expect(400), error("new_note is invalid"));
+    for unknown in ["/projects/987654", "/groups/987654"] {
+        let answer = put(forge, &ada, unknown, &[("new_note", "x")]);
+        assert_eq!(answer.expect(400), error("new_note is invalid"), "{unknown}");
+    }
 }
 
 /// PUT /notification_settings: the address falls back to the primary one.
@@ -271,4 +276,34 @@ fn only_users_have_settings(forge: &Forge) {
         }
     }
     assert_only_for_users(forge, &calls);
+}
+
+/// Section 8: "`level`, (`events`), `notification_email`", in this order. PUT /notification_settings and its twins.
+fn fields_have_the_order_of_the_reference(forge: &Forge) {
+    let (ada, scopes) = a_user_with_scopes(forge);
+    let expected: [&[&str]; 3] =
+        [&["level", "events", "notification_email"], &["level", "events"], &["level", "events"]];
+    for (below, expected) in scopes.iter().zip(expected) {
+        let shown = put(forge, &ada, below, &[("level", "custom")]).expect(200);
+        assert_eq!(fields_of(&shown), expected, "{below}");
+        assert_eq!(get(forge, &ada, below).to_string(), shown.to_string(), "{below}");
+    }
+}
+
+/// PUT /notification_settings, DELETE /user/emails/:id: "falls back to the primary address when its secondary address
+/// is removed", also after the address is added again.
+fn a_removed_address_that_is_added_again_is_not_chosen(forge: &Forge) {
+    let (_, ada) = forge.user("ada");
+    let shown = || get(forge, &ada, "")["notification_email"].clone();
+    let primary = shown();
+    let add = || {
+        let form = [("email", "second@example.com")];
+        id_of(&forge.post("/user/emails").token(&ada).form(&form).send().expect(201))
+    };
+    let second = add();
+    put(forge, &ada, "", &[("notification_email", "second@example.com")]).expect(200);
+    forge.delete(&format!("/user/emails/{second}")).token(&ada).send().expect(200);
+    assert_eq!(shown(), primary);
+    add();
+    assert_eq!(shown(), primary);
 }

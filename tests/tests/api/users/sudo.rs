@@ -16,6 +16,7 @@ on_every_store!(
     a_personal_token_may_not_use_sudo,
     sudo_to_nobody_is_not_found,
     a_blocked_target_may_do_nothing,
+    the_target_is_shown_in_full_without_its_private_token,
 );
 
 on_the_fake!(
@@ -239,4 +240,13 @@ fn a_blocked_target_may_do_nothing(forge: &Forge) {
     for request in reads(forge, "ada") {
         assert_eq!(request.token(ROOT).send().expect(401), json!({"message": "401 Unauthorized"}));
     }
+}
+
+/// GET /user: "under sudo for somebody else: full form", without a `private_token`.
+fn the_target_is_shown_in_full_without_its_private_token(forge: &Forge) {
+    let (_, token) = forge.user("ada");
+    let own = forge.get("/user").token(&token).send();
+    let shown = forge.get("/user").token(ROOT).query(&[("sudo", "ada")]).send();
+    assert_eq!((shown.expect(200), shown.text()), (own.expect(200), own.text()));
+    assert_eq!(shown.expect(200).get("private_token"), None);
 }

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::id::UserId;
 use crate::member::AccessLevel;
+use crate::policy::merge_request::{MergeRequestFacts, RequestsFacts};
 use crate::policy::project::{ProjectFacts, ProjectRole};
+use crate::policy::snippet::{SnippetFacts, SnippetsFacts};
 use crate::policy::{Actor, Denied, authorize};
 use crate::project::Archived;
 use crate::visibility::Visibility;
@@ -175,35 +177,85 @@ fn own_issues_in_a_hidden_project_are_hidden() {
 
 /// Each line has the caller of a public project, and the outcomes of updating and deleting a note. The pairs are: a
 /// note of another user, a note of the caller, and a system note about the caller.
+type NoteLine = (Who, [Result<(), Denied>; 6]);
+
+#[rustfmt::skip]
+const NOTES: [NoteLine; 9] = [
+    //           others'   own       system
+    (Anonymous, [WHO, WHO, WHO, WHO, WHO, WHO]),
+    (Stranger,  [NO,  NO,  OK,  OK,  NO,  NO]),
+    (External,  [NO,  NO,  OK,  OK,  NO,  NO]),
+    (Guest,     [NO,  NO,  OK,  OK,  NO,  NO]),
+    (Reporter,  [NO,  NO,  OK,  OK,  NO,  NO]),
+    (Developer, [NO,  NO,  OK,  OK,  NO,  NO]),
+    (Master,    [OK,  OK,  OK,  OK,  NO,  OK]),
+    (Owner,     [OK,  OK,  OK,  OK,  NO,  OK]),
+    (Admin,     [OK,  OK,  OK,  OK,  NO,  OK]),
+];
+
+/// The same for notes on a confidential issue of another user.
+#[rustfmt::skip]
+const SECRET_NOTES: [NoteLine; 9] = [
+    //           others'   own       system
+    (Anonymous, [WHO, WHO, WHO, WHO, WHO, WHO]),
+    (Stranger,  [HID, HID, OK,  OK,  HID, HID]),
+    (External,  [HID, HID, OK,  OK,  HID, HID]),
+    (Guest,     [HID, HID, OK,  OK,  HID, HID]),
+    (Reporter,  [NO,  NO,  OK,  OK,  NO,  NO]),
+    (Developer, [NO,  NO,  OK,  OK,  NO,  NO]),
+    (Master,    [OK,  OK,  OK,  OK,  NO,  OK]),
+    (Owner,     [OK,  OK,  OK,  OK,  NO,  OK]),
+    (Admin,     [OK,  OK,  OK,  OK,  NO,  OK]),
+];
+
 #[test]
 fn the_whole_matrix_of_one_note() {
-    #[rustfmt::skip]
-    let table = [
-        (Anonymous, [WHO, WHO, WHO, WHO, WHO, WHO]),
-        (Stranger,  [NO,  NO,  OK,  OK,  NO,  NO]),
-        (External,  [NO,  NO,  OK,  OK,  NO,  NO]),
-        (Guest,     [NO,  NO,  OK,  OK,  NO,  NO]),
-        (Reporter,  [NO,  NO,  OK,  OK,  NO,  NO]),
-        (Developer, [NO,  NO,  OK,  OK,  NO,  NO]),
-        (Master,    [OK,  OK,  OK,  OK,  NO,  OK]),
-        (Owner,     [OK,  OK,  OK,  OK,  NO,  OK]),
-        (Admin,     [OK,  OK,  OK,  OK,  NO,  OK]),
-    ];
-    for (who, expected) in table {
-        let tracker = tracker(who, Visibility::Public, true, true);
-        let issue = IssueFacts { tracker, confidential: false, concerns_actor: false };
-        let mut found = Vec::new();
-        for (written_by_actor, system) in [(false, false), (true, false), (true, true)] {
-            let facts = NoteFacts { on: NoteSubject::Issue(issue), written_by_actor, system };
+    for (confidential, table) in [(false, NOTES), (true, SECRET_NOTES)] {
+        for (who, expected) in table {
+            let tracker = tracker(who, Visibility::Public, true, true);
+            let on =
+                NoteSubject::Issue(IssueFacts { tracker, confidential, concerns_actor: false });
+            let mut found = Vec::new();
+            for (written_by_actor, system) in [(false, false), (true, false), (true, true)] {
+                let facts = NoteFacts { on, written_by_actor, system };
+                for ability in [NoteAbility::Update, NoteAbility::Delete] {
+                    found.push(authorize(who.actor(), ability, &facts));
+                }
+            }
+            assert_eq!(found, expected, "{who:?} {confidential}");
+            let facts = NoteFacts { on, written_by_actor: true, system: false };
+            let sees = authorize(who.actor(), NoteAbility::Read, &facts).is_ok();
+            let sees_no_secret = matches!(who, Stranger | External | Guest);
+            assert_eq!(sees, who != Anonymous && !(confidential && sees_no_secret), "{who:?}");
+        }
+    }
+}
+
+/// With their features disabled, nobody sees issues, merge requests and snippets. Only the author of a note may still
+/// change and delete it, and only in a project that the author sees.
+#[test]
+fn authors_keep_the_rights_to_their_notes_on_hidden_subjects() {
+    for (visibility, who, expected) in [
+        (Visibility::Public, Stranger, OK),
+        (Visibility::Private, Guest, OK),
+        (Visibility::Private, Stranger, HID),
+        (Visibility::Internal, External, HID),
+        (Visibility::Public, Anonymous, WHO),
+    ] {
+        let tracker = tracker(who, visibility, false, false);
+        let snippets = SnippetsFacts { project: tracker.project, enabled: false };
+        let requests = RequestsFacts(tracker);
+        for on in [
+            NoteSubject::Issue(IssueFacts { tracker, confidential: false, concerns_actor: false }),
+            NoteSubject::MergeRequest(MergeRequestFacts { requests, concerns_actor: false }),
+            NoteSubject::Snippet(SnippetFacts { snippets, visibility, written_by_actor: false }),
+        ] {
+            let facts = NoteFacts { on, written_by_actor: true, system: false };
+            let may = |ability| authorize(who.actor(), ability, &facts);
+            assert!(may(NoteAbility::Read).is_err(), "{who:?} {on:?}");
             for ability in [NoteAbility::Update, NoteAbility::Delete] {
-                found.push(authorize(who.actor(), ability, &facts));
+                assert_eq!(may(ability), expected, "{who:?} {on:?}");
             }
         }
-        assert_eq!(found, expected, "{who:?}");
-        let hidden = IssueFacts { confidential: true, ..issue };
-        let facts =
-            NoteFacts { on: NoteSubject::Issue(hidden), written_by_actor: true, system: false };
-        let sees = authorize(who.actor(), NoteAbility::Read, &facts).is_ok();
-        assert_eq!(sees, !matches!(who, Anonymous | Stranger | External | Guest), "{who:?}");
     }
 }

@@ -6,6 +6,7 @@ use askama::Template;
 use hexforge_application::error::Error;
 use hexforge_application::group;
 use hexforge_application::group::fields::GroupFields;
+use hexforge_domain::policy::user::may_create_groups;
 use hexforge_domain::visibility::Visibility;
 
 use super::super::explore::visibility_name;
@@ -36,7 +37,7 @@ struct NewPage {
 
 async fn form(visit: Visit) -> PageResult<HttpResponse> {
     let (viewer, ()) = visit
-        .run_signed_in(|_, signed_in| match signed_in.user.privileges.can_create_group {
+        .run_signed_in(|_, signed_in| match may_create_groups(&signed_in.user) {
             true => Ok(()),
             false => Err(Error::Forbidden(None)),
         })
