@@ -81,13 +81,28 @@ impl Auditor<'_> {
         issues
     }
 
-    /// Asserts the totals of the issue lists filtered by label and by milestone, which are read from counters.
+    /// Asserts the totals of the lists of merge requests and of the issue lists, whole and filtered by state, by label
+    /// and by milestone. They are read from counters.
     fn assert_totals(&self, path: &str, issues: &[Value]) {
-        let total = |query: &[(&str, &str)]| {
-            let found = self.get(&format!("{path}/issues")).query(query).send();
+        let total_of = |list: &str, query: &[(&str, &str)]| {
+            let found = self.get(&format!("{path}/{list}")).query(query).send();
             found.expect(200);
             found.header("x-total").and_then(|total| total.parse::<usize>().ok())
         };
+        let total = |query: &[(&str, &str)]| total_of("issues", query);
+        let in_state = |closed: bool| {
+            issues.iter().filter(|issue| (issue["state"] == "closed") == closed).count()
+        };
+        assert_eq!(total(&[]), Some(issues.len()), "{path}");
+        assert_eq!(total(&[("state", "opened")]), Some(in_state(false)), "{path}");
+        assert_eq!(total(&[("state", "closed")]), Some(in_state(true)), "{path}");
+        if self.get(path).send().expect(200)["merge_requests_enabled"] == true {
+            for state in ["opened", "closed", "merged", "all"] {
+                let found = self.all_pages(&format!("{path}/merge_requests?state={state}"));
+                let counted = total_of("merge_requests", &[("state", state)]);
+                assert_eq!(counted, Some(found.len()), "{path}: {state} merge requests");
+            }
+        }
         for (title, (open, closed)) in tally(issues) {
             // A comma would separate two titles.
             if !title.contains(',') {

@@ -121,7 +121,8 @@ pub fn find(app: &App, actor: Actor, query: &Query) -> Result<Found, Error> {
             }
             let page = match scope == query.scope {
                 true => query.page,
-                false => Page::Numbered { number: 1, size: 1 },
+                // Only the number of results is shown.
+                false => Page::Numbered { number: 1, size: 0 },
             };
             let (found, total) = match (scope, in_group) {
                 (Scope::Projects, Some(group)) => {

@@ -23,6 +23,17 @@ const NUMBERED: [&str; 11] = [
     "builds",
 ];
 
+/// The counters of a project: the column of `iids`, and the rows that it counts.
+const PROJECT_TOTALS: [(&str, &str, &str); 7] = [
+    ("open_issues", "issues", "state <> 'closed' AND NOT confidential"),
+    ("closed_issues", "issues", "state = 'closed' AND NOT confidential"),
+    ("open_confidential", "issues", "state <> 'closed' AND confidential"),
+    ("closed_confidential", "issues", "state = 'closed' AND confidential"),
+    ("open_requests", "merge_requests", "state IN ('opened', 'reopened')"),
+    ("closed_requests", "merge_requests", "state = 'closed'"),
+    ("merged_requests", "merge_requests", "state = 'merged'"),
+];
+
 /// Writes to one database. Foreign keys are not checked, so the rows have to be consistent.
 pub struct Bulk<'a>(pub &'a TestDatabase);
 
@@ -72,7 +83,8 @@ impl Bulk<'_> {
         }
     }
 
-    /// Inserts the rows of the root tables, moves the sequences behind the inserted ids, and gathers statistics.
+    /// Inserts the rows of the root tables, counts the issues and merge requests of projects, moves the sequences
+    /// behind the inserted ids, and gathers statistics.
     pub fn finish(&self) {
         // On SQLite, triggers insert these rows.
         for (table, roots) in [
@@ -84,6 +96,7 @@ impl Bulk<'_> {
                 "INSERT INTO {roots} (id) SELECT id FROM {table} WHERE id NOT IN (SELECT id FROM {roots});"
             ));
         }
+        self.count_project_totals();
         if let DatabaseUrl::Postgres(_) = self.0.url {
             for table in NUMBERED {
                 self.execute(&format!(
@@ -93,5 +106,16 @@ impl Bulk<'_> {
             }
         }
         self.0.gather_statistics();
+    }
+
+    /// Sets the counters that triggers keep otherwise: they do not run while PostgreSQL is filled.
+    fn count_project_totals(&self) {
+        let counters = PROJECT_TOTALS.map(|(column, table, which)| {
+            format!(
+                "{column} = (SELECT count(*) FROM {table} \
+                 WHERE {table}.project_id = iids.project_id AND {which})"
+            )
+        });
+        self.execute(&format!("UPDATE iids SET {};", counters.join(", ")));
     }
 }

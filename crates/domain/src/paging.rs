@@ -53,8 +53,7 @@ impl Page {
 pub struct Paged<T> {
     /// The rows of the page.
     pub items: Vec<T>,
-    /// The number of rows in all pages. It is exact below 10,000; above, it may be some seconds
-    /// old.
+    /// The number of rows in all pages. Of a long list it may be some seconds old.
     pub total: u64,
 }
 

@@ -96,7 +96,7 @@ impl Events for DieselTx<'_> {
         })
     }
 
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn authored_by(
         &mut self,
         author: UserId,
@@ -122,7 +122,7 @@ impl Events for DieselTx<'_> {
         self.page_of_events(&name, visible, page)
     }
 
-    /// Three queries, like [`authored_by`](Events::authored_by).
+    /// Two or three queries, like [`authored_by`](Events::authored_by).
     fn of_project(
         &mut self,
         project: ProjectId,
@@ -154,9 +154,9 @@ impl Events for DieselTx<'_> {
         limit: u32,
     ) -> Result<Vec<Timestamp>, StoreError> {
         let selected = selected(selection, Some(since)).sql(" ORDER BY events.id DESC LIMIT ");
-        let ids = self.ids(selected.id(limit.into()))?;
-        let times: Vec<NaiveDateTime> = self.by_ids(&ids, |conn, ids| {
-            let rows = events::table.filter(events::id.among(ids)).order(events::id.desc());
+        let ids = selected.id(limit.into());
+        let times: Vec<NaiveDateTime> = self.run(|conn| {
+            let rows = events::table.filter(events::id.within(ids)).order(events::id.desc());
             rows.select(events::created_at).load(conn)
         })?;
         Ok(times.into_iter().map(to_utc).collect())
@@ -201,8 +201,8 @@ fn issue_visible_to(clearance: Clearance) -> Option<Sql> {
     Some(Sql::new("(events.issue_id IS NULL OR ").then(is_seen).sql(")"))
 }
 
-/// The condition that the events of the snippet of a row of `events` are included, if it has one: the snippet is public,
-/// or the viewer is in the team of its project.
+/// The condition that the events of the snippet of a row of `events` are included, if it has one: the snippet is
+/// public, or the viewer is in the team of its project.
 fn snippet_visible_to(clearance: Clearance, today: NaiveDate) -> Option<Sql> {
     let visible = match clearance {
         Clearance::All => return None,
@@ -232,8 +232,8 @@ impl DieselTx<'_> {
         matching: Sql,
         page: Page,
     ) -> Result<Paged<Event>, StoreError> {
-        let total = self.total(name, &matching)?;
-        let ids = self.ids(matching.sql(" ORDER BY events.id DESC").page(page))?;
+        let name = || name.to_owned();
+        let (ids, total) = self.page_of(matching, " ORDER BY events.id DESC", page, name)?;
         Ok(Paged { items: self.events_by_ids(&ids)?, total })
     }
 

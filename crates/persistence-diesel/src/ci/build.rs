@@ -133,7 +133,7 @@ impl DieselTx<'_> {
 }
 
 impl Builds for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn list(
         &mut self,
         project: ProjectId,
@@ -141,8 +141,9 @@ impl Builds for DieselTx<'_> {
         page: Page,
     ) -> Result<Paged<Build>, StoreError> {
         let fitting = build_list::jobs(project, filter);
-        let total = self.total(&format!("builds of {project} {filter:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
+        let (ids, total) = self.page_of(fitting, " ORDER BY id DESC", page, || {
+            format!("builds of {project} {filter:?}")
+        })?;
         Ok(Paged { items: self.builds_by_id(&ids)?, total })
     }
 
@@ -155,8 +156,9 @@ impl Builds for DieselTx<'_> {
         let Some(fitting) = build_list::statuses(project, filter) else {
             return Ok(page.slice(vec![]));
         };
-        let total = self.total(&format!("statuses in {project} {filter:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
+        let (ids, total) = self.page_of(fitting, " ORDER BY id", page, || {
+            format!("statuses in {project} {filter:?}")
+        })?;
         Ok(Paged { items: self.builds_by_id(&ids)?, total })
     }
 

@@ -129,7 +129,7 @@ impl Deployments for DieselTx<'_> {
         })
     }
 
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn list_to(
         &mut self,
         environment: EnvironmentId,
@@ -137,8 +137,9 @@ impl Deployments for DieselTx<'_> {
     ) -> Result<Paged<Deployment>, StoreError> {
         let fitting =
             Sql::new("SELECT id FROM deployments WHERE environment_id = ").id(environment.0);
-        let total = self.total(&format!("deployments to {environment}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
+        let (ids, total) = self.page_of(fitting, " ORDER BY id DESC", page, || {
+            format!("deployments to {environment}")
+        })?;
         let mut rows: Vec<DeploymentRow> = self.by_ids(&ids, |conn, ids| {
             deployments::table.filter(deployments::id.among(ids)).load(conn)
         })?;

@@ -66,12 +66,12 @@ impl DieselTx<'_> {
 }
 
 impl Environments for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Environment>, StoreError> {
         let fitting = Sql::new("SELECT id FROM environments WHERE NOT removed AND project_id = ");
         let fitting = fitting.id(project.0);
-        let total = self.total(&format!("environments of {project}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id").page(page))?;
+        let (ids, total) =
+            self.page_of(fitting, " ORDER BY id", page, || format!("environments of {project}"))?;
         Ok(Paged { items: self.environments_by_id(&ids)?, total })
     }
 

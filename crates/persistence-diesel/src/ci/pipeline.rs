@@ -125,7 +125,7 @@ impl DieselTx<'_> {
 }
 
 impl Pipelines for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn list(
         &mut self,
         project: ProjectId,
@@ -148,8 +148,8 @@ impl Pipelines for DieselTx<'_> {
                 (of(OF_REFS).sql(" AND tag = TRUE"), " ORDER BY pipeline_id DESC")
             }
         };
-        let total = self.total(&format!("pipelines of {project} {scope:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(order).page(page))?;
+        let (ids, total) =
+            self.page_of(fitting, order, page, || format!("pipelines of {project} {scope:?}"))?;
         Ok(Paged { items: self.pipelines_by_id(&ids)?, total })
     }
 

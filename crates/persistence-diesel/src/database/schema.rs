@@ -305,6 +305,13 @@ diesel::table! {
         merge_requests -> BigInt,
         deployments -> BigInt,
         removed_deployments -> BigInt,
+        open_issues -> Integer,
+        closed_issues -> Integer,
+        open_confidential -> Integer,
+        closed_confidential -> Integer,
+        open_requests -> Integer,
+        closed_requests -> Integer,
+        merged_requests -> Integer,
     }
 }
 

@@ -52,7 +52,7 @@ use crate::database::backend::Backend;
 use crate::database::connection::DbConn;
 use crate::database::error;
 use crate::database::seal::Seals;
-use crate::query::page::{CountCost, CountQuery, Span, Totals};
+use crate::query::page::{self, CountCost, CountQuery, Span, Totals};
 use crate::query::sql::Sql;
 
 /// The maximum number of ids in one statement. Both databases limit the number of parameters.
@@ -161,8 +161,56 @@ impl<'c> DieselTx<'c> {
     /// Returns the length of the list whose rows the query selects. `name` is the cache key and must be unique for
     /// each list.
     pub fn total(&mut self, name: &str, query: &Sql) -> Result<u64, StoreError> {
+        self.total_at(CountCost::PerRow, name, query)
+    }
+
+    fn total_at(&mut self, cost: CountCost, name: &str, query: &Sql) -> Result<u64, StoreError> {
         let totals = self.totals;
-        totals.total(name, |limit| self.count(query, limit))
+        totals.total(name, cost, |limit| self.count(query, limit))
+    }
+
+    /// Returns the total of a list, for a page that has `rows` rows. Counts the list only if the page does not show its
+    /// end.
+    pub fn total_beside(
+        &mut self,
+        page: Page,
+        rows: usize,
+        name: impl FnOnce() -> String,
+        query: &Sql,
+    ) -> Result<u64, StoreError> {
+        match page::length_at_end(page, rows) {
+            Some(length) => Ok(length),
+            None => self.total(&name(), query),
+        }
+    }
+
+    /// Returns the ids of a page of the list whose rows a query selects, and the length of the list. One query, and one
+    /// more for the total unless the page shows the end of the list.
+    pub fn page_of(
+        &mut self,
+        query: Sql,
+        order: &'static str,
+        page: Page,
+        name: impl FnOnce() -> String,
+    ) -> Result<(Vec<i64>, u64), StoreError> {
+        self.page_at(CountCost::PerRow, query, order, page, name)
+    }
+
+    /// Like [`page_of`](Self::page_of), for a list whose rows cost this much to count.
+    pub fn page_at(
+        &mut self,
+        cost: CountCost,
+        query: Sql,
+        order: &'static str,
+        page: Page,
+        name: impl FnOnce() -> String,
+    ) -> Result<(Vec<i64>, u64), StoreError> {
+        let ids = self.ids(query.clone().sql(order).page(page))?;
+        let total = match page::length_at_end(page, ids.len()) {
+            Some(length) => length,
+            None => self.total_at(cost, &name(), &query)?,
+        };
+        Ok((ids, total))
     }
 
     /// Like [`total`](Self::total), for a list whose count reads more rows than the list has.

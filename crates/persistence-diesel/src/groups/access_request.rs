@@ -32,7 +32,7 @@ fn by_user(user: UserId) -> Sql {
 }
 
 impl AccessRequests for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn list(
         &mut self,
         source: RequestSource,
@@ -40,8 +40,9 @@ impl AccessRequests for DieselTx<'_> {
     ) -> Result<Paged<(User, Timestamp)>, StoreError> {
         let requesters =
             Sql::new("SELECT user_id FROM access_requests").filter([for_source(source)]);
-        let total = self.total(&format!("access requests {source:?}"), &requesters)?;
-        let ids = self.ids(requesters.sql(" ORDER BY user_id DESC").page(page))?;
+        let (ids, total) = self.page_of(requesters, " ORDER BY user_id DESC", page, || {
+            format!("access requests {source:?}")
+        })?;
         let rows: Vec<(UserRow, NaiveDateTime)> = self.by_ids(&ids, |conn, ids| {
             let requests = access_requests::table
                 .inner_join(users::table)

@@ -48,7 +48,7 @@ type MembershipResult = Result<Membership, StoreError>;
 /// type in the domain, and the table it references.
 macro_rules! memberships {
     ($table:ident, $of:ident, $id:ident, $source:literal) => {
-        /// Three queries: the total, the ids, the rows.
+        /// Two queries, and one for the total unless the page shows the end of the list.
         fn list(
             &mut self,
             of: $id,
@@ -65,8 +65,8 @@ macro_rules! memberships {
                 conditions.extend([Sql::new("users.id = user_id"), found]);
             }
             let members = members.filter(conditions);
-            let total = self.total(&name, &members)?;
-            let ids = self.ids(members.sql(" ORDER BY user_id DESC").page(page))?;
+            let (ids, total) =
+                self.page_of(members, " ORDER BY user_id DESC", page, || name)?;
             let rows: Vec<(UserRow, MemberRow)> = self.by_ids(&ids, |conn, ids| {
                 $table::table
                     .inner_join(users::table)

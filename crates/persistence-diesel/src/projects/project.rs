@@ -409,10 +409,10 @@ impl Projects for DieselTx<'_> {
         projects: &[ProjectId],
         today: NaiveDate,
     ) -> Result<Vec<ProjectId>, StoreError> {
-        let project_ids = projects.iter().map(|id| id.0).collect();
+        let project_ids: Vec<i64> = projects.iter().map(|id| id.0).collect();
         let authorized = Sql::with([("authorized", access::authorized(user, today))])
             .sql("SELECT projects.id FROM projects WHERE projects.id IN (")
-            .ids(project_ids)
+            .few_ids(&project_ids)
             .sql(") AND projects.id IN (SELECT id FROM authorized)");
         Ok(self.ids(authorized)?.into_iter().map(ProjectId).collect())
     }

@@ -8,6 +8,7 @@ use diesel::sql_types::{Bool, HasSqlType};
 use diesel::{QueryResult, QuerySource};
 
 use crate::database::connection::MultiBackend;
+use crate::query::sql::Sql;
 
 /// Statements with longer lists are not cached: they are rare, and would need too many different texts.
 const MAX_CACHED_LENGTH: usize = 128;
@@ -18,8 +19,19 @@ pub(crate) struct Among<'a, C, T> {
     values: &'a [T],
 }
 
-/// Adds [`among`](Self::among) to columns.
+/// The condition that a column has one of the values that a query selects.
+pub(crate) struct Within<C> {
+    column: C,
+    query: Sql,
+}
+
+/// Adds [`among`](Self::among) and [`within`](Self::within) to columns.
 pub(crate) trait AmongValues: Sized {
+    /// The condition that the column has one of the values that a query selects.
+    fn within(self, query: Sql) -> Within<Self> {
+        Within { column: self, query }
+    }
+
     /// The condition that the column has one of these values.
     fn among<T>(self, values: &[T]) -> Among<'_, Self, T> {
         Among { column: self, values }
@@ -69,6 +81,34 @@ where
             out.push_sql(if place == 0 { " IN (" } else { ", " });
             out.push_bind_param::<C::SqlType, T>(self.values.get(place).unwrap_or(last))?;
         }
+        out.push_sql(")");
+        Ok(())
+    }
+}
+
+impl<C: Expression> Expression for Within<C> {
+    type SqlType = Bool;
+}
+
+impl<S, C: AppearsOnTable<S>> AppearsOnTable<S> for Within<C> {}
+impl<S: QuerySource, C: SelectableExpression<S>> SelectableExpression<S> for Within<C> {}
+
+impl<G, C: ValidGrouping<G>> ValidGrouping<G> for Within<C> {
+    type IsAggregate = C::IsAggregate;
+}
+
+/// Queries differ in their text, so the type gives no query id.
+impl<C> QueryId for Within<C> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<C: QueryFragment<MultiBackend>> QueryFragment<MultiBackend> for Within<C> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, MultiBackend>) -> QueryResult<()> {
+        self.column.walk_ast(out.reborrow())?;
+        out.push_sql(" IN (");
+        self.query.walk_ast(out.reborrow())?;
         out.push_sql(")");
         Ok(())
     }

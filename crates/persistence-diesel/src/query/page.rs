@@ -9,6 +9,8 @@ use hexforge_domain::ports::store::StoreError;
 
 /// Totals up to this are counted at each request, and so are exact.
 const EXACT: i64 = 10_000;
+/// The same limit for lists that look up rows of other tables for each of their rows.
+const EXACT_WITH_LOOKUPS: i64 = 1_000;
 /// Totals up to this are not cached.
 const MAX_UNCACHED: i64 = 10;
 /// The maximum number of cached totals.
@@ -24,6 +26,13 @@ pub(crate) fn offset(page: Page) -> i64 {
 /// Returns the `LIMIT` of a page.
 pub(crate) fn limit(page: Page) -> i64 {
     page.limit().map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
+}
+
+/// Returns the total of a list if this page, with its number of rows, shows the end of the list.
+pub(crate) fn length_at_end(page: Page, rows: usize) -> Option<u64> {
+    let (offset, rows) = (page.offset(), rows as u64);
+    let is_end = page.limit().is_none_or(|limit| rows < limit) && (rows > 0 || offset == 0);
+    is_end.then(|| offset.saturating_add(rows))
 }
 
 /// The rows of a list to read, and the end to read them from. A page near the end of the list costs as little as
@@ -104,8 +113,20 @@ pub(crate) enum CountQuery {
 pub(crate) enum CountCost {
     /// The cost grows with the count.
     PerRow,
+    /// The cost grows with the count, and each row needs several rows of other tables.
+    PerRowWithLookups,
     /// The cost is high even if the count is small.
     High,
+}
+
+impl CountCost {
+    /// Returns the highest count that is cheap enough for each request.
+    fn exact(self) -> i64 {
+        match self {
+            Self::PerRow | Self::High => EXACT,
+            Self::PerRowWithLookups => EXACT_WITH_LOOKUPS,
+        }
+    }
 }
 
 impl Totals {
@@ -113,13 +134,14 @@ impl Totals {
     pub fn total(
         &self,
         name: &str,
+        cost: CountCost,
         mut count: impl FnMut(Option<i64>) -> Result<i64, StoreError>,
     ) -> Result<u64, StoreError> {
         if let Some(total) = self.unexpired_total(name) {
             return Ok(total);
         }
-        let bounded = count(Some(EXACT + 1))?;
-        if bounded <= EXACT {
+        let bounded = count(Some(cost.exact() + 1))?;
+        if bounded <= cost.exact() {
             return Ok(bounded.unsigned_abs());
         }
         let started = Instant::now();
@@ -159,13 +181,14 @@ impl Totals {
         {
             return Ok(cached.total);
         }
-        let bounded = ask(CountQuery::Rows(Some(EXACT + 1)))?;
-        if bounded <= MAX_UNCACHED && cost == CountCost::PerRow {
+        let exact = cost.exact();
+        let bounded = ask(CountQuery::Rows(Some(exact + 1)))?;
+        if bounded <= MAX_UNCACHED && cost != CountCost::High {
             return Ok(bounded.unsigned_abs());
         }
         let changes = Some(ask(CountQuery::Changes)?);
         let started = Instant::now();
-        let (total, duration) = if bounded <= EXACT {
+        let (total, duration) = if bounded <= exact {
             (bounded, Duration::ZERO)
         } else {
             let total = ask(CountQuery::Rows(None))?;
@@ -242,22 +265,26 @@ mod tests {
 
     #[test]
     fn short_lists_are_counted_each_time_and_long_ones_rarely() {
-        let totals = Totals::default();
-        let mut rows = 10_000;
-        let ask = |rows: i64| {
-            let mut calls = Vec::new();
-            let total = totals
-                .total("list", |limit| {
-                    calls.push(limit);
-                    Ok(limit.map_or(rows, |limit| rows.min(limit)))
-                })
-                .expect("counting works");
-            (total, calls)
-        };
-        assert_eq!(ask(rows), (10_000, vec![Some(10_001)]));
-        rows += 5;
-        assert_eq!(ask(rows), (10_005, vec![Some(10_001), None]));
-        assert_eq!(ask(rows + 1), (10_005, vec![]), "remembered");
+        for (cost, exact) in
+            [(CountCost::PerRow, 10_000_u64), (CountCost::PerRowWithLookups, 1_000)]
+        {
+            let totals = Totals::default();
+            let ask = |rows: u64| {
+                let mut calls = Vec::new();
+                let total = totals
+                    .total("list", cost, |limit| {
+                        calls.push(limit);
+                        let rows = rows.cast_signed();
+                        Ok(limit.map_or(rows, |limit| rows.min(limit)))
+                    })
+                    .expect("counting works");
+                (total, calls)
+            };
+            let bound = Some(exact.cast_signed() + 1);
+            assert_eq!(ask(exact), (exact, vec![bound]), "{cost:?}");
+            assert_eq!(ask(exact + 5), (exact + 5, vec![bound, None]), "{cost:?}");
+            assert_eq!(ask(exact + 6), (exact + 5, vec![]), "{cost:?}, remembered");
+        }
     }
 
     #[test]
@@ -302,6 +329,22 @@ mod tests {
         assert_eq!(ask("longer", CountCost::PerRow, 10_003, 9), (10_002, vec![]), "may lag behind");
         assert!(!totals.is_exact("longer", 9));
         assert!(!totals.is_exact("unknown", 9));
+    }
+
+    #[test]
+    fn the_end_of_a_list_tells_its_length() {
+        let page = |number| Page::Numbered { number, size: 20 };
+        for (page, rows, length) in [
+            (page(1), 0, Some(0)),
+            (page(1), 19, Some(19)),
+            (page(1), 20, None),
+            (page(3), 1, Some(41)),
+            (page(3), 0, None),
+            (Page::Whole, 0, Some(0)),
+            (Page::Whole, 30, Some(30)),
+        ] {
+            assert_eq!(length_at_end(page, rows), length, "{page:?} {rows}");
+        }
     }
 
     #[test]

@@ -112,11 +112,11 @@ impl DieselTx<'_> {
 }
 
 impl Awards for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn list(&mut self, on: Awardable, page: Page) -> Result<Paged<Award>, StoreError> {
         let all = awards_of(on);
-        let total = self.total(&format!("awards of {on:?}"), &all)?;
-        let ids = self.ids(all.sql(" ORDER BY awards.id").page(page))?;
+        let (ids, total) =
+            self.page_of(all, " ORDER BY awards.id", page, || format!("awards of {on:?}"))?;
         Ok(Paged { items: self.awards_by_id(&ids)?, total })
     }
 

@@ -71,11 +71,10 @@ impl Boards for DieselTx<'_> {
         Ok(Board { id: BoardId(id), project })
     }
 
-    /// Two queries: the total and the rows.
+    /// One query, and one for the total unless the page shows the end of the list.
     fn lists(&mut self, board: BoardId, page: Page) -> Result<Paged<BoardList>, StoreError> {
         let all = Sql::new("SELECT id FROM board_lists WHERE deleted_at IS NULL AND board_id = ")
             .id(board.0);
-        let total = self.total(&format!("lists of {board}"), &all)?;
         let rows: Vec<ListRow> = self.run(|conn| {
             board_lists::table
                 .filter(board_lists::board_id.eq(board.0))
@@ -86,6 +85,8 @@ impl Boards for DieselTx<'_> {
                 .select(ListRow::as_select())
                 .load(conn)
         })?;
+        let name = || format!("lists of {board}");
+        let total = self.total_beside(page, rows.len(), name, &all)?;
         Ok(Paged { items: rows.into_iter().map(to_list).collect(), total })
     }
 

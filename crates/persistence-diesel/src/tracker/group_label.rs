@@ -108,11 +108,10 @@ fn in_group(group: NamespaceId) -> Sql {
 }
 
 impl GroupLabels for DieselTx<'_> {
-    /// Two queries: the total and the rows.
+    /// One query, and one for the total unless the page shows the end of the list.
     fn list(&mut self, group: NamespaceId, page: Page) -> Result<Paged<GroupLabel>, StoreError> {
         let all = Sql::new("SELECT id FROM group_labels WHERE group_id = ").id(group.0);
-        let total = self.total(&format!("labels of group {group}"), &all)?;
-        let items = self.read_rows(|conn| {
+        let items: Vec<_> = self.read_rows(|conn| {
             group_labels::table
                 .filter(group_labels::group_id.eq(group.0))
                 .order((group_labels::title_start, group_labels::title))
@@ -121,6 +120,8 @@ impl GroupLabels for DieselTx<'_> {
                 .select(GroupLabelRow::as_select())
                 .load(conn)
         })?;
+        let total =
+            self.total_beside(page, items.len(), || format!("labels of group {group}"), &all)?;
         Ok(Paged { items, total })
     }
 
@@ -294,7 +295,7 @@ fn used_copies(ids: &[i64], viewer: Option<Viewer>) -> Sql {
     let rows = Sql::new(" FROM labels JOIN projects ON projects.id = labels.project_id WHERE ")
         .sql(USED)
         .sql(" AND projects.issues_enabled AND labels.group_label_id IN (")
-        .ids(ids.to_vec())
+        .few_ids(ids)
         .sql(")");
     match viewer {
         Some(viewer) => rows.sql(" AND ").then(access::visible(viewer)),
@@ -338,7 +339,7 @@ fn own_confidential(ids: &[i64], viewer: Viewer, today: NaiveDate) -> Sql {
         )
         .sql(USED)
         .sql(" AND projects.issues_enabled AND labels.group_label_id IN (")
-        .ids(ids.to_vec())
+        .few_ids(ids)
         .sql(") AND projects.id NOT IN (SELECT id FROM reported) AND ")
         .then(access::visible(viewer))
     };

@@ -188,7 +188,7 @@ impl Issues for DieselTx<'_> {
         let rows: Vec<IssueRow> = self.by_ids(iids, |conn, iids| {
             issues::table
                 .filter(issues::project_id.eq(project.0))
-                .filter(issues::iid.eq_any(iids))
+                .filter(issues::iid.among(iids))
                 .load(conn)
         })?;
         self.convert_rows(rows)

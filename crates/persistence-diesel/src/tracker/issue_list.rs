@@ -11,19 +11,30 @@ use hexforge_domain::project::query::Viewer;
 
 use crate::database::tx::DieselTx;
 use crate::query::access;
+use crate::query::page;
 use crate::query::search::Search;
 use crate::query::sql::Sql;
 use crate::tracker::issue_conditions::{ProjectSet, title_in, title_start_in, titles_of};
 use crate::tracker::issue_total::{self, CounterOwner};
 
 impl DieselTx<'_> {
-    /// Three queries: total, ids, rows. One more to choose between two strategies, and two more if several labels
-    /// and a milestone select issues together.
+    /// Two queries for a project without label and milestone, and one for the total unless the page shows the end of
+    /// the list. Three queries for other lists: total, ids, rows. They take one more to choose between two strategies,
+    /// and two more if several labels and a milestone select issues together.
     pub(crate) fn list_issues(
         &mut self,
         filter: &IssueFilter,
         page: Page,
     ) -> Result<Paged<Issue>, StoreError> {
+        if matches!(filter.scope, IssueScope::Project(_)) && !has_label_or_milestone(filter) {
+            // There is nothing to choose, so the total is needed only if the page does not show the end of the list.
+            let ids = self.ids(ordered_issues(filter, None, Strategy::Gather).page(page))?;
+            let total = match page::length_at_end(page, ids.len()) {
+                Some(length) => length,
+                None => self.total_of_issues(filter, None)?,
+            };
+            return Ok(Paged { items: self.issues_by_id(&ids)?, total });
+        }
         let selectors = self.load_selectors(filter)?;
         let total = self.total_of_issues(filter, selectors.as_ref())?;
         if total == 0 && has_label_or_milestone(filter) {
@@ -375,8 +386,8 @@ fn matching_issues(
         .filter(conditions.into_iter().flatten().chain(selected).chain(other_conditions(filter)))
 }
 
-/// The conditions on people, texts and missing labels. A unary plus keeps the order of the list: the page is read by the
-/// index of the scope.
+/// The conditions on people, texts and missing labels. A unary plus keeps the order of the list: the page is read by
+/// the index of the scope.
 fn other_conditions(filter: &IssueFilter) -> Vec<Sql> {
     let search = Search::new(filter.search.as_deref().map(str::trim));
     let [title, description] = ["lower(issues.title)", "lower(coalesce(issues.description, ''))"]

@@ -1,4 +1,4 @@
-//! Totals of issue lists, from the counters of labels and milestones.
+//! Totals of issue lists, from the counters of projects, labels and milestones.
 
 use hexforge_domain::id::{MilestoneId, UserId};
 use hexforge_domain::issue::query::{Clearance, IssueFilter, IssueScope};
@@ -24,7 +24,7 @@ impl CounterOwner {
     }
 
     /// The condition that a row of `issues` belongs to the counters of a row.
-    fn counts(self) -> &'static str {
+    fn includes(self) -> &'static str {
         match self {
             Self::Label => {
                 " AND (SELECT 1 FROM issue_labels AS has \
@@ -35,8 +35,24 @@ impl CounterOwner {
     }
 }
 
-/// Selects the total of a list whose filter has one label or one milestone, and maybe a state. `None` for all other
-/// lists.
+/// A table with counters of issues, and the condition that an issue belongs to the counters of a row.
+#[derive(Clone, Copy)]
+struct Counters {
+    table: &'static str,
+    includes: &'static str,
+}
+
+impl From<CounterOwner> for Counters {
+    fn from(owner: CounterOwner) -> Self {
+        Self { table: owner.table(), includes: owner.includes() }
+    }
+}
+
+/// The counters of a whole project.
+const OF_PROJECT: Counters = Counters { table: "iids AS kept", includes: "" };
+
+/// Selects the total of the list of a project, or of a list whose filter has one label or one milestone, and maybe a
+/// state. `None` for all other lists.
 pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
     let has_others = filter.author.is_some()
         || filter.assignee.is_some()
@@ -45,17 +61,18 @@ pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
     if filter.iid.is_some() || has_others {
         return None;
     }
-    let (owner, which) = match (filter.scope, &filter.labels, &filter.milestone) {
+    let (counters, which) = match (filter.scope, &filter.labels, &filter.milestone) {
+        (IssueScope::Project(_), None, None) => (OF_PROJECT, None),
         (IssueScope::Milestone(_, milestone), None, None) => {
-            (CounterOwner::Milestone, Sql::new("kept.id = ").id(milestone.0))
+            (CounterOwner::Milestone.into(), Some(Sql::new("kept.id = ").id(milestone.0)))
         }
         (IssueScope::Project(_) | IssueScope::Group(..), Some(labels), None)
             if titles_of(labels).len() == 1 =>
         {
-            (CounterOwner::Label, label_titled(titles_of(labels)))
+            (CounterOwner::Label.into(), Some(label_titled(titles_of(labels))))
         }
         (IssueScope::Project(_) | IssueScope::Group(..), None, Some(title)) => {
-            (CounterOwner::Milestone, milestone_titled(title))
+            (CounterOwner::Milestone.into(), Some(milestone_titled(title)))
         }
         _ => return None,
     };
@@ -74,14 +91,14 @@ pub(crate) fn by_counters(filter: &IssueFilter) -> Option<Sql> {
         viewer.map(|viewer| access::authorized_cte(viewer, filter.today)),
         access::reported_cte(filter.clearance, filter.today),
     ];
-    let conditions = [Some(project_set), Some(which), viewer.map(access::visible)];
+    let conditions = [Some(project_set), which, viewer.map(access::visible)];
     Some(
         Sql::with(ctes.into_iter().flatten())
             .sql("SELECT CAST(coalesce(sum(")
-            .then(visible_count(owner, filter))
+            .then(visible_count(counters, filter))
             .sql("), 0) AS BIGINT)")
             .sql(from)
-            .sql(owner.table())
+            .sql(counters.table)
             .filter(conditions.into_iter().flatten()),
     )
 }
@@ -130,7 +147,7 @@ fn milestone_titled(title: &str) -> Sql {
 }
 
 /// The number of issues of a row that match the filter and that the viewer may see, from the counters of the row.
-fn visible_count(owner: CounterOwner, filter: &IssueFilter) -> Sql {
+fn visible_count(counters: Counters, filter: &IssueFilter) -> Sql {
     let (plain, confidential) = match filter.open {
         None => (
             "kept.open_issues + kept.closed_issues",
@@ -145,21 +162,22 @@ fn visible_count(owner: CounterOwner, filter: &IssueFilter) -> Sql {
     match filter.clearance {
         Clearance::All => plain.sql(" + ").sql(confidential),
         Clearance::Nothing => plain,
-        Clearance::Own(user) => {
-            some(plain).sql(" ELSE ").then(own_confidential_count(owner, filter, user)).sql(" END")
-        }
+        Clearance::Own(user) => some(plain)
+            .sql(" ELSE ")
+            .then(own_confidential_count(counters, filter, user))
+            .sql(" END"),
         Clearance::ByRole(user) => some(plain)
             .sql(" WHEN kept.project_id IN (SELECT id FROM reported) THEN ")
             .sql(confidential)
             .sql(" ELSE ")
-            .then(own_confidential_count(owner, filter, user))
+            .then(own_confidential_count(counters, filter, user))
             .sql(" END"),
     }
 }
 
 /// Counts the confidential issues of which a user is author or assignee, by the indexes of these columns. `iid` and
 /// the negations keep SQLite from reading all issues of the project by an index that covers all other columns.
-fn own_confidential_count(owner: CounterOwner, filter: &IssueFilter, user: UserId) -> Sql {
+fn own_confidential_count(counters: Counters, filter: &IssueFilter, user: UserId) -> Sql {
     let state = match filter.open {
         None => "",
         Some(true) => " AND NOT (issues.state = 'closed')",
@@ -172,7 +190,7 @@ fn own_confidential_count(owner: CounterOwner, filter: &IssueFilter, user: UserI
         )
         .then(which)
         .sql(state)
-        .sql(owner.counts())
+        .sql(counters.includes)
         .sql(")")
     };
     let written = Sql::new("issues.author_id = ").id(user.0);

@@ -64,11 +64,10 @@ impl TryFrom<LabelRow> for Label {
 }
 
 impl Labels for DieselTx<'_> {
-    /// Two queries: the total and the rows.
+    /// One query, and one for the total unless the page shows the end of the list.
     fn list(&mut self, project: ProjectId, page: Page) -> Result<Paged<Label>, StoreError> {
         let all = Sql::new("SELECT id FROM labels WHERE project_id = ").id(project.0);
-        let total = self.total(&format!("labels of {project}"), &all)?;
-        let items = self.read_rows(|conn| {
+        let items: Vec<_> = self.read_rows(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
                 .order((labels::title_start, labels::title))
@@ -77,6 +76,8 @@ impl Labels for DieselTx<'_> {
                 .select(LabelRow::as_select())
                 .load(conn)
         })?;
+        let total =
+            self.total_beside(page, items.len(), || format!("labels of {project}"), &all)?;
         Ok(Paged { items, total })
     }
 
@@ -133,8 +134,8 @@ impl Labels for DieselTx<'_> {
         self.read_rows(|conn| {
             labels::table
                 .filter(labels::project_id.eq(project.0))
-                .filter(labels::title_start.eq_any(starts))
-                .filter(labels::title.eq_any(titles))
+                .filter(labels::title_start.among(&starts))
+                .filter(labels::title.among(&titles))
                 .order((labels::title_start, labels::title))
                 .select(LabelRow::as_select())
                 .load(conn)
@@ -242,6 +243,7 @@ impl Labels for DieselTx<'_> {
         if labels.is_empty() {
             return Ok(vec![]);
         }
+        let ids: Vec<i64> = labels.iter().map(|label| label.0).collect();
         // Reads the user's few confidential issues first, by two indexes, and then their labels. The planner must
         // not start from the labels, which are few as well.
         let of = |column: &'static str| {
@@ -258,7 +260,7 @@ impl Labels for DieselTx<'_> {
                 ") AS own CROSS JOIN issue_labels AS has \
                  WHERE has.issue_id = own.id AND +has.label_id IN (",
             )
-            .ids(labels.iter().map(|label| label.0).collect())
+            .few_ids(&ids)
             .sql(")");
         let rows: Vec<(i64, bool)> = self.run(|conn| query.rows::<(BigInt, Bool)>().load(conn))?;
         let mut counts: HashMap<i64, VisibleCounts> = HashMap::new();

@@ -115,24 +115,30 @@ impl MergeRequests for DieselTx<'_> {
         let rows: Vec<MergeRequestRow> = self.by_ids(iids, |conn, iids| {
             merge_requests::table
                 .filter(merge_requests::project_id.eq(project.0))
-                .filter(merge_requests::iid.eq_any(iids))
+                .filter(merge_requests::iid.among(iids))
                 .load(conn)
         })?;
         self.convert_rows(rows)
     }
 
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn list(
         &mut self,
         filter: &MergeRequestFilter,
         page: Page,
     ) -> Result<Paged<MergeRequest>, StoreError> {
-        let total = self.total(&format!("merge requests {filter:?}"), &list::matching(filter))?;
         let items = self.selected_merge_requests(list::ordered(filter).page(page))?;
+        let total = match page::length_at_end(page, items.len()) {
+            Some(length) => length,
+            None => MergeRequests::count(self, filter)?,
+        };
         Ok(Paged { items, total })
     }
 
     fn count(&mut self, filter: &MergeRequestFilter) -> Result<u64, StoreError> {
+        if let Some(counters) = list::total_by_counters(filter) {
+            return Ok(self.ids(counters)?.first().copied().unwrap_or_default().unsigned_abs());
+        }
         self.total(&format!("merge requests {filter:?}"), &list::matching(filter))
     }
 

@@ -1,5 +1,7 @@
 //! Milestones.
 
+use std::cmp::Reverse;
+
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use hexforge_domain::id::{MilestoneId, ProjectId};
@@ -77,13 +79,19 @@ impl DieselTx<'_> {
         let conditions = [
             Some(within),
             filter.state.map(|state| Sql::new("state = ").text(state.as_str().to_owned())),
-            filter.iids.clone().map(|iids| Sql::new("iid IN (").ids(iids).sql(")")),
+            filter.iids.as_ref().map(|iids| Sql::new("iid IN (").few_ids(iids).sql(")")),
         ];
         let fitting =
             Sql::new("SELECT id FROM milestones").filter(conditions.into_iter().flatten());
-        let total = self.total(&format!("milestones of {name} {filter:?}"), &fitting)?;
-        let ids = self.ids(fitting.sql(" ORDER BY id DESC").page(page))?;
-        Ok(Paged { items: self.milestones_by_id(&ids)?, total })
+        let shown = fitting.clone().sql(" ORDER BY id DESC").page(page);
+        let mut rows: Vec<MilestoneRow> = self.run(|conn| {
+            let rows = milestones::table.filter(milestones::id.within(shown));
+            rows.select(MilestoneRow::as_select()).load(conn)
+        })?;
+        rows.sort_unstable_by_key(|row| Reverse(row.id));
+        let name = || format!("milestones of {name} {filter:?}");
+        let total = self.total_beside(page, rows.len(), name, &fitting)?;
+        Ok(Paged { items: self.convert_rows(rows)?, total })
     }
 
     /// Returns the next `iid` of a project's issues or milestones. `first` and `next` are the parts of the statement
@@ -106,7 +114,7 @@ const NEXT_IID: (&str, &str) = (
 );
 
 impl Milestones for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// One query, and one for the total unless the page shows the end of the list.
     fn list(
         &mut self,
         project: ProjectId,
@@ -121,7 +129,7 @@ impl Milestones for DieselTx<'_> {
         )
     }
 
-    /// Three queries, as for one project.
+    /// As for one project.
     fn list_of(
         &mut self,
         projects: &[ProjectId],
@@ -132,7 +140,7 @@ impl Milestones for DieselTx<'_> {
             return Ok(Paged { items: vec![], total: 0 });
         }
         let ids: Vec<i64> = projects.iter().map(|project| project.0).collect();
-        let within = Sql::new("project_id IN (").ids(ids).sql(")");
+        let within = Sql::new("project_id IN (").few_ids(&ids).sql(")");
         self.list_milestones(&format!("{projects:?}"), within, filter, page)
     }
 

@@ -75,7 +75,7 @@ impl TryFrom<SnippetRow> for Snippet {
 const AUTHOR_EXISTS: &str = " AND EXISTS (SELECT 1 FROM users WHERE users.id = snippets.author_id)";
 
 impl DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list.
     fn page_of_snippets(
         &mut self,
         name: &str,
@@ -84,8 +84,8 @@ impl DieselTx<'_> {
     ) -> Result<Paged<Snippet>, StoreError> {
         let all =
             Sql::new("SELECT snippets.id FROM snippets WHERE ").then(which).sql(AUTHOR_EXISTS);
-        let total = self.total(name, &all)?;
-        let ids = self.ids(all.sql(" ORDER BY snippets.id DESC").page(page))?;
+        let name = || name.to_owned();
+        let (ids, total) = self.page_of(all, " ORDER BY snippets.id DESC", page, name)?;
         let mut rows: Vec<SnippetRow> = self.by_ids(&ids, |conn, ids| {
             snippets::table.filter(snippets::id.among(ids)).select(LIST_COLUMNS).load(conn)
         })?;

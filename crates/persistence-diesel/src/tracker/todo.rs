@@ -19,7 +19,7 @@ use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::access;
 use crate::query::among::AmongValues;
-use crate::query::page;
+use crate::query::page::{self, CountCost};
 use crate::query::sql::Sql;
 
 /// The number of rows that one statement inserts.
@@ -74,8 +74,8 @@ impl TryFrom<TodoRow> for Todo {
     }
 }
 
-/// The condition that a row of `todos` is pending and for this user and target. The indexes for it need the state in the
-/// text of the statement.
+/// The condition that a row of `todos` is pending and for this user and target. The indexes for it need the state in
+/// the text of the statement.
 fn is_pending_for(user: UserId, target: Noteable) -> Sql {
     let target = match target {
         Noteable::Issue(issue) => Sql::new("todos.issue_id = ").id(issue.0),
@@ -182,11 +182,12 @@ impl DieselTx<'_> {
 }
 
 impl Todos for DieselTx<'_> {
-    /// Three queries: the total, the ids, the rows.
+    /// Two queries, and one for the total unless the page shows the end of the list. To count a todo, its project, its
+    /// target and the role of the reader are looked up.
     fn list(&mut self, filter: &TodoFilter, page: Page) -> Result<Paged<Todo>, StoreError> {
-        let all = matching(filter);
-        let total = self.total(&format!("todos {filter:?}"), &all)?;
-        let ids = self.ids(all.sql(" ORDER BY todos.id DESC").page(page))?;
+        let (all, name) = (matching(filter), || format!("todos {filter:?}"));
+        let (ids, total) =
+            self.page_at(CountCost::PerRowWithLookups, all, " ORDER BY todos.id DESC", page, name)?;
         Ok(Paged { items: self.todos_by_id(&ids)?, total })
     }
 

@@ -22,7 +22,7 @@ fn insert_project(counted: &Counted) -> ProjectId {
 }
 
 #[test]
-fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
+fn a_list_of_pipelines_or_builds_takes_at_most_three_queries_however_long_it_is() {
     for database in databases() {
         let counted = Counted::on(database);
         let project = insert_project(&counted);
@@ -35,22 +35,24 @@ fn a_list_of_pipelines_or_builds_takes_three_queries_however_long_it_is() {
                 }
                 Ok(())
             });
+            // Its ids and its rows, and its total unless the page shows the end of the list.
+            let most = if total < 100 { 2 } else { 3 };
             for scope in [PipelineScope::All, PipelineScope::Active] {
                 let (page, queries) = counted.read(|tx| tx.pipelines().list(project, scope, PAGE));
-                assert_eq!((page.total, queries), (total, 3), "its total, its ids, its rows");
+                assert_eq!((page.total, queries), (total, most), "{scope:?}");
                 assert_eq!(page.items.len() as u64, total.min(100));
             }
             // All pipelines are of one branch.
             let (page, queries) =
                 counted.read(|tx| tx.pipelines().list(project, PipelineScope::Branches, PAGE));
-            assert_eq!((page.total, queries), (1, 3));
+            assert_eq!((page.total, queries), (1, 2));
             let pending = Some(vec![Status::Pending]);
             for filter in [
                 BuildFilter::default(),
                 BuildFilter { statuses: pending, commit: Some(a_commit_id(1)) },
             ] {
                 let (page, queries) = counted.read(|tx| tx.builds().list(project, &filter, PAGE));
-                assert_eq!((page.total, queries), (total, 3), "{filter:?}");
+                assert_eq!((page.total, queries), (total, most), "{filter:?}");
                 let ids: Vec<_> = page.items.iter().map(|build| build.id).collect();
                 assert!(ids.is_sorted_by(|newer, older| newer > older));
             }

@@ -33,7 +33,7 @@ fn all() -> MergeRequestFilter {
     }
 }
 
-/// The indexes of each filter are in both orders.
+/// The indexes of each filter are in both orders. Totals are counters of the project.
 #[test]
 fn lists_of_merge_requests_go_by_the_index_of_their_order() {
     use MergeRequestOrder::{CreatedAt, UpdatedAt};
@@ -50,10 +50,10 @@ fn lists_of_merge_requests_go_by_the_index_of_their_order() {
         for descending in [false, true] {
             let filter = MergeRequestFilter { states, order, descending, ..all() };
             let plans = plans(|tx| tx.merge_requests().list(&filter, PAGE).map(drop));
-            let [(_, total), (_, page)] = &plans[..] else { panic!("not two queries: {plans:?}") };
+            let [(_, page), (_, total)] = &plans[..] else { panic!("not two queries: {plans:?}") };
             assert!(page.contains(index), "{index}: {page}");
             assert!(!page.contains("USE TEMP B-TREE"), "{index}: {page}");
-            assert!(total.contains("USING COVERING INDEX"), "{total}");
+            assert!(total.starts_with("SEARCH iids"), "{total}");
         }
     }
     let filter = MergeRequestFilter { iids: Some(vec![1, 2]), ..all() };
@@ -185,7 +185,7 @@ fn nothing_about_merge_requests_and_mentions_scans_a_table() {
     }
 }
 
-/// Three queries for the total, the ids and the rows.
+/// Two queries, and one for the total unless the page shows the end of the list.
 #[test]
 fn a_list_of_merge_requests_takes_three_queries_however_long_it_is() {
     for database in databases() {

@@ -150,10 +150,13 @@ fn other_lists_take_few_queries_however_long_they_are() {
             world.add(&counted, numbers);
             let (page, queries) = counted
                 .read(|tx| tx.events().authored_by(ada, viewer, Clearance::All, a_day(), PAGE));
-            assert_eq!((page.total, queries), (total, 3));
+            // The ids, the rows, and the total unless the page shows the end of the list.
+            let for_total = u64::from(total > 100);
+            assert_eq!((page.total, queries), (total, 2 + for_total));
             for query in [None, Some("example"), Some("ex")] {
                 let members = counted.read(|tx| tx.group_members().list(world.team, query, PAGE));
-                assert_eq!((members.0.total, members.1), (total + 1, 3), "{query:?}");
+                let expected = (total + 1, 2 + for_total);
+                assert_eq!((members.0.total, members.1), expected, "{query:?}");
                 let (team, queries) = counted.read(|tx| {
                     let shown = ProjectRef::parse("team/project1");
                     let shown = tx.projects().find(&shown)?.expect("it was just made").id;

@@ -43,6 +43,27 @@ pub(super) fn matching(filter: &MergeRequestFilter) -> Sql {
     Sql::with(ctes).sql("SELECT id FROM merge_requests").filter(conditions)
 }
 
+/// Selects the total of a list of a project whose filter has nothing but a state, from the counters of the project.
+/// `None` for all other lists.
+pub(super) fn total_by_counters(filter: &MergeRequestFilter) -> Option<Sql> {
+    let RequestScope::Project(project) = filter.scope else { return None };
+    if filter.iids.is_some() || filter.conditions != RequestConditions::default() {
+        return None;
+    }
+    let counters = match filter.states {
+        StateFilter::All => "open_requests + closed_requests + merged_requests",
+        StateFilter::Open => "open_requests",
+        StateFilter::Closed => "closed_requests",
+        StateFilter::Merged => "merged_requests",
+    };
+    Some(
+        Sql::new("SELECT CAST(")
+            .sql(counters)
+            .sql(" AS BIGINT) FROM iids WHERE project_id = ")
+            .id(project.0),
+    )
+}
+
 /// Returns the common table expressions and the condition of a scope.
 fn scope(scope: RequestScope) -> (Vec<(&'static str, Sql)>, Sql) {
     let (column, user, audience, today) = match scope {
@@ -163,8 +184,8 @@ pub(super) fn open_at(end: BranchEnd<'_>) -> Sql {
     })
 }
 
-/// The condition that a merge request comes from a project and matches another condition. Its target project must exist:
-/// the rows of a removed one may not be deleted yet.
+/// The condition that a merge request comes from a project and matches another condition. Its target project must
+/// exist: the rows of a removed one may not be deleted yet.
 pub(super) fn is_from(source: ProjectId, which: Sql) -> Sql {
     Sql::new("source_project_id = ")
         .id(source.0)

@@ -1,0 +1,17 @@
+DROP TRIGGER project_issues_insert ON issues;
+DROP TRIGGER project_issues_update ON issues;
+DROP TRIGGER project_issues_delete ON issues;
+DROP TRIGGER project_requests_insert ON merge_requests;
+DROP TRIGGER project_requests_update ON merge_requests;
+DROP TRIGGER project_requests_delete ON merge_requests;
+DROP FUNCTION count_project_issues();
+DROP FUNCTION count_changed_project_issue();
+DROP FUNCTION count_project_requests();
+DROP FUNCTION count_changed_project_request();
+ALTER TABLE iids DROP COLUMN open_issues;
+ALTER TABLE iids DROP COLUMN closed_issues;
+ALTER TABLE iids DROP COLUMN open_confidential;
+ALTER TABLE iids DROP COLUMN closed_confidential;
+ALTER TABLE iids DROP COLUMN open_requests;
+ALTER TABLE iids DROP COLUMN closed_requests;
+ALTER TABLE iids DROP COLUMN merged_requests;

@@ -1,0 +1,13 @@
+DROP TRIGGER project_issues_insert;
+DROP TRIGGER project_issues_update;
+DROP TRIGGER project_issues_delete;
+DROP TRIGGER project_requests_insert;
+DROP TRIGGER project_requests_update;
+DROP TRIGGER project_requests_delete;
+ALTER TABLE iids DROP COLUMN open_issues;
+ALTER TABLE iids DROP COLUMN closed_issues;
+ALTER TABLE iids DROP COLUMN open_confidential;
+ALTER TABLE iids DROP COLUMN closed_confidential;
+ALTER TABLE iids DROP COLUMN open_requests;
+ALTER TABLE iids DROP COLUMN closed_requests;
+ALTER TABLE iids DROP COLUMN merged_requests;
