@@ -1,10 +1,10 @@
 //! The discussion of an issue, a merge request or a snippet as its page shows it.
 
-use hexforge_domain::award::{Award, Awardable};
+use hexforge_domain::award::Awardable;
 use hexforge_domain::id::{NoteId, TodoId};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::tracker::NoteAbility;
-use hexforge_domain::ports::store::{StoreError, Tx};
+use hexforge_domain::ports::store::Tx;
 
 use crate::access::tracker::Tracker;
 use crate::error::Error;
@@ -12,11 +12,8 @@ use crate::note::subject::Subject;
 use crate::view::award::{self as award_view, AwardView};
 use crate::view::note::{self as note_view, NoteView};
 
-/// The maximum number of awards that a page shows.
-const MANY_AWARDS: Page = Page::Numbered { number: 1, size: 100 };
-
-/// The maximum number of awards of all notes on a page.
-const MANY_AWARDS_OF_NOTES: u32 = 1000;
+/// The maximum number of awards of the subject that a page shows. Of all notes there are ten times as many.
+const MANY_AWARDS: u32 = 100;
 
 /// The notes and awards of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,34 +50,23 @@ impl Discussion {
         let may = |ability, view: &NoteView| {
             tracker.require_for_note(ability, subject.facts(tracker), &view.note).is_ok()
         };
-        let of_notes = awards_of_notes(tx, &notes.items)?;
-        let awards_of = |view: &NoteView| {
-            let on = Awardable::Note(view.note.id);
-            of_notes.iter().filter(|award| award.award.on == on).cloned().collect()
-        };
+        let noted = notes.items.iter().filter(|view| !view.note.system);
+        let noted: Vec<NoteId> = noted.map(|view| view.note.id).collect();
+        let items = tx.awards().of_discussion(subject.awardable(), &noted, MANY_AWARDS)?;
+        let awards = award_view::page(tx, Paged { total: items.len() as u64, items })?.items;
+        let awards_of =
+            |on: Awardable| awards.iter().filter(|award| award.award.on == on).cloned().collect();
         let notes = notes.map(|view| DiscussionNote {
-            awards: awards_of(&view),
+            awards: awards_of(Awardable::Note(view.note.id)),
             may_update: may(NoteAbility::Update, &view),
             may_delete: may(NoteAbility::Delete, &view),
             view,
         });
-        let awards: Paged<Award> = tx.awards().list(subject.awardable(), MANY_AWARDS)?;
+        let awards = awards_of(subject.awardable());
         let todo = match (tracker.requester.actor.user(), subject.id().issuable()) {
             (Some(user), Some(_)) => tx.todos().find_pending(user, subject.id())?,
             _ => None,
         };
-        let awards = award_view::page(tx, awards)?.items;
         Ok(Self { notes, awards, todo: todo.map(|todo| todo.id) })
     }
-}
-
-fn awards_of_notes(tx: &mut dyn Tx, notes: &[NoteView]) -> Result<Vec<AwardView>, StoreError> {
-    let notes = notes.iter().filter(|view| !view.note.system);
-    let notes: Vec<NoteId> = notes.map(|view| view.note.id).collect();
-    if notes.is_empty() {
-        return Ok(vec![]);
-    }
-    let items = tx.awards().of_notes(&notes, MANY_AWARDS_OF_NOTES)?;
-    let awards = Paged { total: items.len() as u64, items };
-    Ok(award_view::page(tx, awards)?.items)
 }

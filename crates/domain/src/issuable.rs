@@ -2,7 +2,10 @@
 
 pub mod port;
 
+use crate::award::Votes;
 use crate::id::{IssueId, MergeRequestId};
+use crate::label::LabelTitle;
+use crate::subscription::Subscribed;
 
 /// An issue or a merge request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -11,6 +14,27 @@ pub enum Issuable {
     Issue(IssueId),
     /// A merge request.
     MergeRequest(MergeRequestId),
+}
+
+/// Labels and votes of an issue or merge request, and the reader's subscription.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IssuableDetails {
+    /// The titles of its labels, in order.
+    pub labels: Vec<LabelTitle>,
+    /// The explicit choice of the reader to be subscribed or not.
+    pub subscription: Option<Subscribed>,
+    /// Whether the reader participates in it.
+    pub participates: bool,
+    /// The votes on it.
+    pub votes: Votes,
+}
+
+impl IssuableDetails {
+    /// Returns whether the reader is subscribed: by choice, or by default as a participant. `concerned` tells whether
+    /// the reader is the author or the assignee.
+    pub fn subscribed(&self, concerned: bool) -> Subscribed {
+        self.subscription.unwrap_or(Subscribed::from_bool(concerned || self.participates))
+    }
 }
 
 impl Issuable {

@@ -10,6 +10,7 @@ use super::find_visible;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::view::issuable;
 use crate::view::issue::{self as view, IssueView};
 
 /// Subscribes the actor to an issue, or unsubscribes. Participants are subscribed by default.
@@ -24,7 +25,8 @@ pub fn apply(
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let issue = find_visible(tx, &tracker, id)?;
-        let Change::Applied(state) = view::subscribed(tx, user, &issue)?.apply(command) else {
+        let subscribed = issuable::subscribed(tx, user, id.into(), issue.concerns(user))?;
+        let Change::Applied(state) = subscribed.apply(command) else {
             return Ok(Change::Unchanged);
         };
         tx.issuables().subscribe(id.into(), user, state)?;

@@ -10,6 +10,7 @@ use hexforge_domain::subscription::SubscriptionCommand;
 use crate::access;
 use crate::app::App;
 use crate::error::Error;
+use crate::view::issuable;
 use crate::view::merge_request::{self as view, MergeRequestView};
 
 /// Subscribes the actor to a merge request, or unsubscribes. Participants are subscribed by default.
@@ -24,7 +25,8 @@ pub fn apply(
     app.store.write(|tx| {
         let tracker = app.requester(actor).locked_tracker(tx, named)?;
         let request = tracker.merge_request(tx, MergeRequestAbility::Update, id)?;
-        let Change::Applied(state) = view::subscribed(tx, user, &request)?.apply(command) else {
+        let subscribed = issuable::subscribed(tx, user, id.into(), request.concerns(user))?;
+        let Change::Applied(state) = subscribed.apply(command) else {
             return Ok(Change::Unchanged);
         };
         tx.issuables().subscribe(id.into(), user, state)?;

@@ -1,12 +1,13 @@
 //! Awards; see [`Awards`](hexforge_domain::award::port::Awards).
 
 use super::check::{assert_duplicate, assert_pages, read, write};
-use super::issuables::two_of_each;
+use super::issuables::{details_of, two_of_each};
 use super::labels::a_project_with_owner;
 use crate::builders::{a_note, a_user, an_award, at};
 use hexforge_domain::award::{Award, Awardable, NewAward, Votes};
 use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, ProjectId, SnippetId, UserId};
 use hexforge_domain::issuable::Issuable;
+use hexforge_domain::paging::Page;
 use hexforge_domain::ports::store::{Store, StoreError};
 
 /// Writes a note on each of these.
@@ -86,7 +87,7 @@ pub fn awards_are_listed_oldest_first(store: &dyn Store) {
     let things = two_of_each(store, project, ada).concat();
     let notes = notes_on(store, project, ada, &things);
     let mut of_notes = Vec::new();
-    for (thing, note) in things.into_iter().zip(notes) {
+    for (thing, note) in things.iter().copied().zip(notes) {
         for on in [thing.into(), note] {
             let names = ["tada", "heart", "8ball", "bug", "zap"];
             let made: Vec<Award> = (names.iter())
@@ -94,14 +95,27 @@ pub fn awards_are_listed_oldest_first(store: &dyn Store) {
                 .collect();
             assert_pages(store, &made, |tx, page| tx.awards().list(on, page));
             let Awardable::Note(note) = on else { continue };
-            assert_eq!(read(store, |tx| tx.awards().of_notes(&[note], 9)), made);
+            assert_eq!(
+                read(store, |tx| tx.awards().of_discussion(thing.into(), &[note], 5)).len(),
+                10
+            );
             of_notes.extend(made);
         }
     }
     let notes: Vec<NoteId> = of_notes.iter().map(|award| NoteId(award.on.id())).collect();
-    assert_eq!(read(store, |tx| tx.awards().of_notes(&notes, 100)), of_notes);
-    assert_eq!(read(store, |tx| tx.awards().of_notes(&notes, 3)), of_notes[..3]);
-    assert_eq!(read(store, |tx| tx.awards().of_notes(&[], 3)), []);
+    let nothing = Awardable::Issue(IssueId(i64::MAX));
+    for (notes, limit, expected) in [
+        (&notes[..], 10, &of_notes[..]),
+        (&notes[..], 1, &of_notes[..10]),
+        (&notes[..0], 3, &of_notes[..0]),
+    ] {
+        let found = read(store, |tx| tx.awards().of_discussion(nothing, notes, limit));
+        assert_eq!(found, expected);
+    }
+    for on in [Awardable::Note(notes[0]), things[0].into()] {
+        let all = read(store, |tx| tx.awards().list(on, Page::Whole)).items;
+        assert_eq!(read(store, |tx| tx.awards().of_discussion(on, &[], 3)), all[..3]);
+    }
 }
 
 /// Only thumbs on the issue or merge request itself are votes. Awards go with their user, their note, and the issue or
@@ -111,11 +125,9 @@ pub fn thumbs_are_votes(store: &dyn Store) {
     let bob = a_user("bob").stored_in(store).id;
     let [issues, requests] = two_of_each(store, project, ada);
     let all = [issues, requests].concat();
-    let votes = |on: &[Issuable]| {
-        let mut votes = read(store, |tx| tx.awards().votes(on));
-        votes.retain(|(_, votes)| *votes != Votes::default());
-        votes.sort_by_key(|(on, _)| *on);
-        votes
+    let votes = |on: &[Issuable]| -> Vec<(Issuable, Votes)> {
+        let votes = details_of(store, ada, on).into_iter().map(|(on, one)| (on, one.votes));
+        votes.filter(|(_, votes)| *votes != Votes::default()).collect()
     };
     for note in notes_on(store, project, ada, &all) {
         write(store, |tx| tx.awards().insert(an_award(note, ada, "+1")));

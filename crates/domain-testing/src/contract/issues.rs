@@ -1,6 +1,7 @@
 //! Issues; see [`Issues`](hexforge_domain::issue::port::Issues).
 
 use super::check::{project as project_now, read, write};
+use super::issuables::details_of;
 use super::labels::{a_project_with_owner, reload};
 use crate::builders::{
     a_day, a_milestone, a_note, a_project, a_title, a_user, an_event, an_issue, at, day, home_of,
@@ -268,13 +269,16 @@ pub fn a_deleted_issue_takes_everything_along(store: &dyn Store) {
         tx.issues().delete(issues[0])?;
         Ok([issues[0], issues[1]])
     });
+    for (issue, expected) in [(gone, false), (stays, true)] {
+        let details = details_of(store, ada, &[issue.into()]).pop().map(|(_, one)| one);
+        let details = details.unwrap_or_default();
+        assert_eq!((details.subscription.is_some(), details.participates), (expected, expected));
+    }
     read(store, |tx| {
         assert_eq!(tx.issues().find(project, gone)?, None);
         assert_eq!(tx.issues().find(project, stays)?.and_then(|issue| issue.moved_to), None);
         for (issue, expected) in [(gone, 0), (stays, 1)] {
             assert_eq!(tx.notes().list(issue.into(), None, Page::Whole)?.total, expected);
-            assert_eq!(tx.issuables().subscriptions(ada, &[issue.into()])?.len() as u64, expected);
-            assert_eq!(tx.issuables().participations(ada, &[issue.into()])?.len() as u64, expected);
         }
         let events = tx.events().of_project(project, Clearance::All, a_day(), Page::Whole)?;
         assert_eq!(events.total, 1);

@@ -1,6 +1,7 @@
 //! Merge requests; see [`MergeRequests`](hexforge_domain::merge_request::port::MergeRequests).
 
 use super::check::{assert_pages, read, write};
+use super::issuables::details_of;
 use super::labels::a_project_with_owner;
 use crate::builders::{
     a_day, a_group, a_label, a_member, a_merge_request, a_milestone, a_note, a_project,
@@ -448,11 +449,12 @@ fn fill(store: &dyn Store, project: ProjectId, user: UserId, label: LabelId, id:
 
 /// Counts the rows of each kind that go with a request.
 fn rows_of(store: &dyn Store, user: UserId, id: MergeRequestId) -> [usize; 5] {
+    let details = details_of(store, user, &[id.into()]);
     read(store, |tx| {
         Ok([
             tx.notes().list(id.into(), None, Page::Whole)?.items.len(),
-            tx.issuables().subscriptions(user, &[id.into()])?.len(),
-            tx.issuables().participations(user, &[id.into()])?.len(),
+            details.iter().filter(|(_, one)| one.subscription.is_some()).count(),
+            details.iter().filter(|(_, one)| one.participates).count(),
             tx.merge_requests().labels_of(&[id])?.len(),
             tx.merge_requests().versions(id)?.len(),
         ])

@@ -36,6 +36,8 @@ macro_rules! store_contract_of_trackers {
             issuables::subscriptions_are_those_of_one_user,
             issuables::authors_of_notes_and_mentioned_users_participate,
             issuables::givers_of_awards_participate,
+            issuables::participants_without_a_choice_are_subscribed,
+            issuables::details_have_labels_votes_and_the_subscription_of_the_reader,
             awards::an_award_has_every_field,
             awards::an_emoji_is_given_once_by_each_user,
             awards::targets_of_awards_exist,

@@ -1,11 +1,9 @@
 //! Fake of the awards.
 
 use super::tx::FakeTx;
-use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
 use hexforge_domain::award::port::Awards;
-use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward, Votes};
+use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward};
 use hexforge_domain::id::{AwardId, NoteId, UserId};
-use hexforge_domain::issuable::Issuable;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
@@ -15,10 +13,20 @@ impl Awards for FakeTx {
         Ok(page.slice(oldest_first.cloned().collect()))
     }
 
-    fn of_notes(&mut self, notes: &[NoteId], limit: u32) -> Result<Vec<Award>, StoreError> {
-        let is_asked =
+    fn of_discussion(
+        &mut self,
+        on: Awardable,
+        notes: &[NoteId],
+        limit: u32,
+    ) -> Result<Vec<Award>, StoreError> {
+        let (all, limit) = (&self.tables.awards, limit as usize);
+        let own = all.iter().filter(|award| award.on == on).take(limit);
+        let is_noted =
             |award: &&Award| matches!(award.on, Awardable::Note(note) if notes.contains(&note));
-        Ok(self.tables.awards.iter().filter(is_asked).take(limit as usize).cloned().collect())
+        let mut found: Vec<Award> =
+            own.chain(all.iter().filter(is_noted).take(limit * 10)).cloned().collect();
+        found.sort_by_key(|award| award.id);
+        Ok(found)
     }
 
     fn find(&mut self, on: Awardable, id: AwardId) -> Result<Option<Award>, StoreError> {
@@ -59,15 +67,5 @@ impl Awards for FakeTx {
     fn delete(&mut self, id: AwardId) -> Result<(), StoreError> {
         self.tables.awards.retain(|award| award.id != id);
         Ok(())
-    }
-
-    fn votes(&mut self, on: &[Issuable]) -> Result<Vec<(Issuable, Votes)>, StoreError> {
-        let count = |on: Issuable, name: &str| {
-            let given = self.tables.awards.iter().filter(|award| award.on == on.into());
-            let given = given.filter(|award| award.name.as_str() == name).count();
-            u32::try_from(given).unwrap_or(u32::MAX)
-        };
-        let votes = |on: Issuable| Votes { up: count(on, THUMBS_UP), down: count(on, THUMBS_DOWN) };
-        Ok(on.iter().map(|on| (*on, votes(*on))).collect())
     }
 }

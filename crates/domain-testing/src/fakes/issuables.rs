@@ -1,12 +1,15 @@
 //! Fake of the subscriptions and participants of issues and merge requests.
 
 use super::tx::FakeTx;
+use hexforge_domain::award::Votes;
+use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
 use hexforge_domain::id::UserId;
-use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::port::Issuables;
-use hexforge_domain::ports::store::StoreError;
+use hexforge_domain::issuable::{Issuable, IssuableDetails};
+use hexforge_domain::ports::store::{StoreError, Tx};
 use hexforge_domain::subscription::Subscribed;
 use hexforge_domain::unique::sorted_unique;
+use std::collections::BTreeMap;
 
 impl FakeTx {
     /// Fails like a foreign key if an issue or merge request does not exist.
@@ -19,16 +22,58 @@ impl FakeTx {
         };
         if exists { Ok(()) } else { self.refuse(StoreError::Gone) }
     }
+
+    fn participates(&self, user: UserId, on: Issuable) -> bool {
+        let mut awards = self.tables.awards.iter();
+        self.tables.participants.contains(&(on, user))
+            || awards.any(|award| award.on == on.into() && award.user == user)
+    }
+
+    fn votes_on(&self, on: Issuable) -> Votes {
+        let count = |name: &str| {
+            let given = self.tables.awards.iter().filter(|award| award.on == on.into());
+            let given = given.filter(|award| award.name.as_str() == name).count();
+            u32::try_from(given).unwrap_or(u32::MAX)
+        };
+        Votes { up: count(THUMBS_UP), down: count(THUMBS_DOWN) }
+    }
 }
 
 impl Issuables for FakeTx {
-    fn subscriptions(
+    fn details(
+        &mut self,
+        reader: UserId,
+        of: &[Issuable],
+    ) -> Result<Vec<(Issuable, IssuableDetails)>, StoreError> {
+        let mut found: BTreeMap<Issuable, IssuableDetails> = BTreeMap::new();
+        for on in of {
+            let labels = match *on {
+                Issuable::Issue(id) => {
+                    self.issues().labels_of(&[id])?.into_iter().map(|(_, _, title)| title).collect()
+                }
+                Issuable::MergeRequest(id) => {
+                    let labels = self.merge_requests().labels_of(&[id])?;
+                    labels.into_iter().map(|(_, _, title)| title).collect()
+                }
+            };
+            let details = IssuableDetails {
+                labels,
+                subscription: self.tables.subscriptions.get(&(*on, reader)).copied(),
+                participates: self.participates(reader, *on),
+                votes: self.votes_on(*on),
+            };
+            found.insert(*on, details);
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    fn subscription(
         &mut self,
         user: UserId,
-        to: &[Issuable],
-    ) -> Result<Vec<(Issuable, Subscribed)>, StoreError> {
-        let chosen = |to: &Issuable| Some((*to, *self.tables.subscriptions.get(&(*to, user))?));
-        Ok(to.iter().filter_map(chosen).collect())
+        to: Issuable,
+    ) -> Result<Option<Subscribed>, StoreError> {
+        let chosen = self.tables.subscriptions.get(&(to, user)).copied();
+        Ok(chosen.or_else(|| self.participates(user, to).then_some(Subscribed::Yes)))
     }
 
     fn subscribe(
@@ -41,19 +86,6 @@ impl Issuables for FakeTx {
         self.require_issuable(to)?;
         self.tables.subscriptions.insert((to, user), subscribed);
         Ok(())
-    }
-
-    fn participations(
-        &mut self,
-        user: UserId,
-        among: &[Issuable],
-    ) -> Result<Vec<Issuable>, StoreError> {
-        let awarded = |on: Issuable| {
-            self.tables.awards.iter().any(|award| award.on == on.into() && award.user == user)
-        };
-        let takes_part =
-            |on: &&Issuable| self.tables.participants.contains(&(**on, user)) || awarded(**on);
-        Ok(among.iter().filter(takes_part).copied().collect())
     }
 
     fn participants(&mut self, on: Issuable, limit: u32) -> Result<Vec<UserId>, StoreError> {

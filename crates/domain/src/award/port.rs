@@ -1,19 +1,24 @@
 //! The port to the stored awards.
 
-use super::{Award, Awardable, EmojiName, NewAward, Votes};
+use super::{Award, Awardable, EmojiName, NewAward};
 use crate::id::{AwardId, NoteId, UserId};
-use crate::issuable::Issuable;
 use crate::paging::{Page, Paged};
 use crate::ports::store_error::StoreError;
 
-/// The awards of all issues, merge requests, snippets and notes. They are deleted together with their target and with their user.
-/// The caller locks the project before a change.
+/// The awards of all issues, merge requests, snippets and notes. They are deleted together with their target and with
+/// their user. The caller locks the project before a change.
 pub trait Awards {
     /// Returns a page of the awards of a target, oldest first. Awards of the notes on it are not included.
     fn list(&mut self, on: Awardable, page: Page) -> Result<Paged<Award>, StoreError>;
 
-    /// Returns the awards of these notes, oldest first, at most `limit`.
-    fn of_notes(&mut self, notes: &[NoteId], limit: u32) -> Result<Vec<Award>, StoreError>;
+    /// Returns the oldest awards of a target, at most `limit`, and the oldest awards of these notes, at most ten times
+    /// `limit` for all notes together. Both are returned in one list, oldest first.
+    fn of_discussion(
+        &mut self,
+        on: Awardable,
+        notes: &[NoteId],
+        limit: u32,
+    ) -> Result<Vec<Award>, StoreError>;
 
     /// Returns the award with this id if it is for this target.
     fn find(&mut self, on: Awardable, id: AwardId) -> Result<Option<Award>, StoreError>;
@@ -34,8 +39,4 @@ pub trait Awards {
 
     /// Deletes an award.
     fn delete(&mut self, id: AwardId) -> Result<(), StoreError>;
-
-    /// Returns the votes on these issues and merge requests. Those without votes may be left out. Awards of notes are no
-    /// votes.
-    fn votes(&mut self, on: &[Issuable]) -> Result<Vec<(Issuable, Votes)>, StoreError>;
 }

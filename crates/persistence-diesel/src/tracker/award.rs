@@ -1,19 +1,13 @@
 //! Awards of issues, merge requests, snippets and notes.
 
-use std::collections::HashMap;
-
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
-use hexforge_domain::award::emoji::THUMBS_UP;
 use hexforge_domain::award::port::Awards;
-use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward, Votes};
+use hexforge_domain::award::{Award, Awardable, EmojiName, NewAward};
 use hexforge_domain::id::{AwardId, IssueId, MergeRequestId, NoteId, SnippetId, UserId};
-use hexforge_domain::issuable::Issuable;
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::ports::store::StoreError;
 
-use super::issuable::{IssuableIds, issue, merge_request};
 use crate::database::schema::awards;
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
@@ -79,36 +73,6 @@ impl DieselTx<'_> {
         let ids = self.ids(query)?;
         Ok(self.awards_by_id(&ids)?.into_iter().next())
     }
-
-    /// Adds the votes on the rows that a column of `awards` refers to.
-    fn add_votes(
-        &mut self,
-        column: &'static str,
-        ids: Vec<i64>,
-        issuable: fn(i64) -> Issuable,
-        votes: &mut HashMap<Issuable, Votes>,
-    ) -> Result<(), StoreError> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let query = Sql::new("SELECT ")
-            .sql(column)
-            .sql(", name, count(*) FROM awards WHERE ")
-            .sql(column)
-            .sql(" IN (")
-            .ids(ids)
-            .sql(") AND name IN ('thumbsup', 'thumbsdown') GROUP BY ")
-            .sql(column)
-            .sql(", name");
-        let rows: Vec<(i64, String, i64)> =
-            self.run(|conn| query.rows::<(BigInt, Text, BigInt)>().load(conn))?;
-        for (id, name, count) in rows {
-            let votes = votes.entry(issuable(id)).or_default();
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
-            *(if name == THUMBS_UP { &mut votes.up } else { &mut votes.down }) = count;
-        }
-        Ok(())
-    }
 }
 
 impl Awards for DieselTx<'_> {
@@ -120,14 +84,26 @@ impl Awards for DieselTx<'_> {
         Ok(Paged { items: self.awards_by_id(&ids)?, total })
     }
 
-    fn of_notes(&mut self, notes: &[NoteId], limit: u32) -> Result<Vec<Award>, StoreError> {
-        let ids: Vec<i64> = notes.iter().map(|note| note.0).collect();
+    fn of_discussion(
+        &mut self,
+        on: Awardable,
+        notes: &[NoteId],
+        limit: u32,
+    ) -> Result<Vec<Award>, StoreError> {
+        let limit = i64::from(limit);
+        let first = |all: Sql, limit| {
+            let first = Sql::new("SELECT own.id FROM (").then(all);
+            first.sql(" ORDER BY awards.id LIMIT ").id(limit).sql(") AS own")
+        };
+        let mut ids = first(awards_of(on), limit);
+        if !notes.is_empty() {
+            let notes: Vec<i64> = notes.iter().map(|note| note.0).collect();
+            let of_notes = Sql::new("SELECT awards.id FROM awards WHERE awards.note_id IN (");
+            let of_notes = of_notes.few_ids(&notes).sql(")");
+            ids = ids.sql(" UNION ALL ").then(first(of_notes, limit * 10));
+        }
         self.read_rows(|conn| -> QueryResult<Vec<AwardRow>> {
-            awards::table
-                .filter(awards::note_id.assume_not_null().among(&ids))
-                .order(awards::id)
-                .limit(limit.into())
-                .load(conn)
+            awards::table.filter(awards::id.within(ids)).order(awards::id).load(conn)
         })
     }
 
@@ -171,14 +147,5 @@ impl Awards for DieselTx<'_> {
 
     fn delete(&mut self, id: AwardId) -> Result<(), StoreError> {
         self.write(|conn| diesel::delete(awards::table.find(id.0)).execute(conn))
-    }
-
-    /// One query for issues and one for merge requests, if there are any.
-    fn votes(&mut self, on: &[Issuable]) -> Result<Vec<(Issuable, Votes)>, StoreError> {
-        let ids = IssuableIds::of(on);
-        let mut votes = HashMap::new();
-        self.add_votes("issue_id", ids.issues, issue, &mut votes)?;
-        self.add_votes("merge_request_id", ids.merge_requests, merge_request, &mut votes)?;
-        Ok(votes.into_iter().collect())
     }
 }

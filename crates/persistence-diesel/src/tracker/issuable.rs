@@ -1,9 +1,14 @@
 //! Subscriptions and participants of issues and merge requests.
 
+use std::collections::HashMap;
+
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use hexforge_domain::award::emoji::{THUMBS_DOWN, THUMBS_UP};
 use hexforge_domain::id::{IssueId, MergeRequestId, UserId};
-use hexforge_domain::issuable::Issuable;
 use hexforge_domain::issuable::port::Issuables;
+use hexforge_domain::issuable::{Issuable, IssuableDetails};
+use hexforge_domain::label::LabelTitle;
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::subscription::Subscribed;
 
@@ -12,84 +17,148 @@ use crate::database::schema::{
     merge_request_subscriptions, users,
 };
 use crate::database::tx::DieselTx;
-use crate::query::among::AmongValues;
 use crate::query::sql::Sql;
 
-/// The ids of issues and of merge requests, which are in different tables.
-pub(super) struct IssuableIds {
-    pub issues: Vec<i64>,
-    pub merge_requests: Vec<i64>,
+/// The kinds of rows in the answer to a query for [`Issuables::details`].
+const LABEL: i32 = 0;
+const SUBSCRIPTION: i32 = 1;
+const PARTICIPATION: i32 = 2;
+const VOTES: i32 = 3;
+
+/// A row of the query for [`Issuables::details`]: its kind, the id of the issue or merge request, a number and a text.
+type DetailRow = (i32, i64, i64, Option<String>);
+
+/// The parts of the query for [`Issuables::details`], each from the column after the kind to the list of ids.
+struct DetailTables {
+    issuable: fn(i64) -> Issuable,
+    labels: &'static str,
+    /// Like the next two parts, up to the user.
+    subscriptions: &'static str,
+    participants: &'static str,
+    awards: &'static str,
+    /// What follows the user.
+    among: &'static str,
+    /// A subquery for each vote: by the frequency of the most given emoji, PostgreSQL would read all awards of an issue
+    /// that has many.
+    votes: &'static str,
 }
 
-impl IssuableIds {
-    pub fn of(issuables: &[Issuable]) -> Self {
-        let issues = issuables.iter().filter_map(|on| on.issue()).map(|id| id.0);
-        let merge_requests = issuables.iter().filter_map(|on| on.merge_request()).map(|id| id.0);
-        Self { issues: issues.collect(), merge_requests: merge_requests.collect() }
+const OF_ISSUES: DetailTables = DetailTables {
+    issuable: |id| Issuable::Issue(IssueId(id)),
+    labels: ", has.issue_id, has.label_id, labels.title FROM issue_labels AS has \
+             JOIN labels ON labels.id = has.label_id WHERE has.issue_id IN (",
+    subscriptions: ", issue_id, CAST(CASE WHEN subscribed THEN 1 ELSE 0 END AS BIGINT), NULL \
+                    FROM issue_subscriptions WHERE user_id = ",
+    participants: ", issue_id, CAST(0 AS BIGINT), NULL FROM issue_participants WHERE user_id = ",
+    awards: ", issue_id, CAST(0 AS BIGINT), NULL FROM awards WHERE user_id = ",
+    among: " AND issue_id IN (",
+    votes: ", issues.id, (SELECT count(*) FROM awards \
+            WHERE awards.issue_id = issues.id AND awards.name = vote.name), vote.name \
+            FROM issues CROSS JOIN (SELECT 'thumbsup' AS name UNION ALL SELECT 'thumbsdown') AS vote \
+            WHERE issues.id IN (",
+};
+
+const OF_REQUESTS: DetailTables = DetailTables {
+    issuable: |id| Issuable::MergeRequest(MergeRequestId(id)),
+    labels: ", has.merge_request_id, has.label_id, labels.title \
+             FROM merge_request_labels AS has JOIN labels ON labels.id = has.label_id \
+             WHERE has.merge_request_id IN (",
+    subscriptions: ", merge_request_id, CAST(CASE WHEN subscribed THEN 1 ELSE 0 END AS BIGINT), NULL \
+                    FROM merge_request_subscriptions WHERE user_id = ",
+    participants: ", merge_request_id, CAST(0 AS BIGINT), NULL \
+                   FROM merge_request_participants WHERE user_id = ",
+    awards: ", merge_request_id, CAST(0 AS BIGINT), NULL FROM awards WHERE user_id = ",
+    among: " AND merge_request_id IN (",
+    votes: ", merge_requests.id, (SELECT count(*) FROM awards \
+            WHERE awards.merge_request_id = merge_requests.id AND awards.name = vote.name), vote.name \
+            FROM merge_requests \
+            CROSS JOIN (SELECT 'thumbsup' AS name UNION ALL SELECT 'thumbsdown') AS vote \
+            WHERE merge_requests.id IN (",
+};
+
+impl DetailTables {
+    /// Selects all details.
+    fn details(&self, reader: UserId, ids: &[i64]) -> Sql {
+        let labels = Sql::new("SELECT ").number(LABEL).sql(self.labels).few_ids(ids);
+        let rows = labels.sql(") UNION ALL ").then(self.subscription(reader, ids));
+        rows.sql(" UNION ALL SELECT ").number(VOTES).sql(self.votes).few_ids(ids).sql(")")
+    }
+
+    /// Selects the explicit choices and the participation of a user.
+    fn subscription(&self, user: UserId, ids: &[i64]) -> Sql {
+        let rows_of =
+            |query: Sql, table| query.sql(table).id(user.0).sql(self.among).few_ids(ids).sql(")");
+        let chosen = rows_of(Sql::new("SELECT ").number(SUBSCRIPTION), self.subscriptions);
+        let noted = chosen.sql(" UNION ALL SELECT ").number(PARTICIPATION);
+        let noted = rows_of(noted, self.participants);
+        let awarded = noted.sql(" UNION ALL SELECT DISTINCT ").number(PARTICIPATION);
+        rows_of(awarded, self.awards)
     }
 }
 
-pub(super) fn issue(id: i64) -> Issuable {
-    Issuable::Issue(IssueId(id))
-}
-
-pub(super) fn merge_request(id: i64) -> Issuable {
-    Issuable::MergeRequest(MergeRequestId(id))
-}
-
 impl DieselTx<'_> {
-    /// Returns those of these ids whose row in a table of participants, or in `awards`, refers to the user.
-    fn participated(
+    /// Loads the rows that a query selects from these tables, and adds them to the details of their issue or merge
+    /// request. Labels come in any order.
+    fn add_details(
         &mut self,
-        table: &'static str,
-        column: &'static str,
-        ids: &[i64],
-        user: UserId,
-    ) -> Result<Vec<i64>, StoreError> {
-        if ids.is_empty() {
-            return Ok(vec![]);
+        tables: &DetailTables,
+        query: Sql,
+        found: &mut HashMap<Issuable, IssuableDetails>,
+    ) -> Result<(), StoreError> {
+        let rows: Vec<DetailRow> =
+            self.run(|conn| query.rows::<(Integer, BigInt, BigInt, Nullable<Text>)>().load(conn))?;
+        for (kind, id, number, text) in rows {
+            let details = found.entry((tables.issuable)(id)).or_default();
+            let count = || u32::try_from(number).unwrap_or(u32::MAX);
+            match (kind, text.as_deref()) {
+                (LABEL, Some(title)) => details.labels.push(LabelTitle::stored(title.to_owned())),
+                (SUBSCRIPTION, None) => {
+                    details.subscription = Some(Subscribed::from_bool(number == 1));
+                }
+                (PARTICIPATION, None) => details.participates = true,
+                (VOTES, Some(THUMBS_UP)) => details.votes.up = count(),
+                (VOTES, Some(THUMBS_DOWN)) => details.votes.down = count(),
+                (_, _) => return Err(self.fail(StoreError::Corrupt("details of an issue"))),
+            }
         }
-        let rows_of = |query: Sql, table| {
-            let query = query.sql("SELECT ").sql(column).sql(" FROM ").sql(table);
-            let query = query.sql(" WHERE user_id = ").id(user.0).sql(" AND ").sql(column);
-            query.sql(" IN (").few_ids(ids).sql(")")
-        };
-        let query = rows_of(Sql::new(""), table).sql(" UNION ");
-        self.ids(rows_of(query, "awards"))
+        Ok(())
     }
 }
 
 impl Issuables for DieselTx<'_> {
     /// One query for issues and one for merge requests, if there are any.
-    fn subscriptions(
+    fn details(
+        &mut self,
+        reader: UserId,
+        of: &[Issuable],
+    ) -> Result<Vec<(Issuable, IssuableDetails)>, StoreError> {
+        let issues: Vec<i64> = of.iter().filter_map(|on| Some(on.issue()?.0)).collect();
+        let requests: Vec<i64> = of.iter().filter_map(|on| Some(on.merge_request()?.0)).collect();
+        let mut found = HashMap::new();
+        for (tables, ids) in [(&OF_ISSUES, issues), (&OF_REQUESTS, requests)] {
+            if !ids.is_empty() {
+                self.add_details(tables, tables.details(reader, &ids), &mut found)?;
+            }
+        }
+        for details in found.values_mut() {
+            details.labels.sort();
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    fn subscription(
         &mut self,
         user: UserId,
-        to: &[Issuable],
-    ) -> Result<Vec<(Issuable, Subscribed)>, StoreError> {
-        let ids = IssuableIds::of(to);
-        let of_issues: Vec<(i64, bool)> = self.by_ids(&ids.issues, |conn, ids| {
-            issue_subscriptions::table
-                .filter(issue_subscriptions::user_id.eq(user.0))
-                .filter(issue_subscriptions::issue_id.among(ids))
-                .select((issue_subscriptions::issue_id, issue_subscriptions::subscribed))
-                .load(conn)
-        })?;
-        let of_merge_requests: Vec<(i64, bool)> =
-            self.by_ids(&ids.merge_requests, |conn, ids| {
-                merge_request_subscriptions::table
-                    .filter(merge_request_subscriptions::user_id.eq(user.0))
-                    .filter(merge_request_subscriptions::merge_request_id.among(ids))
-                    .select((
-                        merge_request_subscriptions::merge_request_id,
-                        merge_request_subscriptions::subscribed,
-                    ))
-                    .load(conn)
-            })?;
-        let of_issues = of_issues.into_iter().map(|(id, chosen)| (issue(id), chosen));
-        let of_merge_requests =
-            of_merge_requests.into_iter().map(|(id, chosen)| (merge_request(id), chosen));
-        let all = of_issues.chain(of_merge_requests);
-        Ok(all.map(|(on, chosen)| (on, Subscribed::from_bool(chosen))).collect())
+        to: Issuable,
+    ) -> Result<Option<Subscribed>, StoreError> {
+        let tables = match to {
+            Issuable::Issue(_) => &OF_ISSUES,
+            Issuable::MergeRequest(_) => &OF_REQUESTS,
+        };
+        let mut found = HashMap::new();
+        self.add_details(tables, tables.subscription(user, &[to.id()]), &mut found)?;
+        let details = found.remove(&to).unwrap_or_default();
+        Ok(details.subscription.or_else(|| details.participates.then_some(Subscribed::Yes)))
     }
 
     fn subscribe(
@@ -126,20 +195,6 @@ impl Issuables for DieselTx<'_> {
                 })
             }
         }
-    }
-
-    /// One query for issues and one for merge requests, if there are any.
-    fn participations(
-        &mut self,
-        user: UserId,
-        among: &[Issuable],
-    ) -> Result<Vec<Issuable>, StoreError> {
-        let ids = IssuableIds::of(among);
-        let issues = self.participated("issue_participants", "issue_id", &ids.issues, user)?;
-        let (table, column) = ("merge_request_participants", "merge_request_id");
-        let merge_requests = self.participated(table, column, &ids.merge_requests, user)?;
-        let merge_requests = merge_requests.into_iter().map(merge_request);
-        Ok(issues.into_iter().map(issue).chain(merge_requests).collect())
     }
 
     fn participants(&mut self, on: Issuable, limit: u32) -> Result<Vec<UserId>, StoreError> {

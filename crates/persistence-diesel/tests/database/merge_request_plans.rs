@@ -146,10 +146,10 @@ fn nothing_about_merge_requests_and_mentions_scans_a_table() {
         tx.merge_requests().open_counts(&labels, None)?;
         tx.merge_requests().open_counts(&labels, Some(user))?;
         tx.merge_requests().version(request, MergeRequestVersionId(1))?;
-        let on = [Issuable::MergeRequest(request)];
-        tx.issuables().subscriptions(user, &on)?;
-        tx.issuables().participations(user, &on)?;
-        tx.awards().votes(&on)?;
+        let on = Issuable::MergeRequest(request);
+        tx.issuables().details(user, &[on])?;
+        tx.issuables().subscription(user, on)?;
+        tx.awards().of_discussion(on.into(), &[NoteId(1)], 100)?;
         let commit = Noteable::Commit { project: PROJECT, id: ObjectId::ZERO };
         let reader = Some(NoteReader { viewer: Viewer { user, external: false }, today: a_day() });
         tx.notes().find(commit, NoteId(1), reader)?;
@@ -167,6 +167,7 @@ fn nothing_about_merge_requests_and_mentions_scans_a_table() {
         for step in plan.split("; ").filter(|step| step.starts_with("SCAN")) {
             let read = [
                 "SCAN own",
+                "SCAN vote",
                 "SCAN CONSTANT ROW",
                 "SCAN (subquery",
                 "SCAN authorized",

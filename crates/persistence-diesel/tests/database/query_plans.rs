@@ -628,9 +628,9 @@ fn nothing_about_issues_scans_a_table() {
         }
         tx.issues().labels_of(&issues)?;
         let on: Vec<Issuable> = issues.iter().map(|id| Issuable::from(*id)).collect();
-        tx.issuables().subscriptions(user, &on)?;
-        tx.issuables().participations(user, &on)?;
-        tx.awards().votes(&on)?;
+        tx.issuables().details(user, &on)?;
+        tx.issuables().subscription(user, on[0])?;
+        tx.awards().of_discussion(on[0].into(), &[NoteId(1)], 100)?;
         tx.issues().find_all(&issues)?;
         tx.labels().list(project, PAGE)?;
         tx.labels().subscribed(user, &labels)?;
