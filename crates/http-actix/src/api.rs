@@ -39,6 +39,7 @@ use hexforge_http_edge::conditional::IfNoneMatch;
 use hexforge_http_edge::links::Links;
 use hexforge_http_edge::permit;
 use hexforge_http_edge::work;
+use hexforge_http_edge::work::{Outcome, erase, restore};
 
 /// Timeout for the request body. Git data and uploaded files have their own limits.
 const TIME_FOR_BODY: Duration = Duration::from_secs(60);
@@ -201,24 +202,10 @@ impl<P: Parameters + 'static> Api<P> {
         &self,
         use_case: impl Fn(&App, Actor, Unread<'_, P>) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let permit = self.call_permit().await?;
-        let (usage, edge) = (self.shared.usage.clone(), self.shared.edge());
-        self.run_blocking(permit, move |app, call| {
-            match sign_in::identify(app, &call.credentials)? {
-                Actor::Anonymous => {
-                    known_callers::forget(&edge, &call.credentials);
-                    Err(Error::Unauthenticated.into())
-                }
-                actor => {
-                    known_callers::remember(&edge, &call.credentials, actor);
-                    if let Some(usage) = &usage {
-                        call.remember_token(app, usage);
-                    }
-                    use_case(app, actor, Unread::of(call))
-                }
-            }
-        })
-        .await
+        let use_case = move |app: &App, actor: Actor, call: &Call| {
+            use_case(app, actor, Unread::of(call)).map(erase)
+        };
+        self.run_signed_in(Box::new(use_case)).await.map(restore)
     }
 
     /// Runs a use case that checks the caller itself: a runner, or a client with the token of a build. The call counts
@@ -277,7 +264,34 @@ impl<'a, P: Parameters> Unread<'a, P> {
     }
 }
 
+/// A use case of a call that needs a signed-in caller. The type of its result is erased, so that the bridge is compiled
+/// once for all calls.
+type SignedInUseCase = Box<dyn Fn(&App, Actor, &Call) -> ApiResult<Outcome> + Send>;
+
+/// A use case of a call, likewise.
+type UseCase = Box<dyn Fn(&App, &Call) -> ApiResult<Outcome> + Send>;
+
 impl ApiRequest {
+    /// Signs the caller in and runs one use case. Anonymous callers are refused.
+    async fn run_signed_in(&self, use_case: SignedInUseCase) -> ApiResult<Outcome> {
+        let permit = self.call_permit().await?;
+        let (usage, edge) = (self.shared.usage.clone(), self.shared.edge());
+        let work = move |app: &App, call: &Call| match sign_in::identify(app, &call.credentials)? {
+            Actor::Anonymous => {
+                known_callers::forget(&edge, &call.credentials);
+                Err(Error::Unauthenticated.into())
+            }
+            actor => {
+                known_callers::remember(&edge, &call.credentials, actor);
+                if let Some(usage) = &usage {
+                    call.remember_token(app, usage);
+                }
+                use_case(app, actor, call)
+            }
+        };
+        self.run_erased(permit, Box::new(work)).await
+    }
+
     /// Runs a use case that only reads, also for anonymous callers. Callers sign in by a token, or by a name with a
     /// token or password. Sudo is ignored. Things that the caller may not see are not found.
     pub async fn run_for_anyone<T: Send + 'static>(
@@ -407,6 +421,11 @@ impl ApiRequest {
         permit: Permit,
         work: impl Fn(&App, &Call) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
+        let work = move |app: &App, call: &Call| work(app, call).map(erase);
+        self.run_erased(permit, Box::new(work)).await.map(restore)
+    }
+
+    async fn run_erased(&self, permit: Permit, work: UseCase) -> ApiResult<Outcome> {
         let (app, call) = (Arc::clone(&self.shared.edge.app), Arc::clone(&self.call));
         let first = move || (attempt(&work, &app, &call), work);
         let (outcome, work) = work::run_short(&self.shared.edge.limiter, permit, first).await?;

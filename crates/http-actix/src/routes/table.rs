@@ -1,6 +1,7 @@
 //! Groups the routes by the beginnings of their paths, so that a request is compared with a few of some two hundred.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use actix_web::{Route, Scope, web};
 
@@ -31,13 +32,15 @@ fn nested_scope(
 ) -> Scope {
     let mut scope = web::scope(prefix).default_service(web::to(no_route));
     let mut groups: Vec<(String, Vec<(String, Route)>)> = Vec::new();
+    let mut group_of_shape: HashMap<String, usize> = HashMap::new();
     for (path, route) in routes {
         let Some(length) = beginning(&path) else {
             scope = scope.route(&path, route);
             continue;
         };
         let (begins, rest) = (path[..length].to_owned(), path[length..].to_owned());
-        match groups.iter_mut().find(|(prefix, _)| shape(prefix) == shape(&begins)) {
+        let at = *group_of_shape.entry(shape(&begins)).or_insert(groups.len());
+        match groups.get_mut(at) {
             Some((_, group)) => group.push((rest, route)),
             None => groups.push((begins, vec![(rest, route)])),
         }
