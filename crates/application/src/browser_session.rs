@@ -7,6 +7,7 @@ use std::net::IpAddr;
 
 use chrono::TimeDelta;
 use hexforge_domain::Timestamp;
+use hexforge_domain::application_settings::ApplicationSettings;
 use hexforge_domain::browser_session::{
     self as domain, BrowserSession, IDLE_LIMIT, NewBrowserSession, SessionHolder,
 };
@@ -34,7 +35,7 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    fn new(SessionHolder { session, user }: SessionHolder) -> Self {
+    fn new(session: BrowserSession, user: User) -> Self {
         Self { actor: Actor::of(user.id, &user.privileges), user, session }
     }
 }
@@ -86,7 +87,7 @@ pub(crate) fn start(
         remembered: remember,
         at: now,
     })?;
-    Ok(NewSession { token, signed_in: SignedIn::new(SessionHolder { session, user }) })
+    Ok(NewSession { token, signed_in: SignedIn::new(session, user) })
 }
 
 /// Stores the times of the last two sign-ins.
@@ -102,7 +103,11 @@ fn note_sign_in(tx: &mut dyn Tx, user: User, now: Timestamp) -> Result<User, Sto
 pub fn identify(app: &App, token: &Secret) -> Result<Option<SignedIn>, Error> {
     let hash = app.secrets.digest(token.reveal());
     let (found, idle_limit) = app.store.read_autocommit::<_, Error>(|tx| {
-        Ok((tx.browser_sessions().holder(&hash)?, idle_limit(app, tx)?))
+        let Some(holder) = tx.browser_sessions().holder(&hash)? else {
+            return Ok((None, IDLE_LIMIT));
+        };
+        let settings = app.application_settings.at_version(tx, holder.settings_version)?;
+        Ok((Some(holder), idle_limit_of(&settings)))
     })?;
     let now = app.clock.now();
     let is_valid = |holder: &SessionHolder| {
@@ -114,7 +119,7 @@ pub fn identify(app: &App, token: &Secret) -> Result<Option<SignedIn>, Error> {
         let id = holder.session.id;
         let _ = app.store.write::<_, StoreError>(|tx| tx.browser_sessions().touch(id, now));
     }
-    Ok(Some(SignedIn::new(holder)))
+    Ok(Some(SignedIn::new(holder.session, holder.user)))
 }
 
 /// Returns the secret from which the form tokens of a session are made. It can be computed from the token of the
@@ -180,9 +185,13 @@ pub fn remove_ended(app: &App, go_on: &dyn Fn() -> bool) -> Result<usize, Error>
 
 /// Returns the time without use after which sessions end that are not remembered, from the settings of the service.
 fn idle_limit(app: &App, tx: &mut dyn Tx) -> Result<TimeDelta, StoreError> {
-    let minutes = app.current_settings(tx)?.session_expire_delay;
+    Ok(idle_limit_of(&*app.current_settings(tx)?))
+}
+
+fn idle_limit_of(settings: &ApplicationSettings) -> TimeDelta {
     // A limit of 0 would end a session before its first page.
-    Ok(TimeDelta::try_minutes(minutes.clamp(1, MAX_MINUTES)).unwrap_or(IDLE_LIMIT))
+    let minutes = settings.session_expire_delay.clamp(1, MAX_MINUTES);
+    TimeDelta::try_minutes(minutes).unwrap_or(IDLE_LIMIT)
 }
 
 /// Ten years, the longest limit that is used.

@@ -53,6 +53,7 @@ pub mod service;
 pub mod session;
 pub mod setup;
 pub mod sign_in;
+mod snapshot;
 pub mod snippet;
 pub mod system_hook;
 pub mod tag;

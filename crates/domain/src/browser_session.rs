@@ -94,6 +94,8 @@ pub struct SessionHolder {
     pub session: BrowserSession,
     /// The user, who may be blocked.
     pub user: User,
+    /// The version of the settings of the service.
+    pub settings_version: i64,
 }
 
 #[cfg(test)]

@@ -73,8 +73,15 @@ fn from_json(value: Value) -> SettingValue {
 
 impl SettingsStore for DieselTx<'_> {
     fn version(&mut self) -> Result<i64, StoreError> {
+        if let Some(version) = self.cache().and_then(|cache| cache.settings_version) {
+            return Ok(version);
+        }
         let row = application_settings::table.find(ROW).select(application_settings::version);
-        self.run(|conn| each_backend!(conn, c => row.get_result(c)))
+        let version = self.run(|conn| each_backend!(conn, c => row.get_result(c)))?;
+        if let Some(cache) = self.cache() {
+            cache.settings_version = Some(version);
+        }
+        Ok(version)
     }
 
     fn get(&mut self) -> Result<StoredSettings, StoreError> {

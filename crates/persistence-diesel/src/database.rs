@@ -13,6 +13,8 @@ pub(crate) mod pool;
 pub mod schema;
 pub(crate) mod seal;
 pub(crate) mod sealing;
+pub(crate) mod snapshot;
+pub(crate) mod snapshot_cache;
 pub mod store;
 pub(crate) mod time;
 pub(crate) mod tx;

@@ -80,7 +80,10 @@ pub fn show(app: &App, actor: Actor, named: &ProjectRef) -> Result<BoardPage, Er
         let total = issues.len() as u64;
         let issues = Paged { items: issues, total };
         let views = issue_view::page(tx, user, Some(&tracker.project), issues)?.items;
-        let labels = find_labels(tx, &tracker, views.iter().flat_map(|view| &view.labels))?;
+        let mut free_labels =
+            tx.labels().list(tracker.project.id, Page::Numbered { number: 1, size: 100 })?.items;
+        let titles = views.iter().flat_map(|view| &view.labels);
+        let labels = find_labels(tx, &tracker, titles, &free_labels)?;
         let view_of = |id: &IssueId| views.iter().find(|view| view.issue.id == *id).cloned();
         let columns = found.into_iter().map(|(column, ids, total)| ColumnPage {
             column,
@@ -89,8 +92,6 @@ pub fn show(app: &App, actor: Actor, named: &ProjectRef) -> Result<BoardPage, Er
             total,
         });
         let columns = columns.collect();
-        let mut free_labels =
-            tx.labels().list(tracker.project.id, Page::Numbered { number: 1, size: 100 })?.items;
         free_labels.retain(|label| lists.iter().all(|list| list.label.id != label.id));
         Ok(BoardPage { board: board.id, columns, labels, free_labels })
     })

@@ -34,7 +34,10 @@ pub fn trace(app: &App, actor: Actor, named: &ProjectRef, id: BuildId) -> Result
     })?;
     let found = match build.erased_at {
         Some(_) => None,
-        None => app.build_files.open_trace(build.project, build.id)?,
+        None => {
+            app.store.release_snapshot();
+            app.build_files.open_trace(build.project, build.id)?
+        }
     };
     let content = match found {
         Some(found) => StoredFile {
@@ -114,6 +117,7 @@ fn read_tail(app: &App, build: &Build, secrets: &[Secret], from: u64) -> Result<
     let (project, id) = (build.project, build.id);
     let secrets: Vec<&[u8]> = secrets.iter().map(|secret| secret.reveal().as_bytes()).collect();
     let longest = secrets.iter().map(|secret| secret.len() as u64).max().unwrap_or(0);
+    app.store.release_snapshot();
     let mut size = app.build_files.trace_size(project, id)?;
     for attempt in 1..=TAIL_TRIES {
         let start = from.min(size).max(size.saturating_sub(SHOWN_LOG));

@@ -1,5 +1,7 @@
 //! What the web pages of issues show: a list with its counters, and one issue with its discussion.
 
+use std::collections::BTreeSet;
+
 use hexforge_domain::group::GroupRef;
 use hexforge_domain::id::{IssueId, UserId};
 use hexforge_domain::issue::Issue;
@@ -91,11 +93,12 @@ pub fn list(
         let filter = query.filter(IssueScope::Project(tracker.project.id), &tracker);
         let issues = tx.issues().list(&filter, page)?;
         let (open, closed) = count(tx, &filter, issues.total)?;
-        let issues = view::page(tx, user, Some(&tracker.project), issues)?;
-        let titles = issues.items.iter().flat_map(|issue| &issue.labels);
-        let labels = find_labels(tx, &tracker, titles)?;
+        // Most people and labels of the list are among the choices.
         let chosen = [query.author, query.assignee, Some(user)].into_iter().flatten();
         let choices = TrackerChoices::load(tx, &tracker, chosen)?;
+        let issues = view::page(tx, user, Some(&tracker.project), issues)?;
+        let titles = issues.items.iter().flat_map(|issue| &issue.labels);
+        let labels = find_labels(tx, &tracker, titles, &choices.labels)?;
         Ok(IssueList { issues, open, closed, labels, choices })
     })
 }
@@ -112,20 +115,24 @@ fn count(tx: &mut dyn Tx, filter: &IssueFilter, total: u64) -> Result<(u64, u64)
     Ok((open, closed))
 }
 
-/// Returns the labels of a project with these titles.
+/// Returns the labels of a project with these titles. Those among `known` are not loaded again.
 pub(crate) fn find_labels<'a>(
     tx: &mut dyn Tx,
     tracker: &Tracker,
     titles: impl Iterator<Item = &'a String>,
+    known: &[Label],
 ) -> Result<Vec<Label>, StoreError> {
-    let mut titles: Vec<LabelTitle> =
-        titles.map(|title| LabelTitle::stored(title.clone())).collect();
-    titles.sort();
-    titles.dedup();
-    if titles.is_empty() {
-        return Ok(vec![]);
+    let titles: BTreeSet<&str> = titles.map(String::as_str).collect();
+    let has_title = |label: &&Label| titles.contains(label.title.as_str());
+    let mut found: Vec<Label> = known.iter().filter(has_title).cloned().collect();
+    let is_missing = |title: &&str| found.iter().all(|label| label.title.as_str() != *title);
+    let missing = titles.iter().copied().filter(is_missing);
+    let missing: Vec<LabelTitle> =
+        missing.map(|title| LabelTitle::stored(title.to_owned())).collect();
+    if !missing.is_empty() {
+        found.extend(tx.labels().find_by_titles(tracker.project.id, &missing)?);
     }
-    tx.labels().find_by_titles(tracker.project.id, &titles)
+    Ok(found)
 }
 
 /// The issues of a dashboard or a group.
@@ -227,13 +234,13 @@ pub fn show(
         let may_update = tracker.authorize(IssueAbility::Update, &issue).is_ok();
         let moved_to = find_moved(tx, &tracker, &issue)?;
         let subject = Subject::Issue(issue.clone());
-        let discussion = Discussion::load(tx, &tracker, &subject, page)?;
         let people = tx.issuables().participants(issue.id.into(), MAX_PARTICIPANTS)?;
         let people = people.into_iter().chain([issue.author]).chain(issue.assignee);
         let mut participants: Vec<User> = load_users(tx, people)?.into_values().collect();
         participants.sort_by_key(|user| user.id);
+        let discussion = Discussion::load(tx, &tracker, &subject, page)?;
         let view = view::load(tx, user, &tracker.project, issue)?;
-        let labels = find_labels(tx, &tracker, view.labels.iter())?;
+        let labels = find_labels(tx, &tracker, view.labels.iter(), &[])?;
         Ok(IssuePage {
             view,
             labels,

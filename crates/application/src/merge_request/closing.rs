@@ -6,7 +6,7 @@ use hexforge_domain::issue::Issue;
 use hexforge_domain::issue::closing::closed_issues;
 use hexforge_domain::issue::reference::{MAX_REFERENCES, Reference};
 use hexforge_domain::limiter::Caller;
-use hexforge_domain::merge_request::MergeRequest;
+use hexforge_domain::merge_request::{MergeRequest, Version};
 use hexforge_domain::paging::{Page, Paged};
 use hexforge_domain::policy::Actor;
 use hexforge_domain::policy::merge_request::MergeRequestAbility;
@@ -30,22 +30,37 @@ pub fn list(
     id: MergeRequestId,
     page: Page,
 ) -> Result<Paged<IssueView>, Error> {
-    let user = access::own_account(actor)?;
+    access::own_account(actor)?;
     let (request, version) = version::find_newest(app, actor, named, id)?;
     let project = app.store.read(|tx| Ok::<_, Error>(tx.projects().find(named)?))?;
     if !project.is_some_and(|project| closes_issues(&project, &request)) {
         return Ok(Paged { items: vec![], total: 0 });
     }
+    list_of(app, actor, named, (&request, version.as_ref()), page)
+}
+
+/// Like [`list`], for a request that the actor has just read, with its newest version. Merging it closes issues.
+pub fn list_of(
+    app: &App,
+    actor: Actor,
+    named: &ProjectRef,
+    (request, version): (&MergeRequest, Option<&Version>),
+    page: Page,
+) -> Result<Paged<IssueView>, Error> {
+    let user = access::own_account(actor)?;
     let repository = open::open_for(app, request.project(), Caller::new(actor, None))?;
     let commits = match version {
         Some(version) => version::read_commits(&*repository, &version.commits)?,
         None => vec![],
     };
-    let closed = references(app, &request, &commits);
+    let closed = references(app, request, &commits);
+    if closed.is_empty() {
+        return Ok(Paged { items: vec![], total: 0 });
+    }
     app.store.read(|tx| {
         let requester = app.requester(actor);
         let tracker = requester.tracker(tx, named)?;
-        tracker.merge_request(tx, MergeRequestAbility::Read, id)?;
+        tracker.merge_request(tx, MergeRequestAbility::Read, request.id)?;
         let issues = find_visible(tx, requester, &tracker.project, &closed)?;
         let issues = page.slice(issues);
         Ok(view::page(tx, user, None, issues)?)

@@ -18,6 +18,7 @@ use hexforge_domain::project::{Project, ProjectRef};
 use hexforge_domain::refs::Snapshot;
 use hexforge_domain::user::User;
 
+use super::closing;
 use super::merge::{find_to_merge, head_pipeline};
 use super::version::EndRefs;
 use crate::access;
@@ -94,12 +95,13 @@ pub fn list(
         tracker.require_requests(RequestsAbility::List)?;
         let filter = query.filter(RequestScope::Project(tracker.project.id));
         let (found, counts) = list_and_count(tx, &filter, page)?;
-        let requests = view::page(tx, user, Some(&tracker.project), found)?;
-        let titles = requests.items.iter().flat_map(|request| &request.labels);
-        let labels = find_labels(tx, &tracker, titles)?;
+        // Most people and labels of the list are among the choices.
         let conditions = &query.conditions;
         let chosen = [conditions.author, conditions.assignee, Some(user)].into_iter().flatten();
         let choices = TrackerChoices::load(tx, &tracker, chosen)?;
+        let requests = view::page(tx, user, Some(&tracker.project), found)?;
+        let titles = requests.items.iter().flat_map(|request| &request.labels);
+        let labels = find_labels(tx, &tracker, titles, &choices.labels)?;
         Ok(RequestList { requests, counts, labels, choices })
     })
 }
@@ -184,6 +186,10 @@ pub struct RequestPage {
     pub obstacle: Option<NotReady>,
     /// The newest pipeline of the head.
     pub pipeline: Option<Pipeline>,
+    /// The newest version.
+    pub newest: Option<Version>,
+    /// Whether merging closes issues.
+    pub closes_issues: bool,
     /// Whether the actor may change title, description and state.
     pub may_update: bool,
     pub may_delete: bool,
@@ -208,23 +214,26 @@ pub fn show(
 ) -> Result<RequestPage, Error> {
     let user = access::own_account(actor)?;
     let id = find_id(app, actor, named, iid)?;
-    let (mut found, newest, rules) = app.store.read(|tx| {
+    let (mut found, rules) = app.store.read(|tx| {
         let (tracker, request, may_merge) = find_to_merge(app, tx, actor, named, id)?;
         tracker.require_on(MergeRequestAbility::Read, &request)?;
         let newest = tx.merge_requests().newest_version(id)?;
         let pipeline = head_pipeline(tx, &request)?;
         let rules = tracker.project.features;
         let may_merge = may_merge && request.state.is_open();
+        let closes_issues = closing::closes_issues(&tracker.project, &request);
         let found = load(tx, user, &tracker, request, page)?;
-        let found = RequestPage { pipeline, may_merge, ..found };
-        Ok::<_, Error>((found, newest, rules))
+        let found = RequestPage { pipeline, may_merge, newest, closes_issues, ..found };
+        Ok::<_, Error>((found, rules))
     })?;
     let request = &found.view.request;
     if request.state.is_open() {
         let (source, tip) = EndRefs::read(app, &request.ends)?.tips(&request.ends);
-        let has_commits = |newest: Version| newest.size.is_some();
+        let has_commits = |newest: &Version| newest.size.is_some();
         let conditions = MergeConditions {
-            has_commits: source.is_some() && tip.is_some() && newest.is_some_and(has_commits),
+            has_commits: source.is_some()
+                && tip.is_some()
+                && found.newest.as_ref().is_some_and(has_commits),
             pipeline: found.pipeline.as_ref().map(|pipeline| pipeline.status),
             unresolved_discussions: false,
         };
@@ -241,17 +250,17 @@ fn load(
     page: Page,
 ) -> Result<RequestPage, Error> {
     let subject = Subject::MergeRequest(request.clone());
-    let discussion = Discussion::load(tx, tracker, &subject, page)?;
     let people = tx.issuables().participants(request.id.into(), MAX_PARTICIPANTS)?;
     let people = people.into_iter().chain([request.author]).chain(request.assignee);
     let mut participants: Vec<User> = load_users(tx, people)?.into_values().collect();
     participants.sort_by_key(|user| user.id);
+    let discussion = Discussion::load(tx, tracker, &subject, page)?;
     let source_path = find_source_path(tx, tracker, &request)?;
     let allows = |ability| tracker.allows_on(ability, &request);
     let (may_update, may_delete) =
         (allows(MergeRequestAbility::Update), allows(MergeRequestAbility::Delete));
     let view = view::load(tx, user, &tracker.project, request)?;
-    let labels = find_labels(tx, tracker, view.labels.iter())?;
+    let labels = find_labels(tx, tracker, view.labels.iter(), &[])?;
     Ok(RequestPage {
         view,
         labels,
@@ -260,6 +269,8 @@ fn load(
         source_path,
         obstacle: None,
         pipeline: None,
+        newest: None,
+        closes_issues: false,
         may_update,
         may_delete,
         may_merge: false,

@@ -23,7 +23,19 @@ pub fn open_for(
     project: ProjectId,
     caller: Caller,
 ) -> Result<Box<dyn Repository>, Error> {
-    Ok(app.git.open(project, refs(app, project)?, caller)?)
+    let refs = refs(app, project)?;
+    Ok(open_files(app, project, refs, caller)?)
+}
+
+/// Opens the files of a repository, which may have to be fetched from an object store.
+fn open_files(
+    app: &App,
+    project: ProjectId,
+    refs: Arc<Snapshot>,
+    caller: Caller,
+) -> Result<Box<dyn Repository>, GitError> {
+    app.store.release_snapshot();
+    app.git.open(project, refs, caller)
 }
 
 /// Like [`open_for`], for a Git client whose access was checked before. Errors are those of [`unless_removed`].
@@ -47,14 +59,15 @@ pub fn open_with_refs(
     refs: Arc<Snapshot>,
     caller: Caller,
 ) -> Result<Box<dyn Repository>, Error> {
-    let opened = app.git.open(project, refs, caller).map_err(Error::from);
+    let opened = open_files(app, project, refs, caller).map_err(Error::from);
     unless_removed(app, project, opened)
 }
 
 /// Returns the outcome of work for a Git client. If the work failed because the project was removed meanwhile, the
 /// client is told what it would be told about a project that never existed.
 /// # Errors
-/// [`Error::NotFound`] if the repository cannot be read and the project does not exist; otherwise the error of the work.
+/// [`Error::NotFound`] if the repository cannot be read and the project does not exist; otherwise the error of the
+/// work.
 pub fn unless_removed<T>(
     app: &App,
     project: ProjectId,
@@ -82,7 +95,7 @@ pub(crate) fn open_by_header(
     caller: Caller,
 ) -> Result<Box<dyn Repository>, Error> {
     let refs = refs_since(app, header.id, header.repository_version)?;
-    Ok(app.git.open(header.id, refs, caller)?)
+    Ok(open_files(app, header.id, refs, caller)?)
 }
 
 /// Returns the current refs of a project.

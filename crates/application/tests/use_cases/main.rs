@@ -24,6 +24,7 @@ mod session;
 mod session_brake;
 mod setup;
 mod sign_in;
+mod snapshot;
 mod sudo;
 mod tags;
 mod token;

@@ -4,7 +4,9 @@ use super::check::{insert, read, write};
 use crate::builders::{a_token, a_user, at};
 use hexforge_domain::application_settings::StoredSettings;
 use hexforge_domain::application_settings::rule::SettingValue;
+use hexforge_domain::browser_session::NewBrowserSession;
 use hexforge_domain::ports::store::Store;
+use hexforge_domain::token::TokenHash;
 use std::collections::BTreeMap;
 
 fn get(store: &dyn Store) -> StoredSettings {
@@ -39,14 +41,25 @@ pub fn settings_are_replaced_as_a_whole(store: &dyn Store) {
     }
 }
 
-/// The look-up of a token tells the version of the settings.
+/// The look-ups of a token and of a session tell the version of the settings.
 pub fn tokens_tell_the_version_of_the_settings(store: &dyn Store) {
     let ada = insert(store, a_user("ada")).id;
     let token = a_token(ada, "any");
     write(store, |tx| tx.tokens().insert(token.clone()));
+    let session = NewBrowserSession {
+        user: ada,
+        hash: TokenHash([7; 32]),
+        address: None,
+        browser: String::new(),
+        remembered: false,
+        at: at(0),
+    };
+    write(store, |tx| tx.browser_sessions().insert(session.clone()));
     for version in 0..3 {
         let holder = read(store, |tx| tx.tokens().holder(&token.hash)).expect("a token");
         assert_eq!(holder.settings_version, version);
+        let holder = read(store, |tx| tx.browser_sessions().holder(&session.hash));
+        assert_eq!(holder.map(|holder| holder.settings_version), Some(version));
         write(store, |tx| tx.application_settings().update(&BTreeMap::new(), at(version)));
     }
 }

@@ -44,7 +44,7 @@ pub fn a_session_leads_to_its_user(store: &dyn Store) {
         };
         assert_eq!(session, expected);
         let holder = read(store, |tx| tx.browser_sessions().holder(&new.hash));
-        assert_eq!(holder, Some(SessionHolder { session, user }));
+        assert_eq!(holder, Some(SessionHolder { session, user, settings_version: 0 }));
         let mut other = new.hash;
         other.0[31] ^= 1;
         assert_eq!(read(store, |tx| tx.browser_sessions().holder(&other)), None);

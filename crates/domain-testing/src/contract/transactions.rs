@@ -7,7 +7,7 @@ use crate::builders::{
 use hexforge_domain::id::UserId;
 use hexforge_domain::member::AccessLevel;
 use hexforge_domain::paging::Page;
-use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use hexforge_domain::ports::store::{Mode, ReadSnapshot, Store, StoreError, Tx, Verdict};
 use hexforge_domain::project::{Project, ProjectPath, ProjectRef};
 use hexforge_domain::user::{User, UserFilter};
 
@@ -218,4 +218,38 @@ pub fn a_reading_transaction_changes_nothing(store: &dyn Store) {
         store.read_autocommit(|tx| a_user("ada").insert(tx));
     assert_eq!(read(store, all_users), []);
     insert(store, a_user("ada"));
+}
+
+/// All reads of a snapshot see the state that the first one saw, however they look things up.
+pub fn a_snapshot_sees_one_state(store: &dyn Store) {
+    let open = || store.snapshot().expect("the store has snapshots");
+    let look = |snapshot: &mut Box<dyn ReadSnapshot>, id: UserId| {
+        let mut seen = None;
+        let read = snapshot.read(&mut |tx| {
+            let all = all_users(tx).expect("it can be read");
+            let one = tx.users().find(id).expect("it can be read");
+            let same = tx.users().find_all(&[id, id]).expect("it can be read");
+            assert_eq!(same, one.iter().cloned().collect::<Vec<_>>());
+            seen = Some((all.len(), one));
+            Verdict::Commit
+        });
+        assert!(read.is_ok(), "{read:?}");
+        seen.expect("the work is called")
+    };
+    let ada = insert(store, a_user("ada"));
+    let mut before = open();
+    assert_eq!(look(&mut before, ada.id), (1, Some(ada.clone())));
+    let changed = User { avatar: Some("a.png".to_owned()), ..ada.clone() };
+    write(store, |tx| tx.users().update(&changed));
+    let bob = insert(store, a_user("bob"));
+    assert_eq!(look(&mut before, ada.id), (1, Some(ada.clone())));
+    assert_eq!(look(&mut before, bob.id), (1, None));
+    let mut after = open();
+    assert_eq!(look(&mut after, ada.id), (2, Some(changed)));
+    assert_eq!(look(&mut after, bob.id), (2, Some(bob.clone())));
+    assert_eq!(look(&mut before, ada.id), (1, Some(ada)));
+    before.release();
+    assert_eq!(look(&mut before, bob.id).0, 2, "the newest state");
+    insert(store, a_user("cyd"));
+    assert_eq!(look(&mut before, bob.id).0, 3, "each read sees the newest state");
 }

@@ -10,6 +10,7 @@ macro_rules! store_contract_of_users {
             transactions::an_open_store_is_ready,
             transactions::the_work_of_a_transaction_is_called_once,
             transactions::a_committed_write_is_seen_by_the_next_read,
+            transactions::a_snapshot_sees_one_state,
             transactions::a_write_is_seen_by_its_own_transaction,
             transactions::rolling_back_stores_nothing,
             transactions::an_error_of_the_work_rolls_back,

@@ -22,9 +22,11 @@ pub(super) struct SessionRow {
 impl BrowserSessions for FakeTx {
     fn holder(&mut self, hash: &TokenHash) -> Result<Option<SessionHolder>, StoreError> {
         let found = self.tables.browser_sessions.iter().find(|row| row.hash == *hash);
+        let settings = self.tables.application_settings.as_ref();
+        let settings_version = settings.map_or(0, |settings| settings.version);
         Ok(found.and_then(|SessionRow { session, .. }| {
             let user = self.tables.users.get(&session.user)?.user.clone();
-            Some(SessionHolder { session: session.clone(), user })
+            Some(SessionHolder { session: session.clone(), user, settings_version })
         }))
     }
 

@@ -1,7 +1,7 @@
 //! Fake of the store, in memory.
 
 use super::tx::{FakeTx, Tables};
-use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use hexforge_domain::ports::store::{Mode, ReadSnapshot, Store, StoreError, Tx, Verdict};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Stores all rows in memory. A transaction works on a copy, so a rollback drops the copy. Clones
@@ -52,7 +52,42 @@ impl Store for FakeStore {
         }
     }
 
+    fn snapshot(&self) -> Option<Box<dyn ReadSnapshot>> {
+        Some(Box::new(FakeSnapshot { store: self.clone(), tables: None, is_released: false }))
+    }
+
     fn check_ready(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+/// The tables as the first read saw them, until they are released.
+struct FakeSnapshot {
+    store: FakeStore,
+    tables: Option<Arc<Tables>>,
+    is_released: bool,
+}
+
+impl ReadSnapshot for FakeSnapshot {
+    fn read(
+        &mut self,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
+    ) -> Result<(), StoreError> {
+        let tables = match &self.tables {
+            Some(tables) => Arc::clone(tables),
+            None => Arc::clone(&self.store.tables()),
+        };
+        let mut tx = FakeTx::new(Tables::clone(&tables));
+        let verdict = work(&mut tx);
+        self.tables = (!tx.failed && !self.is_released).then_some(tables);
+        match verdict {
+            Verdict::RollBack => Ok(()),
+            Verdict::Commit if tx.failed => Err(StoreError::Aborted),
+            Verdict::Commit => Ok(()),
+        }
+    }
+
+    fn release(&mut self) {
+        (self.is_released, self.tables) = (true, None);
     }
 }

@@ -8,7 +8,7 @@ use crate::token::TokenHash;
 
 /// The browser sessions of all users. They are deleted with their user.
 pub trait BrowserSessions {
-    /// Returns the session with this hash and its user, in one query.
+    /// Returns the session with this hash and its user, with the version of the settings, in one query.
     fn holder(&mut self, hash: &TokenHash) -> Result<Option<SessionHolder>, StoreError>;
 
     /// Returns all sessions of a user, at most [`MAX_SESSIONS`](super::MAX_SESSIONS), most recently used first and then

@@ -187,8 +187,33 @@ pub trait Store: Send + Sync {
         work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError>;
 
+    /// Opens a snapshot for the reads of one request; `None` if the store has none, so that each read sees its own
+    /// state.
+    fn snapshot(&self) -> Option<Box<dyn ReadSnapshot>> {
+        None
+    }
+
+    /// Releases the snapshot that the reads of a request share, before slow work that needs no database. Does nothing
+    /// if they share none.
+    fn release_snapshot(&self) {}
+
     /// Succeeds when the database is reachable and its schema is the one this program expects.
     fn check_ready(&self) -> Result<(), StoreError>;
+}
+
+/// A state of the store that several reads see, for one request. What a read has loaded is not loaded again. It has a
+/// connection to the database until it is released or dropped.
+pub trait ReadSnapshot: Send {
+    /// Like [`Store::transact`] with [`Mode::Read`]. All calls see the state of the first one. Only after an error of
+    /// the store the next call sees a newer state.
+    fn read(
+        &mut self,
+        work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
+    ) -> Result<(), StoreError>;
+
+    /// Returns the connection. From then on each read sees the newest state, but rows that were loaded before are still
+    /// not loaded again.
+    fn release(&mut self);
 }
 
 impl dyn Store + '_ {

@@ -1,7 +1,7 @@
 //! A fair semaphore: waiting threads get a permit in order of arrival.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ struct State {
 }
 
 /// A permit. Dropping it frees the permit.
-pub(crate) struct Permit<'a>(&'a FairSemaphore);
+pub(crate) struct Permit(Arc<FairSemaphore>);
 
 impl FairSemaphore {
     pub fn new(free: u32) -> Self {
@@ -23,7 +23,7 @@ impl FairSemaphore {
     }
 
     /// Waits for a permit. Returns `None` when none is free before `until`.
-    pub fn acquire(&self, until: Instant) -> Option<Permit<'_>> {
+    pub fn acquire(self: &Arc<Self>, until: Instant) -> Option<Permit> {
         let mut state = self.state();
         let number = state.next;
         state.next += 1;
@@ -35,7 +35,7 @@ impl FairSemaphore {
                 state.free -= 1;
                 // Another permit may be free for the next thread.
                 state.wake_first();
-                return Some(Permit(self));
+                return Some(Permit(Arc::clone(self)));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -66,7 +66,7 @@ impl State {
     }
 }
 
-impl Drop for Permit<'_> {
+impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.free += 1;
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn who_came_first_is_first_and_nobody_waits_for_ever() {
-        let semaphore = FairSemaphore::new(1);
+        let semaphore = Arc::new(FairSemaphore::new(1));
         let soon = || Instant::now() + Duration::from_millis(20);
         let late = || Instant::now() + Duration::from_secs(60);
         let first = semaphore.acquire(soon()).expect("it is free");

@@ -69,28 +69,29 @@ const RETRY: Duration = Duration::from_secs(2);
 
 /// Connections of one role. The pool of r2d2 is not fair to waiting callers, and does not wake them when the last
 /// connection breaks. So callers first wait for a permit, in order of arrival. There are as many permits as
-/// connections.
+/// connections. Clones share the pool.
+#[derive(Clone)]
 pub(crate) struct Connections {
     pool: Pool<Connector>,
-    semaphore: FairSemaphore,
+    semaphore: Arc<FairSemaphore>,
     is_unreachable: Arc<AtomicBool>,
 }
 
 /// A connection in exclusive use by one caller.
-pub(crate) struct Borrowed<'a> {
-    from: &'a Connections,
+pub(crate) struct Borrowed {
+    from: Connections,
     conn: Option<PooledConnection<Connector>>,
     #[expect(dead_code, reason = "dropped after the connection is returned to the pool")]
-    permit: Permit<'a>,
+    permit: Permit,
 }
 
 impl Connections {
     /// Returns a connection in exclusive use. Waits for a free connection, but not for an unreachable database.
-    pub fn get(&self) -> Result<Borrowed<'_>, StoreError> {
+    pub fn get(&self) -> Result<Borrowed, StoreError> {
         let permit = self.semaphore.acquire(Instant::now() + MAX_WAIT);
         let permit =
             permit.ok_or_else(|| StoreError::Unreachable("all connections are in use".into()))?;
-        Ok(Borrowed { from: self, conn: Some(self.connection()?), permit })
+        Ok(Borrowed { from: self.clone(), conn: Some(self.connection()?), permit })
     }
 
     fn connection(&self) -> Result<PooledConnection<Connector>, StoreError> {
@@ -113,7 +114,7 @@ impl Connections {
     }
 }
 
-impl Borrowed<'_> {
+impl Borrowed {
     /// Replaces a broken connection by another one.
     pub fn renew(&mut self) -> Result<(), StoreError> {
         self.conn = None;
@@ -122,7 +123,7 @@ impl Borrowed<'_> {
     }
 }
 
-impl Deref for Borrowed<'_> {
+impl Deref for Borrowed {
     type Target = DbConn;
 
     fn deref(&self) -> &DbConn {
@@ -130,7 +131,7 @@ impl Deref for Borrowed<'_> {
     }
 }
 
-impl DerefMut for Borrowed<'_> {
+impl DerefMut for Borrowed {
     fn deref_mut(&mut self) -> &mut DbConn {
         self.conn.as_mut().expect("the connection is absent only while it is renewed")
     }
@@ -149,5 +150,5 @@ pub(crate) fn lazy(connector: Connector, size: u32) -> Connections {
         // Waiting callers get the error and log it once; the pool would log it at each attempt.
         .error_handler(Box::new(NopErrorHandler))
         .build_unchecked(connector);
-    Connections { pool, semaphore: FairSemaphore::new(size), is_unreachable }
+    Connections { pool, semaphore: Arc::new(FairSemaphore::new(size)), is_unreachable }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use diesel::connection::SimpleConnection;
-use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use hexforge_domain::ports::store::{Mode, ReadSnapshot, Store, StoreError, Tx, Verdict};
 use hexforge_domain::ports::vault::Vault;
 
 use crate::database::backend;
@@ -17,6 +17,7 @@ use crate::database::migrations;
 use crate::database::pool::{self, Borrowed, Connections, Connector};
 use crate::database::seal::Seals;
 use crate::database::sealing::{self, SealError};
+use crate::database::snapshot::DieselSnapshot;
 use crate::database::tx::DieselTx;
 use crate::query::page::Totals;
 
@@ -45,7 +46,7 @@ pub struct DieselStore {
     writers: Connections,
     /// The checkpoint thread, on SQLite only.
     checkpoints: Option<Checkpoints>,
-    totals: Totals,
+    totals: Arc<Totals>,
     seals: Seals,
     on_outbox_write: Option<Arc<dyn Fn() + Send + Sync>>,
 }
@@ -88,7 +89,7 @@ impl DieselStore {
             DatabaseUrl::Sqlite(file) => Some(Checkpoints::start(file)),
             DatabaseUrl::Postgres(_) => None,
         };
-        let (totals, seals) = (Totals::default(), Seals(options.vault));
+        let (totals, seals) = (Arc::default(), Seals(options.vault));
         Ok(Self {
             readers,
             writers,
@@ -122,7 +123,7 @@ impl DieselStore {
         installation::delete_shared_secret(&mut *self.writers.get()?, name)
     }
 
-    fn connection(&self, mode: Mode) -> Result<Borrowed<'_>, StoreError> {
+    fn connection(&self, mode: Mode) -> Result<Borrowed, StoreError> {
         match mode {
             Mode::Read | Mode::Autocommit => self.readers.get(),
             Mode::Write => self.writers.get(),
@@ -130,8 +131,19 @@ impl DieselStore {
     }
 }
 
+/// Begins a transaction.
+pub(crate) fn begin(conn: &mut Borrowed, mode: Mode) -> Result<(), StoreError> {
+    if backend::begin(conn, mode).is_ok() {
+        return Ok(());
+    }
+    // The connection may be older than a restart of the database. Nothing was done on it yet, so another connection can
+    // be tried. The pool drops broken connections when they are returned.
+    renew(conn)?;
+    backend::begin(conn, mode).map_err(error::translate)
+}
+
 /// Replaces a connection by one that has just been tested.
-fn renew(conn: &mut Borrowed<'_>) -> Result<(), StoreError> {
+fn renew(conn: &mut Borrowed) -> Result<(), StoreError> {
     let mut last = None;
     for _ in 0..=READERS.max(WRITERS) {
         conn.renew()?;
@@ -182,12 +194,7 @@ impl Store for DieselStore {
         work: &mut (dyn FnMut(&mut dyn Tx) -> Verdict + Send),
     ) -> Result<(), StoreError> {
         let mut conn = self.connection(mode)?;
-        if backend::begin(&mut conn, mode).is_err() {
-            // The connection may be older than a restart of the database. Nothing was done on it yet, so another
-            // connection can be tried. The pool drops broken connections when they are returned.
-            renew(&mut conn)?;
-            backend::begin(&mut conn, mode).map_err(error::translate)?;
-        }
+        begin(&mut conn, mode)?;
         let mut tx = DieselTx::new(&mut conn, &self.totals, &self.seals, mode);
         let mut verdict = work(&mut tx);
         if mode == Mode::Autocommit && tx.is_lost() {
@@ -212,6 +219,11 @@ impl Store for DieselStore {
             }
             Verdict::RollBack => tx.roll_back(),
         }
+    }
+
+    fn snapshot(&self) -> Option<Box<dyn ReadSnapshot>> {
+        let (totals, seals) = (Arc::clone(&self.totals), self.seals.clone());
+        Some(Box::new(DieselSnapshot::new(self.readers.clone(), totals, seals)))
     }
 
     fn check_ready(&self) -> Result<(), StoreError> {

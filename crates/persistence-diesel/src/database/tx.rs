@@ -52,6 +52,7 @@ use crate::database::backend::Backend;
 use crate::database::connection::DbConn;
 use crate::database::error;
 use crate::database::seal::Seals;
+use crate::database::snapshot_cache::SnapshotCache;
 use crate::query::page::{self, CountCost, CountQuery, Span, Totals};
 use crate::query::sql::Sql;
 
@@ -80,6 +81,8 @@ pub(crate) struct DieselTx<'c> {
     pub(crate) has_outbox_rows: bool,
     /// Cached after the first query. A read transaction sees one snapshot, so the value stays valid.
     extent: Option<Extent>,
+    /// The rows that were read, in a [snapshot](hexforge_domain::ports::store::ReadSnapshot).
+    cache: Option<SnapshotCache>,
     /// The number of dependent rows that the transaction may still delete.
     pub(crate) delete_budget: i64,
 }
@@ -107,8 +110,32 @@ impl<'c> DieselTx<'c> {
             open,
             has_outbox_rows: false,
             extent: None,
+            cache: None,
             delete_budget: DELETE_BUDGET,
         }
+    }
+
+    /// Goes on with the cache of the snapshot, which has the rows of earlier reads.
+    pub fn resume(&mut self, cache: SnapshotCache) {
+        self.extent = cache.extent;
+        self.cache = Some(cache);
+    }
+
+    /// Returns the cache of the snapshot; `None` outside of one.
+    pub fn cache(&mut self) -> Option<&mut SnapshotCache> {
+        self.cache.as_mut()
+    }
+
+    /// Leaves the transaction open for the next read of the snapshot, and returns the cache. If a statement failed,
+    /// rolls back and returns `None`.
+    pub fn suspend(mut self) -> Option<SnapshotCache> {
+        if self.failed {
+            return None;
+        }
+        self.open = false;
+        let mut cache = self.cache.take()?;
+        cache.extent = self.extent;
+        Some(cache)
     }
 
     /// Runs one statement. Every statement of every port goes through here.

@@ -220,7 +220,7 @@ impl GroupMembers for DieselTx<'_> {
 impl ProjectMembers for DieselTx<'_> {
     memberships!(project_members, project_id, ProjectId, "projects");
 
-    /// Three queries: the total, the ids, the rows.
+    /// One query, and one for the total unless the page shows the end of the list.
     fn team(
         &mut self,
         project: ProjectId,
@@ -234,9 +234,10 @@ impl ProjectMembers for DieselTx<'_> {
         if let Some(found) = Search::new(query).within("users.search_text") {
             team = team.sql(" CROSS JOIN users").filter([Sql::new("users.id = team.id"), found]);
         }
-        let total = self.total(&name, &team)?;
-        let ids = self.ids(team.sql(" ORDER BY team.id DESC").page(page))?;
-        Ok(Paged { items: self.users_by_id(&ids)?, total })
+        let shown = team.clone().sql(" ORDER BY team.id DESC").page(page);
+        let items = self.users_within(shown)?;
+        let total = self.total_beside(page, items.len(), || name, &team)?;
+        Ok(Paged { items, total })
     }
 
     /// Three queries: the ids, the users, their rights.

@@ -62,14 +62,19 @@ impl TryFrom<NamespaceRow> for Namespace {
 impl DieselTx<'_> {
     /// Returns the namespaces with these ids, in the order of the ids.
     pub(crate) fn namespaces_by_id(&mut self, ids: &[i64]) -> Result<Vec<Namespace>, StoreError> {
-        let mut rows = self.by_ids(ids, |conn, ids| {
-            namespaces::table
-                .filter(namespaces::id.among(ids))
-                .select(NamespaceRow::as_select())
-                .load(conn)
-        })?;
-        page::arrange(&mut rows, ids, |row| row.id);
-        self.convert_rows(rows)
+        self.cached_rows(
+            ids,
+            |cache| &mut cache.namespaces,
+            |namespace: &Namespace| namespace.id.0,
+            |tx, ids| {
+                let mut rows: Vec<NamespaceRow> = tx.by_ids(ids, |conn, ids| {
+                    let rows = namespaces::table.filter(namespaces::id.among(ids));
+                    rows.select(NamespaceRow::as_select()).load(conn)
+                })?;
+                page::arrange(&mut rows, ids, |row| row.id);
+                tx.convert_rows(rows)
+            },
+        )
     }
 }
 
@@ -91,13 +96,19 @@ pub(crate) fn name_or_path_contains(search: &Search) -> Option<Sql> {
 
 impl Namespaces for DieselTx<'_> {
     fn find(&mut self, id: NamespaceId) -> Result<Option<Namespace>, StoreError> {
-        self.read_row(|conn| {
-            namespaces::table
-                .find(id.0)
-                .select(NamespaceRow::as_select())
-                .get_result(conn)
-                .optional()
-        })
+        self.cached_row(
+            id.0,
+            |cache| &mut cache.namespaces,
+            |tx| {
+                tx.read_row(|conn| {
+                    namespaces::table
+                        .find(id.0)
+                        .select(NamespaceRow::as_select())
+                        .get_result::<NamespaceRow>(conn)
+                        .optional()
+                })
+            },
+        )
     }
 
     fn find_all(&mut self, ids: &[NamespaceId]) -> Result<Vec<Namespace>, StoreError> {
@@ -106,13 +117,25 @@ impl Namespaces for DieselTx<'_> {
     }
 
     fn find_by_path(&mut self, path: &NamespacePath) -> Result<Option<Namespace>, StoreError> {
-        self.read_row(|conn| {
+        let folded = path.folded();
+        if let Some(cache) = self.cache()
+            && let Some(id) = cache.namespace_paths.get(&folded)
+            && let Some(Some(found)) = cache.namespaces.get(id)
+        {
+            return Ok(Some(found.clone()));
+        }
+        let found: Option<Namespace> = self.read_row(|conn| {
             namespaces::table
-                .filter(namespaces::path_folded.eq(path.folded()))
+                .filter(namespaces::path_folded.eq(&folded))
                 .select(NamespaceRow::as_select())
-                .get_result(conn)
+                .get_result::<NamespaceRow>(conn)
                 .optional()
-        })
+        })?;
+        if let (Some(found), Some(cache)) = (&found, self.cache()) {
+            cache.namespace_paths.insert(folded, found.id.0);
+            cache.namespaces.insert(found.id.0, Some(found.clone()));
+        }
+        Ok(found)
     }
 
     fn find_by_name(&mut self, name: &str) -> Result<Option<Namespace>, StoreError> {

@@ -27,6 +27,7 @@ use crate::database::schema::{
     copied_repositories, namespaces, project_settings, projects, runners_tokens,
 };
 use crate::database::seal::Purpose;
+use crate::database::snapshot_cache::{Rows, SnapshotCache};
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::access::{self, RoleRow};
@@ -325,24 +326,62 @@ impl<'a> From<&'a Project> for ProjectValues<'a> {
 impl DieselTx<'_> {
     /// Returns the projects with these ids, in the order of the ids.
     pub(crate) fn projects_by_id(&mut self, ids: &[i64]) -> Result<Vec<Project>, StoreError> {
-        let mut rows = self.by_ids(ids, |conn, ids| {
-            projects::table
-                .filter(projects::id.among(ids))
-                .select(ProjectRow::as_select())
-                .load(conn)
-        })?;
-        page::arrange(&mut rows, ids, |row| row.id);
-        self.convert_rows(rows)
+        self.cached_rows(
+            ids,
+            |cache| &mut cache.projects,
+            |project: &Project| project.id.0,
+            |tx, ids| {
+                let mut rows: Vec<ProjectRow> = tx.by_ids(ids, |conn, ids| {
+                    let rows = projects::table.filter(projects::id.among(ids));
+                    rows.select(ProjectRow::as_select()).load(conn)
+                })?;
+                page::arrange(&mut rows, ids, |row| row.id);
+                tx.convert_rows(rows)
+            },
+        )
+    }
+
+    /// Returns the project of a reference if the snapshot has read it, by this or another reference.
+    fn cached_project<T: Clone>(
+        &mut self,
+        reference: &ProjectRef,
+        rows: fn(&mut SnapshotCache) -> &mut Rows<T>,
+    ) -> Option<T> {
+        let cache = self.cache()?;
+        let id = cache.project_id(reference)?;
+        rows(cache).get(&id).cloned().flatten()
     }
 }
 
 impl Projects for DieselTx<'_> {
     fn find(&mut self, project: &ProjectRef) -> Result<Option<Project>, StoreError> {
-        find_by_ref!(self, project, ProjectRow::as_select(), ProjectRow)
+        if let Some(found) = self.cached_project(project, |cache| &mut cache.projects) {
+            return Ok(Some(found));
+        }
+        let found: Option<Project> =
+            find_by_ref!(self, project, ProjectRow::as_select(), ProjectRow)?;
+        if let (Some(found), Some(cache)) = (&found, self.cache()) {
+            cache.remember_project(project, found.id);
+            cache.projects.insert(found.id.0, Some(found.clone()));
+        }
+        Ok(found)
     }
 
     fn header(&mut self, project: &ProjectRef) -> Result<Option<ProjectHeader>, StoreError> {
-        find_by_ref!(self, project, HeaderRow::as_select(), HeaderRow)
+        if let Some(found) = self.cached_project(project, |cache| &mut cache.headers) {
+            return Ok(Some(found));
+        }
+        // The path was looked up before.
+        let cached_id = self.cache().and_then(|cache| cache.project_id(project));
+        let by_id = cached_id.map(|id| ProjectRef::Id(ProjectId(id)));
+        let reference = by_id.as_ref().unwrap_or(project);
+        let found: Option<ProjectHeader> =
+            find_by_ref!(self, reference, HeaderRow::as_select(), HeaderRow)?;
+        if let (Some(found), Some(cache)) = (&found, self.cache()) {
+            cache.remember_project(project, found.id);
+            cache.headers.insert(found.id.0, Some(found.clone()));
+        }
+        Ok(found)
     }
 
     fn lock(&mut self, id: ProjectId) -> Result<Option<Project>, StoreError> {
@@ -396,11 +435,19 @@ impl Projects for DieselTx<'_> {
         user: UserId,
         today: NaiveDate,
     ) -> Result<ProjectRole, StoreError> {
+        let key = (project, user, today);
+        if let Some(role) = self.cache().and_then(|cache| cache.roles.get(&key).copied()) {
+            return Ok(role);
+        }
         let is_user = |column: &'static str| Sql::new(column).sql(" = ").id(user.0);
         let query = access::roles(project, is_user, today);
         let rows: Vec<RoleRow> =
             self.run(|conn| query.rows::<(BigInt, Integer, Bool)>().load(conn))?;
-        Ok(access::combine_roles(rows.iter()))
+        let role = access::combine_roles(rows.iter());
+        if let Some(cache) = self.cache() {
+            cache.roles.insert(key, role);
+        }
+        Ok(role)
     }
 
     fn authorized_among(

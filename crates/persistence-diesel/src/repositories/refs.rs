@@ -54,10 +54,16 @@ impl DieselTx<'_> {
 
 impl Refs for DieselTx<'_> {
     fn state(&mut self, project: ProjectId) -> Result<Option<RepositoryState>, StoreError> {
-        let row: Option<StateRow> = self.run(|conn| {
-            repositories::table.find(project.0).select(STATE).get_result(conn).optional()
-        })?;
-        Ok(row.map(to_state))
+        self.cached_row(
+            project.0,
+            |cache| &mut cache.repositories,
+            |tx| {
+                let row: Option<StateRow> = tx.run(|conn| {
+                    repositories::table.find(project.0).select(STATE).get_result(conn).optional()
+                })?;
+                Ok(row.map(to_state))
+            },
+        )
     }
 
     fn lock(&mut self, project: ProjectId) -> Result<RepositoryState, StoreError> {

@@ -106,10 +106,18 @@ const NEXT_IID: (&str, &str) = (
 impl DieselTx<'_> {
     /// Returns the issues with these ids, in the order of the ids.
     pub(crate) fn issues_by_id(&mut self, ids: &[i64]) -> Result<Vec<Issue>, StoreError> {
-        let mut rows: Vec<IssueRow> =
-            self.by_ids(ids, |conn, ids| issues::table.filter(issues::id.among(ids)).load(conn))?;
-        page::arrange(&mut rows, ids, |row| row.id);
-        self.convert_rows(rows)
+        self.cached_rows(
+            ids,
+            |cache| &mut cache.issues,
+            |issue: &Issue| issue.id.0,
+            |tx, ids| {
+                let mut rows: Vec<IssueRow> = tx.by_ids(ids, |conn, ids| {
+                    issues::table.filter(issues::id.among(ids)).load(conn)
+                })?;
+                page::arrange(&mut rows, ids, |row| row.id);
+                tx.convert_rows(rows)
+            },
+        )
     }
 
     /// Adds to a project's counter of open issues.
@@ -191,7 +199,11 @@ impl Issues for DieselTx<'_> {
                 .filter(issues::iid.among(iids))
                 .load(conn)
         })?;
-        self.convert_rows(rows)
+        let found: Vec<Issue> = self.convert_rows(rows)?;
+        if let Some(cache) = self.cache() {
+            cache.issues.extend(found.iter().map(|issue| (issue.id.0, Some(issue.clone()))));
+        }
+        Ok(found)
     }
 
     fn list(&mut self, filter: &IssueFilter, page: Page) -> Result<Paged<Issue>, StoreError> {

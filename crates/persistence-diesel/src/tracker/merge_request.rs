@@ -40,11 +40,18 @@ const NEXT_IID: (&str, &str) = (
 impl DieselTx<'_> {
     /// Returns the merge requests with these ids, in the order of the ids.
     fn merge_requests_by_id(&mut self, ids: &[i64]) -> Result<Vec<MergeRequest>, StoreError> {
-        let mut rows: Vec<MergeRequestRow> = self.by_ids(ids, |conn, ids| {
-            merge_requests::table.filter(merge_requests::id.among(ids)).load(conn)
-        })?;
-        page::arrange(&mut rows, ids, |row| row.id);
-        self.convert_rows(rows)
+        self.cached_rows(
+            ids,
+            |cache| &mut cache.merge_requests,
+            |request: &MergeRequest| request.id.0,
+            |tx, ids| {
+                let mut rows: Vec<MergeRequestRow> = tx.by_ids(ids, |conn, ids| {
+                    merge_requests::table.filter(merge_requests::id.among(ids)).load(conn)
+                })?;
+                page::arrange(&mut rows, ids, |row| row.id);
+                tx.convert_rows(rows)
+            },
+        )
     }
 
     fn merge_request_by_id(
@@ -118,7 +125,12 @@ impl MergeRequests for DieselTx<'_> {
                 .filter(merge_requests::iid.among(iids))
                 .load(conn)
         })?;
-        self.convert_rows(rows)
+        let found: Vec<MergeRequest> = self.convert_rows(rows)?;
+        if let Some(cache) = self.cache() {
+            let rows = found.iter().map(|one| (one.id.0, Some(one.clone())));
+            cache.merge_requests.extend(rows);
+        }
+        Ok(found)
     }
 
     /// Two queries, and one for the total unless the page shows the end of the list.

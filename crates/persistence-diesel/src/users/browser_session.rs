@@ -11,8 +11,9 @@ use hexforge_domain::id::{BrowserSessionId, UserId};
 use hexforge_domain::ports::store::StoreError;
 use hexforge_domain::token::TokenHash;
 
+use crate::application_settings::ROW;
 use crate::database::backend;
-use crate::database::schema::{browser_sessions, users};
+use crate::database::schema::{application_settings, browser_sessions, users};
 use crate::database::time::{to_naive, to_utc};
 use crate::database::tx::DieselTx;
 use crate::query::sql::Sql;
@@ -48,23 +49,36 @@ impl TryFrom<SessionRow> for BrowserSession {
     }
 }
 
-/// The columns of a session and its user.
-type HolderRow = (SessionRow, UserRow);
+/// The columns of a session and its user, and the version of the settings.
+type HolderRow = (SessionRow, UserRow, Option<i64>);
 
 impl BrowserSessions for DieselTx<'_> {
     fn holder(&mut self, hash: &TokenHash) -> Result<Option<SessionHolder>, StoreError> {
+        let settings = application_settings::table.find(ROW);
+        let settings_version = settings.select(application_settings::version).single_value();
         let found: Option<HolderRow> = self.run(|conn| {
             each_backend!(conn, c => browser_sessions::table
                 .inner_join(users::table)
                 .filter(browser_sessions::hash.eq(&hash.0[..]))
-                .select((SessionRow::as_select(), UserRow::as_select()))
+                .select((SessionRow::as_select(), UserRow::as_select(), settings_version))
                 .get_result(c)
                 .optional())
         })?;
-        let holder = found.map(|(session, user)| {
-            Ok(SessionHolder { session: session.try_into()?, user: user.try_into()? })
+        let holder = found.map(|(session, user, settings_version)| {
+            Ok(SessionHolder {
+                session: session.try_into()?,
+                user: user.try_into()?,
+                settings_version: settings_version
+                    .ok_or(StoreError::Corrupt("application settings"))?,
+            })
         });
-        self.fail_on_error(holder.transpose())
+        let holder = self.fail_on_error(holder.transpose())?;
+        if let (Some(holder), Some(cache)) = (&holder, self.cache()) {
+            let SessionHolder { user, settings_version, .. } = holder;
+            cache.settings_version = Some(*settings_version);
+            cache.users.insert(user.id.0, Some(user.clone()));
+        }
+        Ok(holder)
     }
 
     fn list(&mut self, user: UserId) -> Result<Vec<BrowserSession>, StoreError> {

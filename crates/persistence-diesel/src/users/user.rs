@@ -203,23 +203,53 @@ fn in_personal_namespace_of(user: UserId) -> Sql {
 impl DieselTx<'_> {
     /// Returns the users with these ids, highest id first.
     pub(crate) fn users_by_id(&mut self, ids: &[i64]) -> Result<Vec<User>, StoreError> {
-        let mut rows: Vec<UserRow> = self.by_ids(ids, |conn, ids| {
-            users::table.filter(users::id.among(ids)).select(UserRow::as_select()).load(conn)
+        let mut found = self.cached_rows(
+            ids,
+            |cache| &mut cache.users,
+            |user: &User| user.id.0,
+            |tx, ids| {
+                let rows: Vec<UserRow> = tx.by_ids(ids, |conn, ids| {
+                    let rows = users::table.filter(users::id.among(ids));
+                    rows.select(UserRow::as_select()).load(conn)
+                })?;
+                tx.convert_rows(rows)
+            },
+        )?;
+        found.sort_by_key(|user| Reverse(user.id));
+        Ok(found)
+    }
+}
+
+impl DieselTx<'_> {
+    /// Returns the users whose ids a query selects, highest id first.
+    pub(crate) fn users_within(&mut self, ids: Sql) -> Result<Vec<User>, StoreError> {
+        let rows: Vec<UserRow> = self.run(|conn| {
+            users::table.filter(users::id.within(ids)).select(UserRow::as_select()).load(conn)
         })?;
-        rows.sort_by_key(|row| Reverse(row.id));
-        self.convert_rows(rows)
+        let mut found: Vec<User> = self.convert_rows(rows)?;
+        found.sort_by_key(|user| Reverse(user.id));
+        if let Some(cache) = self.cache() {
+            cache.users.extend(found.iter().map(|user| (user.id.0, Some(user.clone()))));
+        }
+        Ok(found)
     }
 }
 
 impl Users for DieselTx<'_> {
     fn find(&mut self, id: UserId) -> Result<Option<User>, StoreError> {
-        self.read_row(|conn| {
-            each_backend!(conn, c => users::table
-                .find(id.0)
-                .select(UserRow::as_select())
-                .get_result(c)
-                .optional())
-        })
+        self.cached_row(
+            id.0,
+            |cache| &mut cache.users,
+            |tx| {
+                tx.read_row(|conn| {
+                    each_backend!(conn, c => users::table
+                        .find(id.0)
+                        .select(UserRow::as_select())
+                        .get_result::<UserRow>(c)
+                        .optional())
+                })
+            },
+        )
     }
 
     fn find_all(&mut self, ids: &[UserId]) -> Result<Vec<User>, StoreError> {

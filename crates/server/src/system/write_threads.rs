@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hexforge_domain::ports::store::{Mode, Store, StoreError, Tx, Verdict};
+use hexforge_domain::ports::store::{Mode, ReadSnapshot, Store, StoreError, Tx, Verdict};
 use rayon_core::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use super::work;
@@ -51,6 +51,10 @@ impl Store for WriteThreads {
         });
         DELEGATED.set(DELEGATED.get() + used);
         outcome
+    }
+
+    fn snapshot(&self) -> Option<Box<dyn ReadSnapshot>> {
+        self.store.snapshot()
     }
 
     fn check_ready(&self) -> Result<(), StoreError> {

@@ -217,13 +217,14 @@ async fn find_closed(
     viewer: &Viewer,
     shown: &RequestPage,
 ) -> PageResult<Vec<IssueView>> {
-    if !shown.view.request.state.is_open() {
+    if !shown.view.request.state.is_open() || !shown.closes_issues {
         return Ok(vec![]);
     }
-    let (app, actor) = (visit.shared_app(), viewer.actor());
-    let (named, id) = (visit.project(), shown.view.request.id);
+    let (app, actor, named) = (visit.shared_app(), viewer.actor(), visit.project());
+    let (request, newest) = (shown.view.request.clone(), shown.newest.clone());
     let page = Page::Numbered { number: 1, size: MAX_CLOSED };
-    let find = move || Ok(closing::list(&app, actor, &named, id, page)?.items);
+    let find =
+        move || Ok(closing::list_of(&app, actor, &named, (&request, newest.as_ref()), page)?.items);
     visit.run_long(|limiter| &limiter.comparisons, viewer, find).await
 }
 
